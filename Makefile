@@ -1,0 +1,42 @@
+# `make demo` and `make test` set up .venv by themselves; everything else builds on those two.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+BASE   := $(VENV)/.installed
+DEV    := $(VENV)/.installed-dev
+PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: demo test format bench clean
+
+demo: $(BASE)
+	$(BIN)/python examples/demo.py
+
+test: $(DEV)
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy src/weft
+	$(BIN)/pytest -n 2
+
+format: $(DEV)
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+bench: $(BASE)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# The venv is an order-only prerequisite: its python is a link whose date says nothing.
+$(BASE): pyproject.toml | $(BIN)/python
+	$(PIP) --editable .
+	touch $@
+
+$(DEV): pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[dev]"
+	touch $(BASE) $@
