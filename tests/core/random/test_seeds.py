@@ -1,10 +1,12 @@
 """Seeds and generator states: the tables are recorded from TensorFlow 2.21."""
 
+import random
+
 import numpy as np
 import pytest
 
 from weft.core.random import seeds
-from weft.core.random.distributions import uniform_full_int
+from weft.core.random.distributions import uniform_float, uniform_full_int
 
 # Seed, key, counter words.
 SCRAMBLED = [
@@ -99,6 +101,16 @@ SKIPPED = [
     (-36028797018963968, [1099511627853, 0, 9], [-9223370937343147955, 0, 9]),
 ]
 
+# Global seed; the first numbers of ops with seeds 5, -2, 2**31 + 9 and 0, then of one without.
+STATEFUL = [
+    (7, [0.8669310808, 0.4966332912, 0.0275971889, 0.7537285089], 0.8344538212),
+    (-3, [0.8379977942, 0.3750067949, 0.9510113001, 0.8995765448], 0.6763781309),
+    (0, [0.9263930321, 0.9913191795, 0.5883824825, 0.0197570324], 0.2919751406),
+    (2**31 - 1, [0.9263930321, 0.9913191795, 0.5883824825, 0.0197570324], 0.2250841856),
+    (2**31 + 5, [0.6191072464, 0.9976109266, 0.2660646439, 0.4526180029], 0.1212444305),
+    (2**40 + 1, [0.9508677721, 0.5695385933, 0.0642734766, 0.1990065575], 0.8806798458),
+]
+
 FOLDED = [
     ((1, 2), 0, "int32", [1105988140, 0]),
     ((1, 2), -3, "int32", [1105988140, -3]),
@@ -120,6 +132,28 @@ def test_seeds_are_scrambled_as_tensorflow_does(seed, key, counter):
 def test_a_seed_has_two_parts(seed):
     with pytest.raises(ValueError, match="values to unpack"):
         seeds.key_counter_from_seed(seed)
+
+
+@pytest.mark.parametrize(("global_seed", "seeded", "unseeded"), STATEFUL)
+def test_stateful_ops_start_where_tensorflow_does(global_seed, seeded, unseeded):
+    def first(op_seed):
+        key, counter = seeds.key_counter_from_op_seed(global_seed, op_seed)
+        return float(uniform_float(key, counter, (), np.float32))
+
+    assert [round(first(op_seed), 10) for op_seed in (5, -2, 2**31 + 9, 0)] == seeded
+    # An eager op without a seed takes one from Python's generator.
+    assert round(first(random.Random(global_seed).randint(0, 2**31 - 1)), 10) == unseeded
+
+
+def test_stateful_ops_move_on_by_256():
+    key, counter = seeds.key_counter_from_op_seed(7, 1)
+    after_three = uniform_float(key, counter + 3 * seeds.SKIP_PER_SAMPLE, (), np.float32)
+    assert round(float(after_three), 10) == 0.3771557808
+
+
+def test_default_global_seed():
+    key, counter = seeds.key_counter_from_op_seed(seeds.DEFAULT_GLOBAL_SEED, 1)
+    assert round(float(uniform_float(key, counter, (), np.float32)), 10) == 0.2390373945
 
 
 @pytest.mark.parametrize(("seed", "expected"), STATES)

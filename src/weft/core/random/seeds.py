@@ -3,6 +3,9 @@
 A *seed* of a stateless op is a pair of integers; it is scrambled into a key and a counter by one
 Philox block under a fixed key, so that neighbouring seeds give unrelated numbers.
 
+A stateful op has two seeds, the *global* one and its own. They are the key and the high half of
+the counter; the op starts at zero in the low half and moves on by 256 with every number.
+
 A *state* of a generator is three int64 words, ``(counter low, counter high, key)``, used as they
 are. A draw of n numbers, whatever their dtype, moves the counter on by 256 n.
 
@@ -29,9 +32,12 @@ Algorithm: TypeAlias = Literal["philox", "threefry", "auto_select"]
 SKIP_PER_SAMPLE = 256  # counters that one number of a generator sets aside
 STATE_SIZES: dict[Algorithm, int] = {"philox": 3, "threefry": 2, "auto_select": 3}
 
+DEFAULT_GLOBAL_SEED = 87654321  # where an op has a seed and the program has none
+
 _SCRAMBLE_KEY = 0x02461E29_3EC8F720
 _LOW32 = 0xFFFFFFFF
 _LOW64 = 0xFFFFFFFFFFFFFFFF
+_MAX_INT32 = 2**31 - 1
 
 
 # Stateless seeds ----------------------------------------------------------------------------------
@@ -65,6 +71,24 @@ def fold_in_seed(seed: Sequence[int], data: int, dtype: DTypeLike) -> np.ndarray
     """
     first = distributions.uniform_full_int(*key_counter_from_seed(seed), (), dtype)
     return np.array([first, data], dtype)
+
+
+# Seeds of stateful ops ----------------------------------------------------------------------------
+
+
+def key_counter_from_op_seed(global_seed: int, op_seed: int) -> tuple[int, int]:
+    """The key and first counter of a stateful op, as TensorFlow's eager and graph ops have them.
+
+    Both seeds are taken modulo 2**31 - 1. As TensorFlow reads two zeros as "no seed", they become
+    ``(0, 2**31 - 1)``.
+
+    >>> key_counter_from_op_seed(7, 1) == (7, 1 << 64)
+    True
+    """
+    key, high = global_seed % _MAX_INT32, op_seed % _MAX_INT32
+    if key == high == 0:
+        high = _MAX_INT32
+    return key, high << 64
 
 
 # Generator states ---------------------------------------------------------------------------------
