@@ -19,6 +19,9 @@ OtherFields = namedtuple("Point", "x z")  # noqa: PYI024
 Place = namedtuple("Place", "x y")  # noqa: PYI024
 
 
+class SubPoint(Point): ...
+
+
 class Typed(NamedTuple):
     second: Any
     first: Any
@@ -32,6 +35,9 @@ class Sized(namedtuple("Sized", "value size")):  # noqa: PYI024, SLOT002
 class MyList(list): ...
 
 
+class OtherList(list): ...
+
+
 class MyTuple(tuple): ...  # noqa: SLOT001
 
 
@@ -41,6 +47,9 @@ class MyDict(dict): ...
 class FrozenMap(Mapping):
     def __init__(self, items: Any) -> None:
         self.items_ = dict(items)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.items_})"
 
     def __getitem__(self, key: Any) -> Any:
         return self.items_[key]
@@ -335,7 +344,11 @@ COMPARISONS = [
     (Point(1, 2), OtherFields(3, 4), TypeError, None),
     (Point(1, 2), Place(3, 4), TypeError, None),
     ([1], MyList([1]), None, None),
-    (MyTuple([1]), (1,), None, None),
+    (MyList([1]), OtherList([1]), None, None),
+    (MyDict(a=1), {"a": 1}, None, None),
+    (MyTuple([1]), (1,), TypeError, None),
+    (SubPoint(1, 2), Point(1, 2), TypeError, None),
+    ([[1]], [(1,), 2], TypeError, ValueError),
     ([1], UserList([1]), TypeError, None),
     (range(2), [1, 2], TypeError, None),
     (Pair(1, 2), Pair(3, 4), None, None),

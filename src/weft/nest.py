@@ -120,8 +120,8 @@ def assert_same_structure(
     """Raises if two structures are not nested alike; the values of leaves do not matter.
 
     A difference in nesting, length or keys is a ValueError. With `check_types`, containers of
-    different types are a TypeError (a class and its subclass, two mappings, and namedtuples of one
-    name and the same fields count as equal); without it, only nesting and lengths are compared.
+    different types are a TypeError (two lists, two mappings, and two namedtuples of one name and
+    the same fields agree, whatever their classes); without it, only nesting and lengths count.
 
     >>> tf.nest.assert_same_structure([1, {"a": 2}], ["x", {"a": "y"}])
     >>> tf.nest.assert_same_structure([1, {"a": [2]}], [1, {"a": (2,)}])
@@ -384,6 +384,8 @@ def _difference(a: Any, b: Any, check_types: bool, expand: bool) -> _Difference 
     adapter_a = _ADAPTERS[type(a)]
     adapter_b = _ADAPTERS[type(b)]
     if adapter_a is None or adapter_b is None:
+        if adapter_a is adapter_b and not expand:
+            return None
         return _leaf_difference(a, b, check_types, expand)
     if check_types:
         if type(a) is not type(b) and not _types_agree(a, b):
@@ -395,15 +397,14 @@ def _difference(a: Any, b: Any, check_types: bool, expand: bool) -> _Difference 
             return _differ(ValueError, _key_difference(a, b))
     values_a = adapter_a.values(a)
     values_b = adapter_b.values(b)
-    if len(values_a) != len(values_b):
-        return _differ(ValueError, _both(a, b))
-    for position, (child_a, child_b) in enumerate(zip(values_a, values_b, strict=True)):
+    for position, (child_a, child_b) in enumerate(zip(values_a, values_b)):
         difference = _difference(child_a, child_b, check_types, expand)
         if difference is not None:
             key = list(adapter_a.keys(a))[position]
             difference.path.append(f".{key}" if adapter_a.has_fields else f"[{key!r}]")
             return difference
-    return None
+    # Last, as in TensorFlow: which difference is found first decides the class of the error.
+    return None if len(values_a) == len(values_b) else _differ(ValueError, _both(a, b))
 
 
 def _leaf_difference(a: Any, b: Any, check_types: bool, expand: bool) -> _Difference | None:
@@ -427,13 +428,8 @@ def _leaf_difference(a: Any, b: Any, check_types: bool, expand: bool) -> _Differ
 def _types_agree(a: Any, b: Any) -> bool:
     cls_a, cls_b = type(a), type(b)
     if _is_namedtuple(cls_a) and _is_namedtuple(cls_b):
-        same_name = cls_a.__name__ == cls_b.__name__ or issubclass(cls_a, cls_b)
-        return (same_name or issubclass(cls_b, cls_a)) and cls_a._fields == cls_b._fields
-    if _is_namedtuple(cls_a) or _is_namedtuple(cls_b):
-        return False
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return True
-    return issubclass(cls_a, cls_b) or issubclass(cls_b, cls_a)
+        return cls_a.__name__ == cls_b.__name__ and a._fields == b._fields
+    return any(isinstance(a, kind) and isinstance(b, kind) for kind in (list, Mapping))
 
 
 def _specs_agree(a: Any, b: Any) -> bool:
