@@ -1,0 +1,1 @@
+"""Gradients: the backward sweep and the tape."""

@@ -1,0 +1,211 @@
+"""`tf.GradientTape`: records the ops that act on watched tensors, and plays them backwards.
+
+Ids of tensors are the keys; the records keep the tensors alive, so an id cannot be taken over by
+another tensor while the tape lives.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+from weft import nest
+from weft.autodiff.sweep import Record, backward
+from weft.core import context
+from weft.core.context import state
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import resource
+from weft.core.tensor import Tensor
+from weft.graph.ir import resource_root
+from weft.ops.array import fill
+from weft.ops.registry import NOT_DIFFERENTIABLE, Op
+
+_logger = logging.getLogger("weft")
+
+
+class UnconnectedGradients:
+    """What the gradient of something unconnected is: `NONE` or `ZERO`."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records ops in a `with` block so that gradients can be computed afterwards.
+
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.gradient(y, x).numpy()
+    np.float32(6.0)
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self._watch_variables = watch_accessed_variables
+        self._records: list[Record] | None = []
+        self._watched: dict[int, Any] = {}
+        self._variables: dict[int, Any] = {}
+        self._active = False
+
+    # --- recording -----------------------------------------------------------------------------
+
+    def __enter__(self) -> GradientTape:
+        if self._active:
+            raise ValueError("This tape is recording already; use a second tape to nest them.")
+        if self._records is None:
+            self._records = []
+        self._active = True
+        context.push_tape(self)
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._active:
+            self._active = False
+            context.pop_tape(self)
+
+    def watch(self, tensor: Any) -> None:
+        """Records what is computed from a tensor or variable, or from all in a nest."""
+        for leaf in nest.flatten(tensor, expand_composites=True):
+            handle = getattr(leaf, "handle", None)
+            if handle is not None:
+                self._watch_handle(_here(handle), leaf)
+                continue
+            if not isinstance(leaf, Tensor):
+                raise ValueError(f"A tape watches tensors and variables, got {leaf!r}.")
+            if not (leaf.dtype.is_floating or leaf.dtype.is_complex):
+                _logger.warning(
+                    "The dtype of a watched tensor must be floating (e.g. tf.float32), got %s.",
+                    leaf.dtype.name,
+                )
+            leaf = _here(leaf)
+            self._watched[id(leaf)] = leaf
+
+    def _watch_handle(self, handle: Tensor, variable: Any) -> None:
+        self._watched[id(handle)] = handle
+        self._variables.setdefault(id(variable), variable)
+
+    def record(self, op: Op, inputs: Any, attrs: dict[str, Any], outputs: Any) -> None:
+        """Notes one executed op; called by the dispatcher for every op while the tape records."""
+        if op.vjp is NOT_DIFFERENTIABLE:
+            return
+        watched = self._watched
+        if self._watch_variables:
+            for x in inputs:
+                if x.dtype is resource:
+                    self._watch_if_trainable(x)
+        for x in inputs:
+            if id(x) in watched:
+                break
+        else:
+            return
+        if op.outputs == 1:
+            outputs = (outputs,)
+        self._records.append(Record(op, inputs, attrs, outputs))  # type: ignore[union-attr]
+        for out in outputs:
+            dtype = out.dtype
+            if dtype.is_floating or dtype.is_complex or dtype is resource:
+                watched[id(out)] = out
+
+    def _watch_if_trainable(self, handle: Tensor) -> None:
+        variable = getattr(getattr(resource_root(handle), "_value", None), "variable", None)
+        if variable is not None and variable.trainable:
+            self._watch_handle(handle, variable)
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Ops inside the block are not recorded."""
+        if not self._active:
+            raise ValueError("stop_recording() needs a tape that is recording.")
+        context.pop_tape(self)
+        self._active = False
+        try:
+            yield
+        finally:
+            self._active = True
+            context.push_tape(self)
+
+    def reset(self) -> None:
+        """Forgets everything recorded and watched so far."""
+        self._records, self._watched, self._variables = [], {}, {}
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The variables the tape watches, in the order in which it met them."""
+        return tuple(self._variables.values())
+
+    # --- playing back --------------------------------------------------------------------------
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The derivatives of the (sum of the) target with respect to each source.
+
+        None for a source the target does not depend on, or zeros if `unconnected_gradients` is
+        "zero". A tape that is not persistent can be asked once.
+        """
+        if self._records is None:
+            raise RuntimeError(
+                "A tape can compute gradients only once. Make it persistent with "
+                "tf.GradientTape(persistent=True) to ask it several times."
+            )
+        if unconnected_gradients not in ("none", "zero"):
+            raise ValueError(
+                f"unconnected_gradients must be 'none' or 'zero', got {unconnected_gradients!r}."
+            )
+        if self._active and not self._persistent:
+            context.pop_tape(self)
+            self._active = False
+        paused = self.stop_recording() if self._active else contextlib.nullcontext()
+        with paused:
+            gradients = self._sweep(target, sources, output_gradients)
+        if not self._persistent:
+            self._records = None
+            self._watched = {}
+        if unconnected_gradients == "zero":
+            gradients = [
+                fill.zeros_like(source) if g is None else g
+                for g, source in zip(gradients, nest.flatten(sources), strict=True)
+            ]
+        return nest.pack_sequence_as(sources, gradients)
+
+    def _sweep(self, target: Any, sources: Any, output_gradients: Any) -> list[Any]:
+        targets, seeds = [], []
+        flat_targets = nest.flatten(target)
+        flat_seeds = (
+            [None] * len(flat_targets) if output_gradients is None else nest.flatten(output_gradients)
+        )
+        for t, seed in zip(flat_targets, flat_seeds, strict=True):
+            if t is None:
+                raise TypeError("The target of a gradient is None: nothing was computed.")
+            handle = getattr(t, "handle", None)
+            value = _here(handle) if handle is not None else _here(convert_to_tensor(t))
+            like = convert_to_tensor(t)
+            if not (like.dtype.is_floating or like.dtype.is_complex):
+                _logger.warning(
+                    "The dtype of the target of a gradient must be floating, got %s.",
+                    like.dtype.name,
+                )
+                continue
+            targets.append(value)
+            seeds.append(
+                fill.ones_like(like) if seed is None else convert_to_tensor(seed, dtype=like.dtype)
+            )
+        keys = [_here(getattr(s, "handle", s)) for s in nest.flatten(sources)]
+        for key in keys:
+            if not isinstance(key, Tensor):
+                raise TypeError(f"A source must be a tensor or a variable, got {key!r}.")
+        return backward(self._records, targets, seeds, keys)  # type: ignore[arg-type]
+
+
+def _here(tensor: Any) -> Any:
+    """A tensor as the graph that is being built knows it."""
+    if state.graph is None or not isinstance(tensor, Tensor):
+        return tensor
+    return state.graph.capture(tensor)

@@ -1,0 +1,130 @@
+"""The storage of a variable: `{data, shared, version, lock}` at a stable address.
+
+A value that was read stays what it was when the variable changes later. Small reads copy; larger
+ones hand out the buffer itself and mark it shared, and the next write then takes a new buffer.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.core.resources import Resource
+from weft.errors import FailedPreconditionError, ResourceExhaustedError
+
+Array = np.ndarray[Any, Any]
+
+SMALL_READ_BYTES = 4096
+ALIGNMENT = 64  # bytes; what zero-copy exchange with other array libraries asks for
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An uninitialised array whose data starts at a multiple of 64 bytes."""
+    if dtype.hasobject:
+        return np.empty(shape, dtype)
+    n = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    raw = np.empty(n + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + n].view(dtype).reshape(shape)
+
+
+@functools.cache
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def check_allocation(shape: tuple[int, ...], itemsize: int) -> None:
+    """Refuses a shape that cannot fit this machine's memory, before the system kills us for it."""
+    n = itemsize
+    for size in shape:
+        n *= size
+    if n > _memory_bytes():
+        raise ResourceExhaustedError(
+            None,
+            None,
+            f"A tensor of shape {shape} takes {n / 2**30:.0f} GiB; this machine has "
+            f"{_memory_bytes() / 2**30:.0f} GiB of memory.",
+        )
+
+
+class VariableCell(Resource):
+    """Where a variable's value lives. All access goes through these methods."""
+
+    __slots__ = ("data", "lock", "name", "shared", "version")
+
+    def __init__(self, data: Array | None, name: str = "Variable") -> None:
+        self.name = name
+        self.lock = threading.Lock()
+        self.version = 0
+        self.shared = False
+        self.data: Array | None = None
+        if data is not None:
+            self.data = aligned_empty(data.shape, data.dtype)
+            self.data[...] = data
+
+    def read(self) -> Array:
+        """The value now; later writes do not change it."""
+        with self.lock:
+            return self._snapshot()
+
+    def write(self, value: Array) -> None:
+        """Replaces the value. The caller may keep using `value`; it is copied."""
+        with self.lock:
+            self._store(value)
+
+    def update(self, ufunc: Callable[..., Any], value: Array) -> Array:
+        """Sets the value to `ufunc(value, operand)` in one atomic step and returns it."""
+        with self.lock:
+            data = self._require()
+            if self.shared or data.ndim == 0:
+                self._store(np.asarray(ufunc(data, value)))
+            else:
+                ufunc(data, value, out=data)
+                self.version += 1
+            return self._snapshot()
+
+    def modify(self, change: Callable[[Array], None]) -> Array:
+        """Lets `change` alter the buffer in place, atomically, and returns the new value."""
+        with self.lock:
+            data = self._require()
+            if self.shared:
+                fresh = aligned_empty(data.shape, data.dtype)
+                fresh[...] = data
+                data = fresh
+            change(data)
+            self.data, self.shared = data, False
+            self.version += 1
+            return self._snapshot()
+
+    def _snapshot(self) -> Array:
+        data = self._require()
+        if data.nbytes <= SMALL_READ_BYTES:
+            return data.copy()
+        self.shared = True
+        return data
+
+    def _store(self, value: Array) -> None:
+        data = self.data
+        if data is None or self.shared or data.shape != value.shape or data.dtype != value.dtype:
+            data = aligned_empty(value.shape, value.dtype)
+        data[...] = value
+        self.data, self.shared = data, False
+        self.version += 1
+
+    def _require(self) -> Array:
+        if self.data is None:
+            raise FailedPreconditionError(
+                None, None, f"The variable {self.name!r} was read before it was initialised."
+            )
+        return self.data
+
+    def __repr__(self) -> str:
+        described = "uninitialised" if self.data is None else f"{self.data.dtype}{self.data.shape}"
+        return f"<VariableCell {self.name!r} {described}>"
+
+

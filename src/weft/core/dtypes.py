@@ -1,0 +1,238 @@
+"""Element types. One `DType` object per type, so inside Weft comparing them is an `is`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+
+_BY_NAME: dict[str, DType] = {}
+_BY_NUMPY: dict[np.dtype[Any], DType] = {}
+_BY_ENUM: dict[int, DType] = {}
+
+
+class DType:
+    """The type of a tensor's elements.
+
+    >>> tf.float32.size, tf.float32.is_floating, tf.int8.max
+    (4, True, 127)
+    >>> tf.as_dtype("float64") == np.float64
+    True
+    """
+
+    __slots__ = (
+        "_enum",
+        "as_numpy_dtype",
+        "is_bool",
+        "is_complex",
+        "is_floating",
+        "is_integer",
+        "is_unsigned",
+        "name",
+        "numpy_dtype",
+        "size",
+    )
+
+    def __init__(self, name: str, enum: int, numpy_type: Any, kind: str) -> None:
+        self.name = name
+        self._enum = enum
+        # The scalar type, as `tf.float32.as_numpy_dtype` is in TensorFlow; `numpy_dtype` is the
+        # np.dtype instance that Weft's own code wants. Resources have no NumPy form but `object`.
+        self.as_numpy_dtype = numpy_type
+        self.numpy_dtype = np.dtype(numpy_type)
+        self.size = 1 if kind in "SV" else self.numpy_dtype.itemsize
+        self.is_floating = kind == "f"
+        self.is_complex = kind == "c"
+        self.is_integer = kind in "iu"
+        self.is_unsigned = kind == "u"
+        self.is_bool = kind == "b"
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether arithmetic is defined on it (everything but bool, string and resources)."""
+        return self.is_floating or self.is_integer or self.is_complex
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        """Whether values of this type can be NumPy arrays."""
+        return self not in (resource, variant)
+
+    @property
+    def base_dtype(self) -> DType:
+        """The type itself; kept for code written when reference types existed."""
+        return self
+
+    @property
+    def real_dtype(self) -> DType:
+        """The type of a complex number's parts; any other type itself."""
+        return {complex64: float32, complex128: float64}.get(self, self)
+
+    @property
+    def as_datatype_enum(self) -> int:
+        """The number this type has in TensorFlow's DataType enum."""
+        return self._enum
+
+    @property
+    def min(self) -> Any:
+        """The smallest finite value."""
+        return self._range()[0]
+
+    @property
+    def max(self) -> Any:
+        """The largest finite value."""
+        return self._range()[1]
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """(0, 1) for floating types (as image values are scaled), else (min, max)."""
+        return (0, 1) if self.is_floating else self._range()
+
+    def _range(self) -> tuple[Any, Any]:
+        if self.is_bool:
+            return False, True
+        if self.is_integer:
+            info = np.iinfo(self.numpy_dtype)
+            return int(info.min), int(info.max)
+        if self.is_floating:
+            finfo = ml_dtypes.finfo(self.numpy_dtype)
+            return self.as_numpy_dtype(finfo.min), self.as_numpy_dtype(finfo.max)
+        raise TypeError(f"{self!r} has no smallest or largest value.")
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether a value of type `other` can be used where this type is expected."""
+        return self is as_dtype(other)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if other is None or isinstance(other, DType):
+            return False
+        try:
+            return self is as_dtype(other)
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return self._enum
+
+    def __repr__(self) -> str:
+        return f"tf.{self.name}"
+
+    def __str__(self) -> str:
+        return f"<dtype: {self.name!r}>"
+
+    def __int__(self) -> int:
+        return self._enum
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return as_dtype, (self.name,)
+
+
+def _define(name: str, enum: int, numpy_type: Any, kind: str) -> DType:
+    dtype = DType(name, enum, numpy_type, kind)
+    _BY_NAME[name] = dtype
+    _BY_ENUM[enum] = dtype
+    if kind != "V":
+        _BY_NUMPY[dtype.numpy_dtype] = dtype
+    return dtype
+
+
+float32 = _define("float32", 1, np.float32, "f")
+float64 = _define("float64", 2, np.float64, "f")
+int32 = _define("int32", 3, np.int32, "i")
+uint8 = _define("uint8", 4, np.uint8, "u")
+int16 = _define("int16", 5, np.int16, "i")
+int8 = _define("int8", 6, np.int8, "i")
+string = _define("string", 7, np.object_, "S")
+complex64 = _define("complex64", 8, np.complex64, "c")
+int64 = _define("int64", 9, np.int64, "i")
+bool_ = _define("bool", 10, np.bool_, "b")
+bfloat16 = _define("bfloat16", 14, ml_dtypes.bfloat16, "f")
+uint16 = _define("uint16", 17, np.uint16, "u")
+complex128 = _define("complex128", 18, np.complex128, "c")
+float16 = _define("float16", 19, np.float16, "f")
+resource = _define("resource", 20, np.object_, "V")
+variant = _define("variant", 21, np.object_, "V")
+uint32 = _define("uint32", 22, np.uint32, "u")
+uint64 = _define("uint64", 23, np.uint64, "u")
+double, half = float64, float16
+
+_BY_NAME |= {"half": float16, "float": float32, "double": float64}
+_BY_PYTHON: dict[type, DType] = {
+    bool: bool_,
+    int: int32,
+    float: float32,
+    complex: complex128,
+    str: string,
+    bytes: string,
+}
+
+FLOATING = frozenset({float16, bfloat16, float32, float64})
+COMPLEX = frozenset({complex64, complex128})
+SIGNED = frozenset({int8, int16, int32, int64})
+UNSIGNED = frozenset({uint8, uint16, uint32, uint64})
+INTEGER = SIGNED | UNSIGNED
+REAL = FLOATING | INTEGER
+INEXACT = FLOATING | COMPLEX
+NUMERIC = REAL | COMPLEX
+BOOL = frozenset({bool_})
+STRING = frozenset({string})
+INDEX = frozenset({int32, int64})
+RESOURCE = frozenset({resource})
+DATA = NUMERIC | BOOL | STRING
+ANY = DATA | RESOURCE | frozenset({variant})
+
+
+def from_numpy(dtype: np.dtype[Any]) -> DType:
+    """The `DType` of a NumPy dtype; byte order is not part of it, text and bytes are strings."""
+    found = _BY_NUMPY.get(dtype)
+    if found is not None:
+        return found
+    if dtype.kind in "SUT":
+        return string
+    found = _BY_NUMPY.get(dtype.newbyteorder("="))
+    if found is None:
+        raise TypeError(f"NumPy dtype {dtype} has no Weft equivalent. Cast the array first.")
+    return found
+
+
+def as_dtype(type_value: Any) -> DType:
+    """Turns a name, a NumPy dtype or type, a Python type or a `DType` into a `DType`.
+
+    >>> tf.as_dtype("float32"), tf.as_dtype(np.int64), tf.as_dtype(bool)
+    (tf.float32, tf.int64, tf.bool)
+    """
+    if isinstance(type_value, DType):
+        return type_value
+    if isinstance(type_value, str):
+        found = _BY_NAME.get(type_value)
+    elif isinstance(type_value, int) and not isinstance(type_value, bool):
+        found = _BY_ENUM.get(type_value)
+    elif isinstance(type_value, type):
+        found = _BY_PYTHON.get(type_value)
+    else:
+        inner = getattr(type_value, "dtype", None)
+        if isinstance(inner, DType):
+            return inner
+        found = None
+    if found is not None:
+        return found
+    try:
+        return from_numpy(np.dtype(type_value))
+    except TypeError as e:
+        raise TypeError(
+            f"Cannot turn {type_value!r} into a dtype. Use one like tf.float32, its name "
+            "('float32') or a NumPy dtype."
+        ) from e
+
+
+def check_fits(value: int, dtype: DType) -> None:
+    """Refuses a Python int that the integer dtype cannot hold, instead of wrapping it."""
+    low, high = dtype.min, dtype.max
+    if not low <= value <= high:
+        raise InvalidArgumentError(
+            None, None, f"The value {value} does not fit {dtype.name}, whose range is {low}..{high}."
+        )

@@ -1,0 +1,63 @@
+"""The array namespace kernels are written against: NumPy, and what NumPy lacks.
+
+A kernel gets this module as `xp` and uses nothing else, so that the same kernel can run on another
+namespace with the same names. Anything not defined here is NumPy's own function.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from scipy import special as special
+
+Array = np.ndarray[Any, Any]
+
+_NARROW = {np.dtype(np.float16): np.float32, np.dtype(ml_dtypes.bfloat16): np.float32}
+
+
+def __getattr__(name: str) -> Any:
+    value = getattr(np, name)
+    globals()[name] = value  # found directly from now on
+    return value
+
+
+def widen(x: Array) -> Array:
+    """float16 and bfloat16 as float32, for sums and products; everything else as it is."""
+    wide = _NARROW.get(x.dtype)
+    return x if wide is None else x.astype(wide)
+
+
+def matmul(x: Array, y: Array) -> Array:
+    """Matrix product in the dtype of the inputs, accumulated in at least float32."""
+    return np.matmul(widen(x), widen(y)).astype(x.dtype, copy=False)
+
+
+def reduction(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Any:
+    """`ufunc.reduce` in the dtype of x (not in a wider integer); narrow floats add in float32."""
+    wide = _NARROW.get(x.dtype)
+    out = ufunc.reduce(x, axis=axis, dtype=wide or x.dtype, keepdims=keepdims)
+    return out if wide is None else out.astype(x.dtype)
+
+
+def scatter_add(x: Array, index: Any, updates: Array) -> None:
+    """Adds `updates` at `index`, in place; repeated indices add up."""
+    np.add.at(x, index, updates)
+
+
+def scatter_with(ufunc: np.ufunc, x: Array, index: Any, updates: Array) -> None:
+    """Combines `updates` into x at `index` with a ufunc, in place; repeated indices combine."""
+    ufunc.at(x, index, updates)
+
+
+def windows(x: Array, sizes: tuple[int, ...], axes: tuple[int, ...]) -> Array:
+    """All windows of the given sizes over the given axes, as a view with new axes behind."""
+    return np.lib.stride_tricks.sliding_window_view(x, sizes, axes)
+
+
+def as_strings(items: list[bytes], shape: tuple[int, ...]) -> Array:
+    """A string array: bytes objects in an object array."""
+    out = np.empty(len(items), object)
+    out[:] = items
+    return out.reshape(shape)

@@ -1,0 +1,324 @@
+"""The IR: a graph is a list of nodes in program order, each with inputs, attributes and outputs.
+
+Nodes are added while tracing and never changed afterwards; passes build new graphs. Stateful nodes
+run in program order, which is all that automatic control dependencies have to promise. Nested
+graphs (branches, loop bodies, called functions) are attribute values; whatever they use from
+outside is an explicit input, a *capture*, at every level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.location import Location, user_location
+from weft.core.specs import TensorSpec, ValueSpec
+from weft.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from weft.core.context import state
+from weft.errors import InaccessibleTensorError, OpError
+from weft.graph.names import NameTable
+from weft.ops import static
+from weft.ops.array.source import placeholder_op
+from weft.ops.dispatch import check_dtypes
+from weft.ops.registry import Op
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What a node sees or changes: resources (tensors of its graph), and the outside world."""
+
+    reads: tuple[SymbolicTensor, ...] = ()
+    writes: tuple[SymbolicTensor, ...] = ()
+    host_io: bool = False
+
+    @property
+    def must_run(self) -> bool:
+        """Whether the node has to run even if nobody uses its outputs."""
+        return bool(self.writes) or self.host_io
+
+    @property
+    def none(self) -> bool:
+        """Whether the node is pure."""
+        return not (self.reads or self.writes or self.host_io)
+
+
+PURE = Effects()
+
+
+class Node:
+    """One operation of a graph; public as `tf.Operation`."""
+
+    __slots__ = (
+        "__weakref__", "attrs", "effects", "graph", "inputs", "location", "name", "op", "outputs",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        graph: Graph,
+        op: Op,
+        inputs: tuple[SymbolicTensor, ...],
+        attrs: dict[str, Any],
+        specs: Iterable[TensorSpec],
+        name: str,
+        location: Location,
+    ) -> None:
+        self.graph = graph
+        self.op = op
+        self.inputs = inputs
+        self.attrs = attrs
+        self.name = name
+        self.location = location
+        self.outputs = tuple([SymbolicTensor(self, i, spec) for i, spec in enumerate(specs)])
+        self.effects = _effects(self)
+
+    @property
+    def type(self) -> str:
+        """The name of the op, like `MatMul`."""
+        return self.op.name
+
+    @property
+    def device(self) -> str:
+        """Not decided while tracing."""
+        return ""
+
+    @property
+    def control_inputs(self) -> list[Node]:
+        """Empty: program order is what orders effects."""
+        return []
+
+    def get_attr(self, name: str) -> Any:
+        """The value of an attribute; ValueError if there is none of that name."""
+        if name == "dtype" and "dtype" not in self.attrs and self.outputs:
+            return self.outputs[0].dtype
+        try:
+            return self.attrs[name]
+        except KeyError:
+            raise ValueError(f"The operation {self.name!r} has no attribute {name!r}.") from None
+
+    def values(self) -> tuple[SymbolicTensor, ...]:
+        """The outputs."""
+        return self.outputs
+
+    @property
+    def nested(self) -> Iterator[tuple[str, Graph]]:
+        """The graphs this node holds, with the name of each."""
+        for key, value in self.attrs.items():
+            if isinstance(value, Graph):
+                yield key, value
+            elif isinstance(value, tuple) and value and isinstance(value[0], Graph):
+                for i, graph in enumerate(value):
+                    yield f"{key}[{i}]", graph
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation {self.name!r} type={self.op.name}>"
+
+
+def _effects(node: Node) -> Effects:
+    op = node.op
+    reads = [node.inputs[i] for i in op.reads]
+    writes = [node.inputs[i] for i in op.writes]
+    host_io = op.host_io
+    for _, graph in node.nested:
+        inner = graph.effects
+        outer = dict(zip(map(id, graph.all_inputs), node.inputs[op.nested_offset :], strict=True))
+        reads += [outer[id(t)] for t in inner.reads]
+        writes += [outer[id(t)] for t in inner.writes]
+        host_io = host_io or inner.host_io
+    if not (reads or writes or host_io):
+        return PURE
+    return Effects(_unique(reads), _unique(writes), host_io)
+
+
+def _unique(tensors: Iterable[SymbolicTensor]) -> tuple[SymbolicTensor, ...]:
+    return tuple({id(t): t for t in tensors}.values())
+
+
+class Graph:
+    """Nodes in program order, with inputs and outputs. Public as `tf.Graph`."""
+
+    def __init__(self, name: str = "graph", outer: Graph | None = None) -> None:
+        self.name = name
+        self.outer = outer
+        self.nodes: list[Node] = []
+        self.inputs: list[SymbolicTensor] = []
+        self.outputs: list[SymbolicTensor] = []
+        self.structured_outputs: Any = None
+        # outer tensor -> the placeholder that stands for it here, in the order of first use.
+        self._captures: dict[int, tuple[Tensor, SymbolicTensor]] = {}
+        self._outer_of: dict[int, Tensor] = {}
+        self._names = NameTable()
+
+    # --- building ----------------------------------------------------------------------------
+
+    def add_op(
+        self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | None
+    ) -> tuple[tuple[SymbolicTensor, ...], Any]:
+        """Adds a node after checking its types; the inputs as of this graph, and the outputs."""
+        here = tuple(
+            [
+                x if type(x) is SymbolicTensor and x.node.graph is self else self.capture(x)
+                for x in inputs
+            ]
+        )
+        try:
+            specs = infer(op, here, attrs)
+        except OpError as error:
+            if error.location is None:
+                error.location = user_location()
+            raise
+        node = self.add_node(op, here, attrs, specs, name or op.name, user_location())
+        return here, node.outputs[0] if op.outputs == 1 else node.outputs
+
+    def add_node(
+        self,
+        op: Op,
+        inputs: tuple[SymbolicTensor, ...],
+        attrs: dict[str, Any],
+        specs: Iterable[TensorSpec],
+        name: str,
+        location: Location,
+    ) -> Node:
+        """Adds a node whose types are known; nothing is checked."""
+        if state.graph is self and state.name_scope:
+            name = state.name_scope + name
+        node = Node(self, op, inputs, attrs, specs, self._names.unique(name), location)
+        self.nodes.append(node)
+        return node
+
+    def add_input(self, spec: TensorSpec, name: str) -> SymbolicTensor:
+        """Adds a parameter."""
+        tensor = self._placeholder(spec.with_fresh_dims(), name)
+        self.inputs.append(tensor)
+        return tensor
+
+    def _placeholder(self, spec: TensorSpec, name: str) -> SymbolicTensor:
+        attrs = {"dtype": spec.dtype, "shape": spec.dims}
+        unique = self._names.unique(name)  # parameters are outside of any name scope
+        node = Node(self, placeholder_op, (), attrs, (spec,), unique, user_location())
+        self.nodes.append(node)
+        return node.outputs[0]
+
+    def capture(self, tensor: Any) -> SymbolicTensor:
+        """The tensor that stands in this graph for one from outside."""
+        found = self._captures.get(id(tensor))
+        if found is not None:
+            return found[1]
+        if isinstance(tensor, SymbolicTensor):
+            if tensor.node.graph is self:
+                return tensor
+            if self.outer is None or not self._has_ancestor(tensor.node.graph):
+                raise self._inaccessible(tensor)
+        elif not isinstance(tensor, EagerTensor):
+            raise TypeError(f"Expected a tensor, got {tensor!r} of type {type(tensor).__name__}.")
+        if self.outer is not None and getattr(tensor, "node", None) not in self.outer:
+            return self.capture(self.outer.capture(tensor))
+        with_name = tensor.node.name if isinstance(tensor, SymbolicTensor) else "captured"
+        inner = self._placeholder(tensor.spec, with_name)
+        self._captures[id(tensor)] = (tensor, inner)
+        self._outer_of[id(inner)] = tensor
+        return inner
+
+    def __contains__(self, node: object) -> bool:
+        return isinstance(node, Node) and node.graph is self
+
+    def _has_ancestor(self, graph: Graph) -> bool:
+        outer = self.outer
+        while outer is not None:
+            if outer is graph:
+                return True
+            outer = outer.outer
+        return False
+
+    def _inaccessible(self, tensor: SymbolicTensor) -> InaccessibleTensorError:
+        return InaccessibleTensorError(
+            f"{tensor!r} belongs to the graph {tensor.node.graph.name!r} and was made at "
+            f"{tensor.node.location}. It cannot be used in {self.name!r}: return it from the "
+            "function that made it and pass it on as an argument."
+        )
+
+    def outer_of(self, inner: SymbolicTensor) -> Tensor | None:
+        """What a capture stands for; None for any other tensor."""
+        return self._outer_of.get(id(inner))
+
+    # --- reading -----------------------------------------------------------------------------
+
+    @property
+    def captures(self) -> list[tuple[Tensor, SymbolicTensor]]:
+        """(tensor outside, its stand-in here), in the order of first use."""
+        return list(self._captures.values())
+
+    @property
+    def all_inputs(self) -> list[SymbolicTensor]:
+        """The parameters and then the captures."""
+        return [*self.inputs, *[inner for _, inner in self._captures.values()]]
+
+    @property
+    def effects(self) -> Effects:
+        """What running the graph sees or changes; resources are among its inputs."""
+        stateful = [node.effects for node in self.nodes if node.effects is not PURE]
+        return Effects(
+            _unique(t for e in stateful for t in e.reads),
+            _unique(t for e in stateful for t in e.writes),
+            any(e.host_io for e in stateful),
+        )
+
+    def get_operations(self) -> list[Node]:
+        """All operations in program order."""
+        return list(self.nodes)
+
+    def get_operation_by_name(self, name: str) -> Node:
+        """The operation of that name; KeyError if there is none."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise KeyError(f"The graph {self.name!r} has no operation {name!r}.")
+
+    def get_tensor_by_name(self, name: str) -> SymbolicTensor:
+        """The tensor of that name, such as `add:0`; KeyError if there is none."""
+        op_name, _, index = name.partition(":")
+        if not index.isdigit():
+            raise ValueError(f"A tensor name looks like 'add:0', got {name!r}.")
+        outputs = self.get_operation_by_name(op_name).outputs
+        if int(index) >= len(outputs):
+            raise KeyError(f"The operation {op_name!r} has {len(outputs)} outputs, not {name!r}.")
+        return outputs[int(index)]
+
+    def unique_name(self, name: str) -> str:
+        """A node name that is still free, based on `name`."""
+        return self._names.unique(name)
+
+    def __repr__(self) -> str:
+        return f"<Graph {self.name!r}: {len(self.nodes)} nodes>"
+
+
+def infer(
+    op: Op, inputs: tuple[SymbolicTensor, ...], attrs: dict[str, Any]
+) -> tuple[TensorSpec, ...]:
+    """The specs of an op's outputs, after checking the dtypes of its inputs."""
+    specs = [x.spec for x in inputs]
+    key = tuple([spec.dtype for spec in specs])
+    if key not in op.accepted:
+        check_dtypes(op, list(key))
+        op.accepted.add(key)
+    for i, x in enumerate(inputs):
+        if op.arg(i).is_shape:
+            specs[i] = ValueSpec.make(specs[i], static.known_value(x))
+    out = op.infer(*specs, **attrs)
+    return (out,) if op.outputs == 1 else tuple(out)
+
+
+def resource_root(tensor: Tensor) -> Tensor:
+    """The eager handle (or the function parameter) that a resource tensor stands for."""
+    while isinstance(tensor, SymbolicTensor):
+        outer = tensor.node.graph.outer_of(tensor)
+        if outer is None:
+            return tensor
+        tensor = outer
+    return tensor
+
+
+def is_resource(tensor: Tensor) -> bool:
+    """Whether the tensor refers to state instead of holding a value."""
+    return tensor.dtype is dtypes.resource

@@ -1,0 +1,1 @@
+"""Making, reshaping and joining tensors."""

@@ -1,0 +1,377 @@
+"""Shapes as tensors, and changing the shape without moving data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.convert import array_from, convert_to_tensor
+from weft.core.dtypes import ANY, DATA, INDEX, DType, int32
+from weft.core.native_rules import IndexMap, Special
+from weft.core.shapes import Dim, Dims, Size, TensorShape, format_dims
+from weft.core.specs import TensorSpec
+from weft.core.tensor import Array, EagerTensor, Tensor
+from weft.core.context import state
+from weft.errors import InvalidArgumentError, ShapeError
+from weft.ops import rules, static
+from weft.ops.array import source
+from weft.ops.math import operands
+from weft.ops.registry import NOT_DIFFERENTIABLE, args, define_op
+
+
+def shape_argument(value: Any) -> Tensor:
+    """A shape given as a list, TensorShape, tensor or array, as an integer tensor."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (list, tuple)) and not any(
+        isinstance(d, Tensor) or hasattr(d, "__tf_tensor__") for d in value
+    ):
+        value = TensorShape([d if d != -1 else None for d in value]) if _has_none(value) else value
+    if isinstance(value, (list, tuple)) and not value:
+        array: Array = array_from(TensorShape([]), int32)
+        return EagerTensor(array) if state.graph is None else source.make_constant(array, None)
+    return convert_to_tensor(value)
+
+
+def _has_none(value: Any) -> bool:
+    return any(d is None for d in value)
+
+
+def _shape_infer(x: TensorSpec, *, out_type: DType) -> TensorSpec:
+    return TensorSpec.of(out_type, (Dim() if x.rank is None else x.rank,))
+
+
+def _shape_kernel(xp: Any, x: Any, *, out_type: DType) -> Any:
+    return xp.array(x.shape, out_type.numpy_dtype)
+
+
+shape_op = define_op(
+    "Shape",
+    args("input", ANY),
+    infer=_shape_infer,
+    kernel=_shape_kernel,
+    native=Special("shape"),
+    vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """The shape of a tensor, as a tensor: also known when sizes are unknown while tracing.
+
+    >>> tf.shape([[1, 2, 3]]).numpy()
+    array([1, 3], dtype=int32)
+    """
+    out_type = int32 if out_type is None else dtypes.as_dtype(out_type)
+    return shape_op(convert_to_tensor(input), out_type=out_type, name=name)  # type: ignore[no-any-return]
+
+
+def _size_kernel(xp: Any, x: Any, *, out_type: DType) -> Any:
+    return xp.array(x.size, out_type.numpy_dtype)
+
+
+size_op = define_op(
+    "Size",
+    args("input", ANY),
+    infer=lambda x, *, out_type: rules.scalar(out_type),
+    kernel=_size_kernel,
+    native=Special("shape"),
+    vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def size(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
+    """The number of elements, as a tensor.
+
+    >>> tf.size([[1, 2, 3]]).numpy()
+    np.int32(3)
+    """
+    return size_op(convert_to_tensor(input), out_type=dtypes.as_dtype(out_type), name=name)  # type: ignore[no-any-return]
+
+
+rank_op = define_op(
+    "Rank",
+    args("input", ANY),
+    infer=lambda x: rules.scalar(int32),
+    kernel=lambda xp, x: xp.array(x.ndim, xp.int32),
+    native=Special("shape"),
+    vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def rank(input: Any, name: str | None = None) -> Tensor:
+    """The number of dimensions, as a tensor.
+
+    >>> tf.rank([[1, 2, 3]]).numpy()
+    np.int32(2)
+    """
+    return rank_op(convert_to_tensor(input), name=name)  # type: ignore[no-any-return]
+
+
+# --- reshape -----------------------------------------------------------------------------------
+
+
+def _reshape_infer(x: TensorSpec, shape: TensorSpec) -> TensorSpec:
+    if shape.rank not in (None, 1):
+        raise ShapeError(f"reshape: shape must be a vector, got shape {shape.shape}.")
+    wanted = rules.known(shape)
+    if wanted is None:
+        length = shape.dims[0] if shape.dims is not None else None
+        return x.with_dims(None if not isinstance(length, int) else _unknowns(length))
+    if sum(1 for d in wanted if _is(d, -1)) > 1:
+        raise ShapeError(f"reshape: only one size may be -1, got {format_dims(wanted)}.")
+    if any(not isinstance(d, Dim) and d < -1 for d in wanted):
+        raise ShapeError(f"reshape: sizes must not be negative, got {format_dims(wanted)}.")
+    dims = x.dims
+    if dims is None:
+        return x.with_dims(tuple([Dim() if _is(d, -1) else d for d in wanted]))
+    return x.with_dims(_fill_in(dims, wanted))
+
+
+def _is(d: Any, n: int) -> bool:
+    return not isinstance(d, Dim) and d == n
+
+
+def _unknowns(n: int) -> Dims:
+    return tuple([Dim() for _ in range(n)])
+
+
+def _fill_in(have: Dims, wanted: list[Size]) -> Dims:
+    """The shape asked for with -1 worked out; sizes that occur on both sides cancel."""
+    left, right = list(have), [d for d in wanted if not _is(d, -1)]
+    for d in list(right):
+        for i, other in enumerate(left):
+            if other is d or (isinstance(d, int) and isinstance(other, int) and other == d):
+                del left[i]
+                right.remove(d)
+                break
+    n_left, n_right = rules.product(left), rules.product(right)
+    missing = any(_is(d, -1) for d in wanted)
+    if isinstance(n_left, int) and isinstance(n_right, int):
+        fits = n_left == n_right if not missing else (n_right and n_left % n_right == 0)
+        if not missing and not fits or missing and not fits and n_right:
+            raise ShapeError(
+                f"reshape: a tensor of shape {format_dims(have)} cannot take shape "
+                f"{format_dims(wanted)}: the number of elements differs."
+            )
+        if missing and not n_right:
+            raise ShapeError(
+                f"reshape: -1 cannot be worked out in {format_dims(wanted)} for an empty tensor "
+                f"of shape {format_dims(have)}."
+            )
+        rest: Size = n_left // n_right if missing else 0
+    elif missing and n_right == 1 and len(left) == 1:
+        rest = left[0]
+    else:
+        rest = Dim()
+    return tuple([rest if _is(d, -1) else d for d in wanted])
+
+
+def _reshape_kernel(xp: Any, x: Any, shape: Any) -> Any:
+    wanted = tuple(shape.tolist())
+    if any(d < -1 for d in wanted):
+        raise InvalidArgumentError(None, None, f"reshape: negative size in {wanted}.")
+    return xp.reshape(x, wanted)
+
+
+def _reshape_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    return reshape_like(g, ctx.inputs[0]), None
+
+
+reshape_op = define_op(
+    "Reshape",
+    args("tensor", ANY) + args("shape", INDEX, is_shape=True),
+    infer=_reshape_infer,
+    kernel=_reshape_kernel,
+    native=IndexMap("reshape"),
+    vjp=_reshape_vjp,
+    trusts_kernel=True,
+)
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+    """The same elements in another shape; one size may be -1 and is worked out.
+
+    >>> tf.reshape([1, 2, 3, 4, 5, 6], [2, -1]).numpy()
+    array([[1, 2, 3],
+           [4, 5, 6]], dtype=int32)
+    """
+    return reshape_op(convert_to_tensor(tensor), shape_argument(shape), name=name)  # type: ignore[no-any-return]
+
+
+def reshape_to(x: Tensor, dims: Dims) -> Tensor:
+    """x in a shape that is fully known."""
+    return reshape_op(x, convert_to_tensor(array_from(TensorShape(dims))))  # type: ignore[no-any-return]
+
+
+def reshape_like(g: Tensor, x: Tensor) -> Tensor:
+    """g in the shape of x."""
+    dims = x.spec.dims
+    if dims is not None and dims == g.spec.dims:
+        return g
+    if x.spec.is_static:
+        return reshape_to(g, dims)  # type: ignore[arg-type]
+    return reshape_op(g, shape_op(x, out_type=int32))  # type: ignore[no-any-return]
+
+
+# --- axes of size one --------------------------------------------------------------------------
+
+
+def _expand_dims_infer(x: TensorSpec, *, axis: int) -> TensorSpec:
+    if x.dims is None:
+        return x
+    at = rules.normalize_axis("expand_dims", axis, len(x.dims) + 1)
+    return x.with_dims((*x.dims[:at], 1, *x.dims[at:]))
+
+
+expand_dims_op = define_op(
+    "ExpandDims",
+    args("input", ANY),
+    infer=_expand_dims_infer,
+    kernel=lambda xp, x, *, axis: xp.expand_dims(x, axis),
+    native=IndexMap("reshape"),
+    vjp=lambda ctx, g: (reshape_like(g, ctx.inputs[0]),),
+    trusts_kernel=True,
+    shape_arithmetic=True,
+)
+
+
+def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
+    """The tensor with a new axis of size one.
+
+    >>> tf.expand_dims([1, 2, 3], 0).shape
+    TensorShape([1, 3])
+    """
+    axis = static.static_ints("expand_dims", axis, "axis")
+    return expand_dims_op(convert_to_tensor(input), axis=axis, name=name)  # type: ignore[no-any-return]
+
+
+def _squeeze_infer(x: TensorSpec, *, axis: tuple[int, ...] | None) -> TensorSpec:
+    dims = x.dims
+    if dims is None:
+        return x
+    if axis is None:
+        if any(isinstance(d, Dim) for d in dims):
+            return x.with_dims(None)
+        return x.with_dims(tuple([d for d in dims if d != 1]))
+    at = rules.normalize_axes("squeeze", axis, len(dims))
+    for i in at:
+        rules.unify("squeeze", dims[i], 1, f"the size of axis {i} and 1")
+    return x.with_dims(tuple([d for i, d in enumerate(dims) if i not in at]))
+
+
+squeeze_op = define_op(
+    "Squeeze",
+    args("input", ANY),
+    infer=_squeeze_infer,
+    kernel=lambda xp, x, *, axis: xp.squeeze(x, axis),
+    native=IndexMap("reshape"),
+    vjp=lambda ctx, g: (reshape_like(g, ctx.inputs[0]),),
+    trusts_kernel=True,
+    shape_arithmetic=True,
+)
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """The tensor without axes of size one (all of them, or those named).
+
+    >>> tf.squeeze([[[1], [2]]]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    axis = static.static_ints("squeeze", axis, "axis")
+    axis = (axis,) if isinstance(axis, int) else axis or None
+    return squeeze_op(convert_to_tensor(input), axis=axis, name=name)  # type: ignore[no-any-return]
+
+
+# --- transpose ---------------------------------------------------------------------------------
+
+
+def _transpose_infer(x: TensorSpec, *, perm: tuple[int, ...] | None) -> TensorSpec:
+    dims = x.dims
+    if dims is None:
+        return x if perm is None else x.with_dims(_unknowns(len(perm)))
+    if perm is None:
+        return x.with_dims(dims[::-1])
+    order = rules.normalize_axes("transpose", perm, len(dims), name="perm")
+    if len(order) != len(dims):
+        raise ShapeError(
+            f"transpose: perm {perm} has {len(perm)} entries for a tensor of shape {x.shape}."
+        )
+    return x.with_dims(tuple([dims[i] for i in order]))
+
+
+def _transpose_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    perm = ctx.attrs["perm"]
+    if perm is not None:
+        perm = tuple([p % len(perm) for p in perm])
+        perm = tuple(sorted(range(len(perm)), key=perm.__getitem__))
+    return (transpose_op(g, perm=perm),)
+
+
+transpose_op = define_op(
+    "Transpose",
+    args("a", DATA),
+    infer=_transpose_infer,
+    kernel=lambda xp, x, *, perm: xp.transpose(x, perm),
+    native=IndexMap("transpose"),
+    vjp=_transpose_vjp,
+    trusts_kernel=True,
+)
+
+
+def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
+    """The tensor with its axes in another order; reversed if `perm` is left out.
+
+    >>> tf.transpose([[1, 2, 3], [4, 5, 6]]).numpy()
+    array([[1, 4],
+           [2, 5],
+           [3, 6]], dtype=int32)
+    """
+    perm = static.static_ints("transpose", perm, "perm")
+    out = transpose_op(convert_to_tensor(a), perm=(perm,) if isinstance(perm, int) else perm, name=name)
+    return operands.conj(out) if conjugate else out
+
+
+# --- broadcast ---------------------------------------------------------------------------------
+
+
+def _broadcast_to_infer(x: TensorSpec, shape: TensorSpec) -> TensorSpec:
+    dims = rules.dims_from_value("broadcast_to", shape)
+    if dims is None or x.dims is None:
+        return x.with_dims(dims)
+    if len(dims) < len(x.dims):
+        raise ShapeError(f"broadcast_to: shape {format_dims(dims)} has lower rank than {x.shape}.")
+    for have, want in zip(reversed(x.dims), reversed(dims), strict=False):
+        if isinstance(have, int) and have != 1:
+            rules.unify("broadcast_to", have, want, f"the sizes of {x.shape} and {format_dims(dims)}")
+    return x.with_dims(dims)
+
+
+def _broadcast_to_kernel(xp: Any, x: Any, shape: Any) -> Any:
+    return xp.broadcast_to(x, tuple(shape.tolist()))
+
+
+broadcast_to_op = define_op(
+    "BroadcastTo",
+    args("input", DATA) + args("shape", INDEX, is_shape=True),
+    infer=_broadcast_to_infer,
+    kernel=_broadcast_to_kernel,
+    native=IndexMap("broadcast"),
+    vjp=lambda ctx, g: (operands.sum_to(g, ctx.inputs[0]), None),
+    trusts_kernel=True,
+)
+
+
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    """The tensor repeated along axes of size one to have the given shape.
+
+    >>> tf.broadcast_to([1, 2, 3], [2, 3]).numpy()
+    array([[1, 2, 3],
+           [1, 2, 3]], dtype=int32)
+    """
+    return broadcast_to_op(convert_to_tensor(input), shape_argument(shape), name=name)  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""Branches, loops, calls and the growing stack."""

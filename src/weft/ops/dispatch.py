@@ -1,0 +1,155 @@
+"""What happens when an op is called: run it now, or add it to a graph; tell the tapes.
+
+Hot path. An eager pointwise op costs the ufunc plus about 1.3 us: the dtype check is one set
+lookup, shapes are checked by the kernel itself, and only a failure looks for the reason.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes, xp
+from weft.core.context import GRAPH, quiet_context, state
+from weft.core.dtypes import DType
+from weft.core.specs import TensorSpec, ValueSpec
+from weft.core.tensor import EagerTensor, SymbolicTensor
+from weft.errors import (
+    DTypeError,
+    InaccessibleTensorError,
+    InvalidArgumentError,
+    OpError,
+    ResourceExhaustedError,
+)
+from weft.ops.registry import Op
+
+_ndarray = np.ndarray
+
+
+def _call(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
+    if state.mode:
+        return _call_recorded(op, inputs, attrs, name)
+    return _run_eagerly(op, inputs, attrs)
+
+
+def _call_recorded(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
+    if state.mode & GRAPH:
+        inputs, out = state.graph.add_op(op, inputs, attrs, name)
+    else:
+        out = _run_eagerly(op, inputs, attrs)
+    for tape in state.tapes:
+        tape.record(op, inputs, attrs, out)
+    return out
+
+
+def _run_eagerly(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    try:
+        values = [x._value for x in inputs]
+    except AttributeError:
+        raise _leaked(op, inputs) from None
+    out = run_kernel(op, values, attrs)
+    if op.outputs == 1:
+        return EagerTensor(out)
+    return tuple([EagerTensor(value) for value in out])
+
+
+def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
+    """Runs an op on arrays, after checking their types; errors speak of the op's arguments."""
+    key = tuple([value.dtype for value in values])
+    if key not in op.accepted:
+        check_dtypes(op, [dtypes.from_numpy(dtype) for dtype in key])
+        op.accepted.add(key)
+    if not op.trusts_kernel:
+        infer_from_values(op, values, attrs)
+    try:
+        if op.ufunc is not None:
+            # `out=...` makes the ufunc return an array also for rank 0, and is faster than not.
+            return quiet_context().run(op.ufunc, *values, out=...)
+        out = quiet_context().run(op.kernel, xp, *values, **attrs)
+    except Exception as error:
+        raise explain_failure(op, values, attrs, error) from error
+    if op.outputs == 1:
+        return out if type(out) is _ndarray else as_value(out)
+    return tuple([value if type(value) is _ndarray else as_value(value) for value in out])
+
+
+def as_value(out: Any) -> Any:
+    """What an `EagerTensor` may hold: NumPy scalars become arrays, bytes a string array."""
+    if isinstance(out, np.generic):
+        return np.asarray(out)
+    if isinstance(out, bytes):
+        return np.array(out, object)
+    return out
+
+
+def infer_from_values(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
+    """The type rule of an op applied to actual values."""
+    specs: list[TensorSpec] = []
+    for i, value in enumerate(values):
+        spec = TensorSpec.of(dtypes.from_numpy(value.dtype), value.shape)
+        specs.append(ValueSpec.make(spec, value) if op.arg(i).is_shape else spec)
+    return op.infer(*specs, **attrs)
+
+
+def check_dtypes(op: Op, found: list[DType]) -> None:
+    """Raises DTypeError unless the dtypes are allowed and equal where they must be."""
+    group_first: dict[int, int] = {}
+    for i, dtype in enumerate(found):
+        arg = op.arg(i)
+        if dtype not in arg.allowed:
+            allowed = ", ".join(sorted(d.name for d in arg.allowed))
+            raise DTypeError(
+                f"{op.name}: {_arg_name(op, i)} has dtype {dtype.name}, expected one of "
+                f"{allowed}. Convert it with tf.cast."
+            )
+        first = group_first.setdefault(arg.group, i) if arg.group >= 0 else i
+        if found[first] is not dtype:
+            raise DTypeError(
+                f"{op.name}: {_arg_name(op, first)} has dtype {found[first].name}, but "
+                f"{_arg_name(op, i)} has dtype {dtype.name}. Both must be the same: convert one "
+                f"with tf.cast(..., tf.{found[first].name})."
+            )
+
+
+def _arg_name(op: Op, index: int) -> str:
+    arg = op.arg(index)
+    return f"{arg.name}[{index - len(op.args) + 1}]" if arg.variadic else arg.name
+
+
+def explain_failure(
+    op: Op, values: list[Any], attrs: dict[str, Any], error: Exception
+) -> Exception:
+    """Turns what went wrong in a kernel into an error of Weft that names op and arguments."""
+    if isinstance(error, OpError):
+        return error
+    shapes = ", ".join(
+        f"{_arg_name(op, i)}: {v.dtype.name if hasattr(v.dtype, 'name') else v.dtype}{v.shape}"
+        for i, v in enumerate(values)
+    )
+    if isinstance(error, MemoryError):
+        return ResourceExhaustedError(
+            None, None, f"{op.name}: not enough memory for the result ({shapes}; {attrs}). {error}"
+        )
+    if isinstance(error, (ValueError, IndexError, TypeError, OverflowError, ArithmeticError)):
+        try:
+            infer_from_values(op, values, attrs)
+        except OpError as precise:
+            return precise
+        return InvalidArgumentError(None, None, f"{op.name} on ({shapes}) failed: {error}")
+    return error
+
+
+def _leaked(op: Op, inputs: tuple[Any, ...]) -> Exception:
+    for i, x in enumerate(inputs):
+        if isinstance(x, SymbolicTensor):
+            return InaccessibleTensorError(
+                f"{op.name}: {_arg_name(op, i)} is {x!r}, a tensor of the graph "
+                f"{x.graph.name!r} made at {x.node.location}. It has no value outside of that "
+                "graph: return it from the traced function instead of keeping it elsewhere."
+            )
+    wrong = next(x for x in inputs if not isinstance(x, EagerTensor))
+    return TypeError(f"{op.name} takes tensors, got {wrong!r} of type {type(wrong).__name__}.")
+
+
+Op.call = staticmethod(_call)

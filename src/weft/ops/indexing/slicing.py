@@ -1,0 +1,235 @@
+"""Python indexing: ints, slices, Ellipsis, newaxis, and scalar tensors in any of these places.
+
+The index is an attribute made of plain tuples; what is only known at run time is an input. So
+`x[i, 2:]` with a tensor i is StridedSlice(x, i) with index (("input", 0), (2, None, None)).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import ANY, INDEX, int32
+from weft.core.native_rules import IndexMap
+from weft.core.shapes import Dim, Size
+from weft.core.specs import TensorSpec, ValueSpec
+from weft.core.tensor import Array, EagerTensor, Tensor
+from weft.errors import ShapeError
+from weft.ops import rules
+from weft.ops.array import shape as shapes
+from weft.ops.registry import args, define_op
+
+# One entry of an index: an int, ("input", i), a slice (start, stop, step) whose parts are the
+# same or None, ELLIPSIS, or NEW_AXIS.
+ELLIPSIS = "..."
+NEW_AXIS = "new"
+Entry = Any
+
+
+def get_item(x: Any, key: Any) -> Tensor:
+    """x[key]"""
+    x = convert_to_tensor(x)
+    entries = key if isinstance(key, tuple) else (key,)
+    dynamic: list[Tensor] = []
+    index = tuple([_entry(entry, dynamic) for entry in entries])
+    if len(entries) == 1 and index[0] == "mask":
+        return boolean_mask(x, entries[0])
+    if "mask" in index:
+        raise _bad_index(key)
+    return strided_slice_op(x, *dynamic, index=index, name="strided_slice")  # type: ignore[no-any-return]
+
+
+def _entry(entry: Any, dynamic: list[Tensor]) -> Entry:
+    kind = type(entry)
+    if kind is int:
+        return entry
+    if kind is slice:
+        return (
+            _bound(entry.start, dynamic),
+            _bound(entry.stop, dynamic),
+            _bound(entry.step, dynamic),
+        )
+    if entry is None:
+        return NEW_AXIS
+    if entry is Ellipsis:
+        return ELLIPSIS
+    if isinstance(entry, (Tensor, np.ndarray)) and _is_bool(entry):
+        return "mask"
+    return _bound(entry, dynamic)
+
+
+def _is_bool(entry: Any) -> bool:
+    return getattr(entry.dtype, "is_bool", entry.dtype == bool)
+
+
+def _bound(value: Any, dynamic: list[Tensor]) -> Any:
+    if value is None or type(value) is int:
+        return value
+    if hasattr(value, "__tf_tensor__"):
+        value = convert_to_tensor(value)
+    if isinstance(value, Tensor):
+        if value.dtype not in INDEX and value.dtype.is_integer and isinstance(value, EagerTensor):
+            return int(value)
+        if value.dtype not in INDEX or value.spec.rank not in (None, 0):
+            raise _bad_index(value)
+        if isinstance(value, EagerTensor):
+            return int(value._value)
+        dynamic.append(value)
+        return ("input", len(dynamic) - 1)
+    if isinstance(value, (np.integer, np.ndarray)) and np.ndim(value) == 0 and not isinstance(
+        value, np.bool_
+    ):
+        return int(value)
+    if not isinstance(value, bool) and hasattr(value, "__index__"):
+        return value.__index__()
+    raise _bad_index(value)
+
+
+def _bad_index(value: Any) -> TypeError:
+    return TypeError(
+        "A tensor is indexed with ints, slices, Ellipsis, tf.newaxis and scalar int32/int64 "
+        f"tensors, got {value!r}. To pick several elements use tf.gather or tf.gather_nd, to "
+        "pick by a condition tf.boolean_mask."
+    )
+
+
+# --- the op ------------------------------------------------------------------------------------
+
+
+def _expand(index: tuple[Entry, ...], rank: int) -> list[Entry]:
+    """The index with one entry per axis: Ellipsis spelled out, missing slices added."""
+    used = sum(1 for e in index if e not in (ELLIPSIS, NEW_AXIS))
+    if index.count(ELLIPSIS) > 1:
+        raise ShapeError("strided_slice: only one Ellipsis is allowed in an index.")
+    if used > rank:
+        raise ShapeError(
+            f"strided_slice: {used} indices for a tensor of rank {rank}; it has too few axes."
+        )
+    at = index.index(ELLIPSIS) if ELLIPSIS in index else len(index)
+    rest = index[at + 1 :] if ELLIPSIS in index else ()
+    return [*index[:at], *[(None, None, None)] * (rank - used), *rest]
+
+
+def _strided_slice_infer(x: TensorSpec, *dynamic: TensorSpec, index: tuple[Entry, ...]) -> TensorSpec:
+    if x.dims is None:
+        return x
+    known = [rules.known(d) if isinstance(d, ValueSpec) else None for d in dynamic]
+    dims: list[Size] = []
+    axis = 0
+    for entry in _expand(index, len(x.dims)):
+        if entry == NEW_AXIS:
+            dims.append(1)
+            continue
+        size = x.dims[axis]
+        if isinstance(entry, tuple) and entry[0] != "input":
+            dims.append(_slice_size(size, [_resolve(part, known) for part in entry]))
+        else:
+            _check_index(_resolve(entry, known), size, axis)
+        axis += 1
+    return x.with_dims(tuple(dims))
+
+
+def _resolve(part: Any, values: list[Any]) -> Any:
+    return values[part[1]] if isinstance(part, tuple) else part
+
+
+def _check_index(i: Any, size: Size, axis: int) -> None:
+    if isinstance(i, Dim) or isinstance(size, Dim) or i is None:
+        return
+    if not -size <= i < size:
+        raise ShapeError(f"strided_slice: index {i} is out of range for axis {axis} of size {size}.")
+
+
+def _slice_size(size: Size, parts: list[Any]) -> Size:
+    start, stop, step = parts
+    if parts == [None, None, None] or (start in (None, 0) and stop is size and step in (None, 1)):
+        return size
+    if step == 0:
+        raise ShapeError("strided_slice: the step of a slice must not be 0.")
+    if any(isinstance(part, (Dim, tuple)) for part in parts) or isinstance(size, Dim):
+        return stop if _is_prefix(start, stop, step, size) else Dim()
+    return len(range(*slice(start, stop, step).indices(size)))
+
+
+def _is_prefix(start: Any, stop: Any, step: Any, size: Size) -> bool:
+    """x[:0] is empty whatever the size; other unknown sizes stay unknown."""
+    return start in (None, 0) and step in (None, 1) and not isinstance(stop, Dim) and stop == 0
+
+
+def _runtime_index(x: Any, dynamic: tuple[Any, ...], index: tuple[Entry, ...]) -> tuple[Any, ...]:
+    values = [int(d) for d in dynamic]
+    out: list[Any] = []
+    axis = 0
+    for entry in _expand(index, x.ndim):
+        if entry == NEW_AXIS:
+            out.append(None)
+            continue
+        if isinstance(entry, tuple) and entry[0] != "input":
+            out.append(slice(*[_resolve(part, values) for part in entry]))
+        else:
+            i = _resolve(entry, values)
+            _check_index(i, x.shape[axis], axis)
+            out.append(i)
+        axis += 1
+    return tuple(out)
+
+
+def _strided_slice_kernel(xp: Any, x: Array, *dynamic: Any, index: tuple[Entry, ...]) -> Any:
+    # The ellipsis keeps a single element an array instead of a scalar (or bytes).
+    return x[(*_runtime_index(x, dynamic, index), ...)]
+
+
+def _strided_slice_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+    x, *dynamic = ctx.inputs
+    grad = strided_slice_grad_op(
+        shapes.shape_op(x, out_type=int32), g, *dynamic, index=ctx.attrs["index"]
+    )
+    return (grad, *[None] * len(dynamic))
+
+
+strided_slice_op = define_op(
+    "StridedSlice",
+    args("input", ANY) + args("*positions", INDEX, is_shape=True),
+    infer=_strided_slice_infer,
+    kernel=_strided_slice_kernel,
+    native=IndexMap("strided_slice"),
+    vjp=_strided_slice_vjp,
+    trusts_kernel=True,
+    shape_arithmetic=True,
+)
+
+
+def _strided_slice_grad_infer(
+    shape: TensorSpec, g: TensorSpec, *dynamic: TensorSpec, index: tuple[Entry, ...]
+) -> TensorSpec:
+    return g.with_dims(rules.dims_from_value("StridedSliceGrad", shape))
+
+
+def _strided_slice_grad_kernel(
+    xp: Any, shape: Array, g: Array, *dynamic: Any, index: tuple[Entry, ...]
+) -> Array:
+    out = xp.zeros(tuple(shape.tolist()), g.dtype)
+    out[_runtime_index(out, dynamic, index)] = g
+    return out  # type: ignore[no-any-return]
+
+
+def _strided_slice_grad_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+    _, _, *dynamic = ctx.inputs
+    return (
+        None,
+        strided_slice_op(g, *dynamic, index=ctx.attrs["index"]),
+        *[None] * len(dynamic),
+    )
+
+
+strided_slice_grad_op = define_op(
+    "StridedSliceGrad",
+    args("shape", INDEX, is_shape=True) + args("dy", ANY) + args("*positions", INDEX),
+    infer=_strided_slice_grad_infer,
+    kernel=_strided_slice_grad_kernel,
+    native=IndexMap("strided_slice_grad"),
+    vjp=_strided_slice_grad_vjp,
+    fresh=True,
+)

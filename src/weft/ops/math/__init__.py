@@ -1,0 +1,1 @@
+"""Arithmetic, comparison, logic and elementwise functions."""

@@ -1,0 +1,265 @@
+"""Addition, multiplication, division, powers, and what goes with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import INEXACT, NUMERIC, REAL, STRING, float32, float64, int16, int8, uint16, uint8
+from weft.core.native_rules import Pointwise
+from weft.core.tensor import Tensor
+from weft.errors import InvalidArgumentError
+from weft.ops import rules
+from weft.ops.array import select
+from weft.ops.math import casting
+from weft.ops.math.operands import binary, conj, operands, sum_to, unary
+from weft.ops.registry import NOT_DIFFERENTIABLE, args, define_op
+
+Gradients = tuple[Tensor | None, ...]
+
+
+def _add_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x, y = ctx.inputs
+    return sum_to(g, x), sum_to(g, y)
+
+
+add_op = binary("AddV2", np.add, NUMERIC | STRING, vjp=_add_vjp, shape_arithmetic=True)
+
+
+def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x + y, element by element; strings are joined.
+
+    >>> tf.add([1, 2], 3).numpy()
+    array([4, 5], dtype=int32)
+    """
+    return add_op(*operands(x, y), name=name or "Add")  # type: ignore[no-any-return]
+
+
+def _sub_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x, y = ctx.inputs
+    return sum_to(g, x), sum_to(neg_op(g), y) if ctx.wants(1) else None
+
+
+sub_op = binary("Sub", np.subtract, NUMERIC, vjp=_sub_vjp, shape_arithmetic=True)
+
+
+def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x - y, element by element.
+
+    >>> tf.subtract([1, 2], 3).numpy()
+    array([-2, -1], dtype=int32)
+    """
+    return sub_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+
+
+def _mul_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x, y = ctx.inputs
+    return (
+        sum_to(mul_op(g, conj(y)), x) if ctx.wants(0) else None,
+        sum_to(mul_op(g, conj(x)), y) if ctx.wants(1) else None,
+    )
+
+
+mul_op = binary("Mul", np.multiply, NUMERIC, vjp=_mul_vjp, shape_arithmetic=True)
+
+
+def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * y, element by element.
+
+    >>> tf.multiply([1.0, 2.0], 3).numpy()
+    array([3., 6.], dtype=float32)
+    """
+    return mul_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+
+
+def _real_div_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x, y = ctx.inputs
+    return (
+        sum_to(real_div_op(g, conj(y)), x) if ctx.wants(0) else None,
+        sum_to(neg_op(mul_op(real_div_op(g, conj(y)), conj(ctx.outputs[0]))), y)
+        if ctx.wants(1)
+        else None,
+    )
+
+
+real_div_op = binary("RealDiv", np.true_divide, INEXACT, vjp=_real_div_vjp, native="divide")
+
+_NARROW_INTS = frozenset({int8, uint8, int16, uint16})
+
+
+def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y as Python divides: integers give float64 (float32 if of 8 or 16 bits).
+
+    >>> tf.truediv(7, 2).numpy()
+    np.float64(3.5)
+    """
+    x, y = operands(x, y)
+    if x.dtype.is_integer and x.dtype is y.dtype:
+        dtype = float32 if x.dtype in _NARROW_INTS else float64
+        x, y = casting.cast(x, dtype), casting.cast(y, dtype)
+    return real_div_op(x, y, name=name or "truediv")  # type: ignore[no-any-return]
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y as Python divides.
+
+    >>> tf.divide([6.0, 3.0], 2).numpy()
+    array([3. , 1.5], dtype=float32)
+    """
+    return truediv(x, y, name)
+
+
+def _refuse_zero(xp: Any, op: str, y: Any) -> None:
+    if y.dtype.kind in "iu" and not xp.all(y):
+        raise InvalidArgumentError(None, None, f"{op}: integer division by zero.")
+
+
+def _floor_div_kernel(xp: Any, x: Any, y: Any) -> Any:
+    _refuse_zero(xp, "FloorDiv", y)
+    if x.dtype.kind in "iu":
+        return xp.floor_divide(x, y)
+    return xp.floor(xp.divide(x, y))
+
+
+floor_div_op = define_op(
+    "FloorDiv",
+    args("x y", REAL),
+    infer=rules.broadcast("FloorDiv"),
+    kernel=_floor_div_kernel,
+    native=Pointwise("floor_divide"),
+    vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x // y: the quotient rounded down, as in Python.
+
+    >>> tf.math.floordiv(-7, 2).numpy()
+    np.int32(-4)
+    """
+    return floor_div_op(*operands(x, y), name=name or "floordiv")  # type: ignore[no-any-return]
+
+
+def _floor_mod_kernel(xp: Any, x: Any, y: Any) -> Any:
+    _refuse_zero(xp, "FloorMod", y)
+    return xp.mod(x, y)
+
+
+def _floor_mod_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x, y = ctx.inputs
+    return sum_to(g, x), sum_to(neg_op(g) * floor_div_op(x, y), y) if ctx.wants(1) else None
+
+
+floor_mod_op = define_op(
+    "FloorMod",
+    args("x y", REAL),
+    infer=rules.broadcast("FloorMod"),
+    kernel=_floor_mod_kernel,
+    native=Pointwise("floor_mod"),
+    vjp=_floor_mod_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x % y with the sign of y, as in Python.
+
+    >>> tf.math.floormod(-7, 3).numpy()
+    np.int32(2)
+    """
+    return floor_mod_op(*operands(x, y), name=name or "mod")  # type: ignore[no-any-return]
+
+
+def _pow_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x, y = ctx.inputs
+    gx = gy = None
+    if ctx.wants(0):
+        gx = sum_to(g * conj(y * pow_op(x, y - 1)), x)
+    if ctx.wants(1):
+        # log(x) only where it exists: elsewhere the power does not move smoothly with y.
+        positive = (x != 0) if x.dtype.is_complex else (x > 0)
+        log_x = select.select_op(positive, log_op(select.where(positive, x, x * 0 + 1)), x * 0)
+        gy = sum_to(g * conj(ctx.outputs[0] * log_x), y)
+    return gx, gy
+
+
+pow_op = binary("Pow", np.power, NUMERIC, vjp=_pow_vjp, native="pow")
+
+
+def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x to the power of y; an integer to a negative power is an error.
+
+    >>> tf.pow([1.0, 2.0, 3.0], 2).numpy()
+    array([1., 4., 9.], dtype=float32)
+    """
+    return pow_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+
+
+neg_op = unary(
+    "Neg", np.negative, NUMERIC, vjp=lambda ctx, g: (neg_op(g),)
+)
+
+
+def negative(x: Any, name: str | None = None) -> Tensor:
+    """-x.
+
+    >>> tf.negative([1, -2]).numpy()
+    array([-1,  2], dtype=int32)
+    """
+    return neg_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+
+
+def _extremum_vjp(first_wins: Any) -> Any:
+    def vjp(ctx: Any, g: Tensor) -> Gradients:
+        x, y = ctx.inputs
+        mask = first_wins(x, y)
+        zeros = g * 0
+        return (
+            sum_to(select.select_op(mask, g, zeros), x) if ctx.wants(0) else None,
+            sum_to(select.select_op(mask, zeros, g), y) if ctx.wants(1) else None,
+        )
+
+    return vjp
+
+
+maximum_op = binary("Maximum", np.maximum, REAL, vjp=_extremum_vjp(lambda x, y: x >= y))
+
+
+def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The larger of x and y, element by element; NaN wins.
+
+    >>> tf.maximum([1, 5], 3).numpy()
+    array([3, 5], dtype=int32)
+    """
+    return maximum_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+
+
+minimum_op = binary("Minimum", np.minimum, REAL, vjp=_extremum_vjp(lambda x, y: x <= y))
+
+
+def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The smaller of x and y, element by element; NaN wins.
+
+    >>> tf.minimum([1, 5], 3).numpy()
+    array([1, 3], dtype=int32)
+    """
+    return minimum_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+
+
+log_op = unary(
+    "Log", np.log, INEXACT, vjp=lambda ctx, g: (real_div_op(g, conj(ctx.inputs[0])),)
+)
+
+
+def log(x: Any, name: str | None = None) -> Tensor:
+    """The natural logarithm.
+
+    >>> tf.math.log([1.0]).numpy()
+    array([0.], dtype=float32)
+    """
+    return log_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]

@@ -1,0 +1,56 @@
+"""Changing the dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import BOOL, NUMERIC, DType
+from weft.core.native_rules import Pointwise
+from weft.core.specs import TensorSpec
+from weft.core.tensor import Array, Tensor
+from weft.ops.registry import args, define_op
+
+
+def _cast_infer(x: TensorSpec, *, dtype: DType) -> TensorSpec:
+    return x.with_dtype(dtype)
+
+
+def _cast_kernel(xp: Any, x: Array, *, dtype: DType) -> Array:
+    if x.dtype == object:  # shape arithmetic
+        return x
+    if x.dtype.kind == "c" and not dtype.is_complex:
+        x = x.real
+    return x.astype(dtype.numpy_dtype)
+
+
+def _cast_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None]:
+    source = ctx.inputs[0].dtype
+    return (cast_op(g, dtype=source) if source.is_floating or source.is_complex else None,)
+
+
+cast_op = define_op(
+    "Cast",
+    args("x", NUMERIC | BOOL),
+    infer=_cast_infer,
+    kernel=_cast_kernel,
+    native=Pointwise("cast"),
+    vjp=_cast_vjp,
+    trusts_kernel=True,
+    fresh=True,
+    shape_arithmetic=True,
+)
+
+
+def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
+    """x with elements of another dtype; floats are cut towards zero to become integers.
+
+    >>> tf.cast([1.8, 2.2], tf.int32).numpy()
+    array([1, 2], dtype=int32)
+    """
+    dtype = dtypes.as_dtype(dtype)
+    x = convert_to_tensor(x)
+    if x.dtype is dtype:
+        return x
+    return cast_op(x, dtype=dtype, name=name)  # type: ignore[no-any-return]

@@ -1,0 +1,102 @@
+"""Helpers of elementwise ops: converting operands, and gradients under broadcasting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core.convert import adopt, convert_to_tensor
+from weft.core.dtypes import DType
+from weft.core.native_rules import Pointwise
+from weft.core.shapes import Dim
+from weft.core.tensor import Tensor
+from weft.ops import rules
+from weft.ops.array import shape as shapes
+from weft.ops.math import complex_parts
+from weft.ops.reduce import sums
+from weft.ops.registry import Op, args, define_op
+
+
+def operands(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    """Both operands as tensors; a Python number or array takes the dtype of the tensor."""
+    if isinstance(x, Tensor):
+        return x, y if isinstance(y, Tensor) else adopt(y, x.dtype)
+    if isinstance(y, Tensor):
+        return adopt(x, y.dtype), y
+    if hasattr(y, "__tf_tensor__") and not hasattr(x, "__tf_tensor__"):
+        y = convert_to_tensor(y)
+        return adopt(x, y.dtype), y
+    x = convert_to_tensor(x)
+    return x, adopt(y, x.dtype)
+
+
+def conj(x: Tensor) -> Tensor:
+    """The conjugate, which real numbers are already: gradients follow TensorFlow's convention."""
+    return complex_parts.conj(x) if x.dtype.is_complex else x
+
+
+def sum_to(g: Tensor, x: Tensor) -> Tensor:
+    """Undoes broadcasting: sums a gradient over the axes along which x was repeated."""
+    have, want = g.spec.dims, x.spec.dims
+    if have is not None and want is not None:
+        if have == want:
+            return g
+        if not any(isinstance(d, Dim) for d in want):
+            lead = len(have) - len(want)
+            repeated = [lead + i for i, d in enumerate(want) if d == 1 and have[lead + i] != 1]
+            axes = (*range(lead), *repeated)
+            summed = sums.sum_op(g, axis=axes, keepdims=True) if axes else g
+            return shapes.reshape_to(summed, want) if lead else summed
+    return sums.sum_to_shape_op(g, shapes.shape_op(x, out_type=sums.SHAPE_DTYPE))
+
+
+def unary(
+    name: str,
+    ufunc: np.ufunc,
+    allowed: frozenset[DType],
+    *,
+    vjp: Any,
+    native: str | None = None,
+    infer: Any = rules.same,
+) -> Op:
+    """An elementwise op of one input that NumPy has as a ufunc."""
+    return define_op(
+        name,
+        args("x", allowed),
+        infer=infer,
+        kernel=_kernel(ufunc),
+        ufunc=ufunc,
+        native=Pointwise(native or ufunc.__name__),
+        vjp=vjp,
+        trusts_kernel=True,
+    )
+
+
+def binary(
+    name: str,
+    ufunc: np.ufunc,
+    allowed: frozenset[DType],
+    *,
+    vjp: Any,
+    dtype: DType | None = None,
+    native: str | None = None,
+    shape_arithmetic: bool = False,
+) -> Op:
+    """An elementwise op of two broadcasting inputs that NumPy has as a ufunc."""
+    return define_op(
+        name,
+        args("x y", allowed),
+        infer=rules.broadcast(name, dtype),
+        kernel=_kernel(ufunc),
+        ufunc=ufunc,
+        native=Pointwise(native or ufunc.__name__),
+        vjp=vjp,
+        trusts_kernel=True,
+        shape_arithmetic=shape_arithmetic,
+    )
+
+
+def _kernel(ufunc: np.ufunc) -> Any:
+    name = ufunc.__name__
+    return lambda xp, *xs: getattr(xp, name)(*xs)

@@ -1,0 +1,107 @@
+"""The Python operators of tensors (and of what acts as one, such as variables).
+
+A Python number or NumPy array on either side takes the tensor's dtype. Hot path: the tensor-tensor
+case goes straight to the op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.core.convert import convert_to_tensor
+from weft.core.tensor import Tensor
+from weft.errors import ShapeError
+from weft.ops import rules
+from weft.ops.indexing import slicing
+from weft.ops.linalg import products
+from weft.ops.math import arithmetic, bitwise, comparison, unary
+from weft.ops.math.operands import operands
+from weft.ops.registry import Op
+
+
+def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    call = Op.call
+
+    def forward(self: Any, other: Any) -> Any:
+        return call(op, operands(self, other), {}, name)
+
+    def reflected(self: Any, other: Any) -> Any:
+        return call(op, operands(other, self), {}, name)
+
+    return forward, reflected
+
+
+def _function(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    return (lambda self, other: function(self, other)), (lambda self, other: function(other, self))
+
+
+def _matmul(x: Any, y: Any) -> Tensor:
+    return products.matmul(x, y, name="matmul")
+
+
+def _logic_or_bits(logical: Op, bits: Op, name: str) -> Callable[..., Any]:
+    def apply(x: Any, y: Any) -> Any:
+        x, y = operands(x, y)
+        return (logical if x.dtype.is_bool else bits)(x, y, name=name)
+
+    return apply
+
+
+def _invert(x: Any) -> Any:
+    x = convert_to_tensor(x)
+    op = comparison.logical_not_op if x.dtype.is_bool else bitwise.invert_op
+    return op(x)
+
+
+def _equality(op: Op, if_incomparable: bool) -> Callable[..., Any]:
+    def compare(self: Any, other: Any) -> Any:
+        if other is None:
+            return if_incomparable
+        x, y = operands(self, other)
+        try:
+            rules.broadcast_dims("==", x.spec.dims, y.spec.dims)
+        except ShapeError:  # shapes that can never match: not equal, as a whole
+            return convert_to_tensor(if_incomparable)
+        return op(x, y)
+
+    return compare
+
+
+_BINARY = {
+    "add": _binary(arithmetic.add_op, "add"),
+    "sub": _binary(arithmetic.sub_op, "sub"),
+    "mul": _binary(arithmetic.mul_op, "mul"),
+    "truediv": _function(arithmetic.truediv),
+    "floordiv": _binary(arithmetic.floor_div_op, "floordiv"),
+    "mod": _binary(arithmetic.floor_mod_op, "mod"),
+    "pow": _binary(arithmetic.pow_op, "pow"),
+    "matmul": _function(_matmul),
+    "and": _function(_logic_or_bits(comparison.logical_and_op, bitwise.and_op, "and")),
+    "or": _function(_logic_or_bits(comparison.logical_or_op, bitwise.or_op, "or")),
+    "xor": _function(_logic_or_bits(comparison.not_equal_op, bitwise.xor_op, "xor")),
+}
+
+
+def install_operators(cls: type) -> None:
+    """Gives a class that `convert_to_tensor` understands all operators of tensors."""
+    for name, (forward, reflected) in _BINARY.items():
+        setattr(cls, f"__{name}__", forward)
+        setattr(cls, f"__r{name}__", reflected)
+    comparisons: dict[str, Any] = {
+        "__lt__": _binary(comparison.less_op, "Less")[0],
+        "__le__": _binary(comparison.less_equal_op, "LessEqual")[0],
+        "__gt__": _binary(comparison.greater_op, "Greater")[0],
+        "__ge__": _binary(comparison.greater_equal_op, "GreaterEqual")[0],
+        "__eq__": _equality(comparison.equal_op, False),
+        "__ne__": _equality(comparison.not_equal_op, True),
+        "__neg__": lambda self: arithmetic.negative(self),
+        "__abs__": lambda self: unary.abs(self),
+        "__invert__": _invert,
+        "__getitem__": slicing.get_item,
+    }
+    for name, method in comparisons.items():
+        setattr(cls, name, method)
+
+
+install_operators(Tensor)

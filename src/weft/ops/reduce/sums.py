@@ -1,0 +1,175 @@
+"""Sums, means and products along axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+from weft.core import dtypes
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import INDEX, NUMERIC
+from weft.core.native_rules import Reduction, Special
+from weft.core.specs import TensorSpec
+from weft.core.tensor import Array, Tensor
+from weft.ops import rules, static
+from weft.ops.array import shape as shapes
+from weft.ops.math import casting
+from weft.ops.registry import args, define_op
+
+SHAPE_DTYPE = dtypes.int32
+Axes = tuple[int, ...] | None
+
+
+def reduction_axes(op: str, axis: Any) -> Axes:
+    """The `axis` argument of a reduction: None, a number, or several (maybe as a tensor)."""
+    axes = static.static_ints(op, axis, "axis")
+    return (axes,) if isinstance(axes, int) else axes
+
+
+def reduced_dims(op: str, x: TensorSpec, axis: Axes, keepdims: bool) -> TensorSpec:
+    """The type rule of reductions."""
+    if x.dims is None:
+        return x if axis is not None or keepdims else x.with_dims(())
+    axes = rules.normalize_axes(op, axis, len(x.dims))
+    if keepdims:
+        return x.with_dims(tuple([1 if i in axes else d for i, d in enumerate(x.dims)]))
+    return x.with_dims(tuple([d for i, d in enumerate(x.dims) if i not in axes]))
+
+
+def restore_axes(g: Tensor, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    """A reduced tensor with the axes that were reduced put back as axes of size one."""
+    if keepdims:
+        return g
+    rank = x.spec.rank
+    if rank is None:
+        return shapes.reshape_op(g, kept_shape_op(shapes.shape_op(x, out_type=SHAPE_DTYPE), axis=axis))  # type: ignore[no-any-return]
+    for i in sorted(rules.normalize_axes("reduction", axis, rank)):
+        g = shapes.expand_dims_op(g, axis=i)
+    return g
+
+
+def _kept_shape_kernel(xp: Any, shape: Array, *, axis: Axes) -> Array:
+    out = shape.copy()
+    out[list(axis) if axis is not None else slice(None)] = 1
+    return out
+
+
+kept_shape_op = define_op(
+    "ReducedShape",
+    args("shape", INDEX),
+    infer=lambda shape, *, axis: shape,
+    kernel=_kept_shape_kernel,
+    native=Special("shape"),
+    vjp=lambda ctx, g: (None,),
+    fresh=True,
+)
+
+
+def spread(g: Tensor, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    """A reduced gradient repeated over the shape of the reduction's input."""
+    return shapes.broadcast_to_op(  # type: ignore[no-any-return]
+        restore_axes(g, x, axis, keepdims), shapes.shape_op(x, out_type=SHAPE_DTYPE)
+    )
+
+
+def _sum_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    return (spread(g, ctx.inputs[0], ctx.attrs["axis"], ctx.attrs["keepdims"]),)
+
+
+sum_op = define_op(
+    "Sum",
+    args("input", NUMERIC),
+    infer=lambda x, *, axis, keepdims: reduced_dims("reduce_sum", x, axis, keepdims),
+    kernel=lambda xp, x, *, axis, keepdims: xp.reduction(xp.add, x, axis, keepdims),
+    native=Reduction("add"),
+    vjp=_sum_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def reduce_sum(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The sum over the given axes, over all of them if none are given.
+
+    >>> tf.reduce_sum([[1, 2], [3, 4]], axis=0).numpy()
+    array([4, 6], dtype=int32)
+    """
+    x = convert_to_tensor(input_tensor)
+    axes = reduction_axes("reduce_sum", axis)
+    return sum_op(x, axis=axes, keepdims=bool(keepdims), name=name)  # type: ignore[no-any-return]
+
+
+def _mean_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
+    wide = xp.widen(x)
+    total = xp.add.reduce(wide, axis=axis, dtype=wide.dtype, keepdims=keepdims)
+    axes = range(x.ndim) if axis is None else axis
+    n = 1
+    for i in axes:
+        n *= x.shape[i]
+    if x.dtype.kind in "iu":
+        # Integers: truncated towards zero; the mean of nothing is 0, as for every integer sum.
+        return (total / max(n, 1)).astype(x.dtype) if total.ndim else x.dtype.type(total / max(n, 1))
+    return xp.true_divide(total, wide.dtype.type(n)).astype(x.dtype)
+
+
+def _mean_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    x = ctx.inputs[0]
+    count = shapes.size_op(x, out_type=SHAPE_DTYPE) / shapes.size_op(
+        ctx.outputs[0], out_type=SHAPE_DTYPE
+    )
+    share = g / casting.cast(count, g.dtype)
+    return (spread(share, x, ctx.attrs["axis"], ctx.attrs["keepdims"]),)
+
+
+mean_op = define_op(
+    "Mean",
+    args("input", NUMERIC),
+    infer=lambda x, *, axis, keepdims: reduced_dims("reduce_mean", x, axis, keepdims),
+    kernel=_mean_kernel,
+    native=Reduction("mean"),
+    vjp=_mean_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def reduce_mean(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The mean over the given axes; integers are cut towards zero.
+
+    >>> tf.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=1).numpy()
+    array([1.5, 3.5], dtype=float32)
+    """
+    x = convert_to_tensor(input_tensor)
+    axes = reduction_axes("reduce_mean", axis)
+    return mean_op(x, axis=axes, keepdims=bool(keepdims), name=name)  # type: ignore[no-any-return]
+
+
+# --- summing down to a shape: the gradient of broadcasting with unknown sizes -------------------
+
+
+def _sum_to_shape_infer(x: TensorSpec, shape: TensorSpec) -> TensorSpec:
+    return x.with_dims(rules.dims_from_value("SumToShape", shape))
+
+
+def _sum_to_shape_kernel(xp: Any, x: Array, shape: Array) -> Array:
+    want = tuple(shape.tolist())
+    lead = x.ndim - len(want)
+    axes = (*range(lead), *[lead + i for i, d in enumerate(want) if d == 1 != x.shape[lead + i]])
+    return xp.reshape(xp.reduction(xp.add, x, axes, True), want)  # type: ignore[no-any-return]
+
+
+sum_to_shape_op = define_op(
+    "SumToShape",
+    args("x", NUMERIC) + args("shape", INDEX, is_shape=True),
+    infer=_sum_to_shape_infer,
+    kernel=_sum_to_shape_kernel,
+    native=Special("sum_to_shape"),
+    vjp=lambda ctx, g: (
+        shapes.broadcast_to_op(g, shapes.shape_op(ctx.inputs[0], out_type=SHAPE_DTYPE)),
+        None,
+    ),
+)

@@ -1,0 +1,123 @@
+"""What tracing knows of a tensor's value: enough for shapes that are computed in the graph.
+
+`tf.reshape(x, [tf.shape(y)[0], -1])` should keep the size of y. The value of a small integer
+tensor is therefore followed through shape arithmetic, as an object array of ints and Dims.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core import xp
+from weft.core.convert import convert_to_tensor
+from weft.core.shapes import Dim
+from weft.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor
+
+Array = np.ndarray[Any, Any]
+
+_MAX_ELEMENTS = 64
+
+
+def known_value(tensor: Any) -> Array | None:
+    """The value of a small integer tensor with Dims for what is unknown; None for others."""
+    if isinstance(tensor, EagerTensor):
+        return tensor._value  # type: ignore[no-any-return]
+    if tensor.known_value is NOT_COMPUTED:
+        tensor.known_value = _compute(tensor)
+    return tensor.known_value  # type: ignore[no-any-return]
+
+
+def _compute(tensor: SymbolicTensor) -> Array | None:
+    spec = tensor.spec
+    if not spec.dtype.is_integer or not spec.is_static:
+        return None
+    if int(np.prod(spec.dims, dtype=np.int64)) > _MAX_ELEMENTS:  # type: ignore[arg-type]
+        return None
+    node = tensor.node
+    if node.op.name == "Const":
+        return node.attrs["value"].astype(object)  # type: ignore[no-any-return]
+    if node.op.name == "Shape" and node.inputs[0].spec.dims is not None:
+        return _object_array(list(node.inputs[0].spec.dims))
+    outer = node.graph.outer_of(tensor)
+    if outer is not None:
+        value = known_value(outer)
+        return None if value is None else value.astype(object)
+    if node.op.shape_arithmetic:
+        values = [known_value(x) for x in node.inputs]
+        if all(value is not None for value in values):
+            out = node.op.kernel(xp, *[_as_objects(v) for v in values], **node.attrs)
+            return _as_objects(out[tensor.index] if node.op.outputs != 1 else out)
+    return _unknown(spec.dims)
+
+
+def _as_objects(value: Any) -> Array:
+    if isinstance(value, np.ndarray):
+        return value.astype(object)
+    return np.array(value, object)
+
+
+def _object_array(items: list[Any]) -> Array:
+    out = np.empty(len(items), object)
+    out[:] = items
+    return out
+
+
+def _unknown(dims: Any) -> Array:
+    """One new symbol per element: later uses of the same tensor find the same symbols."""
+    flat = _object_array([Dim() for _ in range(int(np.prod(dims, dtype=np.int64)))])
+    return flat.reshape(dims)
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Array | None:
+    """The value of a tensor if it is known without running anything, else None.
+
+    >>> tf.get_static_value(tf.constant([1, 2]))
+    array([1, 2], dtype=int32)
+    """
+    if not isinstance(tensor, (EagerTensor, SymbolicTensor)):
+        tensor = convert_to_tensor(tensor)
+    if isinstance(tensor, EagerTensor):
+        return np.array(tensor._value)
+    node = tensor.node
+    if node.op.name == "Const":
+        return np.array(node.attrs["value"])
+    value = known_value(tensor)
+    if value is None:
+        return None
+    if any(isinstance(v, Dim) for v in value.flat):
+        if not partial:
+            return None
+        return np.array([None if isinstance(v, Dim) else v for v in value.flat], object)
+    return value.astype(tensor.dtype.numpy_dtype)
+
+
+def static_ints(op: str, value: Any, name: str) -> tuple[int, ...] | int | None:
+    """An attribute such as an axis: an int, ints, or a tensor whose value is known."""
+    if value is None or type(value) is int:
+        return value
+    if isinstance(value, (list, tuple, range)):
+        return tuple([_static_int(op, item, name) for item in value])
+    if isinstance(value, np.ndarray) and value.ndim:
+        return tuple([int(item) for item in value])
+    if hasattr(value, "shape") and len(value.shape) == 1:
+        found = get_static_value(value)
+        if found is not None:
+            return tuple([int(item) for item in found])
+    return _static_int(op, value, name)
+
+
+def _static_int(op: str, value: Any, name: str) -> int:
+    if isinstance(value, SymbolicTensor):
+        found = get_static_value(value)
+        if found is None:
+            raise TypeError(
+                f"{op}: {name} must be known while tracing, got {value!r}. Compute it in Python, "
+                "or pass it to the traced function as a Python number."
+            )
+        value = found
+    try:
+        return int(value.__index__())
+    except (AttributeError, TypeError):
+        raise TypeError(f"{op}: {name} must be an integer, got {value!r}.") from None
