@@ -38,7 +38,7 @@ class _ReportedError(Exception):
     node_def: Any = None
     op: Any = None
     error_code: int = UNKNOWN
-    location: tuple[str, int] | None = None
+    location: tuple[Any, ...] | None = None
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -47,7 +47,7 @@ class _ReportedError(Exception):
     def __str__(self) -> str:
         if self.location is None:
             return self.message
-        file, line = self.location
+        file, line = self.location[:2]
         source = linecache.getline(file, line).strip()
         code = f", in code: {source}" if source else ""
         return f"{self.message}\n  at {file}:{line}{code}"

@@ -28,7 +28,7 @@ class Record(NamedTuple):
 class VjpContext:
     """What a gradient rule sees: the op's inputs, outputs and attributes."""
 
-    __slots__ = ("attrs", "inputs", "outputs", "_wanted")
+    __slots__ = ("_wanted", "attrs", "inputs", "outputs")
 
     def __init__(self, record: Record, wanted: Callable[[Tensor], bool]) -> None:
         self.inputs = record.inputs

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from weft import nest
 from weft.autodiff.sweep import Record, backward
@@ -20,7 +20,7 @@ from weft.core.dtypes import resource
 from weft.core.tensor import Tensor
 from weft.graph.ir import resource_root
 from weft.ops.array import fill
-from weft.ops.registry import NOT_DIFFERENTIABLE, Op
+from weft.ops.registry import NOT_DIFFERENTIABLE, STRUCTURED, Op
 
 _logger = logging.getLogger("weft")
 
@@ -53,7 +53,7 @@ class GradientTape:
 
     # --- recording -----------------------------------------------------------------------------
 
-    def __enter__(self) -> GradientTape:
+    def __enter__(self) -> Self:
         if self._active:
             raise ValueError("This tape is recording already; use a second tape to nest them.")
         if self._records is None:
@@ -93,7 +93,7 @@ class GradientTape:
         if op.vjp is NOT_DIFFERENTIABLE:
             return
         watched = self._watched
-        if self._watch_variables:
+        if self._watch_variables and (op.reads or op.writes or op.kernel is STRUCTURED):
             for x in inputs:
                 if x.dtype is resource:
                     self._watch_if_trainable(x)
@@ -179,7 +179,9 @@ class GradientTape:
         targets, seeds = [], []
         flat_targets = nest.flatten(target)
         flat_seeds = (
-            [None] * len(flat_targets) if output_gradients is None else nest.flatten(output_gradients)
+            [None] * len(flat_targets)
+            if output_gradients is None
+            else nest.flatten(output_gradients)
         )
         for t, seed in zip(flat_targets, flat_seeds, strict=True):
             if t is None:

@@ -126,5 +126,3 @@ class VariableCell(Resource):
     def __repr__(self) -> str:
         described = "uninitialised" if self.data is None else f"{self.data.dtype}{self.data.shape}"
         return f"<VariableCell {self.name!r} {described}>"
-
-

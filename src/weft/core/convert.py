@@ -91,7 +91,7 @@ def _wrong_kind(value: Any, dtype: DType) -> TypeError:
 def _array_from_ndarray(value: Array, dtype: DType | None) -> Array:
     if value.dtype.kind in "OSUT":
         if dtype not in (None, dtypes.string):
-            raise _wrong_kind(value, dtype)  # type: ignore[arg-type]
+            raise _wrong_kind(value, dtype)
         return _bytes_array(value)
     try:
         found = dtypes.from_numpy(value.dtype)
@@ -140,7 +140,7 @@ def _array_from_sequence(value: Any, dtype: DType | None) -> Array:
     shape = _rectangular_shape(value)
     if any(isinstance(x, (str, bytes)) for x in leaves):
         if dtype not in (None, dtypes.string):
-            raise _wrong_kind(value, dtype)  # type: ignore[arg-type]
+            raise _wrong_kind(value, dtype)
         flat = np.empty(len(leaves), object)
         flat[:] = leaves
         return _bytes_array(flat.reshape(shape))
@@ -151,8 +151,8 @@ def _array_from_sequence(value: Any, dtype: DType | None) -> Array:
     if array.dtype == object:  # an int beyond 64 bits
         raise ValueError(f"An integer in {value!r} does not fit 64 bits.")
     if dtype is not None:
-        if array.dtype.kind == "f" and dtype.is_integer or array.dtype.kind == "c" and (
-            dtype.is_integer or dtype.is_floating
+        if (array.dtype.kind == "f" and dtype.is_integer) or (
+            array.dtype.kind == "c" and (dtype.is_integer or dtype.is_floating)
         ):
             raise _wrong_kind(value, dtype)
         return _array_from_ndarray(array, dtype)
@@ -190,7 +190,7 @@ _conversions: list[tuple[int, type | tuple[type, ...], Callable[..., Any]]] = []
 
 def install(constant: Callable[..., Tensor], pack: Callable[..., Tensor]) -> None:
     """The ops layer hands over what conversion needs of it."""
-    global make_constant, pack_tensors  # noqa: PLW0603 - a hook, set once at import
+    global make_constant, pack_tensors
     make_constant, pack_tensors = constant, pack
 
 
@@ -204,7 +204,8 @@ def register_tensor_conversion_function(
     >>> class Celsius:
     ...     degrees = 21.0
     >>> tf.register_tensor_conversion_function(
-    ...     Celsius, lambda v, dtype=None, name=None, as_ref=False: tf.constant(v.degrees, dtype))
+    ...     Celsius, lambda v, dtype=None, name=None, as_ref=False: tf.constant(v.degrees, dtype)
+    ... )
     >>> tf.convert_to_tensor(Celsius()).numpy()
     np.float32(21.0)
     """
@@ -242,12 +243,12 @@ def convert_to_tensor(
 def _convert(value: Any, dtype: DType | None, name: str | None) -> Tensor:
     convert = getattr(value, "__tf_tensor__", None)
     if convert is not None:
-        return convert(dtype, name)  # type: ignore[no-any-return]
+        return convert(dtype, name)
     for _, base_type, function in _conversions:
         if isinstance(value, base_type):
             converted = function(value, dtype=dtype, name=name, as_ref=False)
             if converted is not NotImplemented:
-                return converted  # type: ignore[no-any-return]
+                return converted
     if isinstance(value, (list, tuple)) and _holds_tensors(value):
         return pack_tensors(value, dtype, name)
     array = array_from(value, dtype)
@@ -302,13 +303,13 @@ def _with_shape(array: Array, shape: TensorShape, value: Any) -> Array:
     if array.shape == wanted:
         return array
     if array.size == 1:
-        return np.full(wanted, array.reshape(())[()], array.dtype)  # type: ignore[arg-type]
+        return np.full(wanted, array.reshape(())[()], array.dtype)
     if array.size != shape.num_elements():
         raise TypeError(
             f"tf.constant got a value with {array.size} elements for shape {shape}, which has "
             f"{shape.num_elements()}."
         )
-    return array.reshape(wanted)  # type: ignore[arg-type]
+    return array.reshape(wanted)
 
 
 def adopt(value: Any, dtype: DType) -> Tensor:

@@ -234,5 +234,7 @@ def check_fits(value: int, dtype: DType) -> None:
     low, high = dtype.min, dtype.max
     if not low <= value <= high:
         raise InvalidArgumentError(
-            None, None, f"The value {value} does not fit {dtype.name}, whose range is {low}..{high}."
+            None,
+            None,
+            f"The value {value} does not fit {dtype.name}, whose range is {low}..{high}.",
         )

@@ -225,7 +225,7 @@ class TensorShape:
     def __iter__(self) -> Iterator[int | None]:
         if self.dims_or_none is None:
             raise ValueError("A shape of unknown rank cannot be iterated over.")
-        return iter([d if type(d) is int else None for d in self.dims_or_none])  # type: ignore[misc]
+        return iter([d if type(d) is int else None for d in self.dims_or_none])
 
     def __getitem__(self, key: Any) -> Any:
         dims = self.dims_or_none

@@ -185,12 +185,12 @@ class EagerTensor(Tensor):
         if dtype is not None and value.dtype != dtype:
             if copy is False:
                 raise ValueError(f"Converting {value.dtype} to {np.dtype(dtype)} needs a copy.")
-            return value.astype(dtype)  # type: ignore[no-any-return]
+            return value.astype(dtype)
         if copy:
-            return value.copy()  # type: ignore[no-any-return]
+            return value.copy()
         view = value.view()
         view.flags.writeable = False
-        return view  # type: ignore[no-any-return]
+        return view
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         if kwargs.get("max_version") is None and not kwargs.get("copy"):
@@ -199,7 +199,7 @@ class EagerTensor(Tensor):
         return np.asarray(self).__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._value.__dlpack_device__()  # type: ignore[no-any-return]
+        return self._value.__dlpack_device__()
 
     def __len__(self) -> int:
         if not self._value.shape:
@@ -257,9 +257,7 @@ class EagerTensor(Tensor):
     def __repr__(self) -> str:
         text = _value_text(self._value, repr)
         line = "\n" if "\n" in text else ""
-        return (
-            f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={line}{text}>"
-        )
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={line}{text}>"
 
     def __str__(self) -> str:
         text = _value_text(self._value, str)
@@ -273,7 +271,7 @@ def _value_text(value: Any, how: Any) -> str:
     if value.ndim == 0:
         item = value[()]
         return repr(item) if isinstance(item, bytes) else str(item)
-    return how(value)  # type: ignore[no-any-return]
+    return how(value)
 
 
 class SymbolicTensor(Tensor):
@@ -292,7 +290,7 @@ class SymbolicTensor(Tensor):
     @property
     def graph(self) -> GraphBuilder:
         """The graph this tensor belongs to."""
-        return self.node.graph  # type: ignore[no-any-return]
+        return self.node.graph
 
     @property
     def op(self) -> Any:
@@ -366,7 +364,8 @@ class SymbolicTensor(Tensor):
             raise TypeError("A scalar tensor cannot be iterated over.")
         if dims is None or isinstance(dims[0], Dim):
             self._refuse(
-                "Cannot iterate over", "Its length is unknown: use tf.while_loop, tf.map_fn, or "
+                "Cannot iterate over",
+                "Its length is unknown: use tf.while_loop, tf.map_fn, or "
                 "let AutoGraph convert the loop.",
             )
         return iter([self[i] for i in range(dims[0])])
@@ -382,8 +381,7 @@ class SymbolicTensor(Tensor):
 
     def __repr__(self) -> str:
         return (
-            f"<tf.Tensor {self.name!r} shape={format_dims(self.spec.dims)} "
-            f"dtype={self.dtype.name}>"
+            f"<tf.Tensor {self.name!r} shape={format_dims(self.spec.dims)} dtype={self.dtype.name}>"
         )
 
     def __str__(self) -> str:

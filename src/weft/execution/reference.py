@@ -42,7 +42,7 @@ def run_node(node: Node, arguments: Values) -> Sequence[Any]:
     if structured is not None:
         return structured(node, arguments)
     out = run_kernel(node.op, arguments, node.attrs)
-    return (out,) if node.op.outputs == 1 else out  # type: ignore[no-any-return]
+    return (out,) if node.op.outputs == 1 else out
 
 
 def check_type(node: Node, spec: Any, value: Any) -> None:

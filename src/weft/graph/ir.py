@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.context import state
 from weft.core.location import Location, user_location
 from weft.core.specs import TensorSpec, ValueSpec
 from weft.core.tensor import EagerTensor, SymbolicTensor, Tensor
-from weft.core.context import state
 from weft.errors import InaccessibleTensorError, OpError
 from weft.graph.names import NameTable
 from weft.ops import static

@@ -22,7 +22,7 @@ def trace(fn: Callable[..., Any], specs: Sequence[Any], name: str | None = None)
     The graph's outputs are the flattened results of `fn`; `graph.structured_outputs` keeps their
     structure with the output tensors in it.
     """
-    graph = Graph(name or getattr(fn, "__name__", "graph"))
+    graph = Graph(name or str(getattr(fn, "__name__", "graph")))
     with building(graph):
         arguments = [
             _placeholders(graph, spec, parameter)
@@ -44,7 +44,7 @@ def set_outputs(graph: Graph, result: Any, wrap: Callable[[Any], Any] | None = N
             tensor = wrap(tensor)
         elif not isinstance(tensor, SymbolicTensor) or tensor.graph is not graph:
             tensor = graph.capture(tensor)
-        graph.outputs.append(tensor)  # type: ignore[arg-type]
+        graph.outputs.append(tensor)
         return tensor
 
     structure = nest.map_structure(output, result, expand_composites=True)

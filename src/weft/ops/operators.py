@@ -33,7 +33,7 @@ def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 def _function(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    return (lambda self, other: function(self, other)), (lambda self, other: function(other, self))
+    return function, (lambda self, other: function(other, self))
 
 
 def _matmul(x: Any, y: Any) -> Tensor:
@@ -95,8 +95,8 @@ def install_operators(cls: type) -> None:
         "__ge__": _binary(comparison.greater_equal_op, "GreaterEqual")[0],
         "__eq__": _equality(comparison.equal_op, False),
         "__ne__": _equality(comparison.not_equal_op, True),
-        "__neg__": lambda self: arithmetic.negative(self),
-        "__abs__": lambda self: unary.abs(self),
+        "__neg__": arithmetic.negative,
+        "__abs__": unary.abs,
         "__invert__": _invert,
         "__getitem__": slicing.get_item,
     }

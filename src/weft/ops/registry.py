@@ -61,9 +61,7 @@ def each(names: str, allowed: Iterable[DType], *, is_shape: bool = False) -> tup
     """Inputs whose dtypes are independent of each other (a starred one: of its own items too)."""
     allowed = frozenset(allowed)
     return tuple(
-        Arg(
-            name.lstrip("*"), allowed, -1 if "*" in name else next(_groups), "*" in name, is_shape
-        )
+        Arg(name.lstrip("*"), allowed, -1 if "*" in name else next(_groups), "*" in name, is_shape)
         for name in names.split()
     )
 
@@ -169,7 +167,12 @@ def define_op(
         raise ValueError(f"The op {name} is defined twice.")
     op = Op()
     op.name, op.args, op.infer, op.kernel, op.native, op.vjp = (
-        name, inputs, infer, kernel, native, vjp,
+        name,
+        inputs,
+        infer,
+        kernel,
+        native,
+        vjp,
     )
     op.outputs, op.ufunc, op.reads, op.writes = outputs, ufunc, reads, writes
     op.host_io, op.trusts_kernel, op.shape_arithmetic = host_io, trusts_kernel, shape_arithmetic

@@ -154,7 +154,7 @@ def product(sizes: Sequence[Size]) -> Size:
     out: Any = 1
     for size in sizes:
         out = out * size
-    return out  # type: ignore[no-any-return]
+    return out
 
 
 def replace(dims: Dims, axis: int, *sizes: Size) -> Dims:

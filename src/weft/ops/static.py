@@ -23,10 +23,10 @@ _MAX_ELEMENTS = 64
 def known_value(tensor: Any) -> Array | None:
     """The value of a small integer tensor with Dims for what is unknown; None for others."""
     if isinstance(tensor, EagerTensor):
-        return tensor._value  # type: ignore[no-any-return]
+        return tensor._value
     if tensor.known_value is NOT_COMPUTED:
         tensor.known_value = _compute(tensor)
-    return tensor.known_value  # type: ignore[no-any-return]
+    return tensor.known_value
 
 
 def _compute(tensor: SymbolicTensor) -> Array | None:
@@ -37,7 +37,7 @@ def _compute(tensor: SymbolicTensor) -> Array | None:
         return None
     node = tensor.node
     if node.op.name == "Const":
-        return node.attrs["value"].astype(object)  # type: ignore[no-any-return]
+        return node.attrs["value"].astype(object)
     if node.op.name == "Shape" and node.inputs[0].spec.dims is not None:
         return _object_array(list(node.inputs[0].spec.dims))
     outer = node.graph.outer_of(tensor)

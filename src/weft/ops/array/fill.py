@@ -27,7 +27,7 @@ def _fill_infer(dims: TensorSpec, value: TensorSpec) -> TensorSpec:
 def _fill_kernel(xp: Any, dims: Array, value: Array) -> Array:
     shape = tuple(dims.tolist())
     check_allocation(shape, value.dtype.itemsize)
-    return xp.full(shape, value, value.dtype)  # type: ignore[no-any-return]
+    return xp.full(shape, value, value.dtype)
 
 
 fill_op = define_op(
@@ -48,7 +48,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     array([[9, 9, 9],
            [9, 9, 9]], dtype=int32)
     """
-    return fill_op(shapes.shape_argument(dims), convert_to_tensor(value), name=name)  # type: ignore[no-any-return]
+    return fill_op(shapes.shape_argument(dims), convert_to_tensor(value), name=name)
 
 
 def _constant_of(dtype: DType, number: int) -> Tensor:
@@ -65,7 +65,7 @@ def zeros(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
            [0, 0, 0]], dtype=int32)
     """
     zero = _constant_of(dtypes.as_dtype(dtype), 0)
-    return fill_op(shapes.shape_argument(shape), zero, name=name or "zeros")  # type: ignore[no-any-return]
+    return fill_op(shapes.shape_argument(shape), zero, name=name or "zeros")
 
 
 def ones(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
@@ -75,13 +75,13 @@ def ones(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
     array([1., 1., 1.], dtype=float32)
     """
     one = _constant_of(dtypes.as_dtype(dtype), 1)
-    return fill_op(shapes.shape_argument(shape), one, name=name or "ones")  # type: ignore[no-any-return]
+    return fill_op(shapes.shape_argument(shape), one, name=name or "ones")
 
 
 def _like(input: Any, dtype: Any, number: int, name: str) -> Tensor:
     x = convert_to_tensor(input)
     value = _constant_of(x.dtype if dtype is None else dtypes.as_dtype(dtype), number)
-    return fill_op(shapes.shape(x), value, name=name)  # type: ignore[no-any-return]
+    return fill_op(shapes.shape(x), value, name=name)
 
 
 def zeros_like(

@@ -52,8 +52,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     """
     condition = convert_to_tensor(condition)
     if x is None and y is None:
-        return masks.where_op(condition, name=name)  # type: ignore[no-any-return]
+        return masks.where_op(condition, name=name)
     if x is None or y is None:
         raise ValueError("where: x and y must both be given, or both be left out.")
     x, y = operands.operands(x, y)
-    return select_op(condition, x, y, name=name)  # type: ignore[no-any-return]
+    return select_op(condition, x, y, name=name)

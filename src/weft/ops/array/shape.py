@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.context import state
 from weft.core.convert import array_from, convert_to_tensor
 from weft.core.dtypes import ANY, DATA, INDEX, DType, int32
 from weft.core.native_rules import IndexMap, Special
 from weft.core.shapes import Dim, Dims, Size, TensorShape, format_dims
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, EagerTensor, Tensor
-from weft.core.context import state
 from weft.errors import InvalidArgumentError, ShapeError
 from weft.ops import rules, static
 from weft.ops.array import source
 from weft.ops.math import operands
-from weft.ops.registry import NOT_DIFFERENTIABLE, args, define_op
+from weft.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def shape_argument(value: Any) -> Tensor:
@@ -45,7 +45,7 @@ def _shape_kernel(xp: Any, x: Any, *, out_type: DType) -> Any:
     return xp.array(x.shape, out_type.numpy_dtype)
 
 
-shape_op = define_op(
+shape_op: Op = define_op(
     "Shape",
     args("input", ANY),
     infer=_shape_infer,
@@ -64,7 +64,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     array([1, 3], dtype=int32)
     """
     out_type = int32 if out_type is None else dtypes.as_dtype(out_type)
-    return shape_op(convert_to_tensor(input), out_type=out_type, name=name)  # type: ignore[no-any-return]
+    return shape_op(convert_to_tensor(input), out_type=out_type, name=name)
 
 
 def _size_kernel(xp: Any, x: Any, *, out_type: DType) -> Any:
@@ -89,7 +89,7 @@ def size(input: Any, out_type: Any = int32, name: str | None = None) -> Tensor:
     >>> tf.size([[1, 2, 3]]).numpy()
     np.int32(3)
     """
-    return size_op(convert_to_tensor(input), out_type=dtypes.as_dtype(out_type), name=name)  # type: ignore[no-any-return]
+    return size_op(convert_to_tensor(input), out_type=dtypes.as_dtype(out_type), name=name)
 
 
 rank_op = define_op(
@@ -110,7 +110,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     >>> tf.rank([[1, 2, 3]]).numpy()
     np.int32(2)
     """
-    return rank_op(convert_to_tensor(input), name=name)  # type: ignore[no-any-return]
+    return rank_op(convert_to_tensor(input), name=name)
 
 
 # --- reshape -----------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def _fill_in(have: Dims, wanted: list[Size]) -> Dims:
     missing = any(_is(d, -1) for d in wanted)
     if isinstance(n_left, int) and isinstance(n_right, int):
         fits = n_left == n_right if not missing else (n_right and n_left % n_right == 0)
-        if not missing and not fits or missing and not fits and n_right:
+        if (not missing and not fits) or (missing and not fits and n_right):
             raise ShapeError(
                 f"reshape: a tensor of shape {format_dims(have)} cannot take shape "
                 f"{format_dims(wanted)}: the number of elements differs."
@@ -201,12 +201,12 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     array([[1, 2, 3],
            [4, 5, 6]], dtype=int32)
     """
-    return reshape_op(convert_to_tensor(tensor), shape_argument(shape), name=name)  # type: ignore[no-any-return]
+    return reshape_op(convert_to_tensor(tensor), shape_argument(shape), name=name)
 
 
 def reshape_to(x: Tensor, dims: Dims) -> Tensor:
     """x in a shape that is fully known."""
-    return reshape_op(x, convert_to_tensor(array_from(TensorShape(dims))))  # type: ignore[no-any-return]
+    return reshape_op(x, convert_to_tensor(array_from(TensorShape(dims))))
 
 
 def reshape_like(g: Tensor, x: Tensor) -> Tensor:
@@ -216,7 +216,7 @@ def reshape_like(g: Tensor, x: Tensor) -> Tensor:
         return g
     if x.spec.is_static:
         return reshape_to(g, dims)  # type: ignore[arg-type]
-    return reshape_op(g, shape_op(x, out_type=int32))  # type: ignore[no-any-return]
+    return reshape_op(g, shape_op(x, out_type=int32))
 
 
 # --- axes of size one --------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     TensorShape([1, 3])
     """
     axis = static.static_ints("expand_dims", axis, "axis")
-    return expand_dims_op(convert_to_tensor(input), axis=axis, name=name)  # type: ignore[no-any-return]
+    return expand_dims_op(convert_to_tensor(input), axis=axis, name=name)
 
 
 def _squeeze_infer(x: TensorSpec, *, axis: tuple[int, ...] | None) -> TensorSpec:
@@ -285,7 +285,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """
     axis = static.static_ints("squeeze", axis, "axis")
     axis = (axis,) if isinstance(axis, int) else axis or None
-    return squeeze_op(convert_to_tensor(input), axis=axis, name=name)  # type: ignore[no-any-return]
+    return squeeze_op(convert_to_tensor(input), axis=axis, name=name)
 
 
 # --- transpose ---------------------------------------------------------------------------------
@@ -333,7 +333,9 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
            [3, 6]], dtype=int32)
     """
     perm = static.static_ints("transpose", perm, "perm")
-    out = transpose_op(convert_to_tensor(a), perm=(perm,) if isinstance(perm, int) else perm, name=name)
+    out = transpose_op(
+        convert_to_tensor(a), perm=(perm,) if isinstance(perm, int) else perm, name=name
+    )
     return operands.conj(out) if conjugate else out
 
 
@@ -348,7 +350,9 @@ def _broadcast_to_infer(x: TensorSpec, shape: TensorSpec) -> TensorSpec:
         raise ShapeError(f"broadcast_to: shape {format_dims(dims)} has lower rank than {x.shape}.")
     for have, want in zip(reversed(x.dims), reversed(dims), strict=False):
         if isinstance(have, int) and have != 1:
-            rules.unify("broadcast_to", have, want, f"the sizes of {x.shape} and {format_dims(dims)}")
+            rules.unify(
+                "broadcast_to", have, want, f"the sizes of {x.shape} and {format_dims(dims)}"
+            )
     return x.with_dims(dims)
 
 
@@ -356,7 +360,7 @@ def _broadcast_to_kernel(xp: Any, x: Any, shape: Any) -> Any:
     return xp.broadcast_to(x, tuple(shape.tolist()))
 
 
-broadcast_to_op = define_op(
+broadcast_to_op: Op = define_op(
     "BroadcastTo",
     args("input", DATA) + args("shape", INDEX, is_shape=True),
     infer=_broadcast_to_infer,
@@ -374,4 +378,4 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     array([[1, 2, 3],
            [1, 2, 3]], dtype=int32)
     """
-    return broadcast_to_op(convert_to_tensor(input), shape_argument(shape), name=name)  # type: ignore[no-any-return]
+    return broadcast_to_op(convert_to_tensor(input), shape_argument(shape), name=name)

@@ -26,7 +26,7 @@ const_op = define_op(
 def make_constant(value: Array, name: str | None) -> Tensor:
     """A constant of the graph that is being built."""
     value.flags.writeable = False  # graphs share it
-    return const_op(value=value, name=name)  # type: ignore[no-any-return]
+    return const_op(value=value, name=name)
 
 
 def _placeholder_kernel(xp: Any, *, dtype: DType, shape: Dims | None) -> Any:
@@ -60,7 +60,7 @@ def identity(input: Any, name: str | None = None) -> Tensor:
     >>> tf.identity([1, 2]).numpy()
     array([1, 2], dtype=int32)
     """
-    return identity_op(convert_to_tensor(input), name=name)  # type: ignore[no-any-return]
+    return identity_op(convert_to_tensor(input), name=name)
 
 
 identity_n_op = define_op(
@@ -105,7 +105,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     >>> tape.gradient(y, x).numpy()
     np.float32(3.0)
     """
-    return stop_gradient_op(convert_to_tensor(input), name=name)  # type: ignore[no-any-return]
+    return stop_gradient_op(convert_to_tensor(input), name=name)
 
 
 no_op_op = define_op(
@@ -134,7 +134,7 @@ def _pack(value: Any, dtype: DType | None, name: str | None) -> Tensor:
         else convert_to_tensor(item, dtype=dtype)
         for item in value
     ]
-    return pack_op(*items, axis=0, name=name)  # type: ignore[no-any-return]
+    return pack_op(*items, axis=0, name=name)
 
 
 def _first_dtype(value: Any) -> DType | None:

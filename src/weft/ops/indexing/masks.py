@@ -7,6 +7,7 @@ from typing import Any
 from weft.core.dtypes import BOOL, NUMERIC, int64
 from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
+from weft.core.tensor import Tensor
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 
 
@@ -29,3 +30,12 @@ where_op = define_op(
     trusts_kernel=True,
     fresh=True,
 )
+
+
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
+    """The elements (or rows) for which the mask holds.
+
+    >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()
+    array([1, 3], dtype=int32)
+    """
+    raise NotImplementedError

@@ -19,6 +19,7 @@ from weft.core.tensor import Array, EagerTensor, Tensor
 from weft.errors import ShapeError
 from weft.ops import rules
 from weft.ops.array import shape as shapes
+from weft.ops.indexing import masks
 from weft.ops.registry import args, define_op
 
 # One entry of an index: an int, ("input", i), a slice (start, stop, step) whose parts are the
@@ -29,16 +30,16 @@ Entry = Any
 
 
 def get_item(x: Any, key: Any) -> Tensor:
-    """x[key]"""
+    """x[key]."""
     x = convert_to_tensor(x)
     entries = key if isinstance(key, tuple) else (key,)
     dynamic: list[Tensor] = []
     index = tuple([_entry(entry, dynamic) for entry in entries])
     if len(entries) == 1 and index[0] == "mask":
-        return boolean_mask(x, entries[0])
+        return masks.boolean_mask(x, entries[0])
     if "mask" in index:
         raise _bad_index(key)
-    return strided_slice_op(x, *dynamic, index=index, name="strided_slice")  # type: ignore[no-any-return]
+    return strided_slice_op(x, *dynamic, index=index, name="strided_slice")
 
 
 def _entry(entry: Any, dynamic: list[Tensor]) -> Entry:
@@ -78,8 +79,10 @@ def _bound(value: Any, dynamic: list[Tensor]) -> Any:
             return int(value._value)
         dynamic.append(value)
         return ("input", len(dynamic) - 1)
-    if isinstance(value, (np.integer, np.ndarray)) and np.ndim(value) == 0 and not isinstance(
-        value, np.bool_
+    if (
+        isinstance(value, (np.integer, np.ndarray))
+        and np.ndim(value) == 0
+        and not isinstance(value, np.bool_)
     ):
         return int(value)
     if not isinstance(value, bool) and hasattr(value, "__index__"):
@@ -112,7 +115,9 @@ def _expand(index: tuple[Entry, ...], rank: int) -> list[Entry]:
     return [*index[:at], *[(None, None, None)] * (rank - used), *rest]
 
 
-def _strided_slice_infer(x: TensorSpec, *dynamic: TensorSpec, index: tuple[Entry, ...]) -> TensorSpec:
+def _strided_slice_infer(
+    x: TensorSpec, *dynamic: TensorSpec, index: tuple[Entry, ...]
+) -> TensorSpec:
     if x.dims is None:
         return x
     known = [rules.known(d) if isinstance(d, ValueSpec) else None for d in dynamic]
@@ -139,7 +144,9 @@ def _check_index(i: Any, size: Size, axis: int) -> None:
     if isinstance(i, Dim) or isinstance(size, Dim) or i is None:
         return
     if not -size <= i < size:
-        raise ShapeError(f"strided_slice: index {i} is out of range for axis {axis} of size {size}.")
+        raise ShapeError(
+            f"strided_slice: index {i} is out of range for axis {axis} of size {size}."
+        )
 
 
 def _slice_size(size: Size, parts: list[Any]) -> Size:
@@ -212,7 +219,7 @@ def _strided_slice_grad_kernel(
 ) -> Array:
     out = xp.zeros(tuple(shape.tolist()), g.dtype)
     out[_runtime_index(out, dynamic, index)] = g
-    return out  # type: ignore[no-any-return]
+    return out
 
 
 def _strided_slice_grad_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:

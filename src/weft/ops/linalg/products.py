@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from weft.core.dtypes import INEXACT, INTEGER
 from weft.core.native_rules import Contraction
 from weft.core.shapes import Dim
@@ -42,7 +41,7 @@ def _matmul_kernel(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_
         a = xp.swapaxes(a, -1, -2)
     if transpose_b:
         b = xp.swapaxes(b, -1, -2)
-    return xp.matmul(a, b)  # type: ignore[no-any-return]
+    return xp.matmul(a, b)
 
 
 def _matmul_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None]:
@@ -94,13 +93,13 @@ def matmul(
     >>> tf.matmul([[1.0, 2.0]], [[3.0], [4.0]]).numpy()
     array([[11.]], dtype=float32)
     """
-    if transpose_a and adjoint_a or transpose_b and adjoint_b:
+    if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         raise ValueError("matmul: transpose and adjoint of the same tensor exclude each other.")
     a, b = operands(a, b)
     if adjoint_a:
         a = conj(a)
     if adjoint_b:
         b = conj(b)
-    return matmul_op(  # type: ignore[no-any-return]
+    return matmul_op(
         a, b, transpose_a=transpose_a or adjoint_a, transpose_b=transpose_b or adjoint_b, name=name
     )

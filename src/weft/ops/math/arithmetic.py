@@ -7,7 +7,18 @@ from typing import Any
 import numpy as np
 
 from weft.core.convert import convert_to_tensor
-from weft.core.dtypes import INEXACT, NUMERIC, REAL, STRING, float32, float64, int16, int8, uint16, uint8
+from weft.core.dtypes import (
+    INEXACT,
+    NUMERIC,
+    REAL,
+    STRING,
+    float32,
+    float64,
+    int8,
+    int16,
+    uint8,
+    uint16,
+)
 from weft.core.native_rules import Pointwise
 from weft.core.tensor import Tensor
 from weft.errors import InvalidArgumentError
@@ -15,7 +26,7 @@ from weft.ops import rules
 from weft.ops.array import select
 from weft.ops.math import casting
 from weft.ops.math.operands import binary, conj, operands, sum_to, unary
-from weft.ops.registry import NOT_DIFFERENTIABLE, args, define_op
+from weft.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -34,7 +45,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.add([1, 2], 3).numpy()
     array([4, 5], dtype=int32)
     """
-    return add_op(*operands(x, y), name=name or "Add")  # type: ignore[no-any-return]
+    return add_op(*operands(x, y), name=name or "Add")
 
 
 def _sub_vjp(ctx: Any, g: Tensor) -> Gradients:
@@ -51,7 +62,7 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.subtract([1, 2], 3).numpy()
     array([-2, -1], dtype=int32)
     """
-    return sub_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return sub_op(*operands(x, y), name=name)
 
 
 def _mul_vjp(ctx: Any, g: Tensor) -> Gradients:
@@ -71,7 +82,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.multiply([1.0, 2.0], 3).numpy()
     array([3., 6.], dtype=float32)
     """
-    return mul_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return mul_op(*operands(x, y), name=name)
 
 
 def _real_div_vjp(ctx: Any, g: Tensor) -> Gradients:
@@ -99,7 +110,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     if x.dtype.is_integer and x.dtype is y.dtype:
         dtype = float32 if x.dtype in _NARROW_INTS else float64
         x, y = casting.cast(x, dtype), casting.cast(y, dtype)
-    return real_div_op(x, y, name=name or "truediv")  # type: ignore[no-any-return]
+    return real_div_op(x, y, name=name or "truediv")
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -141,7 +152,7 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.math.floordiv(-7, 2).numpy()
     np.int32(-4)
     """
-    return floor_div_op(*operands(x, y), name=name or "floordiv")  # type: ignore[no-any-return]
+    return floor_div_op(*operands(x, y), name=name or "floordiv")
 
 
 def _floor_mod_kernel(xp: Any, x: Any, y: Any) -> Any:
@@ -172,7 +183,7 @@ def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.math.floormod(-7, 3).numpy()
     np.int32(2)
     """
-    return floor_mod_op(*operands(x, y), name=name or "mod")  # type: ignore[no-any-return]
+    return floor_mod_op(*operands(x, y), name=name or "mod")
 
 
 def _pow_vjp(ctx: Any, g: Tensor) -> Gradients:
@@ -197,12 +208,10 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.pow([1.0, 2.0, 3.0], 2).numpy()
     array([1., 4., 9.], dtype=float32)
     """
-    return pow_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return pow_op(*operands(x, y), name=name)
 
 
-neg_op = unary(
-    "Neg", np.negative, NUMERIC, vjp=lambda ctx, g: (neg_op(g),)
-)
+neg_op: Op = unary("Neg", np.negative, NUMERIC, vjp=lambda ctx, g: (neg_op(g),))
 
 
 def negative(x: Any, name: str | None = None) -> Tensor:
@@ -211,7 +220,7 @@ def negative(x: Any, name: str | None = None) -> Tensor:
     >>> tf.negative([1, -2]).numpy()
     array([-1,  2], dtype=int32)
     """
-    return neg_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return neg_op(convert_to_tensor(x), name=name)
 
 
 def _extremum_vjp(first_wins: Any) -> Any:
@@ -236,7 +245,7 @@ def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.maximum([1, 5], 3).numpy()
     array([3, 5], dtype=int32)
     """
-    return maximum_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return maximum_op(*operands(x, y), name=name)
 
 
 minimum_op = binary("Minimum", np.minimum, REAL, vjp=_extremum_vjp(lambda x, y: x <= y))
@@ -248,12 +257,10 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.minimum([1, 5], 3).numpy()
     array([1, 3], dtype=int32)
     """
-    return minimum_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return minimum_op(*operands(x, y), name=name)
 
 
-log_op = unary(
-    "Log", np.log, INEXACT, vjp=lambda ctx, g: (real_div_op(g, conj(ctx.inputs[0])),)
-)
+log_op = unary("Log", np.log, INEXACT, vjp=lambda ctx, g: (real_div_op(g, conj(ctx.inputs[0])),))
 
 
 def log(x: Any, name: str | None = None) -> Tensor:
@@ -262,4 +269,4 @@ def log(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.log([1.0]).numpy()
     array([0.], dtype=float32)
     """
-    return log_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return log_op(convert_to_tensor(x), name=name)

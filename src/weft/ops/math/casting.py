@@ -53,4 +53,4 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     x = convert_to_tensor(x)
     if x.dtype is dtype:
         return x
-    return cast_op(x, dtype=dtype, name=name)  # type: ignore[no-any-return]
+    return cast_op(x, dtype=dtype, name=name)

@@ -31,7 +31,7 @@ def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.equal([1, 2], 2).numpy()
     array([False,  True])
     """
-    return equal_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return equal_op(*operands(x, y), name=name)
 
 
 def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -40,7 +40,7 @@ def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.not_equal([1, 2], 2).numpy()
     array([ True, False])
     """
-    return not_equal_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return not_equal_op(*operands(x, y), name=name)
 
 
 def less(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -49,7 +49,7 @@ def less(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.less([1, 2], 2).numpy()
     array([ True, False])
     """
-    return less_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return less_op(*operands(x, y), name=name)
 
 
 def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -58,7 +58,7 @@ def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.less_equal([1, 3], 2).numpy()
     array([ True, False])
     """
-    return less_equal_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return less_equal_op(*operands(x, y), name=name)
 
 
 def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -67,7 +67,7 @@ def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.greater([1, 3], 2).numpy()
     array([False,  True])
     """
-    return greater_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return greater_op(*operands(x, y), name=name)
 
 
 def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -76,7 +76,7 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.greater_equal([1, 2], 2).numpy()
     array([False,  True])
     """
-    return greater_equal_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return greater_equal_op(*operands(x, y), name=name)
 
 
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -85,7 +85,7 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.logical_and([True, True], [True, False]).numpy()
     array([ True, False])
     """
-    return logical_and_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return logical_and_op(*operands(x, y), name=name)
 
 
 def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -94,7 +94,7 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.logical_or([True, False], [False, False]).numpy()
     array([ True, False])
     """
-    return logical_or_op(*operands(x, y), name=name)  # type: ignore[no-any-return]
+    return logical_or_op(*operands(x, y), name=name)
 
 
 def logical_not(x: Any, name: str | None = None) -> Tensor:
@@ -103,7 +103,7 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
     >>> tf.logical_not([True, False]).numpy()
     array([False,  True])
     """
-    return logical_not_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return logical_not_op(convert_to_tensor(x), name=name)
 
 
 def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
@@ -114,4 +114,4 @@ def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
     """
     x, y = operands(x, y)
     both = logical_and_op(x, y)
-    return logical_and_op(logical_or_op(x, y), logical_not_op(both), name=name)  # type: ignore[no-any-return]
+    return logical_and_op(logical_or_op(x, y), logical_not_op(both), name=name)

@@ -14,9 +14,9 @@ from weft.core.tensor import Tensor
 from weft.errors import DTypeError
 from weft.ops import rules
 from weft.ops.math import operands
-from weft.ops.registry import NO_NATIVE, args, define_op
+from weft.ops.registry import NO_NATIVE, Op, args, define_op
 
-conj_op = define_op(
+conj_op: Op = define_op(
     "Conj",
     args("x", COMPLEX),
     infer=rules.same,
@@ -36,7 +36,7 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     """
     x = convert_to_tensor(x)
     if x.dtype.is_complex:
-        return conj_op(x, name=name)  # type: ignore[no-any-return]
+        return conj_op(x, name=name)
     if x.dtype.is_numeric:
         return x
     raise DTypeError(f"conj: x must be numeric, got {x.dtype.name}.")
@@ -86,7 +86,7 @@ def _complex_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor]:
     return operands.sum_to(real_op(g), real), operands.sum_to(imag_op(g), imag)
 
 
-complex_op = define_op(
+complex_op: Op = define_op(
     "Complex",
     args("real imag", FLOATING & frozenset(_COMPLEX_OF)),
     infer=_complex_infer,
@@ -104,7 +104,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     np.complex64(1+2j)
     """
     real = convert_to_tensor(real)
-    return complex_op(real, convert_to_tensor(imag, dtype_hint=real.dtype), name=name)  # type: ignore[no-any-return]
+    return complex_op(real, convert_to_tensor(imag, dtype_hint=real.dtype), name=name)
 
 
 def real(input: Any, name: str | None = None) -> Tensor:

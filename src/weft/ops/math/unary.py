@@ -66,7 +66,7 @@ def abs(x: Any, name: str | None = None) -> Tensor:
     >>> tf.abs([-1.5, 2.0]).numpy()
     array([1.5, 2. ], dtype=float32)
     """
-    return abs_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return abs_op(convert_to_tensor(x), name=name)
 
 
 def sign(x: Any, name: str | None = None) -> Tensor:
@@ -75,7 +75,7 @@ def sign(x: Any, name: str | None = None) -> Tensor:
     >>> tf.sign([-1.5, 0.0, 2.0]).numpy()
     array([-1.,  0.,  1.], dtype=float32)
     """
-    return sign_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return sign_op(convert_to_tensor(x), name=name)
 
 
 # --- rounding ----------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def floor(x: Any, name: str | None = None) -> Tensor:
     >>> tf.floor([-1.5, 1.5]).numpy()
     array([-2.,  1.], dtype=float32)
     """
-    return floor_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return floor_op(convert_to_tensor(x), name=name)
 
 
 def ceil(x: Any, name: str | None = None) -> Tensor:
@@ -101,7 +101,7 @@ def ceil(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.ceil([-1.5, 1.5]).numpy()
     array([-1.,  2.], dtype=float32)
     """
-    return ceil_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return ceil_op(convert_to_tensor(x), name=name)
 
 
 def round(x: Any, name: str | None = None) -> Tensor:
@@ -120,7 +120,7 @@ def rint(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.rint([0.5, 1.5]).numpy()
     array([0., 2.], dtype=float32)
     """
-    return rint_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return rint_op(convert_to_tensor(x), name=name)
 
 
 # --- powers and exponentials -------------------------------------------------------------------
@@ -148,7 +148,7 @@ def square(x: Any, name: str | None = None) -> Tensor:
     >>> tf.square([-2, 3]).numpy()
     array([4, 9], dtype=int32)
     """
-    return square_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return square_op(convert_to_tensor(x), name=name)
 
 
 def exp(x: Any, name: str | None = None) -> Tensor:
@@ -157,7 +157,7 @@ def exp(x: Any, name: str | None = None) -> Tensor:
     >>> tf.exp([0.0]).numpy()
     array([1.], dtype=float32)
     """
-    return exp_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return exp_op(convert_to_tensor(x), name=name)
 
 
 def expm1(x: Any, name: str | None = None) -> Tensor:
@@ -166,7 +166,7 @@ def expm1(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.expm1([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    return expm1_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return expm1_op(convert_to_tensor(x), name=name)
 
 
 def log1p(x: Any, name: str | None = None) -> Tensor:
@@ -175,7 +175,7 @@ def log1p(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.log1p([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    return log1p_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return log1p_op(convert_to_tensor(x), name=name)
 
 
 def sqrt(x: Any, name: str | None = None) -> Tensor:
@@ -184,7 +184,7 @@ def sqrt(x: Any, name: str | None = None) -> Tensor:
     >>> tf.sqrt([4.0]).numpy()
     array([2.], dtype=float32)
     """
-    return sqrt_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return sqrt_op(convert_to_tensor(x), name=name)
 
 
 def rsqrt(x: Any, name: str | None = None) -> Tensor:
@@ -193,7 +193,7 @@ def rsqrt(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.rsqrt([4.0]).numpy()
     array([0.5], dtype=float32)
     """
-    return rsqrt_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return rsqrt_op(convert_to_tensor(x), name=name)
 
 
 def reciprocal(x: Any, name: str | None = None) -> Tensor:
@@ -202,13 +202,13 @@ def reciprocal(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.reciprocal([4.0]).numpy()
     array([0.25], dtype=float32)
     """
-    return reciprocal_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return reciprocal_op(convert_to_tensor(x), name=name)
 
 
 # --- trigonometric and hyperbolic --------------------------------------------------------------
 
 sin_op = unary("Sin", np.sin, INEXACT, vjp=lambda ctx, g: (g * conj(cos_op(ctx.inputs[0])),))
-cos_op = unary("Cos", np.cos, INEXACT, vjp=lambda ctx, g: (-g * conj(sin_op(ctx.inputs[0])),))
+cos_op: Op = unary("Cos", np.cos, INEXACT, vjp=lambda ctx, g: (-g * conj(sin_op(ctx.inputs[0])),))
 tan_op = unary(
     "Tan", np.tan, INEXACT, vjp=lambda ctx, g: (g * conj(square_op(ctx.outputs[0]) + 1),)
 )
@@ -231,7 +231,9 @@ atan_op = unary(
     vjp=lambda ctx, g: (g * conj(reciprocal_op(square_op(ctx.inputs[0]) + 1)),),
 )
 sinh_op = unary("Sinh", np.sinh, INEXACT, vjp=lambda ctx, g: (g * conj(cosh_op(ctx.inputs[0])),))
-cosh_op = unary("Cosh", np.cosh, INEXACT, vjp=lambda ctx, g: (g * conj(sinh_op(ctx.inputs[0])),))
+cosh_op: Op = unary(
+    "Cosh", np.cosh, INEXACT, vjp=lambda ctx, g: (g * conj(sinh_op(ctx.inputs[0])),)
+)
 tanh_op = unary(
     "Tanh", np.tanh, INEXACT, vjp=lambda ctx, g: (g * conj(1 - square_op(ctx.outputs[0])),)
 )
@@ -255,7 +257,7 @@ def sin(x: Any, name: str | None = None) -> Tensor:
     >>> tf.sin([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    return sin_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return sin_op(convert_to_tensor(x), name=name)
 
 
 def cos(x: Any, name: str | None = None) -> Tensor:
@@ -264,7 +266,7 @@ def cos(x: Any, name: str | None = None) -> Tensor:
     >>> tf.cos([0.0]).numpy()
     array([1.], dtype=float32)
     """
-    return cos_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return cos_op(convert_to_tensor(x), name=name)
 
 
 def tan(x: Any, name: str | None = None) -> Tensor:
@@ -273,7 +275,7 @@ def tan(x: Any, name: str | None = None) -> Tensor:
     >>> tf.tan([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    return tan_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return tan_op(convert_to_tensor(x), name=name)
 
 
 def asin(x: Any, name: str | None = None) -> Tensor:
@@ -282,7 +284,7 @@ def asin(x: Any, name: str | None = None) -> Tensor:
     >>> tf.asin([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    return asin_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return asin_op(convert_to_tensor(x), name=name)
 
 
 def acos(x: Any, name: str | None = None) -> Tensor:
@@ -291,7 +293,7 @@ def acos(x: Any, name: str | None = None) -> Tensor:
     >>> tf.acos([1.0]).numpy()
     array([0.], dtype=float32)
     """
-    return acos_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return acos_op(convert_to_tensor(x), name=name)
 
 
 def atan(x: Any, name: str | None = None) -> Tensor:
@@ -300,7 +302,7 @@ def atan(x: Any, name: str | None = None) -> Tensor:
     >>> tf.atan([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    return atan_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return atan_op(convert_to_tensor(x), name=name)
 
 
 def sinh(x: Any, name: str | None = None) -> Tensor:
@@ -309,7 +311,7 @@ def sinh(x: Any, name: str | None = None) -> Tensor:
     >>> tf.sinh([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    return sinh_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return sinh_op(convert_to_tensor(x), name=name)
 
 
 def cosh(x: Any, name: str | None = None) -> Tensor:
@@ -318,7 +320,7 @@ def cosh(x: Any, name: str | None = None) -> Tensor:
     >>> tf.cosh([0.0]).numpy()
     array([1.], dtype=float32)
     """
-    return cosh_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return cosh_op(convert_to_tensor(x), name=name)
 
 
 def tanh(x: Any, name: str | None = None) -> Tensor:
@@ -327,7 +329,7 @@ def tanh(x: Any, name: str | None = None) -> Tensor:
     >>> tf.tanh([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    return tanh_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return tanh_op(convert_to_tensor(x), name=name)
 
 
 def asinh(x: Any, name: str | None = None) -> Tensor:
@@ -336,7 +338,7 @@ def asinh(x: Any, name: str | None = None) -> Tensor:
     >>> tf.asinh([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    return asinh_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return asinh_op(convert_to_tensor(x), name=name)
 
 
 def acosh(x: Any, name: str | None = None) -> Tensor:
@@ -345,7 +347,7 @@ def acosh(x: Any, name: str | None = None) -> Tensor:
     >>> tf.acosh([1.0]).numpy()
     array([0.], dtype=float32)
     """
-    return acosh_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return acosh_op(convert_to_tensor(x), name=name)
 
 
 def atanh(x: Any, name: str | None = None) -> Tensor:
@@ -354,7 +356,7 @@ def atanh(x: Any, name: str | None = None) -> Tensor:
     >>> tf.atanh([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    return atanh_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return atanh_op(convert_to_tensor(x), name=name)
 
 
 # --- sigmoid, error function -------------------------------------------------------------------
@@ -396,7 +398,7 @@ def sigmoid(x: Any, name: str | None = None) -> Tensor:
     >>> tf.sigmoid([0.0]).numpy()
     array([0.5], dtype=float32)
     """
-    return sigmoid_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return sigmoid_op(convert_to_tensor(x), name=name)
 
 
 def erf(x: Any, name: str | None = None) -> Tensor:
@@ -405,7 +407,7 @@ def erf(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.erf([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    return erf_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return erf_op(convert_to_tensor(x), name=name)
 
 
 def erfc(x: Any, name: str | None = None) -> Tensor:
@@ -414,7 +416,7 @@ def erfc(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.erfc([0.0]).numpy()
     array([1.], dtype=float32)
     """
-    return erfc_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return erfc_op(convert_to_tensor(x), name=name)
 
 
 # --- questions about floats --------------------------------------------------------------------
@@ -431,7 +433,7 @@ def is_nan(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.is_nan([1.0, float("nan")]).numpy()
     array([False,  True])
     """
-    return is_nan_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return is_nan_op(convert_to_tensor(x), name=name)
 
 
 def is_inf(x: Any, name: str | None = None) -> Tensor:
@@ -440,7 +442,7 @@ def is_inf(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.is_inf([1.0, float("-inf")]).numpy()
     array([False,  True])
     """
-    return is_inf_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return is_inf_op(convert_to_tensor(x), name=name)
 
 
 def is_finite(x: Any, name: str | None = None) -> Tensor:
@@ -449,4 +451,4 @@ def is_finite(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.is_finite([1.0, float("inf")]).numpy()
     array([ True, False])
     """
-    return is_finite_op(convert_to_tensor(x), name=name)  # type: ignore[no-any-return]
+    return is_finite_op(convert_to_tensor(x), name=name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from weft.core import dtypes
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import INDEX, NUMERIC
@@ -42,7 +41,9 @@ def restore_axes(g: Tensor, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
         return g
     rank = x.spec.rank
     if rank is None:
-        return shapes.reshape_op(g, kept_shape_op(shapes.shape_op(x, out_type=SHAPE_DTYPE), axis=axis))  # type: ignore[no-any-return]
+        return shapes.reshape_op(
+            g, kept_shape_op(shapes.shape_op(x, out_type=SHAPE_DTYPE), axis=axis)
+        )
     for i in sorted(rules.normalize_axes("reduction", axis, rank)):
         g = shapes.expand_dims_op(g, axis=i)
     return g
@@ -67,7 +68,7 @@ kept_shape_op = define_op(
 
 def spread(g: Tensor, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
     """A reduced gradient repeated over the shape of the reduction's input."""
-    return shapes.broadcast_to_op(  # type: ignore[no-any-return]
+    return shapes.broadcast_to_op(
         restore_axes(g, x, axis, keepdims), shapes.shape_op(x, out_type=SHAPE_DTYPE)
     )
 
@@ -98,7 +99,7 @@ def reduce_sum(
     """
     x = convert_to_tensor(input_tensor)
     axes = reduction_axes("reduce_sum", axis)
-    return sum_op(x, axis=axes, keepdims=bool(keepdims), name=name)  # type: ignore[no-any-return]
+    return sum_op(x, axis=axes, keepdims=bool(keepdims), name=name)
 
 
 def _mean_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
@@ -110,7 +111,9 @@ def _mean_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
         n *= x.shape[i]
     if x.dtype.kind in "iu":
         # Integers: truncated towards zero; the mean of nothing is 0, as for every integer sum.
-        return (total / max(n, 1)).astype(x.dtype) if total.ndim else x.dtype.type(total / max(n, 1))
+        return (
+            (total / max(n, 1)).astype(x.dtype) if total.ndim else x.dtype.type(total / max(n, 1))
+        )
     return xp.true_divide(total, wide.dtype.type(n)).astype(x.dtype)
 
 
@@ -145,7 +148,7 @@ def reduce_mean(
     """
     x = convert_to_tensor(input_tensor)
     axes = reduction_axes("reduce_mean", axis)
-    return mean_op(x, axis=axes, keepdims=bool(keepdims), name=name)  # type: ignore[no-any-return]
+    return mean_op(x, axis=axes, keepdims=bool(keepdims), name=name)
 
 
 # --- summing down to a shape: the gradient of broadcasting with unknown sizes -------------------
@@ -159,7 +162,7 @@ def _sum_to_shape_kernel(xp: Any, x: Array, shape: Array) -> Array:
     want = tuple(shape.tolist())
     lead = x.ndim - len(want)
     axes = (*range(lead), *[lead + i for i, d in enumerate(want) if d == 1 != x.shape[lead + i]])
-    return xp.reshape(xp.reduction(xp.add, x, axes, True), want)  # type: ignore[no-any-return]
+    return xp.reshape(xp.reduction(xp.add, x, axes, True), want)
 
 
 sum_to_shape_op = define_op(

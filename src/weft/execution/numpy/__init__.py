@@ -1,0 +1,1 @@
+"""The NumPy tier: a graph as generated, readable Python source; one plan for all shapes."""

@@ -1,0 +1,236 @@
+"""From a graph to the source of a Python function: one assignment per node.
+
+cond and while become real branches and loops; called graphs are written out in place. Kernels and
+constants are parameters of an enclosing function, so that the plan finds them as fast as locals.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.core import xp
+from weft.core.tensor import SymbolicTensor
+from weft.execution.numpy.liveness import Liveness
+from weft.graph.ir import Graph, Node
+from weft.graph.printer import describe_node
+from weft.ops.dispatch import as_value
+
+_INDENT = "    "
+_PASS_THROUGH = frozenset({"Identity", "StopGradient", "PreventGradient"})
+
+
+@dataclass
+class GeneratedPlan:
+    """The source of a plan, what it refers to, and which node each line came from."""
+
+    source: str
+    bindings: dict[str, Any]
+    node_of_line: dict[int, Node]
+    names: dict[int, str] = field(repr=False)
+
+
+def generate(graph: Graph) -> GeneratedPlan:
+    """The source of a function `make_plan(kernels...)` that returns `plan(inputs...)`."""
+    writer = _Writer()
+    parameters = [writer.define(x) for x in graph.all_inputs]
+    writer.block(graph, 2)
+    outputs = [writer.output(t) for t in graph.outputs]
+    writer.line(2, f"return {_tuple(outputs)}")
+    head = [
+        f"def make_plan({', '.join(writer.bindings)}):",
+        f"{_INDENT}def plan({', '.join(parameters)}):",
+    ]
+    source = "\n".join([*head, *writer.lines, f"{_INDENT}return plan", ""])
+    shift = len(head)
+    node_of_line = {number + shift: node for number, node in writer.node_of_line.items()}
+    return GeneratedPlan(source, writer.bindings, node_of_line, writer.names)
+
+
+class _Writer:
+    """Collects lines; knows the Python name of each tensor."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.node_of_line: dict[int, Node] = {}
+        self.names: dict[int, str] = {}
+        self.bindings: dict[str, Any] = {"xp": xp, "as_value": as_value}
+        self._bound: dict[int, str] = {}
+        self._taken: set[str] = {"make_plan", "plan", "xp", "as_value", "range"}
+        self._locals: set[int] = set()
+
+    # --- names ---------------------------------------------------------------------------------
+
+    def _free_name(self, wish: str) -> str:
+        base = re.sub(r"\W", "_", wish)
+        if not base[:1].isalpha():
+            base = f"v{base}"
+        if keyword.iskeyword(base):
+            base += "_"
+        name, n = base, 1
+        while name in self._taken:
+            name, n = f"{base}_{n}", n + 1
+        self._taken.add(name)
+        return name
+
+    def define(self, tensor: SymbolicTensor) -> str:
+        """A new Python variable for a tensor."""
+        suffix = f"_{tensor.index}" if tensor.index else ""
+        name = self._free_name(tensor.node.name + suffix)
+        self.names[id(tensor)] = name
+        return name
+
+    def bind(self, value: Any, wish: str) -> str:
+        """A name for an object that the code refers to."""
+        name = self._bound.get(id(value))
+        if name is None:
+            name = self._bound[id(value)] = self._free_name(wish)
+            self.bindings[name] = value
+        return name
+
+    def output(self, tensor: SymbolicTensor) -> str:
+        """An output as an array: rank 0 may have become a NumPy scalar on the way."""
+        name = self.names[id(tensor)]
+        return name if tensor.spec.dims else f"as_value({name})"
+
+    # --- lines ---------------------------------------------------------------------------------
+
+    def line(self, depth: int, text: str, node: Node | None = None) -> None:
+        self.lines.append(_INDENT * depth + text)
+        if node is not None:
+            self.node_of_line[len(self.lines)] = node
+
+    def block(self, graph: Graph, depth: int) -> None:
+        """The nodes of a graph whose inputs already have names."""
+        live = Liveness(graph)
+        for i, node in enumerate(graph.nodes):
+            if node.op.name == "Placeholder":
+                continue
+            self._node(node, depth, lambda n=node, i=i: live.reusable_buffer(i, n))  # type: ignore[misc]
+            self._forget(live.dying_at(i, node), depth)
+
+    def _forget(self, tensors: list[SymbolicTensor], depth: int) -> None:
+        """Frees memory as soon as it can be: only what this block itself made."""
+        dead = [self.names[id(t)] for t in tensors if id(t) in self._locals]
+        for t in tensors:
+            self._locals.discard(id(t))
+        if dead:
+            self.line(depth, f"del {', '.join(dead)}")
+
+    def _node(self, node: Node, depth: int, buffer: Callable[[], SymbolicTensor | None]) -> None:
+        name = node.op.name
+        if name == "Const":
+            self.names[id(node.outputs[0])] = self.bind(node.attrs["value"], node.name)
+            return
+        if name in _PASS_THROUGH:
+            self._alias(node)
+            return
+        if name == "PartitionedCall":
+            self._call(node, depth)
+            return
+        self.line(depth, f"# {describe_node(node)}")
+        structured = {"If": self._if, "Case": self._case, "While": self._while}.get(name)
+        if structured is not None:
+            structured(node, depth)
+            return
+        targets = [self._define_local(out) for out in node.outputs]
+        left = f"{', '.join(targets)}{',' if node.op.outputs is None and len(targets) == 1 else ''}"
+        text = self._expression(node, buffer())
+        self.line(depth, f"{left} = {text}" if targets else text, node)
+
+    def _define_local(self, tensor: SymbolicTensor) -> str:
+        self._locals.add(id(tensor))
+        return self.define(tensor)
+
+    def _alias(self, node: Node) -> None:
+        # No new variable, so it must not be deleted when the alias still lives.
+        source = id(node.inputs[0])
+        self.names[id(node.outputs[0])] = self.names[source]
+        self._locals.discard(source)
+
+    def _expression(self, node: Node, buffer: SymbolicTensor | None) -> str:
+        op = node.op
+        inputs = [self.names[id(x)] for x in node.inputs]
+        if op.ufunc is not None:
+            if buffer is not None:
+                inputs.append(self.names[id(buffer)])
+            return f"{self.bind(op.ufunc, f'np_{op.ufunc.__name__}')}({', '.join(inputs)})"
+        attrs = [f"{k}={self._literal(v, k)}" for k, v in node.attrs.items()]
+        kernel = self.bind(op.kernel, f"k_{op.name}")
+        return f"{kernel}({', '.join(['xp', *inputs, *attrs])})"
+
+    def _literal(self, value: Any, wish: str) -> str:
+        return repr(value) if _is_literal(value) else self.bind(value, wish)
+
+    # --- nested graphs -------------------------------------------------------------------------
+
+    def _enter(self, graph: Graph, names: list[str]) -> None:
+        for tensor, name in zip(graph.all_inputs, names, strict=True):
+            self.names[id(tensor)] = name
+
+    def _results(self, graph: Graph) -> list[str]:
+        return [self.names[id(t)] for t in graph.outputs]
+
+    def _call(self, node: Node, depth: int) -> None:
+        body = node.attrs["body"]
+        self._enter(body, [self.names[id(x)] for x in node.inputs])
+        self.block(body, depth)
+        for out, name in zip(node.outputs, self._results(body), strict=True):
+            self.names[id(out)] = name
+
+    def _branch(self, graph: Graph, names: list[str], targets: list[str], depth: int) -> None:
+        self._enter(graph, names)
+        start = len(self.lines)
+        self.block(graph, depth)
+        if targets:
+            self.line(depth, f"{_tuple(targets)} = {_tuple(self._results(graph))}")
+        if len(self.lines) == start:
+            self.line(depth, "pass")
+
+    def _if(self, node: Node, depth: int) -> None:
+        condition, *names = [self.names[id(x)] for x in node.inputs]
+        targets = [self._define_local(out) for out in node.outputs]
+        then, otherwise = node.attrs["branches"]
+        self.line(depth, f"if {condition}:", node)
+        self._branch(then, names, targets, depth + 1)
+        self.line(depth, "else:")
+        self._branch(otherwise, names, targets, depth + 1)
+
+    def _case(self, node: Node, depth: int) -> None:
+        index, *names = [self.names[id(x)] for x in node.inputs]
+        targets = [self._define_local(out) for out in node.outputs]
+        branches = node.attrs["branches"]
+        for i, branch in enumerate(branches):
+            last = i == len(branches) - 1
+            test = "if" if i == 0 else "elif"
+            head = "if True:" if last and i == 0 else "else:" if last else f"{test} {index} == {i}:"
+            self.line(depth, head, node)
+            self._branch(branch, names, targets, depth + 1)
+
+    def _while(self, node: Node, depth: int) -> None:
+        loop = [self._define_local(out) for out in node.outputs]
+        names = [self.names[id(x)] for x in node.inputs]
+        if loop:
+            self.line(depth, f"{_tuple(loop)} = {_tuple(names[: len(loop)])}")
+        names = [*loop, *names[len(loop) :]]
+        limit = node.attrs["maximum_iterations"]
+        self.line(depth, "while True:" if limit is None else f"for _ in range({limit}):", node)
+        condition, body = node.attrs["cond"], node.attrs["body"]
+        self._enter(condition, names)
+        self.block(condition, depth + 1)
+        self.line(depth + 1, f"if not {self._results(condition)[0]}:", node)
+        self.line(depth + 2, "break")
+        self._branch(body, names, loop, depth + 1)
+
+
+def _tuple(names: list[str]) -> str:
+    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+
+
+def _is_literal(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(_is_literal(item) for item in value)
+    return value is None or type(value) in (bool, int, str)

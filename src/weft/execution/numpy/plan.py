@@ -1,0 +1,74 @@
+"""A graph compiled to a Python function over NumPy arrays.
+
+Hot path: a call is one `Context.run` around the generated function. Nothing is checked while it
+runs; if something fails, the line of the traceback tells the node, and the node tells the user's
+line.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import weakref
+from types import TracebackType
+from typing import Any
+
+from weft.core.context import quiet_context
+from weft.errors import OpError
+from weft.execution.numpy.codegen import GeneratedPlan, generate
+from weft.graph.ir import Graph, Node
+from weft.ops.dispatch import explain_failure
+
+_numbers = itertools.count(1)
+
+
+class NumpyPlan:
+    """Callable with the values of the graph's inputs and captures; returns a tuple of outputs."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._generated: GeneratedPlan = generate(graph)
+        self.file = f"<weft numpy plan {next(_numbers)} of {graph.name}>"
+        namespace: dict[str, Any] = {}
+        exec(compile(self.source, self.file, "exec"), namespace)
+        self._function = namespace["make_plan"](**self._generated.bindings)
+        # Tracebacks and debuggers show generated code as any other, as long as the plan lives.
+        lines = self.source.splitlines(keepends=True)
+        linecache.cache[self.file] = (len(self.source), None, lines, self.file)
+        weakref.finalize(self, linecache.cache.pop, self.file, None)
+
+    @property
+    def source(self) -> str:
+        """The generated Python code."""
+        return self._generated.source
+
+    def __call__(self, *values: Any) -> tuple[Any, ...]:
+        try:
+            return quiet_context().run(self._function, *values)
+        except Exception as error:
+            explained = self._explain(error)
+            if explained is error:
+                raise
+            raise explained from error
+
+    def _explain(self, error: Exception) -> Exception:
+        where = self._failing_node(error.__traceback__)
+        if where is None:
+            return error
+        node, variables = where
+        names = self._generated.names
+        values = [variables.get(names[id(x)]) for x in node.inputs]
+        if all(v is not None for v in values) and callable(node.op.kernel):
+            error = explain_failure(node.op, values, node.attrs, error)
+        if isinstance(error, OpError) and error.location is None:
+            error.location = node.location
+        return error
+
+    def _failing_node(self, traceback: TracebackType | None) -> tuple[Node, dict[str, Any]] | None:
+        while traceback is not None:
+            frame = traceback.tb_frame
+            if frame.f_code.co_filename == self.file:
+                node = self._generated.node_of_line.get(traceback.tb_lineno)
+                known = {**self._generated.bindings, **frame.f_locals}
+                return None if node is None else (node, known)
+            traceback = traceback.tb_next
+        return None

@@ -1,0 +1,5 @@
+"""`tf.linalg`: matrices."""
+
+from weft.ops.linalg.products import (
+    matmul as matmul,
+)

@@ -1,0 +1,6 @@
+"""`tf.nn`: neural-network functions."""
+
+from weft.ops.math.unary import (
+    sigmoid as sigmoid,
+    tanh as tanh,
+)

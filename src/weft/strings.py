@@ -1,0 +1,1 @@
+"""`tf.strings`: operations on strings."""

@@ -1,0 +1,3 @@
+"""Helpers for tests, of Weft itself and of programs that use it."""
+
+from weft.testing.gradients import check_grads as check_grads
