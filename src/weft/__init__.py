@@ -1,6 +1,7 @@
 """Weft: imperative Python in, compiled graphs out, behind TensorFlow's public names."""
 
 from weft import (
+    bitwise as bitwise,
     dtypes as dtypes,
     errors as errors,
     linalg as linalg,
@@ -124,6 +125,13 @@ from weft.ops.math.comparison import (
 )
 from weft.ops.math.complex_parts import (
     complex as complex,
+)
+from weft.ops.math.division import (
+    truncatediv as truncatediv,
+    truncatemod as truncatemod,
+)
+from weft.ops.math.guarded import (
+    atan2 as atan2,
 )
 from weft.ops.math.unary import (
     abs as abs,

@@ -3,8 +3,6 @@
 from weft.ops.math.arithmetic import (
     add as add,
     divide as divide,
-    floordiv as floordiv,
-    floormod as floormod,
     log as log,
     maximum as maximum,
     minimum as minimum,
@@ -27,9 +25,36 @@ from weft.ops.math.comparison import (
     not_equal as not_equal,
 )
 from weft.ops.math.complex_parts import (
+    angle as angle,
     conj as conj,
     imag as imag,
     real as real,
+)
+from weft.ops.math.division import (
+    floordiv as floordiv,
+    floormod as floormod,
+    mod as mod,
+)
+from weft.ops.math.guarded import (
+    atan2 as atan2,
+    divide_no_nan as divide_no_nan,
+    multiply_no_nan as multiply_no_nan,
+    reciprocal_no_nan as reciprocal_no_nan,
+    squared_difference as squared_difference,
+    xdivy as xdivy,
+    xlog1py as xlog1py,
+    xlogy as xlogy,
+)
+from weft.ops.math.special import (
+    digamma as digamma,
+    erfcinv as erfcinv,
+    erfinv as erfinv,
+    lgamma as lgamma,
+    log_sigmoid as log_sigmoid,
+    ndtri as ndtri,
+    polygamma as polygamma,
+    softplus as softplus,
+    zeta as zeta,
 )
 from weft.ops.math.unary import (
     abs as abs,

@@ -15,7 +15,7 @@ from weft.errors import ShapeError
 from weft.ops import rules
 from weft.ops.indexing import slicing
 from weft.ops.linalg import products
-from weft.ops.math import arithmetic, bitwise, comparison, unary
+from weft.ops.math import arithmetic, bitwise, comparison, division, unary
 from weft.ops.math.operands import operands
 from weft.ops.registry import Op
 
@@ -73,8 +73,8 @@ _BINARY = {
     "sub": _binary(arithmetic.sub_op, "sub"),
     "mul": _binary(arithmetic.mul_op, "mul"),
     "truediv": _function(arithmetic.truediv),
-    "floordiv": _binary(arithmetic.floor_div_op, "floordiv"),
-    "mod": _binary(arithmetic.floor_mod_op, "mod"),
+    "floordiv": _binary(division.floor_div_op, "floordiv"),
+    "mod": _binary(division.floor_mod_op, "mod"),
     "pow": _binary(arithmetic.pow_op, "pow"),
     "matmul": _function(_matmul),
     "and": _function(_logic_or_bits(comparison.logical_and_op, bitwise.and_op, "and")),

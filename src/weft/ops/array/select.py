@@ -21,11 +21,11 @@ def _select_infer(condition: TensorSpec, x: TensorSpec, y: TensorSpec) -> Tensor
 
 def _select_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
     condition, x, y = ctx.inputs
-    zeros = g * 0
+    zero = operands.zero(g)
     return (
         None,
-        operands.sum_to(select_op(condition, g, zeros), x) if ctx.wants(1) else None,
-        operands.sum_to(select_op(condition, zeros, g), y) if ctx.wants(2) else None,
+        operands.sum_to(select_op(condition, g, zero), x) if ctx.wants(1) else None,
+        operands.sum_to(select_op(condition, zero, g), y) if ctx.wants(2) else None,
     )
 
 

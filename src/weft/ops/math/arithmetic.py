@@ -1,4 +1,4 @@
-"""Addition, multiplication, division, powers, and what goes with them."""
+"""Addition, multiplication, true division, powers, and what goes with them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,11 @@ from weft.core.dtypes import (
     uint8,
     uint16,
 )
-from weft.core.native_rules import Pointwise
 from weft.core.tensor import Tensor
-from weft.errors import InvalidArgumentError
-from weft.ops import rules
 from weft.ops.array import select
 from weft.ops.math import casting
-from weft.ops.math.operands import binary, conj, operands, sum_to, unary
-from weft.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft.ops.math.operands import binary, conj, operands, sum_to, unary, zero
+from weft.ops.registry import Op
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -100,17 +97,22 @@ real_div_op = binary("RealDiv", np.true_divide, INEXACT, vjp=_real_div_vjp, nati
 _NARROW_INTS = frozenset({int8, uint8, int16, uint16})
 
 
+def division_operands(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    """Both operands of a division as tensors, integers as floats."""
+    x, y = operands(x, y)
+    if x.dtype.is_integer and x.dtype is y.dtype:
+        dtype = float32 if x.dtype in _NARROW_INTS else float64
+        x, y = casting.cast(x, dtype), casting.cast(y, dtype)
+    return x, y
+
+
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y as Python divides: integers give float64 (float32 if of 8 or 16 bits).
 
     >>> tf.truediv(7, 2).numpy()
     np.float64(3.5)
     """
-    x, y = operands(x, y)
-    if x.dtype.is_integer and x.dtype is y.dtype:
-        dtype = float32 if x.dtype in _NARROW_INTS else float64
-        x, y = casting.cast(x, dtype), casting.cast(y, dtype)
-    return real_div_op(x, y, name=name or "truediv")
+    return real_div_op(*division_operands(x, y), name=name or "truediv")
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -122,70 +124,6 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     return truediv(x, y, name)
 
 
-def _refuse_zero(xp: Any, op: str, y: Any) -> None:
-    if y.dtype.kind in "iu" and not xp.all(y):
-        raise InvalidArgumentError(None, None, f"{op}: integer division by zero.")
-
-
-def _floor_div_kernel(xp: Any, x: Any, y: Any) -> Any:
-    _refuse_zero(xp, "FloorDiv", y)
-    if x.dtype.kind in "iu":
-        return xp.floor_divide(x, y)
-    return xp.floor(xp.divide(x, y))
-
-
-floor_div_op = define_op(
-    "FloorDiv",
-    args("x y", REAL),
-    infer=rules.broadcast("FloorDiv"),
-    kernel=_floor_div_kernel,
-    native=Pointwise("floor_divide"),
-    vjp=NOT_DIFFERENTIABLE,
-    trusts_kernel=True,
-    fresh=True,
-)
-
-
-def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x // y: the quotient rounded down, as in Python.
-
-    >>> tf.math.floordiv(-7, 2).numpy()
-    np.int32(-4)
-    """
-    return floor_div_op(*operands(x, y), name=name or "floordiv")
-
-
-def _floor_mod_kernel(xp: Any, x: Any, y: Any) -> Any:
-    _refuse_zero(xp, "FloorMod", y)
-    return xp.mod(x, y)
-
-
-def _floor_mod_vjp(ctx: Any, g: Tensor) -> Gradients:
-    x, y = ctx.inputs
-    return sum_to(g, x), sum_to(neg_op(g) * floor_div_op(x, y), y) if ctx.wants(1) else None
-
-
-floor_mod_op = define_op(
-    "FloorMod",
-    args("x y", REAL),
-    infer=rules.broadcast("FloorMod"),
-    kernel=_floor_mod_kernel,
-    native=Pointwise("floor_mod"),
-    vjp=_floor_mod_vjp,
-    trusts_kernel=True,
-    fresh=True,
-)
-
-
-def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x % y with the sign of y, as in Python.
-
-    >>> tf.math.floormod(-7, 3).numpy()
-    np.int32(2)
-    """
-    return floor_mod_op(*operands(x, y), name=name or "mod")
-
-
 def _pow_vjp(ctx: Any, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     gx = gy = None
@@ -194,7 +132,7 @@ def _pow_vjp(ctx: Any, g: Tensor) -> Gradients:
     if ctx.wants(1):
         # log(x) only where it exists: elsewhere the power does not move smoothly with y.
         positive = (x != 0) if x.dtype.is_complex else (x > 0)
-        log_x = select.select_op(positive, log_op(select.where(positive, x, x * 0 + 1)), x * 0)
+        log_x = select.select_op(positive, log_op(select.where(positive, x, 1)), zero(x))
         gy = sum_to(g * conj(ctx.outputs[0] * log_x), y)
     return gx, gy
 
@@ -227,10 +165,9 @@ def _extremum_vjp(first_wins: Any) -> Any:
     def vjp(ctx: Any, g: Tensor) -> Gradients:
         x, y = ctx.inputs
         mask = first_wins(x, y)
-        zeros = g * 0
         return (
-            sum_to(select.select_op(mask, g, zeros), x) if ctx.wants(0) else None,
-            sum_to(select.select_op(mask, zeros, g), y) if ctx.wants(1) else None,
+            sum_to(select.select_op(mask, g, zero(g)), x) if ctx.wants(0) else None,
+            sum_to(select.select_op(mask, zero(g), g), y) if ctx.wants(1) else None,
         )
 
     return vjp

@@ -36,6 +36,12 @@ def conj(x: Tensor) -> Tensor:
     return complex_parts.conj(x) if x.dtype.is_complex else x
 
 
+def zero(x: Tensor) -> Tensor:
+    """The number 0 in the dtype of x."""
+    # Not x * 0, which is NaN where x is infinite.
+    return convert_to_tensor(np.zeros((), x.dtype.numpy_dtype))
+
+
 def sum_to(g: Tensor, x: Tensor) -> Tensor:
     """Undoes broadcasting: sums a gradient over the axes along which x was repeated."""
     have, want = g.spec.dims, x.spec.dims

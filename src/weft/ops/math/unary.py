@@ -12,7 +12,8 @@ from weft.core.native_rules import Pointwise
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.ops import rules
-from weft.ops.math import complex_parts
+from weft.ops.array import fill
+from weft.ops.math import casting, complex_parts, guarded
 from weft.ops.math.operands import conj, unary
 from weft.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
@@ -52,12 +53,22 @@ def _abs_infer(x: TensorSpec) -> TensorSpec:
 def _abs_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
     x = ctx.inputs[0]
     if x.dtype.is_complex:
-        return (complex_parts.complex_op(g, g * 0) * sign_op(x),)
+        g = casting.cast(g, x.dtype)
     return (g * sign_op(x),)
 
 
+def _sign_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    (x,), (y,) = ctx.inputs, ctx.outputs
+    if not x.dtype.is_complex:
+        return (fill.zeros_like(g),)
+    # Only the part of g that is perpendicular to y turns it.
+    along = complex_parts.real_op(conj(y) * g)
+    across = g - y * casting.cast(along, g.dtype)
+    return (guarded.div_no_nan_op(across, casting.cast(abs_op(x), g.dtype)),)
+
+
 abs_op = unary("Abs", np.absolute, NUMERIC, vjp=_abs_vjp, infer=_abs_infer)
-sign_op = unary("Sign", np.sign, NUMERIC, vjp=lambda ctx, g: (g * 0,))
+sign_op = unary("Sign", np.sign, NUMERIC, vjp=_sign_vjp)
 
 
 def abs(x: Any, name: str | None = None) -> Tensor:
