@@ -1,0 +1,206 @@
+"""Random numbers as pure ops: a shape and the state of a stream determine the tensor.
+
+A state is three int64 words, (counter low, counter high, key). Stateless functions compute it from
+their seed (`StatelessRandomGetKeyCounter`), stateful ones take it from a resource
+(`RngReadAndSkip` in `ops.random.streams`); the draw itself is the same op for both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core.cells import check_allocation
+from weft.core.dtypes import DATA, FLOATING, INDEX, DType, int32, int64, uint32, uint64
+from weft.core.native_rules import Special
+from weft.core.random import discrete, distributions, seeds
+from weft.core.shapes import Dim
+from weft.core.specs import TensorSpec
+from weft.core.tensor import Array, Tensor
+from weft.errors import InvalidArgumentError, ShapeError
+from weft.ops import rules
+from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+
+INT64 = frozenset({int64})
+FULL_INTS = frozenset({int32, int64, uint32, uint64})
+
+_SHAPE = args("shape", INDEX, is_shape=True)
+_STATE = args("state", INT64)
+
+
+def _check_vector(op: str, x: TensorSpec, size: int, name: str) -> None:
+    if x.dims is None:
+        return
+    if len(x.dims) != 1 or not (isinstance(x.dims[0], Dim) or x.dims[0] == size):
+        raise ShapeError(f"{op}: {name} must have shape ({size},), got {x.shape}.")
+
+
+def _size(shape: Array, itemsize: int) -> tuple[int, ...]:
+    sizes = tuple(shape.tolist())
+    check_allocation(sizes, itemsize)
+    return sizes
+
+
+# --- from seeds to states ----------------------------------------------------------------------
+
+
+def _key_counter_infer(seed: TensorSpec) -> TensorSpec:
+    _check_vector("StatelessRandomGetKeyCounter", seed, 2, "seed")
+    return TensorSpec.of(int64, (3,))
+
+
+def _key_counter_kernel(xp: Any, seed: Array) -> Array:
+    return seeds.state_from_key_counter(*seeds.key_counter_from_seed(seed.tolist()))
+
+
+key_counter_op = define_op(
+    "StatelessRandomGetKeyCounter",
+    args("seed", INDEX),
+    infer=_key_counter_infer,
+    kernel=_key_counter_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
+)
+
+
+# --- arrays of numbers -------------------------------------------------------------------------
+
+
+def _draw(name: str, function: Any, native: Any) -> Op:
+    """An op that draws numbers of a given dtype, independent of each other."""
+
+    def infer(shape: TensorSpec, state: TensorSpec, *, dtype: DType) -> TensorSpec:
+        _check_vector(name, state, 3, "state")
+        return TensorSpec.of(dtype, rules.dims_from_value(name, shape))
+
+    def kernel(xp: Any, shape: Array, state: Array, *, dtype: DType) -> Array:
+        sizes = _size(shape, dtype.size)
+        return function(*seeds.key_counter_from_state(state), sizes, dtype.numpy_dtype)
+
+    return define_op(
+        name,
+        _SHAPE + _STATE,
+        infer=infer,
+        kernel=kernel,
+        native=native,
+        vjp=NOT_DIFFERENTIABLE,
+        fresh=True,
+    )
+
+
+uniform_op = _draw(
+    "StatelessRandomUniformV2", distributions.uniform_float, Special("philox_uniform")
+)
+full_int_op = _draw(
+    "StatelessRandomUniformFullIntV2", distributions.uniform_full_int, Special("philox_full_int")
+)
+normal_op = _draw("StatelessRandomNormalV2", distributions.normal, Special("philox_normal"))
+truncated_normal_op = _draw("StatelessTruncatedNormalV2", distributions.truncated_normal, NO_NATIVE)
+
+
+def _uniform_int_infer(
+    shape: TensorSpec, state: TensorSpec, minval: TensorSpec, maxval: TensorSpec
+) -> TensorSpec:
+    op = "StatelessRandomUniformIntV2"
+    _check_vector(op, state, 3, "state")
+    rules.check_rank(op, minval, 0, name="minval")
+    rules.check_rank(op, maxval, 0, name="maxval")
+    return minval.with_dims(rules.dims_from_value(op, shape))
+
+
+def _uniform_int_kernel(xp: Any, shape: Array, state: Array, minval: Any, maxval: Any) -> Array:
+    low, high = int(minval), int(maxval)
+    sizes = _size(shape, minval.dtype.itemsize)
+    if low >= high and 0 not in sizes:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"StatelessRandomUniformIntV2: minval must be below maxval, got minval {low} and "
+            f"maxval {high}.",
+        )
+    key, counter = seeds.key_counter_from_state(state)
+    return distributions.uniform_int(key, counter, sizes, minval.dtype, low, high)
+
+
+uniform_int_op = define_op(
+    "StatelessRandomUniformIntV2",
+    _SHAPE + _STATE + args("minval maxval", FULL_INTS),
+    infer=_uniform_int_infer,
+    kernel=_uniform_int_kernel,
+    native=Special("philox_uniform_int"),
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
+)
+
+
+# --- classes and permutations ------------------------------------------------------------------
+
+
+def _multinomial_infer(
+    logits: TensorSpec, num_samples: TensorSpec, state: TensorSpec, *, dtype: DType
+) -> TensorSpec:
+    op = "StatelessMultinomial"
+    rules.check_rank(op, logits, 2, name="logits")
+    rules.check_rank(op, num_samples, 0, name="num_samples")
+    _check_vector(op, state, 3, "state")
+    count = rules.known(num_samples)
+    if count is None:
+        count = Dim()
+    elif not isinstance(count, Dim) and count < 0:
+        raise ShapeError(f"{op}: num_samples must not be negative, got {count}.")
+    if logits.dims is not None and logits.dims[1] == 0:
+        raise ShapeError(f"{op}: logits must have at least one class, got shape {logits.shape}.")
+    return TensorSpec.of(dtype, (Dim() if logits.dims is None else logits.dims[0], count))
+
+
+def _multinomial_kernel(
+    xp: Any, logits: Array, num_samples: Any, state: Array, *, dtype: DType
+) -> Array:
+    count = int(num_samples)
+    check_allocation((logits.shape[0], count), dtype.size)
+    key, counter = seeds.key_counter_from_state(state)
+    return discrete.categorical(key, counter, logits, count, dtype.numpy_dtype)
+
+
+multinomial_op = define_op(
+    "StatelessMultinomial",
+    args("logits", FLOATING) + args("num_samples", INDEX, is_shape=True) + _STATE,
+    infer=_multinomial_infer,
+    kernel=_multinomial_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
+)
+
+
+def _shuffle_infer(value: TensorSpec, state: TensorSpec, *, inverse: bool) -> TensorSpec:
+    _check_vector("StatelessShuffle", state, 3, "state")
+    return value
+
+
+def _shuffle_kernel(xp: Any, value: Array, state: Array, *, inverse: bool) -> Array:
+    if value.ndim == 0:
+        return value
+    order = discrete.permutation(*seeds.key_counter_from_state(state), value.shape[0])
+    if not inverse:
+        return value[order]
+    out = np.empty_like(value)
+    out[order] = value
+    return out
+
+
+def _shuffle_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    back = not ctx.attrs["inverse"]
+    return shuffle_op(g, ctx.inputs[1], inverse=back), None
+
+
+shuffle_op: Op = define_op(
+    "StatelessShuffle",
+    args("value", DATA) + _STATE,
+    infer=_shuffle_infer,
+    kernel=_shuffle_kernel,
+    native=NO_NATIVE,
+    vjp=_shuffle_vjp,
+)

@@ -1,0 +1,142 @@
+"""Random numbers that are pure functions of their seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import DType, float32, int64
+from weft.core.tensor import Tensor
+from weft.ops.array import source
+from weft.ops.array.shape import shape_argument
+from weft.ops.random import draws, sampling
+from weft.ops.random.algorithms import philox_like
+from weft.ops.registry import Op
+
+
+def _state_of(seed: Any) -> Tensor:
+    return draws.key_counter_op(convert_to_tensor(seed))
+
+
+def _source(op: str, seed: Any, alg: Any) -> sampling.StateSource:
+    philox_like(op, alg)
+
+    def state(draw: Op, dtype: DType, shape: Tensor) -> Tensor:
+        return _state_of(seed)
+
+    return state
+
+
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Numbers uniform in [minval, maxval), determined by a seed of two integers.
+
+    Integer dtypes need both bounds, or None for both to draw from the whole range of the dtype.
+
+    >>> tf.random.stateless_uniform([2], seed=[1, 2]).numpy()
+    array([0.8440604 , 0.19204533], dtype=float32)
+    >>> tf.random.stateless_uniform([3], seed=[1, 2], minval=0, maxval=10, dtype=tf.int32).numpy()
+    array([0, 9, 4], dtype=int32)
+    """
+    op = "stateless_uniform"
+    return sampling.uniform(op, shape, minval, maxval, dtype, name, _source(op, seed, alg))
+
+
+def stateless_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Normal numbers, determined by a seed of two integers.
+
+    >>> x = tf.random.stateless_normal([1000], seed=[1, 2], mean=5.0)
+    >>> bool(abs(tf.reduce_mean(x) - 5.0) < 0.1)
+    True
+    """
+    op = "stateless_normal"
+    return sampling.normal(
+        op, draws.normal_op, shape, mean, stddev, dtype, name, _source(op, seed, alg)
+    )
+
+
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Normal numbers within two standard deviations, determined by a seed of two integers.
+
+    >>> x = tf.random.stateless_truncated_normal([1000], seed=[1, 2])
+    >>> bool(np.all(np.abs(x) < 2))
+    True
+    """
+    op = "stateless_truncated_normal"
+    return sampling.normal(
+        op, draws.truncated_normal_op, shape, mean, stddev, dtype, name, _source(op, seed, alg)
+    )
+
+
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
+) -> Tensor:
+    """Class numbers drawn by the log-probabilities in each row, determined by a seed.
+
+    >>> tf.random.stateless_categorical([[0.0, 0.0, 0.0]], 4, seed=[1, 2]).numpy()
+    array([[2, 2, 0, 2]])
+    """
+    dtype = sampling.class_dtype("stateless_categorical", dtype)
+    logits, count = convert_to_tensor(logits), convert_to_tensor(num_samples)
+    return draws.multinomial_op(logits, count, _state_of(seed), dtype=dtype, name=name)
+
+
+def stateless_shuffle(
+    value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None
+) -> Tensor:
+    """The rows of a tensor in an order determined by a seed.
+
+    >>> tf.random.experimental.stateless_shuffle([0, 1, 2, 3, 4], seed=[1, 2]).numpy()
+    array([0, 2, 1, 4, 3], dtype=int32)
+    """
+    philox_like("stateless_shuffle", alg)
+    return draws.shuffle_op(convert_to_tensor(value), _state_of(seed), inverse=False, name=name)
+
+
+def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
+    """Independent new seeds from one, as rows.
+
+    >>> tf.random.split([1, 2], num=2).numpy()
+    array([[1105988140, 1738052849],
+           [-335576002,  370444179]], dtype=int32)
+    """
+    philox_like("split", alg)
+    seed = convert_to_tensor(seed)
+    return draws.full_int_op(shape_argument([num, 2]), _state_of(seed), dtype=seed.dtype)
+
+
+def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
+    """A new seed from a seed and a number, such as the number of the step.
+
+    >>> tf.random.fold_in([1, 2], 77).numpy()
+    array([1105988140,         77], dtype=int32)
+    """
+    philox_like("fold_in", alg)
+    data = convert_to_tensor(data)
+    if data.dtype not in draws.FULL_INTS:
+        raise ValueError(f"fold_in: data must be an integer (32 or 64 bits), got {data!r}.")
+    first = draws.full_int_op(shape_argument([]), _state_of(seed), dtype=data.dtype)
+    return source.pack_op(first, data, axis=0)

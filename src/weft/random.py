@@ -1,1 +1,0 @@
-"""`tf.random`: random numbers."""
