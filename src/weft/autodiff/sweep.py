@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from weft.core.dtypes import variant
 from weft.core.tensor import Tensor
 from weft.ops.array import fill
+from weft.ops.control import stack
 from weft.ops.math import arithmetic
 from weft.ops.registry import Absent, Op
 
@@ -94,7 +96,8 @@ def _summed(gradients: dict[int, list[Tensor]], tensor: Tensor, *, keep: bool) -
     if parts is None:
         return None
     while len(parts) > 1:
-        parts[:2] = [arithmetic.add_op(parts[0], parts[1])]
+        add = stack.add_stacks_op if parts[0].dtype is variant else arithmetic.add_op
+        parts[:2] = [add(parts[0], parts[1])]
     if not keep:
         del gradients[id(tensor)]
     return parts[0]

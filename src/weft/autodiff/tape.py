@@ -16,7 +16,7 @@ from weft.autodiff.sweep import Record, backward
 from weft.core import context
 from weft.core.context import state
 from weft.core.convert import convert_to_tensor
-from weft.core.dtypes import resource
+from weft.core.dtypes import resource, variant
 from weft.core.tensor import Tensor
 from weft.graph.ir import resource_root
 from weft.ops.array import fill
@@ -107,7 +107,7 @@ class GradientTape:
         self._records.append(Record(op, inputs, attrs, outputs))  # type: ignore[union-attr]
         for out in outputs:
             dtype = out.dtype
-            if dtype.is_floating or dtype.is_complex or dtype is resource:
+            if dtype.is_floating or dtype.is_complex or dtype is resource or dtype is variant:
                 watched[id(out)] = out
 
     def _watch_if_trainable(self, handle: Tensor) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -55,17 +56,27 @@ def check_allocation(shape: tuple[int, ...], itemsize: int) -> None:
 class VariableCell(Resource):
     """Where a variable's value lives. All access goes through these methods."""
 
-    __slots__ = ("data", "lock", "name", "shared", "version")
+    __slots__ = ("_owner", "data", "lock", "name", "shared", "version")
 
     def __init__(self, data: Array | None, name: str = "Variable") -> None:
         self.name = name
         self.lock = threading.Lock()
         self.version = 0
         self.shared = False
+        self._owner: weakref.ref[Any] | None = None
         self.data: Array | None = None
         if data is not None:
             self.data = aligned_empty(data.shape, data.dtype)
             self.data[...] = data
+
+    @property
+    def variable(self) -> Any:
+        """The `tf.Variable` this is the storage of, None once it is gone."""
+        return None if self._owner is None else self._owner()
+
+    @variable.setter
+    def variable(self, owner: Any) -> None:
+        self._owner = weakref.ref(owner)  # weakly: a variable and its cell must not form a cycle
 
     def read(self) -> Array:
         """The value now; later writes do not change it."""

@@ -8,16 +8,18 @@ outside is an explicit input, a *capture*, at every level.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from weft.core import dtypes
-from weft.core.context import state
+from weft.core.context import building, state
 from weft.core.location import Location, user_location
 from weft.core.specs import TensorSpec, ValueSpec
 from weft.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft.errors import InaccessibleTensorError, OpError
+from weft.graph import graphdef, printer
 from weft.graph.names import NameTable
 from weft.ops import static
 from weft.ops.array.source import placeholder_op
@@ -220,6 +222,16 @@ class Graph:
         self._outer_of[id(inner)] = tensor
         return inner
 
+    def nested(self, name: str) -> Graph:
+        """A new graph inside this one: a branch or a loop body."""
+        return Graph(name, outer=self)
+
+    def align_captures(self, tensors: Iterable[Tensor]) -> None:
+        """Captures exactly these tensors, in this order: sibling graphs take the same inputs."""
+        for tensor in tensors:
+            self.capture(tensor)
+        self._captures = {id(t): self._captures[id(t)] for t in tensors}
+
     def __contains__(self, node: object) -> bool:
         return isinstance(node, Node) and node.graph is self
 
@@ -289,8 +301,23 @@ class Graph:
         """A node name that is still free, based on `name`."""
         return self._names.unique(name)
 
+    def as_graph_def(
+        self, from_version: int | None = None, add_shapes: bool = False
+    ) -> graphdef.GraphDef:
+        """The graph as plain objects in the shape of TensorFlow's GraphDef."""
+        return graphdef.as_graph_def(self)
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[Graph]:
+        """Ops called inside the block are added to this graph."""
+        with building(self):
+            yield self
+
     def __repr__(self) -> str:
         return f"<Graph {self.name!r}: {len(self.nodes)} nodes>"
+
+    def __str__(self) -> str:
+        return printer.graph_text(self)
 
 
 def infer(

@@ -10,7 +10,7 @@ from weft.core.dtypes import DType
 from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
 from weft.core.tensor import SymbolicTensor
-from weft.graph.ir import Graph, Node
+from weft.graph import ir
 
 
 def type_text(spec: TensorSpec) -> str:
@@ -30,7 +30,7 @@ def _attr_text(value: Any) -> str:
         return np.array2string(value, threshold=6, edgeitems=2, separator=", ").replace("\n", "")
     if isinstance(value, DType):
         return value.name
-    if isinstance(value, Graph):
+    if isinstance(value, ir.Graph):
         return f"<{value.name}>"
     if isinstance(value, tuple):
         inner = ", ".join(_attr_text(item) for item in value)
@@ -40,12 +40,12 @@ def _attr_text(value: Any) -> str:
     return repr(value) if not callable(value) else getattr(value, "__name__", repr(value))
 
 
-def describe_node(node: Node) -> str:
+def describe_node(node: ir.Node) -> str:
     """One line: `add = AddV2(x, y) : float32[3]  (file.py:12)`."""
     return f"{node_text(node)}  ({node.location.short})"
 
 
-def node_text(node: Node) -> str:
+def node_text(node: ir.Node) -> str:
     """One line without the place in the user's code."""
     inputs = [_tensor_text(x) for x in node.inputs]
     attrs = [f"{k}={_attr_text(v)}" for k, v in node.attrs.items()]
@@ -53,7 +53,7 @@ def node_text(node: Node) -> str:
     return f"{node.name} = {node.op.name}({', '.join(inputs + attrs)}) : {types}"
 
 
-def graph_text(graph: Graph, *, locations: bool = False, indent: str = "") -> str:
+def graph_text(graph: ir.Graph, *, locations: bool = False, indent: str = "") -> str:
     """The whole graph as text."""
     parameters = ", ".join(f"{_tensor_text(x)}: {type_text(x.spec)}" for x in graph.all_inputs)
     lines = [f"{indent}graph {graph.name}({parameters}):"]

@@ -22,7 +22,7 @@ from weft.errors import (
     OpError,
     ResourceExhaustedError,
 )
-from weft.ops.registry import Op
+from weft.ops.registry import HOST_ONLY, Op
 
 _ndarray = np.ndarray
 
@@ -121,7 +121,7 @@ def explain_failure(
     op: Op, values: list[Any], attrs: dict[str, Any], error: Exception
 ) -> Exception:
     """Turns what went wrong in a kernel into an error of Weft that names op and arguments."""
-    if isinstance(error, OpError):
+    if isinstance(error, OpError) or op.native is HOST_ONLY:  # what a callback raises is its own
         return error
     shapes = ", ".join(
         f"{_arg_name(op, i)}: {v.dtype.name if hasattr(v.dtype, 'name') else v.dtype}{v.shape}"

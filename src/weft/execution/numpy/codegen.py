@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,7 +108,8 @@ class _Writer:
         for i, node in enumerate(graph.nodes):
             if node.op.name == "Placeholder":
                 continue
-            self._node(node, depth, lambda n=node, i=i: live.reusable_buffer(i, n))  # type: ignore[misc]
+            buffer = None if node.op.ufunc is None else live.reusable_buffer(i, node)
+            self._node(node, depth, buffer)
             self._forget(live.dying_at(i, node), depth)
 
     def _forget(self, tensors: list[SymbolicTensor], depth: int) -> None:
@@ -120,7 +120,7 @@ class _Writer:
         if dead:
             self.line(depth, f"del {', '.join(dead)}")
 
-    def _node(self, node: Node, depth: int, buffer: Callable[[], SymbolicTensor | None]) -> None:
+    def _node(self, node: Node, depth: int, buffer: SymbolicTensor | None) -> None:
         name = node.op.name
         if name == "Const":
             self.names[id(node.outputs[0])] = self.bind(node.attrs["value"], node.name)
@@ -138,7 +138,7 @@ class _Writer:
             return
         targets = [self._define_local(out) for out in node.outputs]
         left = f"{', '.join(targets)}{',' if node.op.outputs is None and len(targets) == 1 else ''}"
-        text = self._expression(node, buffer())
+        text = self._expression(node, buffer)
         self.line(depth, f"{left} = {text}" if targets else text, node)
 
     def _define_local(self, tensor: SymbolicTensor) -> str:
@@ -186,7 +186,7 @@ class _Writer:
         start = len(self.lines)
         self.block(graph, depth)
         if targets:
-            self.line(depth, f"{_tuple(targets)} = {_tuple(self._results(graph))}")
+            self.line(depth, f"{', '.join(targets)} = {', '.join(self._results(graph))}")
         if len(self.lines) == start:
             self.line(depth, "pass")
 
@@ -214,7 +214,7 @@ class _Writer:
         loop = [self._define_local(out) for out in node.outputs]
         names = [self.names[id(x)] for x in node.inputs]
         if loop:
-            self.line(depth, f"{_tuple(loop)} = {_tuple(names[: len(loop)])}")
+            self.line(depth, f"{', '.join(loop)} = {', '.join(names[: len(loop)])}")
         names = [*loop, *names[len(loop) :]]
         limit = node.attrs["maximum_iterations"]
         self.line(depth, "while True:" if limit is None else f"for _ in range({limit}):", node)

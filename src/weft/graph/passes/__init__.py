@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 from weft.graph.ir import Graph
+from weft.graph.passes.cse import merge_equal_nodes
+from weft.graph.passes.dce import drop_dead_nodes
+from weft.graph.passes.fold import fold_constants
+from weft.graph.passes.inline import inline_calls
+from weft.graph.passes.simplify import simplify
+from weft.graph.verify import verify
+
+PASSES = (inline_calls, fold_constants, simplify, merge_equal_nodes, drop_dead_nodes)
+
+# Tests switch this on: every graph that a pass makes is verified.
+check_passes = False
 
 
 def optimize(graph: Graph) -> Graph:
     """All passes, in order."""
+    for transform in PASSES:
+        graph = transform(graph)
+        if check_passes:
+            verify(graph)
     return graph

@@ -1,0 +1,186 @@
+"""The growing stack: one contiguous buffer that doubles, and a length.
+
+It stores TensorArrays, lists grown in loops, and what the gradient of a loop saves. A stack is a
+value: pushing or writing gives a new stack and leaves the old one as it was. Both share the buffer
+as long as the new element lands where nobody has written yet; otherwise it is copied first.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from weft.core.resources import Variant
+from weft.errors import InvalidArgumentError, OutOfRangeError
+
+Array = np.ndarray[Any, Any]
+Written = int | Array
+
+_FIRST_CAPACITY = 8
+_claim = threading.Lock()
+
+
+class _Buffer:
+    """Storage shared by the versions of a stack, and which elements have been written in it."""
+
+    __slots__ = ("data", "taken")
+
+    def __init__(self, data: Array, taken: Array) -> None:
+        self.data = data
+        self.taken = taken
+
+
+class Stack(Variant):
+    """Elements of one dtype and shape; the shape is that of the first element written.
+
+    Which elements this version has is a number as long as they are a prefix (the usual case: one
+    push or write after the other), else a mask.
+    """
+
+    __slots__ = ("_buffer", "_written", "element_dtype", "length")
+
+    def __init__(
+        self, element_dtype: np.dtype[Any], length: int, buffer: _Buffer | None, written: Written
+    ) -> None:
+        self.element_dtype = element_dtype
+        self.length = length
+        self._buffer = buffer
+        self._written = written
+
+    @classmethod
+    def reserve(cls, dtype: np.dtype[Any], length: int) -> Stack:
+        """A stack of `length` elements that are not written yet."""
+        if length < 0:
+            raise InvalidArgumentError(None, None, f"TensorArray: size must be >= 0, got {length}.")
+        return cls(dtype, length, None, 0)
+
+    @classmethod
+    def from_array(cls, array: Array) -> Stack:
+        """A stack of the rows of an array."""
+        n = array.shape[0]
+        return cls(array.dtype, n, _Buffer(array, np.ones(n, np.bool_)), n)
+
+    # --- reading -------------------------------------------------------------------------------
+
+    @property
+    def element_shape(self) -> tuple[int, ...] | None:
+        """The shape of an element, None as long as none was written."""
+        return None if self._buffer is None else self._buffer.data.shape[1:]
+
+    def _has(self, i: int) -> bool:
+        written = self._written
+        return i < written if isinstance(written, int) else bool(written[i])
+
+    def _mask(self, n: int) -> Array:
+        """Which of the first n elements are written, n being at most the length."""
+        written = self._written
+        return np.arange(n) < written if isinstance(written, int) else written[:n]
+
+    def read(self, i: int, shape: tuple[int, ...] | None = None) -> Array:
+        """Element i; zeros of the given shape if it was never written."""
+        self._check(i)
+        if self._buffer is not None and self._has(i):
+            return self._buffer.data[i, ...]
+        shape = self.element_shape if shape is None else shape
+        if shape is None:
+            raise InvalidArgumentError(
+                None, None, f"TensorArray: element {i} was never written, and its shape is unknown."
+            )
+        return np.zeros(shape, self.element_dtype)
+
+    def to_array(self, shape: tuple[int, ...] | None = None) -> Array:
+        """All elements in one array; those never written are zeros."""
+        if self._buffer is not None:
+            shape = self._buffer.data.shape[1:]
+            if isinstance(self._written, int) and self._written == self.length:
+                # No copy: an element that was written in a buffer is never written there again.
+                return self._buffer.data[: self.length]
+        if shape is None:
+            raise InvalidArgumentError(
+                None, None, "TensorArray: no element was written, and their shape is unknown."
+            )
+        out = np.zeros((self.length, *shape), self.element_dtype)
+        if self._buffer is not None:
+            n = min(self.length, len(self._buffer.data))
+            mine = self._mask(n)
+            out[:n][mine] = self._buffer.data[:n][mine]
+        return out
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def write(self, i: int, value: Array, *, grow: bool = False) -> Stack:
+        """A stack with element i replaced."""
+        if grow and i >= self.length:
+            return self._resized(i + 1).write(i, value)
+        self._check(i)
+        value = np.asarray(value)
+        if self._buffer is not None and value.shape != self._buffer.data.shape[1:]:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"TensorArray: elements have shape {self._buffer.data.shape[1:]}, element {i} got "
+                f"{value.shape}.",
+            )
+        with _claim:
+            buffer = self._buffer_with_room(value.shape, i)
+            buffer.data[i] = value
+            buffer.taken[i] = True
+        return Stack(self.element_dtype, self.length, buffer, self._written_with(i))
+
+    def _written_with(self, i: int) -> Written:
+        written = self._written
+        if isinstance(written, int):
+            if i <= written:
+                return max(written, i + 1)
+            mask = self._mask(self.length)
+        else:
+            mask = written.copy()
+        mask[i] = True
+        return self.length if mask.all() else mask
+
+    def push(self, value: Array) -> Stack:
+        """A stack with one more element at the end."""
+        return self._resized(self.length + 1).write(self.length, value)
+
+    def pop(self) -> tuple[Stack, Array]:
+        """A stack without its last element, and that element."""
+        if not self.length:
+            raise OutOfRangeError(None, None, "Cannot pop from an empty stack.")
+        return self._resized(self.length - 1), self.read(self.length - 1)
+
+    def _resized(self, length: int) -> Stack:
+        written = self._written
+        if isinstance(written, int):
+            written = min(written, length)
+        else:
+            kept = written[:length]
+            written = np.concatenate([kept, np.zeros(length - len(kept), np.bool_)])
+        return Stack(self.element_dtype, length, self._buffer, written)
+
+    def _buffer_with_room(self, element_shape: tuple[int, ...], i: int) -> _Buffer:
+        old = self._buffer
+        if old is not None and i < len(old.data) and not old.taken[i]:
+            return old
+        capacity = max(self.length, _FIRST_CAPACITY, 2 * i)
+        data = np.zeros((capacity, *element_shape), self.element_dtype)
+        taken = np.zeros(capacity, np.bool_)
+        if old is not None:
+            n = min(len(old.data), self.length)
+            mine = self._mask(n)
+            data[:n][mine] = old.data[:n][mine]
+            taken[:n] = mine
+        return _Buffer(data, taken)
+
+    def _check(self, i: int) -> None:
+        if not 0 <= i < self.length:
+            raise OutOfRangeError(
+                None,
+                None,
+                f"TensorArray: index {i} is out of range; it has {self.length} elements. Make it "
+                "larger, or pass dynamic_size=True.",
+            )
+
+    def __repr__(self) -> str:
+        return f"<Stack of {self.length} x {self.element_dtype}{self.element_shape or ''}>"

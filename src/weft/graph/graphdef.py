@@ -1,0 +1,187 @@
+"""Graphs in the form other tools read: `as_graph_def()` with TensorFlow's node names and ops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.core.shapes import Dim
+from weft.core.tensor import SymbolicTensor
+from weft.errors import UnsupportedError
+from weft.graph import ir
+
+
+@dataclass
+class AttrValue:
+    """The value of an attribute; exactly one field is set."""
+
+    type: int | None = None
+    shape: list[int] | None = None
+    tensor: np.ndarray[Any, Any] | None = None
+    i: int | None = None
+    f: float | None = None
+    b: bool | None = None
+    s: bytes | None = None
+    func: str | None = None
+    list: list[AttrValue] | None = None
+
+
+@dataclass
+class NodeDef:
+    """One node: its name, op, the names of its inputs, and its attributes."""
+
+    name: str
+    op: str
+    input: list[str] = field(default_factory=list)
+    device: str = ""
+    attr: dict[str, AttrValue] = field(default_factory=dict)
+
+
+@dataclass
+class FunctionDef:
+    """A nested graph, such as a branch or a loop body, under the name nodes refer to it by."""
+
+    name: str
+    node_def: list[NodeDef]
+
+
+@dataclass
+class FunctionLibrary:
+    """The nested graphs of a graph."""
+
+    function: list[FunctionDef] = field(default_factory=list)
+
+
+@dataclass
+class GraphDef:
+    """All nodes of a graph, and its nested graphs as a library."""
+
+    node: list[NodeDef] = field(default_factory=list)
+    library: FunctionLibrary = field(default_factory=FunctionLibrary)
+
+    def SerializeToString(self) -> bytes:  # noqa: N802 - the name protocol buffers give it
+        """The graph as a serialized GraphDef message; needs the `tensorboard` extra."""
+        return to_proto(self).SerializeToString()  # type: ignore[no-any-return]
+
+
+def as_graph_def(graph: ir.Graph) -> GraphDef:
+    """The graph as plain objects in the shape of TensorFlow's GraphDef."""
+    out = GraphDef()
+    names: dict[int, str] = {}
+    _collect_nested(graph, out.library, names)
+    out.node = [_node_def(node, names) for node in graph.nodes]
+    return out
+
+
+def _collect_nested(graph: ir.Graph, library: FunctionLibrary, names: dict[int, str]) -> None:
+    for node in graph.nodes:
+        for key, nested in node.nested:
+            _collect_nested(nested, library, names)
+            tag = "".join(c if c.isalnum() else "_" for c in key).strip("_")
+            name = names[id(nested)] = f"{node.name}_{tag}_{len(names)}"
+            library.function.append(
+                FunctionDef(name, [_node_def(inner, names) for inner in nested.nodes])
+            )
+
+
+def _input_name(tensor: SymbolicTensor) -> str:
+    return tensor.node.name if tensor.index == 0 else tensor.name  # type: ignore[no-any-return]
+
+
+def _node_def(node: ir.Node, names: dict[int, str]) -> NodeDef:
+    attrs = {key: _attr(value, names) for key, value in node.attrs.items()}
+    if node.op.name == "Const":
+        attrs["dtype"] = AttrValue(type=node.outputs[0].dtype.as_datatype_enum)
+    elif node.inputs and "T" not in attrs:
+        attrs["T"] = AttrValue(type=node.inputs[0].dtype.as_datatype_enum)
+    if node.op.name == "Placeholder":
+        attrs["shape"] = AttrValue(shape=_shape(node.outputs[0].spec.dims))
+    return NodeDef(node.name, node.op.name, [_input_name(x) for x in node.inputs], "", attrs)
+
+
+def _shape(dims: Any) -> list[int] | None:
+    """Sizes with -1 for unknown ones; None for an unknown rank."""
+    return None if dims is None else [-1 if isinstance(d, Dim) else d for d in dims]
+
+
+def _attr(value: Any, names: dict[int, str]) -> AttrValue:
+    if isinstance(value, bool):
+        return AttrValue(b=value)
+    if isinstance(value, int):
+        return AttrValue(i=value)
+    if isinstance(value, float):
+        return AttrValue(f=value)
+    if isinstance(value, str):
+        return AttrValue(s=value.encode())
+    if isinstance(value, DType):
+        return AttrValue(type=value.as_datatype_enum)
+    if isinstance(value, np.ndarray):
+        return AttrValue(tensor=value)
+    if isinstance(value, ir.Graph):
+        return AttrValue(func=names[id(value)])
+    if isinstance(value, (tuple, list)):
+        return AttrValue(list=[_attr(item, names) for item in value])
+    return AttrValue(s=repr(value).encode())
+
+
+def to_proto(graph_def: GraphDef) -> Any:
+    """The protocol buffer message, with the classes that the tensorboard package brings."""
+    try:
+        from tensorboard.compat.proto import graph_pb2
+    except ImportError as e:
+        raise UnsupportedError(
+            "Serializing a graph needs the protocol buffers of the tensorboard package: "
+            "pip install 'weft[tensorboard]'."
+        ) from e
+    message = graph_pb2.GraphDef()
+    for node in graph_def.node:
+        _fill_node(message.node.add(), node)
+    for function in graph_def.library.function:
+        made = message.library.function.add()
+        made.signature.name = function.name
+        for node in function.node_def:
+            _fill_node(made.node_def.add(), node)
+    return message
+
+
+def _fill_node(message: Any, node: NodeDef) -> None:
+    message.name, message.op, message.device = node.name, node.op, node.device
+    message.input.extend(node.input)
+    for key, value in node.attr.items():
+        _fill_attr(message.attr[key], value)
+
+
+def _fill_attr(message: Any, value: AttrValue) -> None:
+    if value.shape is not None:
+        for size in value.shape:
+            message.shape.dim.add().size = size
+    elif value.tensor is not None:
+        _fill_tensor(message.tensor, value.tensor)
+    elif value.func is not None:
+        message.func.name = value.func
+    elif value.list is not None:
+        message.list.s.extend([repr(item).encode() for item in value.list])
+    else:
+        for key in ("type", "i", "f", "b", "s"):
+            content = getattr(value, key)
+            if content is not None:
+                setattr(message, key, content)
+
+
+def _fill_tensor(message: Any, array: np.ndarray[Any, Any]) -> None:
+    for size in array.shape:
+        message.tensor_shape.dim.add().size = size
+    if array.dtype == object:
+        message.dtype = 7
+        message.string_val.extend(list(array.flat))
+    else:
+        message.dtype = _enum(array.dtype)
+        message.tensor_content = array.tobytes()
+
+
+def _enum(dtype: np.dtype[Any]) -> int:
+    return dtypes.from_numpy(dtype).as_datatype_enum

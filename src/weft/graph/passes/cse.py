@@ -1,0 +1,44 @@
+"""Computes equal things once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core.tensor import SymbolicTensor
+from weft.graph.ir import Graph, Node
+from weft.graph.rewrite import Rewriter, rewrite
+
+
+def merge_equal_nodes(graph: Graph) -> Graph:
+    """The graph with pure nodes of equal op, inputs and attributes merged into the first."""
+    seen: dict[Any, tuple[SymbolicTensor, ...]] = {}
+
+    def visit(rewriter: Rewriter, node: Node) -> None:
+        if not node.effects.none or not node.outputs:
+            rewriter.copy(node)
+            return
+        inputs = tuple([id(rewriter[x]) for x in node.inputs])
+        attrs = tuple([(k, _key(v)) for k, v in node.attrs.items()])
+        key = (node.op.name, inputs, attrs)
+        found = seen.get(key)
+        if found is None:
+            seen[key] = rewriter.copy(node).outputs
+            return
+        for out, same in zip(node.outputs, found, strict=True):
+            rewriter[out] = same
+
+    return rewrite(graph, visit, merge_equal_nodes)
+
+
+def _key(value: Any) -> Any:
+    """Something hashable that is equal exactly for equal attribute values (1 and True differ)."""
+    if isinstance(value, np.ndarray):
+        content = tuple(value.flat) if value.dtype == object else value.tobytes()
+        return (value.dtype.str, value.shape, content)
+    if isinstance(value, tuple):
+        return tuple([_key(item) for item in value])
+    if isinstance(value, (int, float, str, type(None))):
+        return (type(value), value)
+    return id(value)

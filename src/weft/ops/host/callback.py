@@ -1,0 +1,127 @@
+"""Python callbacks in graphs: `tf.py_function` and `tf.numpy_function`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft import nest
+from weft.core.context import building, state
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import DATA
+from weft.core.specs import TensorSpec
+from weft.core.tensor import Array, EagerTensor, Tensor
+from weft.errors import InvalidArgumentError
+from weft.ops.array import source
+from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, define_op, each
+
+
+def _infer(*inputs: TensorSpec, func: Any, out: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:
+    return tuple([spec.with_fresh_dims() for spec in out])
+
+
+def _eager_kernel(
+    xp: Any, *values: Array, func: Callable[..., Any], out: tuple[TensorSpec, ...]
+) -> tuple[Array, ...]:
+    with building(None):
+        result = func(*[EagerTensor(xp.asarray(value)) for value in values])
+        return tuple([t._value for t in _results("py_function", result, out)])
+
+
+def _numpy_kernel(
+    xp: Any, *values: Array, func: Callable[..., Any], out: tuple[TensorSpec, ...]
+) -> tuple[Array, ...]:
+    with building(None):
+        result = func(*[EagerTensor(xp.asarray(value)).numpy() for value in values])
+        return tuple([t._value for t in _results("numpy_function", result, out)])
+
+
+def _results(op: str, result: Any, out: tuple[TensorSpec, ...]) -> list[EagerTensor]:
+    """What the callback returned as tensors, checked against what it was declared to return."""
+    flat = [] if result is None else nest.flatten(result)
+    if len(flat) != len(out) and out:
+        raise InvalidArgumentError(
+            None, None, f"{op}: {len(out)} results were declared in Tout, got {len(flat)}."
+        )
+    tensors: list[EagerTensor] = []
+    for i, (value, spec) in enumerate(zip(flat, out, strict=False)):
+        tensor = convert_to_tensor(value, dtype_hint=spec.dtype)
+        assert isinstance(tensor, EagerTensor)
+        if tensor.dtype is not spec.dtype or not tensor.shape.is_subtype_of(spec.shape):
+            raise InvalidArgumentError(
+                None, None, f"{op}: result {i} was declared as {spec}, got {tensor.spec}."
+            )
+        tensors.append(tensor)
+    return tensors
+
+
+eager_py_func_op = define_op(
+    "EagerPyFunc",
+    each("*input", DATA),
+    infer=_infer,
+    kernel=_eager_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=None,
+    host_io=True,
+)
+
+py_func_op = define_op(
+    "PyFunc",
+    each("*input", DATA),
+    infer=_infer,
+    kernel=_numpy_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=None,
+    host_io=True,
+)
+
+
+def _declared(tout: Any) -> tuple[bool, tuple[TensorSpec, ...]]:
+    """Whether one result is declared without a list, and the specs of all of them."""
+    single = not isinstance(tout, (list, tuple))
+    items = [tout] if single else list(tout)
+    specs = [
+        x if isinstance(x, TensorSpec) else TensorSpec(None, x) for x in items if x is not None
+    ]
+    return single and tout is not None, tuple(specs)
+
+
+def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:  # noqa: N803
+    """Runs a Python function on (eager) tensors, each time the graph runs.
+
+    >>> tf.py_function(lambda x: x.numpy() ** 2, inp=[tf.constant(3)], Tout=tf.int32).numpy()
+    np.int32(9)
+    """
+    single, out = _declared(Tout)
+    tensors = [convert_to_tensor(x) for x in inp]
+    if state.graph is None:
+        # Called as it is, so that tapes see the ops inside.
+        results: Any = _results("py_function", func(*tensors), out)
+    else:
+        results = list(eager_py_func_op(*tensors, func=func, out=out, name=name))
+    return _hand_back(results, single, out)
+
+
+def _hand_back(results: list[Tensor], single: bool, out: tuple[TensorSpec, ...]) -> Any:
+    if single:
+        return results[0]
+    return results if out else source.no_op()
+
+
+def numpy_function(
+    func: Callable[..., Any],
+    inp: Any,
+    Tout: Any,  # noqa: N803
+    stateful: bool = True,
+    name: str | None = None,
+) -> Any:
+    """Runs a Python function on NumPy arrays, each time the graph runs; has no gradient.
+
+    >>> tf.numpy_function(np.sort, [tf.constant([3, 1, 2])], tf.int32).numpy()
+    array([1, 2, 3], dtype=int32)
+    """
+    single, out = _declared(Tout)
+    tensors = [convert_to_tensor(x) for x in inp]
+    return _hand_back(list(py_func_op(*tensors, func=func, out=out, name=name)), single, out)

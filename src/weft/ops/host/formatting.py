@@ -1,0 +1,58 @@
+"""How tensors are printed by `tf.print` and shown in assertion errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+# Digits that always survive a round trip through text, and the digits tried first.
+_DIGITS = {2: (6, 9), 4: (6, 9), 8: (15, 17)}
+
+
+def format_number(x: Any) -> str:
+    """A number in as few digits as tell it apart, the way C++ streams of TensorFlow print it."""
+    if isinstance(x, bytes):
+        return x.decode("utf-8", "backslashreplace")
+    if isinstance(x, (bool, np.bool_)):
+        return "1" if x else "0"
+    if isinstance(x, (complex, np.complexfloating)):
+        return f"({format_number(x.real)},{format_number(x.imag)})"
+    if isinstance(x, (float, np.floating, ml_dtypes.bfloat16)):
+        return _format_float(x)
+    return str(x)
+
+
+def _format_float(x: Any) -> str:
+    value = float(x)
+    if value != value or value in (float("inf"), float("-inf")):
+        return {"nan": "nan", "inf": "inf", "-inf": "-inf"}[str(value)]
+    short, exact = _DIGITS[np.dtype(type(x)).itemsize]
+    kind = np.float64 if exact == 17 else np.float32
+    text = f"{value:.{short}g}"
+    return text if kind(text) == kind(value) else f"{value:.{exact}g}"
+
+
+def format_array(array: Array, summarize: int = 3) -> str:
+    """An array with brackets; of each axis only the first and last `summarize` entries."""
+    return _format(array, summarize, 1, quote=array.ndim > 0 and array.dtype == object)
+
+
+def _format(array: Array, summarize: int, depth: int, *, quote: bool) -> str:
+    if array.ndim == 0:
+        text = format_number(array.item() if array.dtype == object else array[()])
+        return f'"{text}"' if quote else text
+    n = len(array)
+    shown = range(n)
+    gap = -1
+    if 0 <= summarize and n > 2 * summarize:
+        shown = [*range(summarize), *range(n - summarize, n)]  # type: ignore[assignment]
+        gap = summarize
+    rows = [_format(array[i, ...], summarize, depth + 1, quote=quote) for i in shown]
+    if gap >= 0:
+        rows.insert(gap, "...")
+    separator = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * depth
+    return f"[{separator.join(rows)}]"

@@ -1,0 +1,121 @@
+"""`tf.print`: prints each time the graph runs, in program order."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+from weft import nest
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import DATA
+from weft.core.tensor import Array, Tensor, is_tensor
+from weft.ops.host.formatting import format_array
+from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, define_op, each
+
+_SLOT = "\0"  # stands for a tensor in the template; cannot occur in what users print
+
+
+def _print_kernel(
+    xp: Any, *values: Array, template: str, summarize: int, end: str, stream: str
+) -> tuple[()]:
+    texts = iter([format_array(xp.asarray(v), summarize) for v in values])
+    head, *tails = template.split(_SLOT)
+    _write(head + "".join(next(texts) + tail for tail in tails) + end, stream)
+    return ()
+
+
+def _write(text: str, stream: str) -> None:
+    # Looked up when printing: notebooks and tests exchange sys.stdout and sys.stderr.
+    if stream.startswith("file://"):
+        with open(stream[len("file://") :], "a", encoding="utf-8") as file:
+            file.write(text)
+    elif stream.startswith("log:"):
+        logging.getLogger("weft").log(int(stream[4:]), text.rstrip("\n"))
+    else:
+        out = sys.stdout if stream == "stdout" else sys.stderr
+        out.write(text)
+        out.flush()
+
+
+print_op = define_op(
+    "PrintV2",
+    each("*input", DATA),
+    infer=lambda *xs, template, summarize, end, stream: (),
+    kernel=_print_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=0,
+    host_io=True,
+)
+
+
+def print(*inputs: Any, **kwargs: Any) -> None:
+    """Prints tensors and Python values, each time the enclosing graph runs.
+
+    Takes `output_stream` (sys.stderr, sys.stdout, "file://path", a logging level), `summarize`
+    (entries shown at each end of an axis, -1 for all), `sep`, `end` and `name`.
+
+    >>> import sys
+    >>> tf.print("x =", tf.constant([1.5, 2.0]), output_stream=sys.stdout)
+    x = [1.5 2]
+    """
+    stream = _stream_name(kwargs.pop("output_stream", sys.stderr))
+    summarize = kwargs.pop("summarize", 3)
+    separator, end = kwargs.pop("sep", " "), kwargs.pop("end", "\n")
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"tf.print does not take the arguments {sorted(kwargs)}.")
+    tensors: list[Tensor] = []
+    template = separator.join(_template(value, tensors) for value in inputs)
+    print_op(
+        *tensors,
+        template=template,
+        summarize=-1 if summarize is None else int(summarize),
+        end=end,
+        stream=stream,
+        name=name,
+    )
+
+
+def _template(value: Any, tensors: list[Tensor]) -> str:
+    """The text of a value with slots where tensors belong; nests print as Python prints them."""
+    if is_tensor(value):
+        for component in nest.flatten(value, expand_composites=True):
+            tensors.append(convert_to_tensor(component))
+        return _SLOT
+    if nest.is_nested(value):
+        return repr(nest.map_structure(lambda leaf: _Shown(_leaf_template(leaf, tensors)), value))
+    return str(value)
+
+
+def _leaf_template(value: Any, tensors: list[Tensor]) -> str:
+    return _template(value, tensors) if is_tensor(value) else repr(value)
+
+
+class _Shown:
+    """A leaf whose repr is the given text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _stream_name(stream: Any) -> str:
+    if stream is sys.stdout or stream is sys.__stdout__ or stream == "stdout":
+        return "stdout"
+    if stream is sys.stderr or stream is sys.__stderr__ or stream == "stderr":
+        return "stderr"
+    if isinstance(stream, str) and stream.startswith("file://"):
+        return stream
+    if isinstance(stream, int):
+        return f"log:{stream}"
+    level = logging.getLevelNamesMapping().get(getattr(stream, "__name__", "").upper())
+    if level is not None:
+        return f"log:{level}"
+    raise ValueError(
+        "tf.print: output_stream must be sys.stdout, sys.stderr, 'file://path' or a logging "
+        f"level, got {stream!r}."
+    )

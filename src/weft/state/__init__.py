@@ -1,0 +1,1 @@
+"""Objects with state: variables."""

@@ -1,0 +1,267 @@
+"""`tf.Variable`: a tensor whose value can be changed.
+
+The value lives in a `VariableCell`; ops reach it through the handle, a resource tensor, which
+graphs capture by reference. Reading gives a snapshot that later assignments do not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft.core.cells import VariableCell
+from weft.core.context import building, state
+from weft.core.convert import adopt, convert_to_tensor
+from weft.core.dtypes import DType
+from weft.core.reference import Reference
+from weft.core.shapes import TensorShape
+from weft.core.tensor import Array, EagerTensor, Tensor
+from weft.errors import UnsupportedError
+from weft.ops.operators import install_operators
+from weft.ops.state import variables as ops
+
+
+class Variable:
+    """A tensor that can be changed by assignment and is shared by reference.
+
+    >>> v = tf.Variable([1.0, 2.0])
+    >>> v.assign_add([0.5, 0.5])
+    <tf.Variable 'Variable:0' shape=(2,) dtype=float32, numpy=array([1.5, 2.5], dtype=float32)>
+    """
+
+    __array_priority__ = 100
+    is_tensor_like = True
+
+    if TYPE_CHECKING:
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: str | None = None,
+        constraint: Callable[[Any], Any] | None = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        if initial_value is None:
+            raise ValueError("tf.Variable needs an initial value, or a function that returns one.")
+        if callable(initial_value):
+            initial_value = initial_value()
+        if (
+            state.graph is not None
+            and isinstance(initial_value, Tensor)
+            and not isinstance(initial_value, EagerTensor)
+        ):
+            raise UnsupportedError(
+                "A variable created while tracing needs an initial value that does not depend on "
+                f"the traced tensors, got {initial_value!r}. Create it before."
+            )
+        with building(None):
+            value: EagerTensor = convert_to_tensor(initial_value, dtype=dtype)  # type: ignore[assignment]
+        self._dtype = value.dtype
+        self._shape = value.shape if shape is None and validate_shape else TensorShape(shape)
+        if not self._shape.is_compatible_with(value.shape):
+            raise ValueError(
+                f"The initial value has shape {value.shape}, which does not fit shape={self._shape}."
+            )
+        self._name = name or "Variable"
+        self._trainable = trainable is None or bool(trainable)
+        self._constraint = constraint
+        self._set_cell(value._value)
+
+    def _set_cell(self, value: Array) -> None:
+        cell = VariableCell(value, self._name)
+        cell.variable = self
+        self._handle = EagerTensor(cell)
+
+    # --- what it is ----------------------------------------------------------------------------
+
+    @property
+    def handle(self) -> EagerTensor:
+        """The resource tensor that stands for the variable in ops."""
+        return self._handle
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self._dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape; unknown sizes may change by assignment."""
+        return self._shape
+
+    def get_shape(self) -> TensorShape:
+        """The static shape."""
+        return self._shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self._shape)
+
+    @property
+    def name(self) -> str:
+        """The name, with the `:0` of its only output."""
+        return f"{self._name}:0"
+
+    @property
+    def trainable(self) -> bool:
+        """Whether tapes watch it without being asked."""
+        return self._trainable
+
+    @property
+    def constraint(self) -> Callable[[Any], Any] | None:
+        """The function that projects the value after an optimizer's update."""
+        return self._constraint
+
+    @property
+    def device(self) -> str:
+        """Where the value lives."""
+        return self._handle.device
+
+    def ref(self) -> Reference:
+        """A hashable stand-in for this variable, for dictionaries and sets."""
+        return Reference(self)
+
+    def __hash__(self) -> int:
+        raise TypeError(
+            "A variable is not hashable because == compares its elements. "
+            "Use variable.ref() as the dictionary key or set member."
+        )
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def value(self) -> Tensor:
+        """The value now, as a tensor."""
+        return ops.read_op(self._handle, dtype=self._dtype, shape=self._shape.dims_or_none)
+
+    def read_value(self) -> Tensor:
+        """The value now, as a tensor."""
+        return self.value()
+
+    def __tf_tensor__(self, dtype: DType | None = None, name: str | None = None) -> Tensor:
+        if dtype is not None and dtype is not self._dtype:
+            raise ValueError(
+                f"A tensor of dtype {dtype.name} is wanted, got the variable {self._name!r} of "
+                f"dtype {self._dtype.name}. Convert it with tf.cast(v, tf.{dtype.name})."
+            )
+        return self.value()
+
+    def _read_now(self) -> EagerTensor:
+        cell: VariableCell = self._handle._value
+        return EagerTensor(cell.read())
+
+    def numpy(self) -> Any:
+        """The value now, as a NumPy array or scalar."""
+        if state.graph is not None:
+            raise NotImplementedError("numpy() has no meaning while tracing; use tf.print.")
+        return self._read_now().numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return self._read_now().__array__(dtype, copy)
+
+    def __len__(self) -> int:
+        return len(self.value())  # type: ignore[arg-type]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self.value())  # type: ignore[call-overload]
+
+    def __bool__(self) -> bool:
+        return bool(self.value())
+
+    def __int__(self) -> int:
+        return int(self.value())  # type: ignore[call-overload]
+
+    def __float__(self) -> float:
+        return float(self.value())  # type: ignore[arg-type]
+
+    def __index__(self) -> int:
+        return self.value().__index__()  # type: ignore[attr-defined]
+
+    def __format__(self, format_spec: str) -> str:
+        return format(self.value(), format_spec) if format_spec else str(self)
+
+    # --- assigning -----------------------------------------------------------------------------
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Sets the value; returns the variable (None with `read_value=False`)."""
+        return self._change(ops.assign_op, value, name, read_value)
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Adds to the value, in one atomic step."""
+        return self._change(ops.assign_add_op, delta, name, read_value)
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Subtracts from the value, in one atomic step."""
+        return self._change(ops.assign_sub_op, delta, name, read_value)
+
+    def _change(self, op: Any, value: Any, name: str | None, read_value: bool) -> Any:
+        tensor = adopt(value, self._dtype)
+        if tensor.dtype is not self._dtype:
+            tensor = convert_to_tensor(value, dtype=self._dtype)  # names both dtypes
+        op(self._handle, tensor, shape=self._shape.dims_or_none, name=name)
+        return self if read_value else None
+
+    # --- copying -------------------------------------------------------------------------------
+
+    def __copy__(self) -> Variable:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
+        clone = object.__new__(type(self))
+        memo[id(self)] = clone
+        clone.__setstate__(self.__getstate__())
+        return clone
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {k: v for k, v in self.__dict__.items() if k != "_handle"}
+        return {**kept, "value": self._read_now()._value}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        value = saved.pop("value")
+        self.__dict__.update(saved)
+        self._set_cell(np.asarray(value))
+
+    def __repr__(self) -> str:
+        what = f"<tf.Variable {self.name!r} shape={self._shape} dtype={self._dtype.name}"
+        if state.graph is not None:
+            return f"{what}>"
+        text = repr(self._read_now()).partition("numpy=")[2]
+        return f"{what}, numpy={text}"
+
+
+install_operators(Variable)

@@ -1,0 +1,5 @@
+"""Settings of the whole suite."""
+
+from weft.graph import passes
+
+passes.check_passes = True
