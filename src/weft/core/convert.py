@@ -20,6 +20,7 @@ from weft.core.tensor import Array, EagerTensor, Tensor
 from weft.errors import InvalidArgumentError, UnsupportedError
 
 _NUMBERS = (bool, int, float, complex)
+_ARRAY_LIKE = (*_NUMBERS, np.generic, np.ndarray)
 _INT32 = np.iinfo(np.int32)
 
 
@@ -135,34 +136,43 @@ def _leaves(value: Any, out: list[Any]) -> list[Any]:
 
 def _array_from_sequence(value: Any, dtype: DType | None) -> Array:
     leaves = _leaves(value, [])
+    kinds = set(map(type, leaves))
     if not leaves:
         return np.array(value, (dtype or dtypes.float32).numpy_dtype)
-    shape = _rectangular_shape(value)
-    if any(isinstance(x, (str, bytes)) for x in leaves):
-        if dtype not in (None, dtypes.string):
-            raise _wrong_kind(value, dtype)
-        flat = np.empty(len(leaves), object)
-        flat[:] = leaves
-        return _bytes_array(flat.reshape(shape))
-    for x in leaves:
-        if not isinstance(x, (*_NUMBERS, np.generic, np.ndarray)) and not hasattr(x, "__array__"):
-            raise _cannot_convert(x)
-    array = np.array(value)
+    if any(issubclass(kind, (str, bytes)) for kind in kinds):
+        return _strings_from_sequence(value, leaves, dtype)
+    for kind in kinds:
+        if not issubclass(kind, _ARRAY_LIKE) and not hasattr(kind, "__array__"):
+            raise _cannot_convert(next(x for x in leaves if type(x) is kind))
+    try:
+        array = np.array(value)
+    except ValueError:
+        _rectangular_shape(value)  # says where the rows differ
+        raise
     if array.dtype == object:  # an int beyond 64 bits
         raise ValueError(f"An integer in {value!r} does not fit 64 bits.")
     if dtype is not None:
-        if (array.dtype.kind == "f" and dtype.is_integer) or (
-            array.dtype.kind == "c" and (dtype.is_integer or dtype.is_floating)
-        ):
+        found = array.dtype.kind
+        if (found in "fc" and dtype.is_integer) or (found == "c" and dtype.is_floating):
             raise _wrong_kind(value, dtype)
         return _array_from_ndarray(array, dtype)
-    plain = all(type(x) in _NUMBERS or isinstance(x, np.integer) for x in leaves)
-    if plain and array.dtype == np.float64:
+    # Python numbers are float32 and int32; NumPy floats say what they are, NumPy ints in lists
+    # do not (as in TensorFlow).
+    plain = all(issubclass(kind, (*_NUMBERS, np.integer)) for kind in kinds - {np.float64})
+    if plain and np.float64 not in kinds and array.dtype == np.float64:
         return array.astype(np.float32)
-    if array.dtype == np.int64 and plain:
+    if plain and array.dtype == np.int64:
         fits = array.min() >= _INT32.min and array.max() <= _INT32.max
         return array.astype(np.int32) if fits else array
     return _array_from_ndarray(array, None)
+
+
+def _strings_from_sequence(value: Any, leaves: list[Any], dtype: DType | None) -> Array:
+    if dtype not in (None, dtypes.string):
+        raise _wrong_kind(value, dtype)  # type: ignore[arg-type]
+    flat = np.empty(len(leaves), object)
+    flat[:] = leaves
+    return _bytes_array(flat.reshape(_rectangular_shape(value)))
 
 
 def _rectangular_shape(value: Any) -> tuple[int, ...]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.core.context import quiet_context, state
 from weft.core.convert import convert_to_tensor
-from weft.core.tensor import Tensor
+from weft.core.tensor import EagerTensor, Tensor
 from weft.errors import ShapeError
 from weft.ops import rules
+from weft.ops.dispatch import explain_failure
 from weft.ops.indexing import slicing
 from weft.ops.linalg import products
 from weft.ops.math import arithmetic, bitwise, comparison, division, unary
@@ -21,9 +23,17 @@ from weft.ops.registry import Op
 
 
 def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    call = Op.call
+    call, ufunc, accepted = Op.call, op.ufunc, op.accepted
 
     def forward(self: Any, other: Any) -> Any:
+        # Two eager tensors and nobody watching: the dispatcher written out, 1.7 us instead of 2.9.
+        if type(other) is EagerTensor and type(self) is EagerTensor and not state.mode:
+            x, y = self._value, other._value
+            if ufunc is not None and (x.dtype, y.dtype) in accepted:
+                try:
+                    return EagerTensor(quiet_context().run(ufunc, x, y, out=...))
+                except Exception as error:
+                    raise explain_failure(op, [x, y], {}, error) from error
         return call(op, operands(self, other), {}, name)
 
     def reflected(self: Any, other: Any) -> Any:

@@ -28,9 +28,9 @@ def shape_argument(value: Any) -> Tensor:
         return value if value.spec.dims != () else expand_dims_op(value, axis=0)
     if type(value) is int:
         value = (value,)
-    if type(value) in (list, tuple) and all([type(d) is int for d in value]):
+    if type(value) in (list, tuple) and all(type(d) is int for d in value):
         # Written out because shapes are mostly short lists of ints: 1.5 us instead of 12.
-        small = all([-(2**31) <= d < 2**31 for d in value])
+        small = all(-(2**31) <= d < 2**31 for d in value)
         array = np.array(value, np.int32 if small else np.int64)
         return EagerTensor(array) if state.graph is None else source.make_constant(array, None)
     if isinstance(value, (list, tuple)) and any(d is None for d in value):
