@@ -95,6 +95,10 @@ from weft.ops.array.source import (
     no_op as no_op,
     stop_gradient as stop_gradient,
 )
+from weft.ops.linalg.einsum import (
+    einsum as einsum,
+    tensordot as tensordot,
+)
 from weft.ops.linalg.products import (
     matmul as matmul,
 )

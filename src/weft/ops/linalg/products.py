@@ -1,18 +1,22 @@
-"""Matrix products."""
+"""Products and transposes of matrices."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from weft.core.dtypes import INEXACT, INTEGER
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import INEXACT, INTEGER, REAL
 from weft.core.native_rules import Contraction
 from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.errors import ShapeError
 from weft.ops import rules
+from weft.ops.array import shape as shapes
+from weft.ops.linalg import einsum
+from weft.ops.math import casting
 from weft.ops.math.operands import conj, operands, sum_to
-from weft.ops.registry import args, define_op
+from weft.ops.registry import NO_NATIVE, Op, args, define_op
 
 
 def _matmul_infer(
@@ -36,7 +40,7 @@ def _matmul_infer(
 
 def _matmul_kernel(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
     if a.ndim < 2 or b.ndim < 2:
-        raise ShapeError(f"matmul: both tensors need rank 2 or more, got {a.shape} and {b.shape}.")
+        raise ValueError("NumPy would take a vector; the type rule says what is wrong.")
     if transpose_a:
         a = xp.swapaxes(a, -1, -2)
     if transpose_b:
@@ -86,9 +90,16 @@ def matmul(
     transpose_b: bool = False,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    output_type: Any = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
     name: str | None = None,
 ) -> Tensor:
     """The matrix product; leading axes are batches and broadcast.
+
+    The hints `a_is_sparse`, `b_is_sparse`, `grad_a` and `grad_b` do not change the result.
 
     >>> tf.matmul([[1.0, 2.0]], [[3.0], [4.0]]).numpy()
     array([[11.]], dtype=float32)
@@ -96,6 +107,8 @@ def matmul(
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         raise ValueError("matmul: transpose and adjoint of the same tensor exclude each other.")
     a, b = operands(a, b)
+    if output_type is not None:
+        a, b = casting.cast(a, output_type), casting.cast(b, output_type)
     if adjoint_a:
         a = conj(a)
     if adjoint_b:
@@ -103,3 +116,92 @@ def matmul(
     return matmul_op(
         a, b, transpose_a=transpose_a or adjoint_a, transpose_b=transpose_b or adjoint_b, name=name
     )
+
+
+def matvec(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of a matrix and a vector; leading axes are batches and broadcast.
+
+    >>> tf.linalg.matvec([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0]).numpy()
+    array([12., 34.], dtype=float32)
+    """
+    a, b = operands(a, b)
+    column = shapes.expand_dims_op(b, axis=-1)
+    out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
+    return shapes.squeeze_op(out, axis=(-1,), name=name)
+
+
+# --- transposes --------------------------------------------------------------------------------
+
+
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
+    """The transpose of matrices; leading axes are batches.
+
+    >>> tf.linalg.matrix_transpose([[1, 2, 3]]).numpy()
+    array([[1],
+           [2],
+           [3]], dtype=int32)
+    """
+    a = convert_to_tensor(a)
+    rules.check_rank_at_least("matrix_transpose", a.spec, 2, name="a")
+    if a.spec.rank is None:
+        out = einsum.einsum_op(a, equation="...ij->...ji", name=name)
+    else:
+        lead = range(a.spec.rank - 2)
+        out = shapes.transpose_op(a, perm=(*lead, len(lead) + 1, len(lead)), name=name)
+    return conj(out) if conjugate else out
+
+
+def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+    """The conjugate transpose of matrices; leading axes are batches.
+
+    >>> tf.linalg.adjoint([[1 + 2j, 3]]).numpy()
+    array([[1.-2.j],
+           [3.-0.j]])
+    """
+    return matrix_transpose(matrix, name=name or "adjoint", conjugate=True)
+
+
+# --- cross product -----------------------------------------------------------------------------
+
+
+def _cross_infer(a: TensorSpec, b: TensorSpec) -> TensorSpec:
+    rules.check_rank_at_least("cross", a, 1, name="a")
+    dims = rules.merge_dims("cross", a.dims, b.dims, "a and b")
+    if dims is not None:
+        rules.unify("cross", dims[-1], 3, "the size of the last axis and 3")
+    return a.with_dims(dims)
+
+
+def _cross_kernel(xp: Any, a: Array, b: Array) -> Array:
+    def turned(x: Array, by: int) -> Array:
+        return xp.roll(x, by, axis=-1)
+
+    return turned(a, -1) * turned(b, -2) - turned(a, -2) * turned(b, -1)
+
+
+cross_op: Op = define_op(
+    "Cross",
+    args("a b", REAL),
+    infer=_cross_infer,
+    kernel=_cross_kernel,
+    native=NO_NATIVE,
+    vjp=lambda ctx, g: (cross_op(ctx.inputs[1], g), cross_op(g, ctx.inputs[0])),
+    fresh=True,
+)
+
+
+def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+    """The cross product of vectors of three elements, along the last axis.
+
+    >>> tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy()
+    array([0, 0, 1], dtype=int32)
+    """
+    return cross_op(*operands(a, b), name=name)

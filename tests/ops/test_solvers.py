@@ -1,0 +1,159 @@
+"""Inverses, determinants, linear equations, Cholesky factors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft as tf
+from support.op_cases import Case, Sample, c64, check_case, f32, f64
+
+_EYE = {n: np.eye(n) * 5 for n in (1, 2, 3, 4, 40)}
+
+
+def _far_from_singular(function: object) -> object:
+    def call(x: tf.Tensor, *rest: tf.Tensor) -> tf.Tensor:
+        n = x.shape[-1] or int(tf.shape(x)[-1])
+        return function(x + tf.cast(_EYE[n], x.dtype), *rest)
+
+    return call
+
+
+def _positive_definite(function: object) -> object:
+    def call(x: tf.Tensor, *rest: tf.Tensor) -> tf.Tensor:
+        return function(tf.matmul(x, x, adjoint_b=True) + tf.cast(_EYE[3], x.dtype), *rest)
+
+    return call
+
+
+def _regular(name: str, *inputs: Sample, expect: object, **attrs: object) -> Case:
+    function = getattr(tf.linalg, name)
+    return Case(
+        _far_from_singular(lambda *xs: function(*xs, **attrs)),
+        inputs,
+        {},
+        lambda x, *rest: expect(x + _EYE[x.shape[-1]].astype(x.dtype), *rest),
+        label=f"{name} {[s.shape for s in inputs]} {np.dtype(inputs[0].dtype)} {attrs}",
+        unknown_shapes=False,
+        rtol=1e-4,
+        atol=1e-5,
+    )
+
+
+def _triangular(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.linalg.solve(np.tril(a), b)
+
+
+CASES = [
+    _regular("inv", f32(3, 3), expect=np.linalg.inv),
+    _regular("inv", c64(2, 3, 3), expect=np.linalg.inv),
+    _regular("inv", c64(2, 2), expect=lambda x: np.conj(np.linalg.inv(x)).T, adjoint=True),
+    _regular("det", f32(2, 3, 3), expect=np.linalg.det),
+    _regular("det", c64(3, 3), expect=np.linalg.det),
+    _regular("solve", f32(3, 3), f32(3, 2), expect=np.linalg.solve),
+    _regular("solve", f32(4, 3, 3), f32(4, 3, 2), expect=np.linalg.solve),
+    _regular(
+        "solve",
+        c64(3, 3),
+        c64(3, 2),
+        expect=lambda a, b: np.linalg.solve(np.conj(a).T, b),
+        adjoint=True,
+    ),
+    _regular("triangular_solve", f32(3, 3), f32(3, 2), expect=_triangular),
+    _regular("triangular_solve", f32(2, 1, 3, 3), f32(4, 3, 2), expect=_triangular),
+    _regular(
+        "triangular_solve",
+        c64(3, 3),
+        c64(3, 2),
+        expect=lambda a, b: np.linalg.solve(np.conj(np.triu(a)).T, b),
+        lower=False,
+        adjoint=True,
+    ),
+    Case(
+        lambda x: tuple(tf.linalg.slogdet(x + 5 * np.eye(3)))[1],
+        [f64(2, 3, 3)],
+        {},
+        lambda x: np.linalg.slogdet(x + 5 * np.eye(3))[1],
+        label="slogdet",
+    ),
+    Case(_positive_definite(tf.linalg.cholesky), [f64(2, 3, 4)], label="cholesky"),
+    Case(_positive_definite(tf.linalg.cholesky), [c64(3, 4)], label="cholesky, complex"),
+    Case(_positive_definite(tf.linalg.logdet), [f64(2, 3, 4)], label="logdet"),
+    Case(tf.linalg.cholesky_solve, [f64(3, 3, low=1, high=2), f64(3, 2)]),
+    *[
+        Case(getattr(tf.linalg, name), [f32(2, 0, 0)], {}, getattr(np.linalg, name), grad=False)
+        for name in ("inv", "det", "cholesky")
+    ],
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
+def test_cases(case: Case) -> None:
+    check_case(case)
+
+
+@pytest.mark.parametrize("name", ["inv", "det", "cholesky"])
+def test_unknown_shapes(name: str) -> None:
+    x = np.array([[[4.0, 1.0], [1.0, 3.0]]])
+    check_case(Case(getattr(tf.linalg, name), [x], grad=False))
+    check_case(Case(tf.linalg.solve, [x, np.ones((1, 2, 3))], grad=False))
+    check_case(Case(tf.linalg.triangular_solve, [x, np.ones((1, 2, 3))], grad=False))
+
+
+def test_cholesky_reads_the_lower_triangle() -> None:
+    out = tf.linalg.cholesky([[1.0, 9.0], [2.0, 9.0]])
+    np.testing.assert_allclose(out, [[1, 0], [2, np.sqrt(5)]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_large_triangular_systems(lower: bool) -> None:
+    rng = np.random.default_rng(7)
+    a = rng.normal(size=(40, 40)) + _EYE[40] * 4
+    b = rng.normal(size=(40, 3))
+    out = tf.linalg.triangular_solve(a, b, lower=lower)
+    part = np.tril(a) if lower else np.triu(a)
+    np.testing.assert_allclose(part @ out.numpy(), b, rtol=1e-9, atol=1e-9)
+
+
+def test_zero_on_the_diagonal_of_a_triangular_matrix() -> None:
+    out = tf.linalg.triangular_solve([[0.0, 2.0], [2.0, 5.0]], [[1.0], [1.0]])
+    assert out.numpy().tolist() == [[np.inf], [-np.inf]]
+
+
+def test_half_precision_is_computed_in_float32() -> None:
+    x = tf.constant([[2.0, 0.0], [0.0, 4.0]], tf.float16)
+    assert tf.linalg.inv(x).dtype is tf.float16
+    assert tf.linalg.inv(x).numpy().tolist() == [[0.5, 0.0], [0.0, 0.25]]
+
+
+def test_slogdet_names_its_parts() -> None:
+    out = tf.linalg.slogdet([[1.0, 0.0], [0.0, -np.e]])
+    assert float(out.sign) == -1.0
+    np.testing.assert_allclose(out.log_abs_determinant, 1.0, rtol=1e-6)
+
+
+_SINGULAR = [[1.0, 2.0], [2.0, 4.0]]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: tf.linalg.inv(_SINGULAR), "inv: a matrix in input is singular"),
+        (lambda: tf.linalg.solve(_SINGULAR, tf.ones([2, 1])), "solve: a matrix is singular"),
+        (lambda: tf.linalg.cholesky([[1.0, 2.0], [2.0, 1.0]]), "cholesky: .* not positive definit"),
+        (lambda: tf.linalg.inv(tf.ones([2, 3])), "inv: rows and columns of input must be equal, g"),
+        (lambda: tf.linalg.det(tf.ones([2])), r"det: input must have rank at least 2, got shape"),
+        (lambda: tf.linalg.cholesky(tf.ones([2, 3])), "cholesky: rows and columns of input must"),
+        (lambda: tf.linalg.solve(tf.ones([2, 2]), tf.ones([3, 1])), "solve: batches and rows of"),
+        (lambda: tf.linalg.solve(tf.ones([2, 2]), tf.ones([2])), "solve: rhs must have rank at le"),
+        (lambda: tf.linalg.solve(tf.ones([3, 2, 2]), tf.ones([2, 1])), "solve: batches and rows"),
+        (
+            lambda: tf.linalg.triangular_solve(tf.ones([2, 2]), tf.ones([3, 1])),
+            "triangular_solve: the rows of matrix and rhs must be equal, got 2 and 3",
+        ),
+        (lambda: tf.linalg.inv([[1]]), "MatrixInverse: input has dtype int32, expected one of"),
+    ],
+)
+def test_errors(call: object, text: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+        call()
