@@ -102,6 +102,9 @@ from weft.ops.linalg.einsum import (
 from weft.ops.linalg.products import (
     matmul as matmul,
 )
+from weft.ops.math.angles import (
+    atan2 as atan2,
+)
 from weft.ops.math.arithmetic import (
     add as add,
     divide as divide,
@@ -133,9 +136,6 @@ from weft.ops.math.complex_parts import (
 from weft.ops.math.division import (
     truncatediv as truncatediv,
     truncatemod as truncatemod,
-)
-from weft.ops.math.guarded import (
-    atan2 as atan2,
 )
 from weft.ops.math.unary import (
     abs as abs,

@@ -1,5 +1,9 @@
 """`tf.math`: arithmetic, elementwise functions, reductions."""
 
+from weft.ops.math.angles import (
+    angle as angle,
+    atan2 as atan2,
+)
 from weft.ops.math.arithmetic import (
     add as add,
     divide as divide,
@@ -25,7 +29,6 @@ from weft.ops.math.comparison import (
     not_equal as not_equal,
 )
 from weft.ops.math.complex_parts import (
-    angle as angle,
     conj as conj,
     imag as imag,
     real as real,
@@ -36,7 +39,6 @@ from weft.ops.math.division import (
     mod as mod,
 )
 from weft.ops.math.guarded import (
-    atan2 as atan2,
     divide_no_nan as divide_no_nan,
     multiply_no_nan as multiply_no_nan,
     reciprocal_no_nan as reciprocal_no_nan,

@@ -13,7 +13,6 @@ from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
 from weft.errors import DTypeError
 from weft.ops import rules
-from weft.ops.array import fill, select
 from weft.ops.math import operands
 from weft.ops.registry import NO_NATIVE, Op, args, define_op
 
@@ -35,25 +34,27 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.conj(1 + 2j).numpy()
     np.complex128(1-2j)
     """
-    x = _numeric("conj", x)
+    x = numeric("conj", x)
     return conj_op(x, name=name) if x.dtype.is_complex else x
 
 
-def _numeric(op: str, input: Any) -> Tensor:
+def numeric(op: str, input: Any) -> Tensor:
+    """The input as a tensor; DTypeError unless arithmetic is defined on it."""
     x = convert_to_tensor(input)
     if not x.dtype.is_numeric:
         raise DTypeError(f"{op}: input must be numeric, got {x.dtype.name}.")
     return x
 
 
-def _part_infer(x: TensorSpec) -> TensorSpec:
+def part_infer(x: TensorSpec) -> TensorSpec:
+    """The type rule of real numbers made of complex ones."""
     return x.with_dtype(x.dtype.real_dtype)
 
 
 real_op = define_op(
     "Real",
     args("input", COMPLEX),
-    infer=_part_infer,
+    infer=part_infer,
     kernel=lambda xp, x: xp.real(x),
     native=NO_NATIVE,
     vjp=lambda ctx, g: (complex_op(g, operands.zero(g)),),
@@ -63,7 +64,7 @@ real_op = define_op(
 imag_op = define_op(
     "Imag",
     args("input", COMPLEX),
-    infer=_part_infer,
+    infer=part_infer,
     kernel=lambda xp, x: xp.imag(x),
     native=NO_NATIVE,
     vjp=lambda ctx, g: (complex_op(operands.zero(g), g),),
@@ -117,7 +118,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
     >>> tf.math.real([1 + 2j]).numpy()
     array([1.])
     """
-    x = _numeric("real", input)
+    x = numeric("real", input)
     return real_op(x, name=name) if x.dtype.is_complex else x
 
 
@@ -127,40 +128,5 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     >>> tf.math.imag([1 + 2j]).numpy()
     array([2.])
     """
-    x = _numeric("imag", input)
-    return imag_op(x, name=name) if x.dtype.is_complex else fill.zeros_like(x, name=name)
-
-
-def _angle_kernel(xp: Any, x: Any) -> Any:
-    return xp.arctan2(x.imag, x.real)
-
-
-def _angle_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
-    # d arg(z) = Im(dz / z), so the gradient is i g / conj(z).
-    return (complex_op(operands.zero(g), g) / conj_op(ctx.inputs[0]),)
-
-
-angle_op = define_op(
-    "Angle",
-    args("input", COMPLEX),
-    infer=_part_infer,
-    kernel=_angle_kernel,
-    native=NO_NATIVE,
-    vjp=_angle_vjp,
-    trusts_kernel=True,
-    fresh=True,
-)
-
-
-def angle(input: Any, name: str | None = None) -> Tensor:
-    """The argument of complex numbers, in radians; 0 or pi for real ones.
-
-    >>> tf.math.angle([1.0, -1.0]).numpy()
-    array([0.       , 3.1415927], dtype=float32)
-    """
-    x = _numeric("angle", input)
-    if x.dtype.is_complex:
-        return angle_op(x, name=name)
-    if x.dtype.is_integer:
-        raise DTypeError(f"angle: input must be floating or complex, got {x.dtype.name}.")
-    return select.where(x < 0, convert_to_tensor(np.array(np.pi, x.dtype.numpy_dtype)), 0)
+    x = numeric("imag", input)
+    return imag_op(x, name=name) if x.dtype.is_complex else operands.zeros_like(x)

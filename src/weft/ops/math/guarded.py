@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core.convert import convert_to_tensor
-from weft.core.dtypes import FLOATING, INEXACT, NUMERIC
+from weft.core.dtypes import INEXACT, NUMERIC
 from weft.core.native_rules import Pointwise
 from weft.core.tensor import Array, Tensor
 from weft.ops import rules
@@ -211,36 +211,3 @@ def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
     array([0. , 0.5], dtype=float32)
     """
     return xdivy_op(*operands(x, y), name=name)
-
-
-# --- the angle of a point ----------------------------------------------------------------------
-
-
-def _atan2_vjp(ctx: Any, g: Tensor) -> Gradients:
-    y, x = ctx.inputs
-    share = g / (unary.square_op(x) + unary.square_op(y))
-    return (
-        sum_to(share * x, y) if ctx.wants(0) else None,
-        sum_to(-share * y, x) if ctx.wants(1) else None,
-    )
-
-
-atan2_op = define_op(
-    "Atan2",
-    args("y x", FLOATING),
-    infer=rules.broadcast("Atan2"),
-    kernel=lambda xp, y, x: xp.arctan2(y, x),
-    native=Pointwise("atan2"),
-    vjp=_atan2_vjp,
-    trusts_kernel=True,
-    fresh=True,
-)
-
-
-def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
-    """The angle of the point (x, y), between -pi and pi.
-
-    >>> tf.atan2([0.0, 1.0], [1.0, 0.0]).numpy()
-    array([0.       , 1.5707964], dtype=float32)
-    """
-    return atan2_op(*operands(y, x), name=name)

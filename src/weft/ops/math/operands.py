@@ -42,6 +42,11 @@ def zero(x: Tensor) -> Tensor:
     return convert_to_tensor(np.zeros((), x.dtype.numpy_dtype))
 
 
+def zeros_like(x: Tensor) -> Tensor:
+    """Zeros in the shape and dtype of x."""
+    return shapes.broadcast_to_op(zero(x), shapes.shape_op(x, out_type=sums.SHAPE_DTYPE))
+
+
 def sum_to(g: Tensor, x: Tensor) -> Tensor:
     """Undoes broadcasting: sums a gradient over the axes along which x was repeated."""
     have, want = g.spec.dims, x.spec.dims

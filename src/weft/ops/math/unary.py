@@ -12,9 +12,8 @@ from weft.core.native_rules import Pointwise
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.ops import rules
-from weft.ops.array import fill
 from weft.ops.math import casting, complex_parts, guarded
-from weft.ops.math.operands import conj, unary
+from weft.ops.math.operands import conj, unary, zeros_like
 from weft.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 
@@ -60,7 +59,7 @@ def _abs_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
 def _sign_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
     (x,), (y,) = ctx.inputs, ctx.outputs
     if not x.dtype.is_complex:
-        return (fill.zeros_like(g),)
+        return (zeros_like(g),)
     # Only the part of g that is perpendicular to y turns it.
     along = complex_parts.real_op(conj(y) * g)
     across = g - y * casting.cast(along, g.dtype)
