@@ -1,5 +1,6 @@
 """`tf.nn`: neural-network functions."""
 
+from weft import _nn_experimental
 from weft.ops.math.special import (
     softplus as softplus,
 )
@@ -7,3 +8,8 @@ from weft.ops.math.unary import (
     sigmoid as sigmoid,
     tanh as tanh,
 )
+from weft.ops.nn.dropout import (
+    dropout as dropout,
+)
+
+experimental = _nn_experimental

@@ -15,6 +15,7 @@ from weft.core.random.resource import RngCell, random_state
 from weft.core.shapes import Dim
 from weft.core.tensor import EagerTensor, Tensor
 from weft.errors import UnsupportedError
+from weft.ops import rules
 from weft.ops.array import fill, shape as shapes, source
 from weft.ops.math import casting
 from weft.ops.random import draws, sampling
@@ -32,11 +33,16 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     array([7, 0, 0])
     """
     philox_like("create_rng_state", alg)
-    if not isinstance(seed, Tensor):
-        return convert_to_tensor(seeds.create_rng_state(seed))
     if isinstance(seed, EagerTensor):
-        return convert_to_tensor(seeds.create_rng_state(seed.numpy()))
-    return _state_from_symbolic(seed)
+        seed = seed.numpy()
+    if isinstance(seed, Tensor):
+        return _state_from_symbolic(seed)
+    try:
+        return convert_to_tensor(seeds.create_rng_state(seed))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"create_rng_state: seed must be an integer or a vector of integers, got {seed!r}."
+        ) from error
 
 
 def _state_from_symbolic(seed: Tensor) -> Tensor:
@@ -149,7 +155,9 @@ class Generator:
 
     def skip(self, delta: Any) -> Tensor:
         """Moves on as if `delta` numbers had been drawn; the state before."""
-        return self._advance(casting.cast(convert_to_tensor(delta), int64))
+        delta = casting.cast(convert_to_tensor(delta), int64)
+        rules.check_rank("Generator.skip", delta.spec, 0, name="delta")
+        return self._advance(delta)
 
     def _advance(self, delta: Tensor) -> Tensor:
         return read_and_skip_op(self._handle, delta, step=seeds.SKIP_PER_SAMPLE)
