@@ -159,12 +159,22 @@ from weft.ops.math.unary import (
     tan as tan,
     tanh as tanh,
 )
+from weft.ops.random.initializers import (
+    Constant as constant_initializer,
+    Ones as ones_initializer,
+    RandomNormal as random_normal_initializer,
+    RandomUniform as random_uniform_initializer,
+    Zeros as zeros_initializer,
+)
 from weft.ops.reduce.sums import (
     reduce_mean as reduce_mean,
     reduce_sum as reduce_sum,
 )
 from weft.ops.static import (
     get_static_value as get_static_value,
+)
+from weft.ops.strings.numbers import (
+    as_string as as_string,
 )
 
 newaxis = None
