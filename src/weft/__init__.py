@@ -76,6 +76,24 @@ from weft.ops.array.fill import (
     zeros as zeros,
     zeros_like as zeros_like,
 )
+from weft.ops.array.grouping import (
+    tuple as tuple,
+)
+from weft.ops.array.joining import (
+    concat as concat,
+    split as split,
+    stack as stack,
+    unstack as unstack,
+)
+from weft.ops.array.padding import (
+    pad as pad,
+)
+from weft.ops.array.ranges import (
+    eye as eye,
+    linspace as linspace,
+    range as range,
+    sequence_mask as sequence_mask,
+)
 from weft.ops.array.select import (
     where as where,
 )
@@ -89,11 +107,48 @@ from weft.ops.array.shape import (
     squeeze as squeeze,
     transpose as transpose,
 )
+from weft.ops.array.shape_checks import (
+    broadcast_dynamic_shape as broadcast_dynamic_shape,
+    broadcast_static_shape as broadcast_static_shape,
+    ensure_shape as ensure_shape,
+    shape_n as shape_n,
+)
 from weft.ops.array.source import (
     identity as identity,
     identity_n as identity_n,
     no_op as no_op,
     stop_gradient as stop_gradient,
+)
+from weft.ops.array.tiling import (
+    meshgrid as meshgrid,
+    repeat as repeat,
+    reverse as reverse,
+    roll as roll,
+    tile as tile,
+)
+from weft.ops.indexing.blocks import (
+    slice as slice,
+)
+from weft.ops.indexing.gathering import (
+    gather as gather,
+    gather_nd as gather_nd,
+)
+from weft.ops.indexing.masks import (
+    boolean_mask as boolean_mask,
+)
+from weft.ops.indexing.one_hot import (
+    one_hot as one_hot,
+)
+from weft.ops.indexing.scattering import (
+    scatter_nd as scatter_nd,
+    tensor_scatter_nd_add as tensor_scatter_nd_add,
+    tensor_scatter_nd_max as tensor_scatter_nd_max,
+    tensor_scatter_nd_min as tensor_scatter_nd_min,
+    tensor_scatter_nd_sub as tensor_scatter_nd_sub,
+    tensor_scatter_nd_update as tensor_scatter_nd_update,
+)
+from weft.ops.indexing.slicing import (
+    strided_slice as strided_slice,
 )
 from weft.ops.linalg.einsum import (
     einsum as einsum,
@@ -118,6 +173,9 @@ from weft.ops.math.arithmetic import (
 )
 from weft.ops.math.casting import (
     cast as cast,
+)
+from weft.ops.math.clipping import (
+    clip_by_value as clip_by_value,
 )
 from weft.ops.math.comparison import (
     equal as equal,
@@ -166,7 +224,36 @@ from weft.ops.random.initializers import (
     RandomUniform as random_uniform_initializer,
     Zeros as zeros_initializer,
 )
+from weft.ops.reduce.extrema import (
+    reduce_max as reduce_max,
+    reduce_min as reduce_min,
+)
+from weft.ops.reduce.logic import (
+    reduce_all as reduce_all,
+    reduce_any as reduce_any,
+)
+from weft.ops.reduce.moments import (
+    reduce_logsumexp as reduce_logsumexp,
+)
+from weft.ops.reduce.order import (
+    argmax as argmax,
+    argmin as argmin,
+    argsort as argsort,
+    sort as sort,
+)
+from weft.ops.reduce.products import (
+    reduce_prod as reduce_prod,
+)
+from weft.ops.reduce.scans import (
+    cumsum as cumsum,
+)
+from weft.ops.reduce.searching import (
+    searchsorted as searchsorted,
+    unique as unique,
+    unique_with_counts as unique_with_counts,
+)
 from weft.ops.reduce.sums import (
+    add_n as add_n,
     reduce_mean as reduce_mean,
     reduce_sum as reduce_sum,
 )
@@ -178,3 +265,9 @@ from weft.ops.strings.numbers import (
 )
 
 newaxis = None
+from weft.state.variable import Variable as Variable
+from weft.ops.control.branch import case as case, cond as cond, switch_case as switch_case
+from weft.ops.control.loop import while_loop as while_loop
+from weft.ops.host.asserting import Assert as Assert
+from weft.ops.host.callback import numpy_function as numpy_function, py_function as py_function
+from weft.ops.host.printing import print as print

@@ -1,5 +1,8 @@
 """`tf.linalg`: matrices."""
 
+from weft.ops.array.ranges import (
+    eye as eye,
+)
 from weft.ops.linalg.diagonals import (
     band_part as band_part,
     diag as diag,

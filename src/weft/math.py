@@ -91,7 +91,35 @@ from weft.ops.math.unary import (
     tan as tan,
     tanh as tanh,
 )
+from weft.ops.reduce.extrema import (
+    reduce_max as reduce_max,
+    reduce_min as reduce_min,
+)
+from weft.ops.reduce.logic import (
+    count_nonzero as count_nonzero,
+    reduce_all as reduce_all,
+    reduce_any as reduce_any,
+)
+from weft.ops.reduce.moments import (
+    reduce_euclidean_norm as reduce_euclidean_norm,
+    reduce_logsumexp as reduce_logsumexp,
+    reduce_std as reduce_std,
+    reduce_variance as reduce_variance,
+)
+from weft.ops.reduce.order import (
+    argmax as argmax,
+    argmin as argmin,
+    top_k as top_k,
+)
+from weft.ops.reduce.products import (
+    reduce_prod as reduce_prod,
+)
+from weft.ops.reduce.scans import (
+    cumprod as cumprod,
+    cumsum as cumsum,
+)
 from weft.ops.reduce.sums import (
+    add_n as add_n,
     reduce_mean as reduce_mean,
     reduce_sum as reduce_sum,
 )

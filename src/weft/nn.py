@@ -11,5 +11,8 @@ from weft.ops.math.unary import (
 from weft.ops.nn.dropout import (
     dropout as dropout,
 )
+from weft.ops.reduce.order import (
+    top_k as top_k,
+)
 
 experimental = _nn_experimental

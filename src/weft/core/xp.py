@@ -41,6 +41,12 @@ def reduction(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Any:
     return out if wide is None else out.astype(x.dtype)
 
 
+def take(x: Array, indices: Array, axis: int) -> Any:
+    """`np.take`, but one string taken out of a vector stays an array."""
+    out = np.take(x, indices, axis)
+    return np.array(out, object) if type(out) is bytes else out
+
+
 def scatter_add(x: Array, index: Any, updates: Array) -> None:
     """Adds `updates` at `index`, in place; repeated indices add up."""
     np.add.at(x, index, updates)

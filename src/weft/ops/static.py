@@ -14,6 +14,7 @@ from weft.core import xp
 from weft.core.convert import convert_to_tensor
 from weft.core.shapes import Dim
 from weft.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor
+from weft.ops import rules
 
 Array = np.ndarray[Any, Any]
 
@@ -31,15 +32,20 @@ def known_value(tensor: Any) -> Array | None:
 
 def _compute(tensor: SymbolicTensor) -> Array | None:
     spec = tensor.spec
-    if not spec.dtype.is_integer or not spec.is_static:
+    if not (spec.dtype.is_integer or spec.dtype.is_floating) or not spec.is_static:
         return None
     if int(np.prod(spec.dims, dtype=np.int64)) > _MAX_ELEMENTS:  # type: ignore[arg-type]
         return None
     node = tensor.node
     if node.op.name == "Const":
         return node.attrs["value"].astype(object)
-    if node.op.name == "Shape" and node.inputs[0].spec.dims is not None:
-        return _object_array(list(node.inputs[0].spec.dims))
+    if not spec.dtype.is_integer:
+        return None
+    if node.op.name in ("Shape", "Size", "Rank") and node.inputs[0].spec.dims is not None:
+        dims = list(node.inputs[0].spec.dims)
+        if node.op.name == "Shape":
+            return _object_array(dims)
+        return np.array(rules.product(dims) if node.op.name == "Size" else len(dims), object)
     outer = node.graph.outer_of(tensor)
     if outer is not None:
         value = known_value(outer)
@@ -47,7 +53,10 @@ def _compute(tensor: SymbolicTensor) -> Array | None:
     if node.op.shape_arithmetic:
         values = [known_value(x) for x in node.inputs]
         if all(value is not None for value in values):
-            out = node.op.kernel(xp, *[_as_objects(v) for v in values], **node.attrs)
+            try:
+                out = node.op.kernel(xp, *[_as_objects(v) for v in values], **node.attrs)
+            except TypeError:  # it needs the number of a Dim itself, as an index does
+                return _unknown(spec.dims)
             return _as_objects(out[tensor.index] if node.op.outputs != 1 else out)
     return _unknown(spec.dims)
 

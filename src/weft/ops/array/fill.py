@@ -26,6 +26,8 @@ def _fill_infer(dims: TensorSpec, value: TensorSpec) -> TensorSpec:
 
 def _fill_kernel(xp: Any, dims: Array, value: Array) -> Array:
     shape = tuple(dims.tolist())
+    if value.ndim:
+        raise ValueError("the type rule says what is wrong")
     check_allocation(shape, value.dtype.itemsize)
     return xp.full(shape, value, value.dtype)
 
@@ -41,7 +43,7 @@ fill_op = define_op(
 )
 
 
-def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
     """A tensor of the given shape with the same value everywhere.
 
     >>> tf.fill([2, 3], 9).numpy()
@@ -53,11 +55,13 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 
 def _constant_of(dtype: DType, number: int) -> Tensor:
     if dtype is dtypes.string:
+        if number:
+            raise TypeError(f"A tensor of strings cannot be filled with {number}. Use tf.fill.")
         return convert_to_tensor("")
     return convert_to_tensor(np.array(number, dtype.numpy_dtype))
 
 
-def zeros(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
+def zeros(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any = None) -> Tensor:
     """Zeros (empty strings, False) of the given shape.
 
     >>> tf.zeros([2, 3], tf.int32).numpy()
@@ -68,7 +72,7 @@ def zeros(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
     return fill_op(shapes.shape_argument(shape), zero, name=name or "zeros")
 
 
-def ones(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
+def ones(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any = None) -> Tensor:
     """Ones of the given shape.
 
     >>> tf.ones([3]).numpy()

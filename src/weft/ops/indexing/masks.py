@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import BOOL, NUMERIC, int64
 from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
+from weft.errors import ShapeError
+from weft.ops import rules
+from weft.ops.array import joining, shape as shapes
+from weft.ops.indexing import gathering
+from weft.ops.reduce import products
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 
 
 def _where_infer(condition: TensorSpec) -> TensorSpec:
+    rules.check_rank_at_least("where", condition, 1, name="condition")
     rank = condition.rank
     return TensorSpec.of(int64, (Dim(), Dim() if rank is None else rank))
 
 
 def _where_kernel(xp: Any, condition: Any) -> Any:
-    return xp.argwhere(condition).astype(xp.int64)
+    if not condition.ndim:
+        raise ShapeError("where: condition must have at least one axis, got a scalar.")
+    return xp.argwhere(condition).astype(xp.int64, copy=False)
 
 
 where_op = define_op(
@@ -33,9 +42,28 @@ where_op = define_op(
 
 
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
-    """The elements (or rows) for which the mask holds.
+    """The elements (or slices) for which the mask holds; it lies over the axes from `axis` on.
 
     >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()
     array([1, 3], dtype=int32)
     """
-    raise NotImplementedError
+    x, mask = convert_to_tensor(tensor), convert_to_tensor(mask)
+    rank = mask.spec.rank
+    if rank is None:
+        raise ValueError("boolean_mask: the rank of the mask must be known while tracing.")
+    if rank == 0:
+        raise ShapeError("boolean_mask: the mask must have at least one axis, got a scalar.")
+    at = 0 if axis is None else joining.single_axis("boolean_mask", axis)
+    if x.spec.dims is not None:
+        at = rules.normalize_axis("boolean_mask", at, max(len(x.spec.dims), 1))
+        covered = x.spec.dims[at : at + rank]
+        rules.merge_dims("boolean_mask", covered, mask.spec.dims, "the mask and what it covers")
+    elif at < 0:
+        raise ValueError("boolean_mask: a negative axis needs a tensor whose rank is known.")
+    sizes = shapes.shape(x)
+    count = shapes.expand_dims(products.reduce_prod(sizes[at : at + rank]), 0)
+    if rank > 1:
+        x = shapes.reshape(x, joining.concat([sizes[:at], count, sizes[at + rank :]], 0))
+    # Reshaping to the number of covered elements refuses a mask of another size at run time.
+    where = where_op(shapes.reshape(mask, count))
+    return gathering.gather(x, shapes.squeeze(where, [1]), axis=at, name=name)

@@ -17,7 +17,7 @@ from weft.core.shapes import Dim, Size
 from weft.core.specs import TensorSpec, ValueSpec
 from weft.core.tensor import Array, EagerTensor, Tensor
 from weft.errors import ShapeError
-from weft.ops import rules
+from weft.ops import rules, static
 from weft.ops.array import shape as shapes
 from weft.ops.indexing import masks
 from weft.ops.registry import args, define_op
@@ -71,8 +71,6 @@ def _bound(value: Any, dynamic: list[Tensor]) -> Any:
     if hasattr(value, "__tf_tensor__"):
         value = convert_to_tensor(value)
     if isinstance(value, Tensor):
-        if value.dtype not in INDEX and value.dtype.is_integer and isinstance(value, EagerTensor):
-            return int(value)
         if value.dtype not in INDEX or value.spec.rank not in (None, 0):
             raise _bad_index(value)
         if isinstance(value, EagerTensor):
@@ -98,6 +96,72 @@ def _bad_index(value: Any) -> TypeError:
     )
 
 
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """A slice per axis, as x[begin:end:strides, ...]; bit i of a mask speaks of entry i.
+
+    A bit of begin_mask or end_mask leaves that bound out, of ellipsis_mask stands for `...`, of
+    new_axis_mask for a new axis, and of shrink_axis_mask for the single index begin[i].
+
+    >>> tf.strided_slice([[1, 2, 3], [4, 5, 6]], [0, 2], [2, 0], [1, -1]).numpy()
+    array([[3, 2],
+           [6, 5]], dtype=int32)
+    """
+    starts, stops = _positions(begin, "begin"), _positions(end, "end")
+    steps = [1] * len(starts) if strides is None else _positions(strides, "strides")
+    if not len(starts) == len(stops) == len(steps):
+        raise ShapeError(
+            "strided_slice: begin, end and strides must have equal lengths, got "
+            f"{len(starts)}, {len(stops)} and {len(steps)}."
+        )
+    dynamic: list[Tensor] = []
+    index: list[Entry] = []
+    for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            index.append(ELLIPSIS)
+        elif new_axis_mask & bit:
+            index.append(NEW_AXIS)
+        elif shrink_axis_mask & bit:
+            if type(step) is int and step < 0:
+                raise ShapeError(
+                    f"strided_slice: a single index has no step, got strides[{i}] < 0."
+                )
+            index.append(_bound(start, dynamic))
+        else:
+            start, stop = None if begin_mask & bit else start, None if end_mask & bit else stop
+            index.append((_bound(start, dynamic), _bound(stop, dynamic), _bound(step, dynamic)))
+    x = convert_to_tensor(input_)
+    return strided_slice_op(x, *dynamic, index=tuple(index), name=name or "strided_slice")
+
+
+def _positions(value: Any, name: str) -> list[Any]:
+    """The entries of a vector: numbers where they are known, else scalar tensors."""
+    vector = shapes.shape_argument(value)
+    length = vector.spec.dims[0] if vector.spec.rank == 1 else None  # type: ignore[index]
+    if not isinstance(length, int):
+        raise ShapeError(
+            f"strided_slice: {name} must be a vector of known length, got shape {vector.shape}."
+        )
+    known = static.known_value(vector)
+    numbers = [None] * length if known is None else known.tolist()
+    return [
+        n if isinstance(n, int) else strided_slice_op(vector, index=(i,))
+        for i, n in enumerate(numbers)
+    ]
+
+
 # --- the op ------------------------------------------------------------------------------------
 
 
@@ -120,7 +184,7 @@ def _strided_slice_infer(
 ) -> TensorSpec:
     if x.dims is None:
         return x
-    known = [rules.known(d) if isinstance(d, ValueSpec) else None for d in dynamic]
+    known = [_known_position(d) for d in dynamic]
     dims: list[Size] = []
     axis = 0
     for entry in _expand(index, len(x.dims)):
@@ -136,12 +200,18 @@ def _strided_slice_infer(
     return x.with_dims(tuple(dims))
 
 
+def _known_position(spec: TensorSpec) -> Any:
+    rules.check_rank("strided_slice", spec, 0, name="an index")
+    value = rules.known(spec) if isinstance(spec, ValueSpec) else None
+    return Dim() if value is None else value
+
+
 def _resolve(part: Any, values: list[Any]) -> Any:
     return values[part[1]] if isinstance(part, tuple) else part
 
 
 def _check_index(i: Any, size: Size, axis: int) -> None:
-    if isinstance(i, Dim) or isinstance(size, Dim) or i is None:
+    if isinstance(i, Dim) or isinstance(size, Dim):
         return
     if not -size <= i < size:
         raise ShapeError(

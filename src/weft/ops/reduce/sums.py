@@ -1,4 +1,4 @@
-"""Sums, means and products along axes."""
+"""Sums and means along axes, and the sum of several tensors."""
 
 from __future__ import annotations
 
@@ -104,17 +104,18 @@ def reduce_sum(
 
 def _mean_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
     wide = xp.widen(x)
+    exact = x.dtype.kind in "iu"
+    if exact:
+        wide = x.astype(xp.int64 if x.dtype.kind == "i" else xp.uint64, copy=False)
     total = xp.add.reduce(wide, axis=axis, dtype=wide.dtype, keepdims=keepdims)
-    axes = range(x.ndim) if axis is None else axis
     n = 1
-    for i in axes:
+    for i in range(x.ndim) if axis is None else axis:
         n *= x.shape[i]
-    if x.dtype.kind in "iu":
-        # Integers: truncated towards zero; the mean of nothing is 0, as for every integer sum.
-        return (
-            (total / max(n, 1)).astype(x.dtype) if total.ndim else x.dtype.type(total / max(n, 1))
-        )
-    return xp.true_divide(total, wide.dtype.type(n)).astype(x.dtype)
+    if not exact:
+        return xp.true_divide(total, wide.dtype.type(n)).astype(x.dtype)
+    # Integers: truncated towards zero; the mean of nothing is 0, as for every integer sum.
+    n = wide.dtype.type(max(n, 1))
+    return xp.floor_divide(total + (n - 1) * (total < 0), n).astype(x.dtype)
 
 
 def _mean_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
@@ -149,6 +150,49 @@ def reduce_mean(
     x = convert_to_tensor(input_tensor)
     axes = reduction_axes("reduce_mean", axis)
     return mean_op(x, axis=axes, keepdims=bool(keepdims), name=name)
+
+
+# --- the sum of several tensors ----------------------------------------------------------------
+
+
+def _add_n_infer(*inputs: TensorSpec) -> TensorSpec:
+    dims = inputs[0].dims
+    for i, other in enumerate(inputs[1:], 1):
+        dims = rules.merge_dims("add_n", dims, other.dims, f"inputs[0] and inputs[{i}]")
+    return inputs[0].with_dims(dims)
+
+
+def _add_n_kernel(xp: Any, *inputs: Array) -> Any:
+    if any(x.shape != inputs[0].shape for x in inputs):
+        raise ValueError("the type rule says what is wrong")
+    total = xp.add(inputs[0], inputs[1]) if len(inputs) > 1 else xp.array(inputs[0])
+    for x in inputs[2:]:
+        total = total + x
+    return total
+
+
+add_n_op = define_op(
+    "AddN",
+    args("*inputs", NUMERIC),
+    infer=_add_n_infer,
+    kernel=_add_n_kernel,
+    native=Special("add_n"),
+    vjp=lambda ctx, g: (g,) * len(ctx.inputs),
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def add_n(inputs: Any, name: str | None = None) -> Tensor:
+    """The sum of several tensors of one shape.
+
+    >>> tf.add_n([[1, 2], [3, 4], [5, 6]]).numpy()
+    array([ 9, 12], dtype=int32)
+    """
+    tensors = [convert_to_tensor(x) for x in inputs]
+    if not tensors:
+        raise ValueError("add_n: at least one tensor is needed, got none.")
+    return add_n_op(*tensors, name=name)
 
 
 # --- summing down to a shape: the gradient of broadcasting with unknown sizes -------------------

@@ -1,0 +1,20 @@
+"""`tf.tuple`, in a file of its own because of its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core.convert import convert_to_tensor
+from weft.ops.array import source
+
+
+def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
+    """The same tensors as a list, made together by one operation; None stays None.
+
+    >>> [t.numpy() for t in tf.tuple([tf.constant(1), tf.constant(2.5)])]
+    [np.int32(1), np.float32(2.5)]
+    """
+    present = iter(
+        source.identity_n_op(*[convert_to_tensor(t) for t in tensors if t is not None], name=name)
+    )
+    return [None if t is None else next(present) for t in tensors]

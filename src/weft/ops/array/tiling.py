@@ -1,0 +1,247 @@
+"""Repeating and moving elements along axes: tile, repeat, reverse, roll, meshgrid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core.cells import check_allocation
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import DATA, INDEX, NUMERIC, int32
+from weft.core.native_rules import IndexMap, Special
+from weft.core.shapes import Dim
+from weft.core.specs import TensorSpec
+from weft.core.tensor import Array, Tensor
+from weft.errors import InvalidArgumentError, ShapeError
+from weft.ops import rules, static
+from weft.ops.array import joining, ranges, shape as shapes, source
+from weft.ops.indexing import gathering
+from weft.ops.math import arithmetic
+from weft.ops.reduce import scans, searching, sums
+from weft.ops.registry import Op, args, define_op
+
+# --- tile --------------------------------------------------------------------------------------
+
+
+def _tile_infer(x: TensorSpec, multiples: TensorSpec) -> TensorSpec:
+    rules.check_rank("tile", multiples, 1, name="multiples")
+    if x.dims is None:
+        length = multiples.dims[0] if multiples.dims is not None else None
+        return x.with_dims(tuple([Dim() for _ in range(length)]) if type(length) is int else None)
+    if multiples.dims is not None:
+        what = f"the rank of input (shape {x.shape}) and the length of multiples"
+        rules.unify("tile", len(x.dims), multiples.dims[0], what)
+    times = rules.dims_from_value("tile", multiples, name="multiples")
+    if times is None:
+        return x.with_dims(tuple([Dim() for _ in x.dims]))
+    sizes: list[Any] = [d * n for d, n in zip(x.dims, times, strict=True)]
+    return x.with_dims(tuple(sizes))
+
+
+def _tile_kernel(xp: Any, x: Array, multiples: Array) -> Array:
+    times = multiples.tolist()
+    check_allocation(tuple([d * n for d, n in zip(x.shape, times, strict=True)]), x.dtype.itemsize)
+    return xp.tile(x, times)
+
+
+tile_op: Op = define_op(
+    "Tile",
+    args("input", DATA) + args("multiples", INDEX, is_shape=True),
+    infer=_tile_infer,
+    kernel=_tile_kernel,
+    native=IndexMap("tile"),
+    vjp=lambda ctx, g: (tile_grad_op(g, ctx.inputs[1]), None),
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    """A tensor repeated as a whole along each axis.
+
+    >>> tf.tile([[1, 2]], [2, 3]).numpy()
+    array([[1, 2, 1, 2, 1, 2],
+           [1, 2, 1, 2, 1, 2]], dtype=int32)
+    """
+    return tile_op(convert_to_tensor(input), shapes.shape_argument(multiples), name=name)
+
+
+def _tile_grad_infer(g: TensorSpec, multiples: TensorSpec) -> TensorSpec:
+    times = rules.known(multiples)
+    if g.dims is None or times is None:
+        return g.with_dims(None if g.dims is None else tuple([Dim() for _ in g.dims]))
+    known = [
+        d // n if isinstance(d, int) and isinstance(n, int) and n else d if n == 1 else Dim()
+        for d, n in zip(g.dims, times, strict=True)
+    ]
+    return g.with_dims(tuple(known))
+
+
+def _tile_grad_kernel(xp: Any, g: Array, multiples: Array) -> Array:
+    split: list[int] = []
+    for d, n in zip(g.shape, multiples.tolist(), strict=True):
+        if n == 0:
+            raise InvalidArgumentError(
+                None, None, "tile: no gradient exists for multiples of 0: the input left no trace."
+            )
+        split += [n, d // n]
+    return xp.reduction(xp.add, xp.reshape(g, split), tuple(range(0, len(split), 2)), False)
+
+
+tile_grad_op: Op = define_op(
+    "TileGrad",
+    args("dy", NUMERIC) + args("multiples", INDEX, is_shape=True),
+    infer=_tile_grad_infer,
+    kernel=_tile_grad_kernel,
+    native=Special("tile_grad"),
+    vjp=lambda ctx, g: (tile_op(g, ctx.inputs[1]), None),
+    fresh=True,
+    trusts_kernel=True,
+)
+
+
+def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """Each element (or slice along an axis) repeated; without an axis the tensor is flattened.
+
+    >>> tf.repeat([[1, 2], [3, 4]], [1, 2], axis=0).numpy()
+    array([[1, 2],
+           [3, 4],
+           [3, 4]], dtype=int32)
+    """
+    x = convert_to_tensor(input)
+    times = convert_to_tensor(repeats, dtype_hint=int32)
+    if not times.dtype.is_integer:
+        raise TypeError(f"repeat: repeats must be integers, got {times.dtype.name}.")
+    if times.spec.rank is not None and times.spec.rank > 1:
+        raise ShapeError(f"repeat: repeats must be a number or a vector, got {times.shape}.")
+    if axis is None:
+        x, at = shapes.reshape(x, [-1]), 0
+    else:
+        at = joining.single_axis("repeat", axis)
+        if x.spec.rank == 0:
+            x = shapes.reshape(x, [1])
+        if x.spec.rank is not None:
+            at = rules.normalize_axis("repeat", at, x.spec.rank)
+    if times.spec.rank == 0 and x.spec.rank is not None:
+        return _repeat_all(x, times, at, x.spec.rank)
+    count = shapes.shape_op(x, out_type=times.dtype)[at]
+    each = shapes.broadcast_to_op(shapes.reshape(times, [-1]), shapes.expand_dims(count, 0))
+    each = arithmetic.maximum(each, 0)
+    positions = ranges.range(0, sums.reduce_sum(each))
+    where = searching.searchsorted(scans.cumsum(each), positions, side="right")
+    return gathering.gather(x, where, axis=at, name=name)
+
+
+def _repeat_all(x: Tensor, times: Tensor, axis: int, rank: int) -> Tensor:
+    """Every slice along an axis repeated the same number of times."""
+    multiples = [1] * (rank + 1)
+    multiples[axis + 1] = times  # type: ignore[call-overload]
+    tiled = tile(shapes.expand_dims(x, axis + 1), joining.stack(multiples))
+    sizes = shapes.shape_op(x, out_type=times.dtype)
+    parts = [sizes[i] * times if i == axis else sizes[i] for i in range(rank)]
+    return shapes.reshape(tiled, joining.stack(parts))
+
+
+# --- reverse and roll --------------------------------------------------------------------------
+
+
+def _reverse_infer(x: TensorSpec, *, axis: tuple[int, ...]) -> TensorSpec:
+    if x.dims is not None:
+        rules.normalize_axes("reverse", axis, len(x.dims))
+    return x
+
+
+reverse_op: Op = define_op(
+    "ReverseV2",
+    args("tensor", DATA),
+    infer=_reverse_infer,
+    kernel=lambda xp, x, *, axis: xp.flip(x, axis),
+    native=IndexMap("reverse"),
+    vjp=lambda ctx, g: (reverse_op(g, axis=ctx.attrs["axis"]),),
+    trusts_kernel=True,
+    shape_arithmetic=True,
+)
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """A tensor with the order of its elements reversed along the given axes.
+
+    >>> tf.reverse([[1, 2, 3], [4, 5, 6]], [1]).numpy()
+    array([[3, 2, 1],
+           [6, 5, 4]], dtype=int32)
+    """
+    axes = static.static_ints("reverse", axis, "axis")
+    if not isinstance(axes, tuple):
+        raise ShapeError(f"reverse: axis must be a list of axes, got {axis!r}.")
+    return reverse_op(convert_to_tensor(tensor), axis=axes, name=name)
+
+
+def _roll_infer(x: TensorSpec, shift: TensorSpec, *, axis: tuple[int, ...]) -> TensorSpec:
+    rules.check_rank_at_least("roll", x, 1, name="input")
+    rules.check_rank("roll", shift, 1, name="shift")
+    if shift.dims is not None:
+        rules.unify("roll", len(axis), shift.dims[0], "the numbers of axes and of shifts")
+    if x.dims is not None:
+        for a in axis:
+            rules.normalize_axis("roll", a, len(x.dims))
+    return x
+
+
+def _roll_kernel(xp: Any, x: Array, shift: Array, *, axis: tuple[int, ...]) -> Array:
+    if shift.shape != (len(axis),) or not x.ndim:
+        raise ValueError("the type rule says what is wrong")
+    return xp.roll(x, tuple(shift.tolist()), axis)
+
+
+roll_op: Op = define_op(
+    "Roll",
+    args("input", DATA) + args("shift", INDEX),
+    infer=_roll_infer,
+    kernel=_roll_kernel,
+    native=IndexMap("roll"),
+    vjp=lambda ctx, g: (roll_op(g, -ctx.inputs[1], axis=ctx.attrs["axis"]), None),
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """A tensor with its elements moved along axes; what leaves at one end enters at the other.
+
+    >>> tf.roll([1, 2, 3, 4], shift=1, axis=0).numpy()
+    array([4, 1, 2, 3], dtype=int32)
+    """
+    axes = static.static_ints("roll", axis, "axis")
+    steps = convert_to_tensor(shift, dtype_hint=int32)
+    if isinstance(axes, int):
+        axes = (axes,)
+        if steps.spec.rank != 1:
+            steps = shapes.reshape(steps, [1])
+    return roll_op(convert_to_tensor(input), steps, axis=axes, name=name)
+
+
+# --- meshgrid ----------------------------------------------------------------------------------
+
+
+def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
+    """Coordinates of all points of a grid that has the given vectors along its axes.
+
+    >>> [t.numpy() for t in tf.meshgrid([1, 2, 3], [4, 5])]
+    [array([[1, 2, 3],
+           [1, 2, 3]], dtype=int32), array([[4, 4, 4],
+           [5, 5, 5]], dtype=int32)]
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}.")
+    vectors = [convert_to_tensor(x) for x in args]
+    if not vectors:
+        return []
+    order = list(range(len(vectors)))
+    if indexing == "xy" and len(order) > 1:
+        order[:2] = [1, 0]
+    grid = source.pack_op(*[shapes.size(vectors[i]) for i in order], axis=0)
+    out = []
+    for i, x in enumerate(vectors):
+        own = [1] * len(order)
+        own[order.index(i)] = -1
+        out.append(shapes.broadcast_to_op(shapes.reshape(x, own), grid))
+    return out
