@@ -23,7 +23,8 @@ def _while_infer(
     *inputs: TensorSpec, cond: Any, body: Any, maximum_iterations: int | None
 ) -> tuple[TensorSpec, ...]:
     # Sizes the loop leaves open are new unknowns: what comes out need not be what went in.
-    return tuple([x.spec.with_fresh_dims() for x in cond.inputs])
+    # Passes make plain inputs of captures, so only the first inputs are loop variables.
+    return tuple([x.spec.with_fresh_dims() for x in cond.inputs[: len(body.outputs)]])
 
 
 while_op = define_op(
