@@ -17,7 +17,7 @@ from weft.core.context import state
 from weft.core.dtypes import DType
 from weft.core.shapes import TensorShape
 from weft.core.tensor import Array, EagerTensor, Tensor
-from weft.errors import InvalidArgumentError, UnsupportedError
+from weft.errors import UnsupportedError
 
 _NUMBERS = (bool, int, float, complex)
 _ARRAY_LIKE = (*_NUMBERS, np.generic, np.ndarray)
@@ -245,7 +245,7 @@ def convert_to_tensor(
     if dtype is None and dtype_hint is not None:
         try:
             return _convert(value, dtypes.as_dtype(dtype_hint), name)
-        except (TypeError, ValueError, InvalidArgumentError):
+        except (TypeError, ValueError):
             return _convert(value, None, name)
     return _convert(value, dtype, name)
 

@@ -7,8 +7,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from weft.errors import InvalidArgumentError
-
 _BY_NAME: dict[str, DType] = {}
 _BY_NUMPY: dict[np.dtype[Any], DType] = {}
 _BY_ENUM: dict[int, DType] = {}
@@ -233,8 +231,6 @@ def check_fits(value: int, dtype: DType) -> None:
     """Refuses a Python int that the integer dtype cannot hold, instead of wrapping it."""
     low, high = dtype.min, dtype.max
     if not low <= value <= high:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"The value {value} does not fit {dtype.name}, whose range is {low}..{high}.",
+        raise ValueError(
+            f"The value {value} does not fit {dtype.name}, whose range is {low}..{high}."
         )

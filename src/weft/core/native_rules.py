@@ -5,47 +5,62 @@ An op block says which loop form it has; `execution.native` knows how to generat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
+class NativeRule:
+    """A loop form and the name of what is done in it.
 
-@dataclass(frozen=True)
-class Pointwise:
-    """One output element from the input elements at the same (broadcast) place.
-
-    `scalar` names the scalar operation in the code generator's table.
+    (Not dataclasses: generating their methods took a tenth of the time of `import weft`.)
     """
 
-    scalar: str
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.name == other.name  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.name))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
 
 
-@dataclass(frozen=True)
-class Reduction:
+class Pointwise(NativeRule):
+    """One output element from the input elements at the same (broadcast) place."""
+
+    __slots__ = ()
+
+
+class Reduction(NativeRule):
     """Elements along axes combine with an associative operation, starting at its identity."""
 
-    combine: str
+    __slots__ = ()
 
 
-@dataclass(frozen=True)
-class IndexMap:
-    """A view: each output element is one input element; `form` names the index arithmetic."""
+class IndexMap(NativeRule):
+    """A view: each output element is one input element; the name is that of the arithmetic."""
 
-    form: str
-
-
-@dataclass(frozen=True)
-class Contraction:
-    """A matrix product: a small one becomes loops, a large one calls BLAS."""
+    __slots__ = ()
 
 
-@dataclass(frozen=True)
-class Scan:
+class Scan(NativeRule):
     """Elements along one axis combine with all before them."""
 
-    combine: str
+    __slots__ = ()
 
 
-@dataclass(frozen=True)
-class Special:
+class Contraction(NativeRule):
+    """A matrix product: a small one becomes loops, a large one calls BLAS."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str = "matmul") -> None:
+        super().__init__(name)
+
+
+class Special(NativeRule):
     """A form of its own, known to the code generator by name."""
 
-    form: str
+    __slots__ = ()

@@ -194,6 +194,8 @@ def spec_of(value: Any) -> Any:
     if isinstance(spec, TypeSpec):
         return spec
     array = np.asarray(value)
+    if array.dtype == object and not all(isinstance(item, (str, bytes)) for item in array.flat):
+        raise TypeError(f"{value!r} is not the value of a tensor.")
     dtype = dtypes.from_numpy(array.dtype)
     if isinstance(value, (float, list, tuple)) and dtype is dtypes.float64:
         dtype = dtypes.float32

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,57 +14,71 @@ from weft.errors import UnsupportedError
 from weft.graph import ir
 
 
-@dataclass
-class AttrValue:
-    """The value of an attribute; exactly one field is set."""
+class _Message:
+    """Plain objects whose repr shows their fields; equal if these are equal."""
 
-    type: int | None = None
-    shape: list[int] | None = None
-    tensor: np.ndarray[Any, Any] | None = None
-    i: int | None = None
-    f: float | None = None
-    b: bool | None = None
-    s: bytes | None = None
-    func: str | None = None
-    list: list[AttrValue] | None = None
+    def __repr__(self) -> str:
+        shown = ", ".join(
+            f"{k}={v!r}" for k, v in vars(self).items() if v not in (None, [], {}, "")
+        )
+        return f"{type(self).__name__}({shown})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and repr(self) == repr(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
-@dataclass
-class NodeDef:
+class AttrValue(_Message):
+    """The value of an attribute; exactly one of the fields of an attribute is set."""
+
+    _FIELDS = ("type", "shape", "tensor", "i", "f", "b", "s", "func", "list")
+
+    def __init__(self, **content: Any) -> None:
+        for field in self._FIELDS:
+            setattr(self, field, content.get(field))
+
+    def __repr__(self) -> str:
+        set_fields = {k: v for k, v in vars(self).items() if v is not None}
+        return f"AttrValue({', '.join(f'{k}={v!r}' for k, v in set_fields.items())})"
+
+
+class NodeDef(_Message):
     """One node: its name, op, the names of its inputs, and its attributes."""
 
-    name: str
-    op: str
-    input: list[str] = field(default_factory=list)
-    device: str = ""
-    attr: dict[str, AttrValue] = field(default_factory=dict)
+    def __init__(self, name: str, op: str, input: list[str], attr: dict[str, AttrValue]) -> None:
+        self.name = name
+        self.op = op
+        self.input = input
+        self.device = ""
+        self.attr = attr
 
 
-@dataclass
-class FunctionDef:
+class FunctionDef(_Message):
     """A nested graph, such as a branch or a loop body, under the name nodes refer to it by."""
 
-    name: str
-    node_def: list[NodeDef]
+    def __init__(self, name: str, node_def: list[NodeDef]) -> None:
+        self.name = name
+        self.node_def = node_def
 
 
-@dataclass
-class FunctionLibrary:
+class FunctionLibrary(_Message):
     """The nested graphs of a graph."""
 
-    function: list[FunctionDef] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.function: list[FunctionDef] = []
 
 
-@dataclass
-class GraphDef:
+class GraphDef(_Message):
     """All nodes of a graph, and its nested graphs as a library."""
 
-    node: list[NodeDef] = field(default_factory=list)
-    library: FunctionLibrary = field(default_factory=FunctionLibrary)
+    def __init__(self) -> None:
+        self.node: list[NodeDef] = []
+        self.library = FunctionLibrary()
 
     def SerializeToString(self) -> bytes:  # noqa: N802 - the name protocol buffers give it
         """The graph as a serialized GraphDef message; needs the `tensorboard` extra."""
-        return to_proto(self).SerializeToString()  # type: ignore[no-any-return]
+        return bytes(to_proto(self).SerializeToString())
 
 
 def as_graph_def(graph: ir.Graph) -> GraphDef:
@@ -89,7 +102,7 @@ def _collect_nested(graph: ir.Graph, library: FunctionLibrary, names: dict[int, 
 
 
 def _input_name(tensor: SymbolicTensor) -> str:
-    return tensor.node.name if tensor.index == 0 else tensor.name  # type: ignore[no-any-return]
+    return tensor.node.name if tensor.index == 0 else tensor.name
 
 
 def _node_def(node: ir.Node, names: dict[int, str]) -> NodeDef:
@@ -100,7 +113,7 @@ def _node_def(node: ir.Node, names: dict[int, str]) -> NodeDef:
         attrs["T"] = AttrValue(type=node.inputs[0].dtype.as_datatype_enum)
     if node.op.name == "Placeholder":
         attrs["shape"] = AttrValue(shape=_shape(node.outputs[0].spec.dims))
-    return NodeDef(node.name, node.op.name, [_input_name(x) for x in node.inputs], "", attrs)
+    return NodeDef(node.name, node.op.name, [_input_name(x) for x in node.inputs], attrs)
 
 
 def _shape(dims: Any) -> list[int] | None:

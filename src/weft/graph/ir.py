@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.core import dtypes
 from weft.core.context import building, state
@@ -27,8 +26,7 @@ from weft.ops.dispatch import check_dtypes
 from weft.ops.registry import Op
 
 
-@dataclass(frozen=True)
-class Effects:
+class Effects(NamedTuple):
     """What a node sees or changes: resources (tensors of its graph), and the outside world."""
 
     reads: tuple[SymbolicTensor, ...] = ()

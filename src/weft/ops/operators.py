@@ -68,7 +68,10 @@ def _equality(op: Op, if_incomparable: bool) -> Callable[..., Any]:
     def compare(self: Any, other: Any) -> Any:
         if other is None:
             return if_incomparable
-        x, y = operands(self, other)
+        try:
+            x, y = operands(self, other)
+        except ValueError:  # something that is no tensor at all: Python says they are not equal
+            return NotImplemented
         try:
             rules.broadcast_dims("==", x.spec.dims, y.spec.dims)
         except ShapeError:  # shapes that can never match: not equal, as a whole

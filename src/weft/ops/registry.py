@@ -8,8 +8,7 @@ once, or adds it to the graph that is being built (see `ops.dispatch`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,8 +32,7 @@ STRUCTURED = Absent("holds nested graphs, which the executors run themselves")
 REGISTERED_LATER = Absent("the rule is registered by the autodiff layer")
 
 
-@dataclass(frozen=True)
-class Arg:
+class Arg(NamedTuple):
     """One input: its name, the dtypes it may have, and the group that shares one dtype."""
 
     name: str

@@ -88,7 +88,7 @@ def _declared(tout: Any) -> tuple[bool, tuple[TensorSpec, ...]]:
     return single and tout is not None, tuple(specs)
 
 
-def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:  # noqa: N803
+def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:
     """Runs a Python function on (eager) tensors, each time the graph runs.
 
     >>> tf.py_function(lambda x: x.numpy() ** 2, inp=[tf.constant(3)], Tout=tf.int32).numpy()
@@ -113,7 +113,7 @@ def _hand_back(results: list[Tensor], single: bool, out: tuple[TensorSpec, ...])
 def numpy_function(
     func: Callable[..., Any],
     inp: Any,
-    Tout: Any,  # noqa: N803
+    Tout: Any,
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:

@@ -36,9 +36,10 @@ def _format_float(x: Any) -> str:
     return text if kind(text) == kind(value) else f"{value:.{exact}g}"
 
 
-def format_array(array: Array, summarize: int = 3) -> str:
+def format_array(array: Array, summarize: int = 3, *, quote_scalars: bool = False) -> str:
     """An array with brackets; of each axis only the first and last `summarize` entries."""
-    return _format(array, summarize, 1, quote=array.ndim > 0 and array.dtype == object)
+    quote = array.dtype == object and (array.ndim > 0 or quote_scalars)
+    return _format(array, summarize, 1, quote=quote)
 
 
 def _format(array: Array, summarize: int, depth: int, *, quote: bool) -> str:
@@ -48,7 +49,7 @@ def _format(array: Array, summarize: int, depth: int, *, quote: bool) -> str:
     n = len(array)
     shown = range(n)
     gap = -1
-    if 0 <= summarize and n > 2 * summarize:
+    if summarize >= 0 and n > 2 * summarize:
         shown = [*range(summarize), *range(n - summarize, n)]  # type: ignore[assignment]
         gap = summarize
     rows = [_format(array[i, ...], summarize, depth + 1, quote=quote) for i in shown]

@@ -13,15 +13,23 @@ from weft.core.tensor import Array, Tensor, is_tensor
 from weft.ops.host.formatting import format_array
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, define_op, each
 
-_SLOT = "\0"  # stands for a tensor in the template; cannot occur in what users print
+_MARK = "\0"  # encloses the number of a tensor in the template; nobody prints it
+
+
+def _slot(number: int) -> str:
+    return f"{_MARK}{number}{_MARK}"
 
 
 def _print_kernel(
     xp: Any, *values: Array, template: str, summarize: int, end: str, stream: str
 ) -> tuple[()]:
-    texts = iter([format_array(xp.asarray(v), summarize) for v in values])
-    head, *tails = template.split(_SLOT)
-    _write(head + "".join(next(texts) + tail for tail in tails) + end, stream)
+    # A string on its own is printed bare; among other things it is quoted, as TensorFlow does.
+    quote = template != _slot(0)
+    pieces = template.split(_MARK)
+    for i in range(1, len(pieces), 2):
+        value = xp.asarray(values[int(pieces[i])])
+        pieces[i] = format_array(value, summarize, quote_scalars=quote)
+    _write("".join(pieces) + end, stream)
     return ()
 
 
@@ -81,9 +89,13 @@ def print(*inputs: Any, **kwargs: Any) -> None:
 def _template(value: Any, tensors: list[Tensor]) -> str:
     """The text of a value with slots where tensors belong; nests print as Python prints them."""
     if is_tensor(value):
+        slots = []
         for component in nest.flatten(value, expand_composites=True):
+            slots.append(_slot(len(tensors)))
             tensors.append(convert_to_tensor(component))
-        return _SLOT
+        return " ".join(slots)
+    if isinstance(value, dict):
+        value = {key: value[key] for key in sorted(value)}
     if nest.is_nested(value):
         return repr(nest.map_structure(lambda leaf: _Shown(_leaf_template(leaf, tensors)), value))
     return str(value)

@@ -1,0 +1,1 @@
+"""Benchmarks: Weft beside its peers, in one run, as ratios."""

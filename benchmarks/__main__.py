@@ -1,0 +1,27 @@
+"""`python -m benchmarks [--peer tensorflow=PATH/bin/python ...]`."""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks import foundations
+from benchmarks.harness import Peers, print_table
+
+
+def main() -> None:
+    """Runs every benchmark and prints one table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "--peer",
+        action="append",
+        default=[],
+        metavar="NAME=PYTHON",
+        help="the interpreter of an environment in which a peer is installed",
+    )
+    options = parser.parse_args()
+    peers = Peers(dict(item.split("=", 1) for item in options.peer))
+    print_table(foundations.run(peers))
+
+
+if __name__ == "__main__":
+    main()

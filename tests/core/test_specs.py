@@ -1,0 +1,46 @@
+"""Specs."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+
+def test_tensor_spec() -> None:
+    spec = tf.TensorSpec([None, 3], tf.float32, "x")
+    assert repr(spec) == "TensorSpec(shape=(None, 3), dtype=tf.float32, name='x')"
+    assert spec == tf.TensorSpec([None, 3], "float32", "x")
+    assert spec != tf.TensorSpec([None, 3], tf.float64, "x")
+    assert hash(spec) == hash(tf.TensorSpec([None, 3]))
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert spec.rank == 2
+    assert tf.TensorSpec(None).rank is None
+
+
+def test_compatibility() -> None:
+    spec = tf.TensorSpec([None, 3])
+    assert spec.is_compatible_with(tf.zeros([5, 3]))
+    assert spec.is_compatible_with(tf.TensorSpec([5, 3]))
+    assert not spec.is_compatible_with(tf.zeros([5, 4]))
+    assert not spec.is_compatible_with(tf.zeros([5, 3], tf.float64))
+    assert tf.TensorSpec([5, 3]).is_subtype_of(spec)
+    assert not spec.is_subtype_of(tf.TensorSpec([5, 3]))
+
+
+def test_most_specific() -> None:
+    joined = tf.TensorSpec([2, 3]).most_specific_compatible_type(tf.TensorSpec([2, 5]))
+    assert joined == tf.TensorSpec([2, None])
+    with pytest.raises(ValueError, match="their types differ"):
+        tf.TensorSpec([2]).most_specific_compatible_type(tf.TensorSpec([2], tf.int32))
+
+
+def test_from_values() -> None:
+    assert tf.TensorSpec.from_tensor(tf.zeros([2]), "z") == tf.TensorSpec([2], tf.float32, "z")
+    assert tf.type_spec_from_value(np.zeros(3)) == tf.TensorSpec([3], tf.float64)
+    assert tf.type_spec_from_value(1.5) == tf.TensorSpec([], tf.float32)
+    with pytest.raises(TypeError, match="object"):
+        tf.type_spec_from_value(object())

@@ -1,0 +1,215 @@
+"""The NumPy plan: right answers, few buffers, readable code, errors with the user's line."""
+
+from __future__ import annotations
+
+import gc
+import linecache
+import traceback
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.execution import reference
+from weft.execution.numpy.plan import NumpyPlan
+from weft.graph.passes import optimize
+from weft.graph.tracing import trace
+
+V = tf.TensorSpec([None])
+
+
+def run(fn: object, specs: list[tf.TensorSpec], *arrays: object) -> list[np.ndarray]:
+    """The outputs on the plan, after checking them against the reference."""
+    graph = trace(fn, specs)  # type: ignore[arg-type]
+    values = [np.asarray(a) for a in arrays] + [t._value for t, _ in graph.captures]
+    expected = reference.run(graph, values)
+    for candidate in (graph, optimize(graph)):
+        got = NumpyPlan(candidate)(*values)
+        for g, e in zip(got, expected, strict=True):
+            assert isinstance(g, np.ndarray)
+            np.testing.assert_array_equal(g, e)
+    return expected
+
+
+def code(fn: object, specs: list[tf.TensorSpec]) -> list[str]:
+    """The statements of a plan without comments."""
+    source = NumpyPlan(optimize(trace(fn, specs))).source  # type: ignore[arg-type]
+    return [s.strip() for s in source.splitlines()[2:-1] if not s.strip().startswith("#")]
+
+
+def test_buffers_of_dead_values_are_reused() -> None:
+    def f(x: tf.Tensor) -> tf.Tensor:
+        return tf.tanh(tf.exp(x * 2.0) + x)
+
+    assert code(f, [V]) == [
+        "mul = np_multiply(x, Const)",
+        "Exp = np_exp(mul, mul)",
+        "del mul",
+        "add = np_add(Exp, x, Exp)",
+        "del Exp",
+        "Tanh = np_tanh(add, add)",
+        "del add",
+        "return (Tanh,)",
+    ]
+    run(f, [V], np.array([1.0, 2.0], np.float32))
+
+
+def test_inputs_constants_and_outputs_are_never_overwritten() -> None:
+    c = np.array([1.0, 2.0], np.float32)
+
+    def f(x: tf.Tensor) -> object:
+        y = tf.exp(x)
+        z = tf.tanh(y) + tf.constant(c)
+        return y, z, z * 2.0
+
+    x = np.array([0.5, 1.5], np.float32)
+    y, z, w = run(f, [V], x)
+    np.testing.assert_allclose(y, np.exp(x))
+    np.testing.assert_allclose(w, 2 * z)
+    assert x.tolist() == [0.5, 1.5]
+
+
+def test_views_keep_their_buffer_alive() -> None:
+    def f(x: tf.Tensor) -> tf.Tensor:
+        y = tf.exp(x)
+        view = tf.reshape(y, [2, 2])[:, 0]
+        z = tf.tanh(y)  # must not write into y: the view is read below
+        return view + z[:2]
+
+    run(f, [tf.TensorSpec([4])], np.arange(4, dtype=np.float32))
+
+
+def test_broadcast_results_do_not_go_into_small_buffers() -> None:
+    def f(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        return tf.exp(x) + tf.exp(y)
+
+    spec = tf.TensorSpec([None, None])
+    run(f, [spec, spec], np.ones((3, 1), np.float32), np.ones((1, 2), np.float32))
+
+
+def test_one_plan_serves_all_shapes() -> None:
+    plan = NumpyPlan(optimize(trace(lambda x: tf.reduce_sum(x * 2.0), [V])))
+    for n in (0, 1, 5):
+        assert plan(np.ones(n, np.float32))[0] == 2 * n
+
+
+def test_scalars_come_out_as_arrays() -> None:
+    (out,) = NumpyPlan(trace(lambda x: x + 1.0, [tf.TensorSpec([])]))(np.float32(1))
+    assert type(out) is np.ndarray
+    assert out.shape == ()
+    assert out.dtype == np.float32
+
+
+def test_control_flow_is_python_control_flow() -> None:
+    def f(n: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+        return tf.while_loop(
+            lambda i, x: i < n,
+            lambda i, x: (i + 1, tf.cond(i % 2 == 0, lambda: x + 1.0, lambda: x * 2.0)),
+            (0, x),
+        )[1]
+
+    scalar = tf.TensorSpec([], tf.int32)
+    statements = code(f, [scalar, V])
+    assert "while True:" in statements
+    assert "else:" in statements
+    for n in (0, 1, 4):
+        run(f, [scalar, V], np.int32(n), np.array([1.0, 3.0], np.float32))
+
+
+def test_values_of_a_loop_are_not_overwritten_between_iterations() -> None:
+    def f(x: tf.Tensor) -> object:
+        y = tf.exp(x)
+
+        def step(i: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> object:
+            t = a + y
+            return i + 1, t * 2.0, a + t
+
+        return tf.while_loop(lambda i, a, b: i < 3, step, (0, tf.zeros([2]), tf.ones([2])))[1:]
+
+    run(f, [tf.TensorSpec([2])], np.array([0.1, 0.2], np.float32))
+
+
+def test_effects_run_in_program_order() -> None:
+    a, b = tf.Variable(1.0), tf.Variable(2.0)
+
+    def f(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        a.assign(y * b)
+        b.assign_add(x * a)
+        return a + b
+
+    graph = trace(f, [tf.TensorSpec([]), tf.TensorSpec([])])
+    for candidate in (graph, optimize(graph)):
+        a.assign(1.0)
+        b.assign(2.0)
+        captured = [t._value for t, _ in candidate.captures]
+        assert NumpyPlan(candidate)(np.float32(1), np.float32(2), *captured)[0] == 10
+
+
+def test_run_time_errors_carry_the_users_line() -> None:
+    def f(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        z = tf.exp(x)
+        return z + y  # the culprit
+
+    plan = NumpyPlan(trace(f, [V, V]))
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"AddV2: shapes \(2,\) and \(3,\)"
+    ) as e:
+        plan(np.ones(2, np.float32), np.ones(3, np.float32))
+    assert "# the culprit" in str(e.value)
+    assert __file__ in str(e.value)
+
+
+def test_errors_in_nested_blocks_carry_their_line() -> None:
+    def f(n: tf.Tensor) -> tf.Tensor:
+        return tf.while_loop(
+            lambda i, x: i < n,
+            lambda i, x: (i + 1, x // (i - 2)),  # fails at i == 2
+            (0, tf.constant(7)),
+        )[1]
+
+    plan = NumpyPlan(trace(f, [tf.TensorSpec([], tf.int32)]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero") as e:
+        plan(np.int32(5))
+    assert "# fails at i == 2" in str(e.value)
+
+
+def test_generated_code_shows_in_tracebacks_and_goes_with_the_plan() -> None:
+    plan = NumpyPlan(trace(lambda x, y: tf.exp(x) + y, [V, V]))
+    with pytest.raises(tf.errors.InvalidArgumentError) as e:
+        plan(np.ones(2, np.float32), np.ones(3, np.float32))
+    text = "".join(traceback.format_exception(e.value))
+    assert "add = np_add(Exp, y)" in text
+    file = plan.file
+    assert file in linecache.cache
+    del plan, e
+    gc.collect()
+    assert file not in linecache.cache
+
+
+def test_each_node_is_commented_with_its_line() -> None:
+    source = NumpyPlan(trace(lambda x: tf.exp(x), [V])).source
+    assert "# Exp = Exp(x) : float32[?]  (test_numpy_plan.py:" in source
+
+
+def test_names_that_python_does_not_allow() -> None:
+    def f(x: tf.Tensor) -> tf.Tensor:
+        with tf.name_scope("a/b"):
+            y = tf.exp(x, name="while")
+        return y + tf.identity(x, name="xp") * tf.tanh(x, name="as_value")
+
+    run(f, [V], np.ones(2, np.float32))
+
+
+def test_many_outputs_and_none_at_all() -> None:
+    def f(x: tf.Tensor) -> object:
+        a, b = tf.unstack(x)
+        return b, a, x, tf.constant(3), x
+
+    run(f, [tf.TensorSpec([2])], np.array([1.0, 2.0], np.float32))
+    assert NumpyPlan(trace(lambda x: None, [V]))(np.ones(1, np.float32)) == ()
+
+
+def test_floating_point_warnings_are_off_inside_only() -> None:
+    plan = NumpyPlan(trace(lambda x: tf.math.log(x) / 0.0, [V]))
+    assert np.isinf(plan(np.array([2.0], np.float32))[0]).all()
+    assert np.geterr()["divide"] == "warn"

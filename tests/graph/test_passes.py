@@ -1,0 +1,165 @@
+"""Passes: simpler graphs that compute the same."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.errors import InternalError
+from weft.execution import reference
+from weft.execution.numpy.plan import NumpyPlan
+from weft.graph.ir import Graph
+from weft.graph.passes import optimize
+from weft.graph.passes.cse import merge_equal_nodes
+from weft.graph.passes.dce import drop_dead_nodes
+from weft.graph.passes.fold import fold_constants
+from weft.graph.passes.inline import inline_calls
+from weft.graph.passes.simplify import simplify
+from weft.graph.tracing import trace
+from weft.graph.verify import verify
+from weft.ops.control.call import call_op
+
+F = tf.TensorSpec([2, 3])
+
+
+def ops(graph: Graph) -> list[str]:
+    return [n.op.name for n in graph.nodes if n.op.name != "Placeholder"]
+
+
+def body(graph: Graph) -> str:
+    return "\n".join(line.strip() for line in str(graph).splitlines()[1:])
+
+
+def test_inline() -> None:
+    inner = trace(lambda x, y: (x * y, x - y), [F, F], name="inner")
+
+    def outer(x: tf.Tensor) -> tf.Tensor:
+        p, d = call_op(x, x + 1.0, body=inner, name="call")
+        return p + d
+
+    graph = trace(outer, [F])
+    flat = inline_calls(graph)
+    verify(flat)
+    assert "PartitionedCall" in ops(graph)
+    assert "PartitionedCall" not in ops(flat)
+    assert (
+        flat.get_operation_by_name("call/mul").location
+        == inner.get_operation_by_name("mul").location
+    )
+    x = np.ones((2, 3), np.float32)
+    assert reference.run(graph, [x])[0].tolist() == reference.run(flat, [x])[0].tolist()
+
+
+def test_fold() -> None:
+    graph = fold_constants(trace(lambda x: x * (tf.constant(2.0) + 3.0), [F]))
+    assert body(drop_dead_nodes(graph)).splitlines()[0] == "add = Const(value=5.) : float32[]"
+
+
+def test_fold_takes_known_shapes_and_branches() -> None:
+    def f(x: tf.Tensor) -> tf.Tensor:
+        n = tf.cast(tf.shape(x)[1], tf.float32)
+        return tf.cond(tf.constant(True), lambda: x * n, lambda: x)
+
+    assert ops(optimize(trace(f, [F]))) == ["Const", "Mul"]
+
+
+def test_fold_leaves_failures_to_run_time() -> None:
+    graph = fold_constants(trace(lambda: tf.constant(1) // tf.constant(0), []))
+    assert "FloorDiv" in ops(graph)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
+        NumpyPlan(graph)()
+
+
+def test_cse() -> None:
+    graph = merge_equal_nodes(trace(lambda x: tf.exp(x) + tf.exp(x) * 2.0 + 2.0, [F]))
+    assert ops(graph).count("Exp") == 1
+    assert ops(graph).count("Const") == 1
+
+
+def test_cse_keeps_what_only_looks_equal() -> None:
+    v = tf.Variable(1.0)
+
+    def f(x: tf.Tensor) -> tf.Tensor:
+        before = v.value()
+        v.assign_add(1.0)
+        true, one = tf.constant(True), tf.constant(1)
+        return before + v + tf.cast(true, tf.float32) + tf.cast(one, tf.float32)
+
+    graph = merge_equal_nodes(trace(f, [F]))
+    assert ops(graph).count("ReadVariableOp") == 2
+    assert ops(graph).count("Cast") == 2
+
+
+def test_dce_drops_pure_code_and_keeps_effects() -> None:
+    v = tf.Variable(1.0)
+
+    def f(x: tf.Tensor) -> tf.Tensor:
+        tf.exp(x)
+        v.value()
+        v.assign(2.0)
+        tf.print("hello", output_stream=sys.stdout)
+        return x
+
+    assert ops(drop_dead_nodes(trace(f, [F]))) == [
+        "Const", "AssignVariableOp", "PrintV2", "Identity",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fn", "left"),
+    [
+        (lambda x: x * 1.0, []),
+        (lambda x: x / 1.0, []),
+        (lambda x: x - 0.0, []),
+        (lambda x: 1.0 * x, []),
+        (lambda x: x**1, []),
+        (lambda x: x**2.0, ["Square"]),
+        (lambda x: -(-x), []),
+        (lambda x: tf.transpose(tf.transpose(x, [1, 0]), [1, 0]), []),
+        (lambda x: tf.reshape(x, [2, 3]), []),
+        (lambda x: tf.broadcast_to(x, [2, 3]), []),
+        (lambda x: tf.stop_gradient(tf.identity(x)), []),
+        (lambda x: tf.cast(tf.cast(x, tf.int32) + 0, tf.float32), ["Cast", "Cast"]),
+        # not simplified: -0.0 + 0 is 0, and a factor may change the shape
+        (lambda x: x + 0.0, ["Const", "AddV2"]),
+        (lambda x: x * tf.ones([4, 2, 3]), ["Const", "Mul"]),
+    ],
+)
+def test_simplify(fn: object, left: list[str]) -> None:
+    graph = optimize(trace(fn, [F]))  # type: ignore[arg-type]
+    assert ops(graph) == left
+    assert ops(simplify(graph)) == left
+
+
+def test_passes_enter_nested_graphs() -> None:
+    def f(n: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+        return tf.while_loop(
+            lambda i, x: i < n * 1, lambda i, x: (i + 1, x * 1.0 + (x - 0.0)), (0, x)
+        )[1]
+
+    graph = optimize(trace(f, [tf.TensorSpec([], tf.int32), F]))
+    loop = next(n for n in graph.nodes if n.op.name == "While")
+    assert ops(loop.attrs["body"]) == ["Const", "AddV2", "AddV2"]
+    assert ops(loop.attrs["cond"]) == ["Less"]
+    x = np.ones((2, 3), np.float32)
+    assert NumpyPlan(graph)(np.int32(3), x)[0][0, 0] == 8
+
+
+def test_verifier_names_the_node_and_the_line() -> None:
+    graph = trace(lambda x: tf.exp(x) + 1.0, [F])
+    graph.nodes.reverse()
+    with pytest.raises(InternalError, match="not defined before") as caught:
+        verify(graph)
+    assert "-> " in str(caught.value)
+    assert "test_passes.py" in str(caught.value)
+
+
+def test_verifier_checks_types() -> None:
+    graph = trace(lambda x: tf.exp(x), [F])
+    node = graph.get_operation_by_name("Exp")
+    node.outputs[0].spec = tf.TensorSpec([5], tf.int32)
+    with pytest.raises(InternalError, match="should be float32"):
+        verify(graph)

@@ -1,0 +1,176 @@
+"""Printing, assertions and callbacks: effects that happen in every run, in order."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.execution import reference
+from weft.execution.numpy.plan import NumpyPlan
+from weft.graph.passes import optimize
+from weft.graph.tracing import trace
+from weft.ops.host.formatting import format_array
+
+V = tf.TensorSpec([None])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1, "1"),
+        (1.0, "1"),
+        (0.1, "0.1"),
+        (1 / 3, "0.333333343"),
+        (1e20, "1e+20"),
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
+        (np.float64(1 / 3), "0.33333333333333331"),
+        (np.float16(0.1), "0.0999755859"),
+        (True, "1"),
+        (1 + 2j, "(1,2)"),
+        ("abc", "abc"),
+        (["a", "b"], '["a" "b"]'),
+        ([1, 2, 3], "[1 2 3]"),
+        ([], "[]"),
+        ([[1, 2], [3, 4]], "[[1 2]\n [3 4]]"),
+        ([[[1], [2]], [[3], [4]]], "[[[1]\n  [2]]\n\n [[3]\n  [4]]]"),
+        (list(range(10)), "[0 1 2 ... 7 8 9]"),
+    ],
+)
+def test_format(value: object, text: str) -> None:
+    assert format_array(np.asarray(tf.constant(value))) == text
+
+
+def test_summarize() -> None:
+    assert format_array(np.arange(10), 1) == "[0 ... 9]"
+    assert format_array(np.arange(10), -1) == "[0 1 2 3 4 5 6 7 8 9]"
+
+
+def test_print_goes_to_stderr_unless_told(capfd: pytest.CaptureFixture[str]) -> None:
+    tf.print("a", 1, tf.constant([1.5]))
+    tf.print("b", tf.constant(2), output_stream=sys.stdout, sep="-", end="!\n")
+    out, err = capfd.readouterr()
+    assert err == "a 1 [1.5]\n"
+    assert out == "b-2!\n"
+
+
+def test_print_structures(capsys: pytest.CaptureFixture[str]) -> None:
+    tf.print({"b": tf.constant(1), "a": [2, tf.constant([3.0])]}, output_stream=sys.stdout)
+    tf.print(tf.Variable(4.0), (5, "six"), None, output_stream=sys.stdout)
+    assert capsys.readouterr().out == "{'a': [2, [3]], 'b': 1}\n4 (5, 'six') None\n"
+
+
+def test_strings_are_quoted_among_other_things(capsys: pytest.CaptureFixture[str]) -> None:
+    tf.print(tf.constant("a"), output_stream=sys.stdout)
+    tf.print(tf.constant("a"), "b", tf.constant(["c"]), output_stream=sys.stdout)
+    assert capsys.readouterr().out == 'a\n"a" b ["c"]\n'
+
+
+def test_print_to_files_and_logs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "out.txt"
+    tf.print("one", output_stream=f"file://{file}")
+    tf.print("two", output_stream=f"file://{file}")
+    assert file.read_text() == "one\ntwo\n"
+    with caplog.at_level(logging.INFO, "weft"):
+        tf.print("three", output_stream=logging.INFO)
+        tf.print("four", output_stream=logging.warning)
+    assert [(r.levelname, r.message) for r in caplog.records] == [
+        ("INFO", "three"),
+        ("WARNING", "four"),
+    ]
+    with pytest.raises(ValueError, match="output_stream"):
+        tf.print("x", output_stream="somewhere")
+    with pytest.raises(ValueError, match="'flush'"):
+        tf.print("x", flush=True)
+
+
+def test_print_in_graphs_runs_every_time_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(x: tf.Tensor) -> tf.Tensor:
+        print("tracing")
+        tf.print("first", x, output_stream=sys.stdout)
+        tf.print("second", output_stream=sys.stdout)
+        return x
+
+    graph = optimize(trace(f, [V]))
+    plan = NumpyPlan(graph)
+    for n in (1, 2):
+        plan(np.ones(n, np.float32))
+    reference.run(graph, [np.ones(3, np.float32)])
+    assert capsys.readouterr().out.splitlines() == [
+        "tracing", "first [1]", "second", "first [1 1]", "second", "first [1 1 1]", "second",
+    ]  # fmt: skip
+
+
+def test_assert() -> None:
+    tf.Assert(True, ["fine"])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"assertion failed: x was \[1 2\]"):
+        tf.Assert(False, ["x was", tf.constant([1, 2])])
+
+    def f(x: tf.Tensor) -> tf.Tensor:
+        tf.Assert(tf.reduce_sum(x) > 0, ["sum of", x])  # checked
+        return x
+
+    plan = NumpyPlan(optimize(trace(f, [V])))
+    plan(np.ones(2, np.float32))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"sum of \[-1\]") as e:
+        plan(-np.ones(1, np.float32))
+    assert "# checked" in str(e.value)
+
+
+def test_py_function() -> None:
+    seen = []
+
+    def side_effect(x: tf.Tensor) -> tf.Tensor:
+        assert tf.executing_eagerly()
+        seen.append(x.numpy().tolist())
+        return x * 2.0
+
+    def f(x: tf.Tensor) -> tf.Tensor:
+        return tf.py_function(side_effect, [x], tf.float32) + 1.0
+
+    plan = NumpyPlan(optimize(trace(f, [V])))
+    for _ in range(3):
+        assert plan(np.ones(2, np.float32))[0].tolist() == [3, 3]
+    assert seen == [[1, 1]] * 3
+    assert f(tf.constant([2.0])).numpy().tolist() == [5]
+
+
+def test_py_function_forms() -> None:
+    two = tf.py_function(lambda x: (x, x + 1), [tf.constant(1)], [tf.int32, tf.int32])
+    assert [t.numpy() for t in two] == [1, 2]
+    assert tf.py_function(lambda: None, [], []) is None
+    with pytest.raises(tf.errors.InvalidArgumentError, match="2 results were declared .* got 1"):
+        tf.py_function(lambda: 1, [], [tf.int32, tf.int32])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="declared as int32 .* got float32"):
+        tf.py_function(lambda: 1.5, [], tf.int32)
+
+
+def test_callbacks_keep_their_own_exceptions() -> None:
+    def fail(x: object) -> object:
+        raise KeyError("mine")
+
+    graph = trace(lambda x: tf.py_function(fail, [x], tf.float32), [V])
+    with pytest.raises(KeyError, match="mine"):
+        NumpyPlan(graph)(np.ones(1, np.float32))
+
+
+def test_py_function_is_differentiable_eagerly() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.py_function(lambda t: t * t, [x], tf.float32)
+    assert tape.gradient(y, x).numpy() == 6
+
+
+def test_numpy_function() -> None:
+    def f(x: tf.Tensor) -> tf.Tensor:
+        return tf.numpy_function(lambda a: np.sort(a)[::-1].copy(), [x], tf.float32)
+
+    a = np.array([1, 3, 2], np.float32)
+    assert f(tf.constant(a)).numpy().tolist() == [3, 2, 1]
+    assert NumpyPlan(trace(f, [V]))(a)[0].tolist() == [3, 2, 1]
