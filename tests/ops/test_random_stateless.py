@@ -9,6 +9,7 @@ import pytest
 
 import weft as tf
 from support.op_cases import Case, check_case, f32
+from weft.execution.numpy.plan import NumpyPlan
 from weft.graph.tracing import trace
 
 SEED = [1, 2]
@@ -169,6 +170,23 @@ ERRORS: list[tuple[Any, type[BaseException], str]] = [
 def test_errors(call: Any, error: type[BaseException], text: str) -> None:
     with pytest.raises(error, match=text):
         call(tf.random)
+
+
+@pytest.mark.parametrize("shape", [[-1], [-1, -2], [0, -1], [-1, 0]])
+@pytest.mark.parametrize("traced", [False, True])
+def test_sizes_that_are_negative_at_run_time(shape: list[int], traced: bool) -> None:
+    draws = (
+        lambda s: tf.random.stateless_uniform(s, SEED),
+        lambda s: tf.random.stateless_normal(s, SEED, dtype=tf.float64),
+        lambda s: tf.random.stateless_truncated_normal(s, SEED),
+        lambda s: tf.random.stateless_uniform(s, SEED, None, None, tf.uint64),
+        lambda s: tf.random.stateless_uniform(s, SEED, 0, 9, tf.int32),
+    )
+    value = np.array(shape, np.int32)
+    for draw in draws:
+        run = NumpyPlan(trace(draw, [tf.TensorSpec([None], tf.int32)])) if traced else draw
+        with pytest.raises(tf.errors.ShapeError, match="must not be negative"):
+            run(value)
 
 
 def test_a_shape_that_cannot_fit_is_refused() -> None:

@@ -38,6 +38,8 @@ def _check_vector(op: str, x: TensorSpec, size: int, name: str) -> None:
 
 def _size(shape: Array, itemsize: int) -> tuple[int, ...]:
     sizes = tuple(shape.tolist())
+    if min(sizes, default=0) < 0:
+        raise ValueError("a size is negative")  # the type rule says it better
     check_allocation(sizes, itemsize)
     return sizes
 
@@ -61,6 +63,7 @@ key_counter_op = define_op(
     kernel=_key_counter_kernel,
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
     fresh=True,
 )
 
@@ -86,6 +89,7 @@ def _draw(name: str, function: Any, native: Any) -> Op:
         kernel=kernel,
         native=native,
         vjp=NOT_DIFFERENTIABLE,
+        trusts_kernel=True,
         fresh=True,
     )
 

@@ -48,6 +48,8 @@ def _skip_infer(resource: TensorSpec, delta: TensorSpec, *, step: int) -> Tensor
 
 def _skip_kernel(xp: Any, resource: RngCell, delta: Array, *, step: int) -> Array:
     sizes = delta.reshape(-1).tolist()
+    if delta.ndim > 1:
+        raise ValueError("delta has too many axes")
     if delta.ndim and min(sizes, default=0) < 0:
         raise InvalidArgumentError(
             None, None, f"RngReadAndSkip: a shape must not be negative, got {sizes}."
@@ -64,6 +66,7 @@ read_and_skip_op = define_op(
     native=HOST_ONLY,
     vjp=NOT_DIFFERENTIABLE,
     writes=(0,),
+    trusts_kernel=True,
     fresh=True,
 )
 

@@ -41,9 +41,10 @@ _POSIX = {
 _TOKEN = re.compile(
     r"""
       \\Q (?P<literal> .*?) (?: \\E | \Z)   # text between \Q and \E stands for itself
+    | \\x \{ (?P<code> [0-9a-fA-F]+ ) \}
     | \\ (?P<escape> .)
     | \[: (?P<posix> \w+) :\]
-    | (?P<open> \( \? (?: P? < (?! [=!] ) | [=!] | < [=!] )?)
+    | (?P<look> \( \? <? [=!] | \( \? < )
     | (?P<plain> .)
     """,
     re.VERBOSE | re.DOTALL,
@@ -73,10 +74,10 @@ def _translated(pattern: str) -> str:
             if token["posix"] not in _POSIX:
                 raise re.error(f"unknown class {text}")
             text = _POSIX[token["posix"]]
-        elif kind == "open" and not in_class:
-            if text[-1] in "=!":
-                raise re.error("looking ahead or behind is not supported")
-            text = "(?P<" if text == "(?<" else text
+        elif kind == "code":
+            text = re.escape(chr(int(token["code"], 16)))
+        elif kind == "look" and not in_class:
+            raise re.error(f"{text} (looking ahead or behind) is not supported")
         elif text == "[" and not in_class:
             in_class = True
         elif text == "[":
