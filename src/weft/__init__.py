@@ -154,6 +154,11 @@ from weft.ops.linalg.einsum import (
     einsum as einsum,
     tensordot as tensordot,
 )
+from weft.ops.linalg.norms import (
+    clip_by_global_norm as clip_by_global_norm,
+    clip_by_norm as clip_by_norm,
+    norm as norm,
+)
 from weft.ops.linalg.products import (
     matmul as matmul,
 )

@@ -14,6 +14,12 @@ from weft.ops.linalg.einsum import (
     einsum as einsum,
     tensordot as tensordot,
 )
+from weft.ops.linalg.norms import (
+    global_norm as global_norm,
+    l2_normalize as l2_normalize,
+    norm as norm,
+    normalize as normalize,
+)
 from weft.ops.linalg.products import (
     adjoint as adjoint,
     cross as cross,

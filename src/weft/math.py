@@ -1,5 +1,8 @@
 """`tf.math`: arithmetic, elementwise functions, reductions."""
 
+from weft.ops.linalg.norms import (
+    l2_normalize as l2_normalize,
+)
 from weft.ops.math.angles import (
     angle as angle,
     atan2 as atan2,
@@ -90,6 +93,16 @@ from weft.ops.math.unary import (
     square as square,
     tan as tan,
     tanh as tanh,
+)
+from weft.ops.nn.activations import (
+    softsign as softsign,
+)
+from weft.ops.nn.normalization import (
+    zero_fraction as zero_fraction,
+)
+from weft.ops.nn.softmax import (
+    log_softmax as log_softmax,
+    softmax as softmax,
 )
 from weft.ops.reduce.extrema import (
     reduce_max as reduce_max,

@@ -1,6 +1,9 @@
 """`tf.nn`: neural-network functions."""
 
 from weft import _nn_experimental
+from weft.ops.linalg.norms import (
+    l2_normalize as l2_normalize,
+)
 from weft.ops.math.special import (
     softplus as softplus,
 )
@@ -8,8 +11,55 @@ from weft.ops.math.unary import (
     sigmoid as sigmoid,
     tanh as tanh,
 )
+from weft.ops.nn.activations import (
+    crelu as crelu,
+    elu as elu,
+    gelu as gelu,
+    leaky_relu as leaky_relu,
+    relu as relu,
+    relu6 as relu6,
+    selu as selu,
+    silu as silu,
+    softsign as softsign,
+    swish as swish,
+)
+from weft.ops.nn.convolution import (
+    conv1d as conv1d,
+    conv2d as conv2d,
+    conv2d_transpose as conv2d_transpose,
+    conv3d as conv3d,
+)
 from weft.ops.nn.dropout import (
     dropout as dropout,
+)
+from weft.ops.nn.losses import (
+    l2_loss as l2_loss,
+    log_poisson_loss as log_poisson_loss,
+    sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits,
+    weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits,
+)
+from weft.ops.nn.normalization import (
+    batch_normalization as batch_normalization,
+    bias_add as bias_add,
+    embedding_lookup as embedding_lookup,
+    moments as moments,
+    zero_fraction as zero_fraction,
+)
+from weft.ops.nn.pooling import (
+    avg_pool as avg_pool,
+    avg_pool1d as avg_pool1d,
+    avg_pool2d as avg_pool2d,
+    avg_pool3d as avg_pool3d,
+    max_pool as max_pool,
+    max_pool1d as max_pool1d,
+    max_pool2d as max_pool2d,
+    max_pool3d as max_pool3d,
+)
+from weft.ops.nn.softmax import (
+    log_softmax as log_softmax,
+    softmax as softmax,
+    softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits,
 )
 from weft.ops.reduce.order import (
     top_k as top_k,
