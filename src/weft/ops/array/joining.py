@@ -297,12 +297,12 @@ def split(
                 None, None, f"split: num_or_size_splits must be at least 1, got {parts}."
             )
         return list(split_op(x, num=parts, axis=at, name=name))
-    sizes = shapes.shape_argument(num_or_size_splits)
-    if sizes.spec.rank == 0:
+    if getattr(num_or_size_splits, "shape", None) == ():
         raise ValueError(
             "split: num_or_size_splits must be a Python number or a vector of sizes, got the "
-            f"scalar tensor {sizes!r}."
+            f"scalar {num_or_size_splits!r}."
         )
+    sizes = shapes.shape_argument(num_or_size_splits)
     if num is None:
         num = _static_size("split", sizes, 0, "num")
     return list(split_v_op(x, sizes, num=num, axis=at, name=name))

@@ -50,6 +50,8 @@ def _block_size(axis: int, have: Any, start: Any, size: Any) -> Size:
 
 
 def _slice_kernel(xp: Any, x: Array, begin: Array, size: Array) -> Array:
+    if begin.shape != (x.ndim,) or size.shape != (x.ndim,):
+        raise ValueError("the type rule says what is wrong")
     parts = zip(range(x.ndim), x.shape, begin.tolist(), size.tolist(), strict=True)
     sizes = [_block_size(*part) for part in parts]
     ends = zip(begin.tolist(), sizes, strict=True)

@@ -77,13 +77,9 @@ def _bound(value: Any, dynamic: list[Tensor]) -> Any:
             return int(value._value)
         dynamic.append(value)
         return ("input", len(dynamic) - 1)
-    if (
-        isinstance(value, (np.integer, np.ndarray))
-        and np.ndim(value) == 0
-        and not isinstance(value, np.bool_)
-    ):
+    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0 and value.dtype.kind in "iu":
         return int(value)
-    if not isinstance(value, bool) and hasattr(value, "__index__"):
+    if not isinstance(value, (bool, np.generic, np.ndarray)) and hasattr(value, "__index__"):
         return value.__index__()
     raise _bad_index(value)
 
