@@ -1,5 +1,7 @@
 """Weft: imperative Python in, compiled graphs out, behind TensorFlow's public names."""
 
+from typing import Any as _Any
+
 from weft import (
     bitwise as bitwise,
     dtypes as dtypes,
@@ -47,6 +49,9 @@ from weft.core.dtypes import (
     uint32 as uint32,
     uint64 as uint64,
     variant as variant,
+)
+from weft.core.missing import (
+    missing_name as _missing_name,
 )
 from weft.core.shapes import (
     TensorShape as TensorShape,
@@ -125,6 +130,28 @@ from weft.ops.array.tiling import (
     reverse as reverse,
     roll as roll,
     tile as tile,
+)
+from weft.ops.control.branch import (
+    case as case,
+    cond as cond,
+    switch_case as switch_case,
+)
+from weft.ops.control.loop import (
+    while_loop as while_loop,
+)
+from weft.ops.control.tensor_array import (
+    TensorArray as TensorArray,
+    TensorArraySpec as TensorArraySpec,
+)
+from weft.ops.host.asserting import (
+    Assert as Assert,
+)
+from weft.ops.host.callback import (
+    numpy_function as numpy_function,
+    py_function as py_function,
+)
+from weft.ops.host.printing import (
+    print as print,
 )
 from weft.ops.indexing.blocks import (
     slice as slice,
@@ -268,11 +295,14 @@ from weft.ops.static import (
 from weft.ops.strings.numbers import (
     as_string as as_string,
 )
+from weft.state.variable import (
+    Variable as Variable,
+)
 
 newaxis = None
-from weft.state.variable import Variable as Variable
-from weft.ops.control.branch import case as case, cond as cond, switch_case as switch_case
-from weft.ops.control.loop import while_loop as while_loop
-from weft.ops.host.asserting import Assert as Assert
-from weft.ops.host.callback import numpy_function as numpy_function, py_function as py_function
-from weft.ops.host.printing import print as print
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

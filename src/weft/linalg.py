@@ -1,5 +1,10 @@
 """`tf.linalg`: matrices."""
 
+from typing import Any as _Any
+
+from weft.core.missing import (
+    missing_name as _missing_name,
+)
 from weft.ops.array.ranges import (
     eye as eye,
 )
@@ -41,3 +46,7 @@ from weft.ops.linalg.tensor_diagonals import (
     tensor_diag as tensor_diag,
     tensor_diag_part as tensor_diag_part,
 )
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

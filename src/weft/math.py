@@ -1,5 +1,10 @@
 """`tf.math`: arithmetic, elementwise functions, reductions."""
 
+from typing import Any as _Any
+
+from weft.core.missing import (
+    missing_name as _missing_name,
+)
 from weft.ops.linalg.norms import (
     l2_normalize as l2_normalize,
 )
@@ -136,3 +141,7 @@ from weft.ops.reduce.sums import (
     reduce_mean as reduce_mean,
     reduce_sum as reduce_sum,
 )
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

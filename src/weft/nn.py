@@ -1,6 +1,11 @@
 """`tf.nn`: neural-network functions."""
 
+from typing import Any as _Any
+
 from weft import _nn_experimental
+from weft.core.missing import (
+    missing_name as _missing_name,
+)
 from weft.ops.linalg.norms import (
     l2_normalize as l2_normalize,
 )
@@ -66,3 +71,7 @@ from weft.ops.reduce.order import (
 )
 
 experimental = _nn_experimental
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

@@ -1,5 +1,10 @@
 """`tf.strings`: operations on strings."""
 
+from typing import Any as _Any
+
+from weft.core.missing import (
+    missing_name as _missing_name,
+)
 from weft.ops.strings.joining import (
     join as join,
     reduce_join as reduce_join,
@@ -19,3 +24,7 @@ from weft.ops.strings.text import (
     substr as substr,
     upper as upper,
 )
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

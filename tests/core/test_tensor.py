@@ -111,12 +111,12 @@ def test_iteration_and_length() -> None:
 def test_operators_with_numbers_and_arrays_on_either_side(op: object) -> None:
     a = np.array([[3.0, 2.0, 5.0]], np.float32)
     for other in (2, 2.0, np.array([2.0, 3.0, 4.0]), np.float32(2), [2.0, 3.0, 4.0]):
-        left = op(tf.constant(a), other)  # type: ignore[operator]
-        right = op(other, tf.constant(a))  # type: ignore[operator]
+        left = op(tf.constant(a), other)
+        right = op(other, tf.constant(a))
         assert isinstance(left, tf.Tensor)
         assert isinstance(right, tf.Tensor)
-        np.testing.assert_allclose(left.numpy(), op(a, np.float32(other)), rtol=1e-6)  # type: ignore
-        np.testing.assert_allclose(right.numpy(), op(np.float32(other), a), rtol=1e-6)  # type: ignore
+        np.testing.assert_allclose(left.numpy(), op(a, np.float32(other)), rtol=1e-6)
+        np.testing.assert_allclose(right.numpy(), op(np.float32(other), a), rtol=1e-6)
 
 
 def test_logical_and_bitwise_operators() -> None:

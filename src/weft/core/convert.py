@@ -169,7 +169,7 @@ def _array_from_sequence(value: Any, dtype: DType | None) -> Array:
 
 def _strings_from_sequence(value: Any, leaves: list[Any], dtype: DType | None) -> Array:
     if dtype not in (None, dtypes.string):
-        raise _wrong_kind(value, dtype)  # type: ignore[arg-type]
+        raise _wrong_kind(value, dtype)
     flat = np.empty(len(leaves), object)
     flat[:] = leaves
     return _bytes_array(flat.reshape(_rectangular_shape(value)))

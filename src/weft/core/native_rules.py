@@ -18,7 +18,7 @@ class NativeRule:
         self.name = name
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.name == other.name  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.name == other.name
 
     def __hash__(self) -> int:
         return hash((type(self), self.name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,16 @@ class _Message:
 class AttrValue(_Message):
     """The value of an attribute; exactly one of the fields of an attribute is set."""
 
-    _FIELDS = ("type", "shape", "tensor", "i", "f", "b", "s", "func", "list")
-
     def __init__(self, **content: Any) -> None:
-        for field in self._FIELDS:
-            setattr(self, field, content.get(field))
+        self.type: int | None = content.get("type")
+        self.shape: list[int] | None = content.get("shape")
+        self.tensor: np.ndarray[Any, Any] | None = content.get("tensor")
+        self.i: int | None = content.get("i")
+        self.f: float | None = content.get("f")
+        self.b: bool | None = content.get("b")
+        self.s: bytes | None = content.get("s")
+        self.func: str | None = content.get("func")
+        self.list: Sequence[AttrValue] | None = content.get("list")
 
     def __repr__(self) -> str:
         set_fields = {k: v for k, v in vars(self).items() if v is not None}

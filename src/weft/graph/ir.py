@@ -19,7 +19,7 @@ from weft.core.specs import TensorSpec, ValueSpec
 from weft.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft.errors import InaccessibleTensorError, OpError
 from weft.graph import graphdef, printer
-from weft.graph.names import NameTable
+from weft.graph.names import NameTable, valid_name
 from weft.ops import static
 from weft.ops.array.source import placeholder_op
 from weft.ops.dispatch import check_dtypes
@@ -214,8 +214,7 @@ class Graph:
             raise TypeError(f"Expected a tensor, got {tensor!r} of type {type(tensor).__name__}.")
         if self.outer is not None and getattr(tensor, "node", None) not in self.outer:
             return self.capture(self.outer.capture(tensor))
-        with_name = tensor.node.name if isinstance(tensor, SymbolicTensor) else "captured"
-        inner = self._placeholder(tensor.spec, with_name)
+        inner = self._placeholder(tensor.spec, _capture_name(tensor))
         self._captures[id(tensor)] = (tensor, inner)
         self._outer_of[id(inner)] = tensor
         return inner
@@ -316,6 +315,13 @@ class Graph:
 
     def __str__(self) -> str:
         return printer.graph_text(self)
+
+
+def _capture_name(tensor: Tensor) -> str:
+    """The placeholder of a capture is called like what it stands for, if that has a name."""
+    if isinstance(tensor, SymbolicTensor):
+        return str(tensor.node.name)
+    return valid_name(getattr(getattr(tensor, "_value", None), "name", "captured"))
 
 
 def infer(

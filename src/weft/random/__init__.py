@@ -1,5 +1,10 @@
 """`tf.random`: random numbers."""
 
+from typing import Any as _Any
+
+from weft.core.missing import (
+    missing_name as _missing_name,
+)
 from weft.ops.random.algorithms import (
     Algorithm as Algorithm,
 )
@@ -30,3 +35,7 @@ from weft.ops.random.streams import (
 from weft.random import (
     experimental as experimental,
 )
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

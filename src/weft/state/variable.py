@@ -77,7 +77,7 @@ class Variable:
         self._shape = value.shape if shape is None and validate_shape else TensorShape(shape)
         if not self._shape.is_compatible_with(value.shape):
             raise ValueError(
-                f"The initial value has shape {value.shape}, which does not fit shape={self._shape}."
+                f"The initial value has shape {value.shape}; it does not fit shape={self._shape}."
             )
         self._name = name or "Variable"
         self._trainable = trainable is None or bool(trainable)
@@ -180,7 +180,7 @@ class Variable:
         return len(self.value())  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Tensor]:
-        return iter(self.value())  # type: ignore[call-overload]
+        return iter(self.value())
 
     def __bool__(self) -> bool:
         return bool(self.value())

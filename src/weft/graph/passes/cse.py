@@ -12,16 +12,22 @@ from weft.graph.rewrite import Rewriter, rewrite
 
 
 def merge_equal_nodes(graph: Graph) -> Graph:
-    """The graph with pure nodes of equal op, inputs and attributes merged into the first."""
+    """The graph with nodes of equal op, inputs and attributes merged into the first.
+
+    Two reads of a variable are equal only if nothing was written between them.
+    """
     seen: dict[Any, tuple[SymbolicTensor, ...]] = {}
+    writes = 0
 
     def visit(rewriter: Rewriter, node: Node) -> None:
-        if not node.effects.none or not node.outputs:
+        nonlocal writes
+        if node.effects.must_run or not node.outputs:
+            writes += 1
             rewriter.copy(node)
             return
         inputs = tuple([id(rewriter[x]) for x in node.inputs])
         attrs = tuple([(k, _key(v)) for k, v in node.attrs.items()])
-        key = (node.op.name, inputs, attrs)
+        key = (node.op.name, inputs, attrs, writes if node.effects.reads else None)
         found = seen.get(key)
         if found is None:
             seen[key] = rewriter.copy(node).outputs

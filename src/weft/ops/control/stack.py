@@ -65,7 +65,7 @@ def _set_item_infer(
 
 
 def _set_item_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
-    stack, index, item = ctx.inputs
+    _, index, item = ctx.inputs
     return (
         clear_item_op(g, index),
         None,

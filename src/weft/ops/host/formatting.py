@@ -28,8 +28,8 @@ def format_number(x: Any) -> str:
 
 def _format_float(x: Any) -> str:
     value = float(x)
-    if value != value or value in (float("inf"), float("-inf")):
-        return {"nan": "nan", "inf": "inf", "-inf": "-inf"}[str(value)]
+    if not np.isfinite(value):
+        return str(value)
     short, exact = _DIGITS[np.dtype(type(x)).itemsize]
     kind = np.float64 if exact == 17 else np.float32
     text = f"{value:.{short}g}"

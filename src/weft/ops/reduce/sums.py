@@ -120,11 +120,19 @@ def _mean_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
 
 def _mean_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
     x = ctx.inputs[0]
-    count = shapes.size_op(x, out_type=SHAPE_DTYPE) / shapes.size_op(
-        ctx.outputs[0], out_type=SHAPE_DTYPE
-    )
-    share = g / casting.cast(count, g.dtype)
+    share = g * _share_of_each(x, ctx.outputs[0])
     return (spread(share, x, ctx.attrs["axis"], ctx.attrs["keepdims"]),)
+
+
+def _share_of_each(x: Tensor, mean: Tensor) -> Any:
+    """How much each element counts in its mean: a number if the sizes are known."""
+    n, groups = x.shape.num_elements(), mean.shape.num_elements()
+    if n is not None and groups is not None:
+        return groups / n if n else 0.0
+    # In float64: the number of elements may be beyond what float16 can hold.
+    sizes = [shapes.size_op(t, out_type=dtypes.int64) for t in (mean, x)]
+    count, total = [casting.cast(size, dtypes.float64) for size in sizes]
+    return casting.cast(count / total, mean.dtype)
 
 
 mean_op = define_op(
