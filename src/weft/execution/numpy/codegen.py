@@ -156,9 +156,7 @@ class _Writer:
         inputs = [self.names[id(x)] for x in node.inputs]
         if op.ufunc is not None:
             if buffer is not None:
-                # Positional is faster; maximum and minimum take no third positional argument.
-                keyword = "out=" if op.ufunc.__name__ in ("maximum", "minimum") else ""
-                inputs.append(keyword + self.names[id(buffer)])
+                inputs.append(f"out={self.names[id(buffer)]}")
             return f"{self.bind(op.ufunc, f'np_{op.ufunc.__name__}')}({', '.join(inputs)})"
         attrs = [f"{k}={self._literal(v, k)}" for k, v in node.attrs.items()]
         kernel = self.bind(op.kernel, f"k_{op.name}")

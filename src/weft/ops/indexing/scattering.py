@@ -70,6 +70,8 @@ def _scatter_nd_kernel(
     xp: Any, indices: Array, updates: Array, shape: Array, *, batch_dims: int
 ) -> Array:
     sizes = tuple(shape.tolist())
+    if any(size < 0 for size in sizes):
+        raise ValueError("the type rule says what is wrong")
     check_allocation(sizes, updates.dtype.itemsize)
     _check_updates("scatter_nd", sizes, _spec(indices), _spec(updates), batch_dims)
     index = gathering.nd_index(xp, "scatter_nd", sizes, indices, batch_dims)
