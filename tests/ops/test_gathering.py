@@ -61,7 +61,9 @@ CASES += [
     ),
     Case(tf.gather, [c64(4), below(4, 3)], {}, lambda x, i: x[i]),
     Case(tf.gather, [boolean(4), below(4, 3)], {}, lambda x, i: x[i]),
-    Case(tf.gather, [i32(4, 2), below(4, 3).astype(np.int16)], {}, lambda x, i: x[i], label="int16"),
+    Case(
+        tf.gather, [i32(4, 2), below(4, 3).astype(np.int16)], {}, lambda x, i: x[i], label="int16"
+    ),
     *[
         Case(
             tf.gather_nd,
@@ -127,7 +129,7 @@ CASES += [
         )
         for a in (0, 1, -1)
     ],
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)

@@ -115,12 +115,18 @@ def test_tuple_keeps_none() -> None:
     [
         (lambda: tf.concat([1, 2], 0), "concat: scalars cannot be joined.*tf.stack"),
         (lambda: tf.concat([[1], [2]], 1), r"concat: axis 1 is out of range; allowed is \[-1, 1\)"),
-        (lambda: tf.concat([[[1, 2]], [[3]]], 0), r"axis 1 in \(1, 2\) and \(1, 1\) \(values\[1\]\)"),
+        (
+            lambda: tf.concat([[[1, 2]], [[3]]], 0),
+            r"axis 1 in \(1, 2\) and \(1, 1\) \(values\[1\]\)",
+        ),
         (lambda: tf.concat([[1], [[2]]], 0), r"equal rank, got shapes \(1,\) and \(1, 1\)"),
         (lambda: tf.concat([], 0), "concat: at least one tensor"),
         (lambda: tf.stack([[1], [2, 3]]), r"stack: values\[0\] and values\[1\].*\(1,\) and \(2,\)"),
         (lambda: tf.stack([1, 2], axis=2), r"stack: axis 2 is out of range; allowed is \[-1, 1\)"),
-        (lambda: tf.unstack([[1, 2, 3]], num=2), "unstack: num and the size.*3 and 2|2 and 3|1 and 2"),
+        (
+            lambda: tf.unstack([[1, 2, 3]], num=2),
+            "unstack: num and the size.*3 and 2|2 and 3|1 and 2",
+        ),
         (lambda: tf.unstack(1), "unstack: axis 0 is out of range"),
         (lambda: tf.split([1, 2, 3], 2), "size 3 cannot be split into 2 equal parts"),
         (lambda: tf.split([1, 2, 3], [1, 1]), r"do not add up.*got \[1, 1\] for an axis of size 3"),
@@ -129,7 +135,7 @@ def test_tuple_keeps_none() -> None:
         (lambda: tf.split([1, 2, 3], [3], num=2), "split: .*2"),
         (lambda: tf.split(3, 1), "split: value must have rank at least 1"),
     ],
-)  # fmt: skip
+)
 def test_shape_errors(call, text) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=text) as info:
         call()

@@ -13,7 +13,13 @@ CASES = [
     Case(tf.range, [np.int32(5)], {}, np.arange, label="range(5)"),
     Case(lambda n: tf.range(2, n, 3), [np.int32(12)], {}, lambda n: np.arange(2, n, 3), label="r"),
     Case(lambda n: tf.range(n, 0, -2), [np.int64(5)], {}, lambda n: np.arange(n, 0, -2)),
-    Case(lambda n: tf.range(1.0, n, 0.25), [np.float32(2)], {}, lambda n: np.arange(1, n, 0.25), grad=False),
+    Case(
+        lambda n: tf.range(1.0, n, 0.25),
+        [np.float32(2)],
+        {},
+        lambda n: np.arange(1, n, 0.25),
+        grad=False,
+    ),
     *[
         Case(
             lambda x, y, a=a: tf.linspace(x, y, 5, axis=a),
@@ -50,7 +56,7 @@ CASES = [
         lambda n: (np.arange(2) < n[..., None]).astype(np.float32),
         label="sequence_mask to 2",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)

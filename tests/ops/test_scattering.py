@@ -118,14 +118,17 @@ def test_other_dtypes() -> None:
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: tf.scatter_nd([[1]], [[1, 2]], [3, 3]), r"updates must have shape \(1, 3\).*\(1, 2\)"),
+        (
+            lambda: tf.scatter_nd([[1]], [[1, 2]], [3, 3]),
+            r"updates must have shape \(1, 3\).*\(1, 2\)",
+        ),
         (lambda: tf.scatter_nd([[1]], [1, 2], [3]), r"scatter_nd: updates must have shape \(1,\)"),
         (lambda: tf.scatter_nd([[1, 1]], [1], [3]), "indices have 2 entries.*only 1 axes"),
         (lambda: tf.scatter_nd([[0]], [1], [-3]), "scatter_nd: shape must not be negative"),
         (lambda: tf.tensor_scatter_nd_add([1, 2], [[0]], [[7]]), r"tensor_scatter_nd_add: updates"),
         (lambda: tf.tensor_scatter_nd_max([1, 2], 0, 7), "indices must have at least one axis"),
     ],
-)  # fmt: skip
+)
 def test_shape_errors(call, text) -> None:
     with pytest.raises(tf.errors.ShapeError, match=text):
         call()

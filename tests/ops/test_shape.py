@@ -16,12 +16,24 @@ CASES = [
     Case(tf.shape, [i32()], {"out_type": tf.int64}, lambda x: np.zeros(0), grad=False),
     Case(tf.size, [f32(2, 3)], {}, lambda x: np.array(6), grad=False),
     Case(tf.rank, [f32(2, 3)], {}, lambda x: np.array(2), grad=False),
-    Case(lambda x, y: tf.shape_n([x, y]), [f32(2), f32(3, 4)], {}, lambda x, y: [np.array([2]), np.array([3, 4])], grad=False),
+    Case(
+        lambda x, y: tf.shape_n([x, y]),
+        [f32(2), f32(3, 4)],
+        {},
+        lambda x, y: [np.array([2]), np.array([3, 4])],
+        grad=False,
+    ),
     *[
         Case(tf.reshape, [f32(2, 3, 4)], {"shape": s}, lambda x, s=s: x.reshape(s))
         for s in ([6, 4], [4, -1], [-1], [1, 2, 12], -1, [2, 3, 4])
     ],
-    Case(tf.reshape, [f32(2, 6), np.array([3, -1])], {}, lambda x, s: x.reshape(s), label="reshape tensor"),
+    Case(
+        tf.reshape,
+        [f32(2, 6), np.array([3, -1])],
+        {},
+        lambda x, s: x.reshape(s),
+        label="reshape tensor",
+    ),
     Case(tf.reshape, [f32()], {"shape": [1, 1]}, lambda x: x.reshape(1, 1)),
     Case(tf.reshape, [f32(1, 1)], {"shape": []}, lambda x: x.reshape(())),
     Case(tf.reshape, [f32(0, 3)], {"shape": [0, -1]}, lambda x: x),
@@ -31,7 +43,12 @@ CASES = [
         for a in (0, 1, 2, -1, -3)
     ],
     *[
-        Case(tf.squeeze, [f32(1, 3, 1)], {"axis": a}, lambda x, a=a: np.squeeze(x, tuple(a) if isinstance(a, list) else a))
+        Case(
+            tf.squeeze,
+            [f32(1, 3, 1)],
+            {"axis": a},
+            lambda x, a=a: np.squeeze(x, tuple(a) if isinstance(a, list) else a),
+        )
         for a in (None, 0, [0, 2], -1)
     ],
     *[
@@ -52,7 +69,7 @@ CASES = [
         lambda x, y: np.array([2, 3, 4]),
         label="broadcast_dynamic_shape",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)

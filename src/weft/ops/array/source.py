@@ -120,7 +120,10 @@ no_op_op = define_op(
 
 
 def no_op(name: str | None = None) -> Any:
-    """Does nothing."""
+    """Does nothing.
+
+    >>> tf.no_op()
+    """
     no_op_op(name=name)
 
 
