@@ -146,7 +146,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
             k = math.prod(where.window)
             split = xp.reshape(flat, (groups, flat.shape[1], k, channels // groups))
             columns = xp.moveaxis(split, 0, 2)
-            columns = xp.reshape(columns, (-1, *where.outputs, *where.window, channels))
+            columns = xp.reshape(columns, (*g[part].shape[:-1], *where.window, channels))
             for place, at in where.positions():
                 spatial = (slice(None),) * n
                 out[(part, *at)] += columns[(slice(None), *spatial, *place)]

@@ -62,8 +62,8 @@ def per_axis(op: str, name: str, value: Any, n: int, channels_first: bool) -> In
 def check_padding(op: str, padding: Any, n: int, channels_first: bool) -> Padding:
     """The padding attribute from "SAME", "VALID" or a pair of numbers for every axis."""
     if isinstance(padding, str):
-        if padding.upper() in ("SAME", "VALID"):
-            return padding.upper()
+        if padding in ("SAME", "VALID"):
+            return padding
     elif isinstance(padding, (list, tuple)) and len(padding) == n + 2:
         pairs = tuple([static.static_ints(op, pair, "padding") for pair in padding])
         spatial = pairs[2:] if channels_first else pairs[1:-1]
@@ -71,7 +71,7 @@ def check_padding(op: str, padding: Any, n: int, channels_first: bool) -> Paddin
         ok = all(isinstance(p, tuple) and len(p) == 2 and min(p) >= 0 for p in pairs)
         if ok and all(tuple(p) == (0, 0) for p in others):  # type: ignore[arg-type]
             return spatial
-    raise ValueError(
+    raise ShapeError(
         f"{op}: padding must be 'SAME', 'VALID', or a list of {n + 2} pairs of numbers that are "
         f"[0, 0] for the batch and channel axes, got {padding!r}."
     )
