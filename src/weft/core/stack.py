@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from weft.core.resources import Variant
-from weft.errors import InvalidArgumentError, OutOfRangeError
+from weft.errors import InvalidArgumentError, OutOfRangeError, ShapeError
 
 Array = np.ndarray[Any, Any]
 Written = int | Array
@@ -117,11 +117,9 @@ class Stack(Variant):
         self._check(i)
         value = np.asarray(value)
         if self._buffer is not None and value.shape != self._buffer.data.shape[1:]:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise ShapeError(
                 f"TensorArray: elements have shape {self._buffer.data.shape[1:]}, element {i} got "
-                f"{value.shape}.",
+                f"{value.shape}."
             )
         with _claim:
             buffer = self._buffer_with_room(value.shape, i)
