@@ -35,6 +35,12 @@ CASES = [
         expect=lambda x, y, n: np.linspace(x, y, n),
         label="linspace broadcast",
     ),
+    Case(
+        lambda x, y: tf.linspace(x, y, 4),
+        [f32(), f32()],
+        expect=lambda x, y: np.linspace(x, y, 4),
+        label="linspace scalars",
+    ),
     Case(lambda n: tf.eye(n, 3), [np.int32(2)], expect=lambda n: np.eye(n, 3), label="eye"),
     Case(
         lambda n: tf.eye(2, batch_shape=[n, 3], dtype=tf.int64),

@@ -39,7 +39,9 @@ fill_op = define_op(
     kernel=_fill_kernel,
     native=Special("fill"),
     vjp=lambda ctx, g: (None, sums.sum_op(g, axis=None, keepdims=False)),
+    trusts_kernel=True,
     fresh=True,
+    shape_arithmetic=True,
 )
 
 

@@ -59,8 +59,9 @@ def _range_infer(start: TensorSpec, limit: TensorSpec, delta: TensorSpec) -> Ten
         rules.check_rank("range", spec, 0, name=name)
         parts.append(rules.known(spec))
     size: Size = Dim()
-    if all(isinstance(p, int) for p in parts):
-        size = _range_size(*parts)
+    if all(isinstance(p, (int, float)) for p in parts):
+        exact = int if start.dtype.is_integer else start.dtype.as_numpy_dtype
+        size = _range_size(*[exact(p) for p in parts])
     elif parts[0] == 0 and parts[2] == 1 and isinstance(parts[1], Dim):
         size = parts[1]
     return TensorSpec.of(start.dtype, (size,))
@@ -74,6 +75,8 @@ def _range_kernel(xp: Any, start: Any, limit: Any, delta: Any) -> Array:
     else:
         size = _range_size(start, limit, delta)
     check_allocation((size,), dtype.itemsize)
+    if dtype.kind == "i":
+        return xp.arange(int(start), int(limit), int(delta), dtype)
     steps = xp.arange(size)
     if dtype.itemsize < 4:  # the narrow floats count only to a few hundred exactly
         wide = xp.float32
@@ -138,13 +141,20 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     at = joining.single_axis("linspace", axis)
     if first.dtype.is_integer:
         first, last = casting.cast(first, float64), casting.cast(last, float64)
+    if first.spec.rank == 0 == last.spec.rank:
+        rules.normalize_axis("linspace", at, 1)
+        return _spaced(first, last, range(count), count, name)
     shape = shape_checks.broadcast_dynamic_shape(shapes.shape(first), shapes.shape(last))
     first, last = shapes.broadcast_to(first, shape), shapes.broadcast_to(last, shape)
     before, after = _around_new_axis(shape, first.spec.rank, at)
     first = shapes.reshape(first, joining.concat([before, [1], after], 0))
     last = shapes.reshape(last, shapes.shape(first))
     along = joining.concat([fill.ones_like(before), [-1], fill.ones_like(after)], 0)
-    steps = shapes.reshape(range(count), along)
+    return _spaced(first, last, shapes.reshape(range(count), along), count, name)
+
+
+def _spaced(first: Tensor, last: Tensor, steps: Tensor, count: Tensor, name: str | None) -> Tensor:
+    """Numbers from first to last, at the given steps out of `count`."""
     gaps = arithmetic.maximum(count - 1, 1)
     spacing = (last - first) / casting.cast(gaps, first.dtype)
     inner = first + spacing * casting.cast(steps, first.dtype)

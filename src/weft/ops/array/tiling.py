@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from weft.core.cells import check_allocation
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA, INDEX, NUMERIC, int32
@@ -123,6 +125,9 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
             at = rules.normalize_axis("repeat", at, x.spec.rank)
     if times.spec.rank == 0 and x.spec.rank is not None:
         return _repeat_all(x, times, at, x.spec.rank)
+    known = _known_repeats(x, times, at)
+    if known is not None:
+        return gathering.gather(x, known, axis=at, name=name)
     count = shapes.shape_op(x, out_type=times.dtype)[at]
     each = shapes.broadcast_to_op(shapes.reshape(times, [-1]), shapes.expand_dims(count, 0))
     each = arithmetic.maximum(each, 0)
@@ -131,8 +136,27 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     return gathering.gather(x, where, axis=at, name=name)
 
 
+def _known_repeats(x: Tensor, times: Tensor, axis: int) -> Array | None:
+    """The indices that repeat slices of x, if all numbers needed are known."""
+    size = x.spec.dims[axis] if x.spec.dims is not None else None
+    numbers = static.get_static_value(times)
+    if not isinstance(size, int) or numbers is None:
+        return None
+    if numbers.size != 1:
+        rules.unify("repeat", size, numbers.size, f"the size of axis {axis} and that of repeats")
+    return np.repeat(np.arange(size, dtype=np.int32), np.maximum(numbers.reshape(-1), 0))
+
+
 def _repeat_all(x: Tensor, times: Tensor, axis: int, rank: int) -> Tensor:
     """Every slice along an axis repeated the same number of times."""
+    number = static.get_static_value(times)
+    if number is not None and x.spec.is_static:
+        n, dims = int(number), list(x.spec.dims or ())
+        tiled = tile(
+            shapes.expand_dims(x, axis + 1), [n if i == axis else 1 for i in range(-1, rank)]
+        )
+        dims[axis] *= n
+        return shapes.reshape(tiled, dims)
     multiples = [1] * (rank + 1)
     multiples[axis + 1] = times  # type: ignore[call-overload]
     tiled = tile(shapes.expand_dims(x, axis + 1), joining.stack(multiples))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from weft.core.convert import convert_to_tensor
@@ -60,10 +61,16 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
         rules.merge_dims("boolean_mask", covered, mask.spec.dims, "the mask and what it covers")
     elif at < 0:
         raise ValueError("boolean_mask: a negative axis needs a tensor whose rank is known.")
+    if x.spec.is_static and mask.spec.is_static:  # all eager calls: nothing is left to run time
+        dims: Any = x.spec.dims
+        if rank > 1:
+            x = shapes.reshape(x, [*dims[:at], math.prod(dims[at : at + rank]), *dims[at + rank :]])
+            mask = shapes.reshape(mask, [-1])
+        return gathering.gather(x, where_op(mask)[:, 0], axis=at, name=name)
     sizes = shapes.shape(x)
     count = shapes.expand_dims(products.reduce_prod(sizes[at : at + rank]), 0)
     if rank > 1:
         x = shapes.reshape(x, joining.concat([sizes[:at], count, sizes[at + rank :]], 0))
     # Reshaping to the number of covered elements refuses a mask of another size at run time.
     where = where_op(shapes.reshape(mask, count))
-    return gathering.gather(x, shapes.squeeze(where, [1]), axis=at, name=name)
+    return gathering.gather(x, where[:, 0], axis=at, name=name)

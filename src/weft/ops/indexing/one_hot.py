@@ -38,6 +38,8 @@ def _one_hot_infer(
 
 
 def _one_hot_kernel(xp: Any, indices: Array, depth: Any, on: Any, off: Any, *, axis: int) -> Array:
+    if depth.ndim or on.ndim or off.ndim:
+        raise ValueError("the type rule says what is wrong")
     at = rules.normalize_axis("one_hot", axis, indices.ndim + 1)
     size = _check_depth(int(depth))
     shape = (*indices.shape[:at], size, *indices.shape[at:])
@@ -55,6 +57,7 @@ one_hot_op = define_op(
     kernel=_one_hot_kernel,
     native=Special("one_hot"),
     vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
     fresh=True,
 )
 
