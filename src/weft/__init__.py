@@ -200,6 +200,8 @@ from weft.ops.math.arithmetic import (
     multiply as multiply,
     negative as negative,
     pow as pow,
+    realdiv as realdiv,
+    scalar_mul as scalar_mul,
     subtract as subtract,
     truediv as truediv,
 )
@@ -208,6 +210,7 @@ from weft.ops.math.casting import (
 )
 from weft.ops.math.clipping import (
     clip_by_value as clip_by_value,
+    saturate_cast as saturate_cast,
 )
 from weft.ops.math.comparison import (
     equal as equal,

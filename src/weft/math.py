@@ -20,7 +20,10 @@ from weft.ops.math.arithmetic import (
     minimum as minimum,
     multiply as multiply,
     negative as negative,
+    nextafter as nextafter,
+    polyval as polyval,
     pow as pow,
+    scalar_mul as scalar_mul,
     subtract as subtract,
     truediv as truediv,
 )

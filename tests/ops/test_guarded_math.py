@@ -166,3 +166,32 @@ def test_cast_rows() -> None:
     assert tf.cast([300, -1], tf.uint8).numpy().tolist() == [44, 255]
     with pytest.raises(TypeError, match="Cast: x has dtype string"):
         tf.cast("a", tf.int32)
+
+
+def test_saturating_casts() -> None:
+    """As TensorFlow 2.21."""
+    cast = tf.saturate_cast
+    assert cast([-1, 300], tf.uint8).numpy().tolist() == [0, 255]
+    assert cast([1e10, -1e10], tf.int32).numpy().tolist() == [2147483520, -(2**31)]
+    assert cast(tf.constant([2**40]), tf.int32).numpy().tolist() == [2**31 - 1]
+    assert float(cast(np.float64(1e30), tf.float16)) == 65504.0
+    assert cast([1 + 2j], tf.float32).numpy().tolist() == [1.0]
+    assert cast([-5.0], tf.complex64).numpy().tolist() == [-5]
+    assert cast(tf.constant([200], tf.uint8), tf.int8).numpy().tolist() == [127]
+
+
+def test_small_functions() -> None:
+    check_case(Case(tf.realdiv, [f32(2, 3), f32(3, low=0.5)], {}, np.divide))
+    check_case(
+        Case(lambda x: tf.math.scalar_mul(2, x), [f32(2, 3)], {}, lambda x: 2 * x, label="2x")
+    )
+    check_case(
+        Case(lambda x: tf.math.polyval([1.0, 2.0, 3.0], x), [f32(2, 3)], {}, label="polynomial",
+             expect=lambda x: np.polyval([1, 2, 3], x))
+    )  # fmt: skip
+    check_case(Case(tf.math.nextafter, [f32(2, 3), f32(3)], {}, np.nextafter, second=False))
+    assert tf.math.polyval([], [1.0, 2.0]).numpy().tolist() == [0, 0]
+    with pytest.raises(ValueError, match=r"scalar_mul: scalar must have rank 0, got shape \(1,\)"):
+        tf.math.scalar_mul([2.0], [1.0])
+    with pytest.raises(ValueError, match="polyval: coeffs must be a list, got tuple"):
+        tf.math.polyval((1.0,), 1.0)

@@ -6,6 +6,7 @@ product of tensors, so each differentiates into the other.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from weft.core.convert import adopt, convert_to_tensor
 from weft.core.dtypes import INDEX, NUMERIC
 from weft.core.native_rules import Contraction
-from weft.core.shapes import Dim, Dims, Size
+from weft.core.shapes import Dim, Dims, Size, format_dims
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.errors import ShapeError
@@ -26,7 +27,7 @@ from weft.ops.reduce.sums import SHAPE_DTYPE
 from weft.ops.registry import Op, args, define_op
 
 # From the ranks of the inputs and the attributes to the labels of inputs and output.
-LabelRule = Callable[..., tuple[list[Labels], Labels]]
+LabelRule = Callable[..., tuple[tuple[Labels, ...], Labels]]
 
 
 def _is_broadcast(label: Any) -> bool:
@@ -42,8 +43,8 @@ def _sizes(op: str, shapes_: Sequence[Dims], inputs: Sequence[Labels]) -> dict[A
                 sizes[label] = size
             elif _is_broadcast(label):
                 sizes[label] = rules.broadcast_dims(op, (sizes[label],), (size,))[0]  # type: ignore[index]
-            else:
-                what = f"the sizes of {label!r} (input {i} has shape {TensorSpec(dims).shape})"
+            elif sizes[label] != size:
+                what = f"the sizes of {label!r} (input {i} has shape {format_dims(dims)})"
                 sizes[label] = rules.unify(op, sizes[label], size, what)
     return sizes
 
@@ -62,7 +63,7 @@ def _define(name: str, label_rule: LabelRule) -> Op:
     """An op that contracts its inputs as `label_rule` says, and the op of its gradients."""
 
     def infer(*inputs: TensorSpec, **attrs: Any) -> TensorSpec:
-        ranks = [x.rank for x in inputs]
+        ranks = tuple([x.rank for x in inputs])
         labels, output = label_rule(ranks, **attrs)
         if labels is None or any(rank is None for rank in ranks):
             dims = None if output is None else tuple([Dim() for _ in output])
@@ -71,7 +72,7 @@ def _define(name: str, label_rule: LabelRule) -> Op:
         return inputs[0].with_dims(tuple([sizes[s] for s in output]))
 
     def kernel(xp: Any, *arrays: Array, **attrs: Any) -> Array:
-        labels, output = label_rule([x.ndim for x in arrays], **attrs)
+        labels, output = label_rule(tuple([x.ndim for x in arrays]), **attrs)
         sizes: Any = _sizes(name, [x.shape for x in arrays], labels)
         parts = [_squeezed(xp, x, s, sizes) for x, s in zip(arrays, labels)]
         return contract(xp, [x for x, _ in parts], [s for _, s in parts], output)
@@ -100,9 +101,9 @@ def _define(name: str, label_rule: LabelRule) -> Op:
         wanted: tuple[int, ...] = tuple(shape.tolist())
         ranks = [x.ndim for x in others]
         ranks.insert(index, len(wanted))
-        labels, output = label_rule(ranks, **attrs)
-        mine = labels.pop(index)
-        arrays, carried = [g, *others], [output, *labels]
+        labels, output = label_rule(tuple(ranks), **attrs)
+        mine = labels[index]
+        arrays, carried = [g, *others], [output, *labels[:index], *labels[index + 1 :]]
         sizes: Any = _sizes(name, [*[x.shape for x in arrays], wanted], [*carried, mine])
         parts = [_squeezed(xp, x, s, sizes) for x, s in zip(arrays, carried)]
         present = {s for _, found in parts for s in found}
@@ -143,6 +144,7 @@ def _define(name: str, label_rule: LabelRule) -> Op:
         kernel=kernel,
         native=Contraction(),
         vjp=vjp,
+        trusts_kernel=True,
     )
     grad_op = define_op(
         f"{name}Grad",
@@ -158,9 +160,10 @@ def _define(name: str, label_rule: LabelRule) -> Op:
 # --- einsum ------------------------------------------------------------------------------------
 
 
-def _einsum_labels(ranks: Sequence[int | None], *, equation: str) -> tuple[Any, Any]:
+@functools.lru_cache(1024)
+def _einsum_labels(ranks: tuple[int | None, ...], *, equation: str) -> tuple[Any, Any]:
     left, right = equation.split("->")
-    inputs: Any = []
+    inputs: list[Labels] = []
     depth: int | None = 0
     for i, (term, rank) in enumerate(zip(left.split(","), ranks, strict=True)):
         named = len(term.replace("...", ""))
@@ -181,7 +184,7 @@ def _einsum_labels(ranks: Sequence[int | None], *, equation: str) -> tuple[Any, 
             f"inputs stands for {depth} axes. Add '...' to the output."
         )
     output = None if depth is None and "..." in right else _spell_out(right, depth or 0)
-    return (None if None in ranks else inputs), output
+    return (None if None in ranks else tuple(inputs)), output
 
 
 def _spell_out(term: str, depth: int) -> Labels:
@@ -196,6 +199,7 @@ _TERM = r"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
 _EQUATION = re.compile(rf"{_TERM}(,{_TERM})*(->{_TERM})?")
 
 
+@functools.lru_cache(1024)
 def _complete(equation: str, n: int) -> str:
     """The equation without spaces and with its output written out; ValueError if it is wrong."""
     equation = equation.replace(" ", "")
@@ -246,7 +250,8 @@ def einsum(
 # --- tensordot ---------------------------------------------------------------------------------
 
 
-def _tensordot_labels(ranks: Sequence[int | None], *, axes: Any) -> tuple[Any, Any]:
+@functools.lru_cache(1024)
+def _tensordot_labels(ranks: tuple[int | None, ...], *, axes: Any) -> tuple[Any, Any]:
     a, b = ranks
     if a is None or b is None:
         return None, None
@@ -262,7 +267,7 @@ def _tensordot_labels(ranks: Sequence[int | None], *, axes: Any) -> tuple[Any, A
     labels_b = tuple([shared.get(i, f"b{i}") for i in range(b)])
     output = [s for i, s in enumerate(labels_a) if i not in axes_a]
     output += [s for i, s in enumerate(labels_b) if i not in axes_b]
-    return [labels_a, labels_b], tuple(output)
+    return (labels_a, labels_b), tuple(output)
 
 
 tensordot_op = _define("Tensordot", _tensordot_labels)

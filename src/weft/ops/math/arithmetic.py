@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core.convert import convert_to_tensor
+from weft.core.convert import adopt, convert_to_tensor
 from weft.core.dtypes import (
     INEXACT,
     NUMERIC,
@@ -20,9 +20,10 @@ from weft.core.dtypes import (
     uint16,
 )
 from weft.core.tensor import Tensor
+from weft.ops import rules
 from weft.ops.array import select
 from weft.ops.math import casting
-from weft.ops.math.operands import binary, conj, operands, sum_to, unary, zero
+from weft.ops.math.operands import binary, conj, operands, sum_to, unary, zero, zeros_like
 from weft.ops.registry import Op
 
 Gradients = tuple[Tensor | None, ...]
@@ -113,6 +114,27 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     np.float64(3.5)
     """
     return real_div_op(*division_operands(x, y), name=name or "truediv")
+
+
+def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y for floating and complex numbers.
+
+    >>> tf.realdiv([6.0, 3.0], 2.0).numpy()
+    array([3. , 1.5], dtype=float32)
+    """
+    return real_div_op(*operands(x, y), name=name)
+
+
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Tensor:
+    """x times a number.
+
+    >>> tf.math.scalar_mul(2, [1.0, 3.0]).numpy()
+    array([2., 6.], dtype=float32)
+    """
+    x = convert_to_tensor(x)
+    factor = convert_to_tensor(scalar, dtype=x.dtype)
+    rules.check_rank("scalar_mul", factor.spec, 0, name="scalar")
+    return mul_op(factor, x, name=name)
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -207,3 +229,39 @@ def log(x: Any, name: str | None = None) -> Tensor:
     array([0.], dtype=float32)
     """
     return log_op(convert_to_tensor(x), name=name)
+
+
+def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
+    """The polynomial with a list of coefficients, that of the highest power first, at x.
+
+    >>> tf.math.polyval([1.0, 2.0, 3.0], 2.0).numpy()
+    np.float32(11.0)
+    """
+    if not isinstance(coeffs, list):
+        raise ValueError(f"polyval: coeffs must be a list, got {type(coeffs).__name__}.")
+    x = convert_to_tensor(x)
+    if not coeffs:
+        return zeros_like(x)
+    out = adopt(coeffs[0], x.dtype)
+    for coefficient in coeffs[1:]:
+        out = out * x + adopt(coefficient, x.dtype)
+    return out
+
+
+def _next_after_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x1, x2 = ctx.inputs
+    return sum_to(g, x1), zeros_like(x2)
+
+
+next_after_op = binary(
+    "NextAfter", np.nextafter, frozenset({float32, float64}), vjp=_next_after_vjp
+)
+
+
+def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+    """The next number of the dtype after x1 in the direction of x2.
+
+    >>> tf.math.nextafter(1.0, 2.0).numpy()
+    np.float32(1.0000001)
+    """
+    return next_after_op(*operands(x1, x2), name=name)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from weft.core import dtypes
 from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import DType
 from weft.core.tensor import Tensor
 from weft.errors import ShapeError
-from weft.ops.math import arithmetic
+from weft.ops.math import arithmetic, casting, complex_parts
 
 
 def clip_by_value(
@@ -26,3 +30,30 @@ def clip_by_value(
             f"{out.shape}."
         )
     return out
+
+
+def _bound(limit: Any, dtype: DType, towards: Any) -> Any:
+    """A limit of one dtype as a number of another: not beyond it, though it may be rounded."""
+    value = dtype.as_numpy_dtype(limit)
+    if dtype.is_floating and abs(int(value)) > abs(int(limit)):
+        value = np.nextafter(value, dtype.as_numpy_dtype(towards))
+    return value
+
+
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+    """x with elements of another dtype; what does not fit becomes its smallest or largest value.
+
+    >>> tf.saturate_cast([-1.0, 300.0], tf.uint8).numpy()
+    array([  0, 255], dtype=uint8)
+    """
+    dtype = dtypes.as_dtype(dtype)
+    x = convert_to_tensor(value)
+    if x.dtype.is_complex and not dtype.is_complex:
+        x = complex_parts.real(x)
+    if x.dtype.is_bool or dtype.is_complex or dtype.is_bool:
+        return casting.cast(x, dtype, name)
+    if dtype.min > x.dtype.min:
+        x = arithmetic.maximum(x, _bound(dtype.min, x.dtype, 0))
+    if dtype.max < x.dtype.max:
+        x = arithmetic.minimum(x, _bound(dtype.max, x.dtype, 0))
+    return casting.cast(x, dtype, name)
