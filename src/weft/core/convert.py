@@ -22,6 +22,7 @@ from weft.errors import UnsupportedError
 _NUMBERS = (bool, int, float, complex)
 _ARRAY_LIKE = (*_NUMBERS, np.generic, np.ndarray)
 _INT32 = np.iinfo(np.int32)
+_SAFE = 60000  # numbers up to this fit every floating dtype
 
 
 def array_from(value: Any, dtype: DType | None = None) -> Array:
@@ -42,10 +43,18 @@ def array_from(value: Any, dtype: DType | None = None) -> Array:
             raise ValueError(f"The shape {value} has unknown sizes, so it cannot become a tensor.")
         return np.array(value.as_list(), (dtype or dtypes.int32).numpy_dtype)
     if hasattr(value, "__array__"):
-        return _array_from_ndarray(np.asarray(value), dtype)
+        return _array_from_ndarray(_asarray(value), dtype)
     if isinstance(value, _NUMBERS):  # subclasses, such as IntEnum
         return _array_from_number(value, dtype)
     raise _cannot_convert(value)
+
+
+def _asarray(value: Any) -> Array:
+    """What an object says it is as an array (a class has the method too, but is no array)."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError) as e:
+        raise _cannot_convert(value) from e
 
 
 def _cannot_convert(value: Any) -> Exception:
@@ -58,6 +67,8 @@ def _cannot_convert(value: Any) -> Exception:
 def _array_from_number(value: Any, dtype: DType | None) -> Array:
     if dtype is None:
         if type(value) is float:
+            if not -_SAFE <= value <= _SAFE:
+                return _array_from_large(value, dtypes.float32)
             return np.array(value, np.float32)
         if isinstance(value, bool):
             return np.array(value)
@@ -66,8 +77,11 @@ def _array_from_number(value: Any, dtype: DType | None) -> Array:
             return np.array(value, np.int32 if narrow else _int64(value))
         return np.array(value, dtypes._BY_PYTHON[type(value)].numpy_dtype)
     if dtype.is_floating or dtype.is_complex:
-        if isinstance(value, complex) and not dtype.is_complex:
-            raise _wrong_kind(value, dtype)
+        if isinstance(value, complex):
+            if not dtype.is_complex:
+                raise _wrong_kind(value, dtype)
+        elif not -_SAFE <= value <= _SAFE:
+            return _array_from_large(value, dtype)
         return np.array(value, dtype.numpy_dtype)
     if dtype.is_integer and isinstance(value, int):
         dtypes.check_fits(value, dtype)
@@ -75,6 +89,18 @@ def _array_from_number(value: Any, dtype: DType | None) -> Array:
     if dtype.is_bool and isinstance(value, bool):
         return np.array(value)
     raise _wrong_kind(value, dtype)
+
+
+def _array_from_large(value: Any, dtype: DType) -> Array:
+    """A float may become infinite (as NaN and infinity stay what they are), an int may not."""
+    try:
+        with np.errstate(over="ignore"):
+            array = np.array(value, dtype.numpy_dtype)
+    except OverflowError:
+        array = np.array(np.inf)
+    if isinstance(value, int) and not np.isfinite(array):
+        raise ValueError(f"The value {value} does not fit {dtype.name}.")
+    return array
 
 
 def _int64(value: int) -> type:
@@ -102,9 +128,16 @@ def _array_from_ndarray(value: Array, dtype: DType | None) -> Array:
         dtype = found
     elif dtype is not found and (dtype is dtypes.string or dtype.is_bool):
         raise _wrong_kind(value, dtype)
-    elif dtype.is_integer and found.is_integer and value.size:
-        dtypes.check_fits(int(value.min()), dtype)
-        dtypes.check_fits(int(value.max()), dtype)
+    elif found.is_complex and not dtype.is_complex:
+        raise _wrong_kind(value, dtype)
+    elif dtype.is_integer and value.size:
+        if found.is_floating and not np.array_equal(value, np.trunc(value)):
+            raise _wrong_kind(value, dtype)
+        dtypes.check_fits(value.min().item(), dtype)
+        dtypes.check_fits(value.max().item(), dtype)
+    if found.size > dtype.size:
+        with np.errstate(over="ignore"):  # to infinity, in a narrower floating dtype
+            return np.array(value, dtype.numpy_dtype, order="C")
     return np.array(value, dtype.numpy_dtype, order="C")
 
 
@@ -259,10 +292,15 @@ def _convert(value: Any, dtype: DType | None, name: str | None) -> Tensor:
             converted = function(value, dtype=dtype, name=name, as_ref=False)
             if converted is not NotImplemented:
                 return converted
-    if isinstance(value, (list, tuple)) and _holds_tensors(value):
+    if isinstance(value, (list, tuple)) and _safely_holds_tensors(value):
         return pack_tensors(value, dtype, name)
     array = array_from(value, dtype)
     return EagerTensor(array) if state.graph is None else make_constant(array, name)
+
+
+def _nested_too_deeply(value: Any) -> Exception:
+    kind = type(value).__name__
+    return ValueError(f"Cannot convert a {kind} that contains itself, or is nested too deeply.")
 
 
 def _holds_tensors(value: Any) -> bool:
@@ -272,6 +310,13 @@ def _holds_tensors(value: Any) -> bool:
         else isinstance(item, Tensor) or hasattr(item, "__tf_tensor__")
         for item in value
     )
+
+
+def _safely_holds_tensors(value: Any) -> bool:
+    try:
+        return _holds_tensors(value)
+    except RecursionError:
+        raise _nested_too_deeply(value) from None
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
@@ -296,7 +341,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
                 f"dtype={dtype.name}. Convert it with tf.cast(x, tf.{dtype.name})."
             )
         array = value._value
-    elif isinstance(value, (list, tuple)) and _holds_tensors(value):
+    elif isinstance(value, (list, tuple)) and _safely_holds_tensors(value):
         packed = pack_tensors(value, dtype, name)
         if not isinstance(packed, EagerTensor):
             return packed

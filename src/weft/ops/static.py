@@ -6,6 +6,7 @@ tensor is therefore followed through shape arithmetic, as an object array of int
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from weft.core import xp
 from weft.core.convert import convert_to_tensor
 from weft.core.shapes import Dim
-from weft.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor
+from weft.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor, Tensor
 from weft.ops import rules
 
 Array = np.ndarray[Any, Any]
@@ -55,7 +56,7 @@ def _compute(tensor: SymbolicTensor) -> Array | None:
         if all(value is not None for value in values):
             try:
                 out = node.op.kernel(xp, *[_as_objects(v) for v in values], **node.attrs)
-            except TypeError:  # it needs the number of a Dim itself, as an index does
+            except Exception:  # noqa: BLE001 - it needs the number of a Dim, or fails when it runs
                 return _unknown(spec.dims)
             return _as_objects(out[tensor.index] if node.op.outputs != 1 else out)
     return _unknown(spec.dims)
@@ -108,12 +109,11 @@ def static_ints(op: str, value: Any, name: str) -> tuple[int, ...] | int | None:
         return value
     if isinstance(value, (list, tuple, range)):
         return tuple([_static_int(op, item, name) for item in value])
-    if isinstance(value, np.ndarray) and value.ndim:
-        return tuple([int(item) for item in value])
-    if hasattr(value, "shape") and len(value.shape) == 1:
+    if isinstance(value, Tensor) and value.shape.rank == 1:
         found = get_static_value(value)
-        if found is not None:
-            return tuple([int(item) for item in found])
+        value = value if found is None else found
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        return tuple([_static_int(op, item, name) for item in value])
     return _static_int(op, value, name)
 
 
@@ -127,6 +127,6 @@ def _static_int(op: str, value: Any, name: str) -> int:
             )
         value = found
     try:
-        return int(value.__index__())
-    except (AttributeError, TypeError):
+        return operator.index(value)
+    except TypeError:
         raise TypeError(f"{op}: {name} must be an integer, got {value!r}.") from None
