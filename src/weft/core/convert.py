@@ -7,7 +7,7 @@ theirs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -126,9 +126,9 @@ def _array_from_ndarray(value: Array, dtype: DType | None) -> Array:
         raise ValueError(str(e)) from None
     if dtype is None:
         dtype = found
-    elif dtype is not found and (dtype is dtypes.string or dtype.is_bool):
-        raise _wrong_kind(value, dtype)
-    elif found.is_complex and not dtype.is_complex:
+    elif dtype is not found and (
+        dtype is dtypes.string or dtype.is_bool or (found.is_complex and not dtype.is_complex)
+    ):
         raise _wrong_kind(value, dtype)
     elif dtype.is_integer and value.size:
         if found.is_floating and not np.array_equal(value, np.trunc(value)):
@@ -211,7 +211,7 @@ def _strings_from_sequence(value: Any, leaves: list[Any], dtype: DType | None) -
 def _rectangular_shape(value: Any) -> tuple[int, ...]:
     """The shape of a nested list; ValueError saying where its rows differ in length."""
     if not isinstance(value, (list, tuple, range)):
-        return tuple(np.shape(value))
+        return _asarray(value).shape
     shapes = [_rectangular_shape(item) for item in value]
     for i, shape in enumerate(shapes):
         if shape != shapes[0]:
@@ -365,6 +365,16 @@ def _with_shape(array: Array, shape: TensorShape, value: Any) -> Array:
             f"{shape.num_elements()}."
         )
     return array.reshape(wanted)
+
+
+def items_of(op: str, values: Any, name: str) -> list[Any]:
+    """The items of an argument that must be a list (or anything else that can be iterated over)."""
+    if not isinstance(values, (list, tuple, Iterable)) or getattr(values, "ndim", 1) == 0:
+        raise TypeError(
+            f"{op}: {name} must be a list of tensors, got {values!r} of type "
+            f"{type(values).__name__}."
+        )
+    return list(values)
 
 
 def adopt(value: Any, dtype: DType) -> Tensor:

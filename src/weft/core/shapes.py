@@ -7,6 +7,7 @@ unknown size is `None`, as in TensorFlow.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -19,33 +20,45 @@ class Dim:
     __slots__ = ()
 
     def __add__(self, other: Any) -> Any:
-        return self if _is_int(other, 0) else Dim()
+        return self if _is_int(other, 0) else _unknown_from(self, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
         if other is self:
             return 0
-        return self if _is_int(other, 0) else Dim()
+        return self if _is_int(other, 0) else UnknownNumber()
 
     def __rsub__(self, other: Any) -> Any:
-        return Dim()
+        return UnknownNumber()
 
     def __mul__(self, other: Any) -> Any:
         if _is_int(other, 0):
             return 0
-        return self if _is_int(other, 1) else Dim()
+        return self if _is_int(other, 1) else _unknown_from(self, other)
 
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Any) -> Any:
-        return self if _is_int(other, 1) else Dim()
+        return self if _is_int(other, 1) else _unknown_from(self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return Dim()
+        return _unknown_from(self, other)
 
     def __repr__(self) -> str:
         return "None"
+
+
+class UnknownNumber(Dim):
+    """An unknown number that need not be a size: where -1 means "the rest", it may be that."""
+
+    __slots__ = ()
+
+
+def _unknown_from(a: Any, b: Any) -> Dim:
+    """What comes out of adding, multiplying or dividing two numbers of which one is unknown."""
+    sizes = all(not isinstance(x, UnknownNumber) and (isinstance(x, Dim) or x >= 0) for x in (a, b))
+    return Dim() if sizes else UnknownNumber()
 
 
 def _is_int(value: Any, n: int) -> bool:
@@ -63,14 +76,14 @@ def size_of(value: Any) -> Size:
     if value is None:
         return Dim()
     try:
-        n = value.__index__()
-    except AttributeError:
+        n = operator.index(value)
+    except TypeError:
         raise TypeError(
             f"A dimension must be an int or None, got {value!r} ({type(value).__name__})."
         ) from None
     if n < 0:
         raise ValueError(f"A dimension must not be negative, got {n}.")
-    return int(n)
+    return n
 
 
 class TensorShape:
@@ -91,7 +104,7 @@ class TensorShape:
             self.dims_or_none = dims
         elif isinstance(dims, TensorShape):
             self.dims_or_none = dims.dims_or_none
-        elif isinstance(dims, Iterable):
+        elif isinstance(dims, Iterable) and getattr(dims, "ndim", 1) != 0:
             self.dims_or_none = tuple([size_of(d) for d in dims])
         else:
             self.dims_or_none = (size_of(dims),)

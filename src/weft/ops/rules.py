@@ -11,7 +11,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
-from weft.core.shapes import Dim, Dims, Size, format_dims
+from weft.core.shapes import Dim, Dims, Size, UnknownNumber, format_dims
 from weft.core.specs import TensorSpec, ValueSpec
 from weft.errors import ShapeError
 
@@ -147,6 +147,11 @@ def known(spec: TensorSpec) -> Any:
     """What is known of a shape-valued input: an int or Dim, a list of them, or None."""
     value = spec.value if isinstance(spec, ValueSpec) else None
     return None if value is None else value.tolist()
+
+
+def size_from(number: Any) -> Size:
+    """The size a number stands for where negative ones have a meaning of their own."""
+    return Dim() if isinstance(number, UnknownNumber) else number
 
 
 def product(sizes: Sequence[Size]) -> Size:

@@ -13,7 +13,7 @@ import numpy as np
 
 from weft.core import xp
 from weft.core.convert import convert_to_tensor
-from weft.core.shapes import Dim
+from weft.core.shapes import Dim, UnknownNumber
 from weft.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor, Tensor
 from weft.ops import rules
 
@@ -76,7 +76,7 @@ def _object_array(items: list[Any]) -> Array:
 
 def _unknown(dims: Any) -> Array:
     """One new symbol per element: later uses of the same tensor find the same symbols."""
-    flat = _object_array([Dim() for _ in range(int(np.prod(dims, dtype=np.int64)))])
+    flat = _object_array([UnknownNumber() for _ in range(int(np.prod(dims, dtype=np.int64)))])
     return flat.reshape(dims)
 
 
@@ -108,16 +108,17 @@ def static_ints(op: str, value: Any, name: str) -> tuple[int, ...] | int | None:
     if value is None or type(value) is int:
         return value
     if isinstance(value, (list, tuple, range)):
-        return tuple([_static_int(op, item, name) for item in value])
+        return tuple([static_int(op, item, name) for item in value])
     if isinstance(value, Tensor) and value.shape.rank == 1:
         found = get_static_value(value)
         value = value if found is None else found
     if isinstance(value, np.ndarray) and value.ndim == 1:
-        return tuple([_static_int(op, item, name) for item in value])
-    return _static_int(op, value, name)
+        return tuple([static_int(op, item, name) for item in value])
+    return static_int(op, value, name)
 
 
-def _static_int(op: str, value: Any, name: str) -> int:
+def static_int(op: str, value: Any, name: str) -> int:
+    """An attribute that is one integer, or a scalar tensor whose value is known."""
     if isinstance(value, SymbolicTensor):
         found = get_static_value(value)
         if found is None:

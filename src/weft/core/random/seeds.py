@@ -202,9 +202,11 @@ def _signed(word: int) -> int:
 def _int64_words(seed: Any) -> State:
     """An array of integers as flat int64 words; those from 2**63 to 2**64 wrap around."""
     if isinstance(seed, np.ndarray | np.generic):
+        if seed.dtype.kind not in "iu":
+            raise TypeError(f"Expected seed words that are integers, got {seed.dtype}.")
         return seed.reshape(-1).astype(np.int64)
     # Not through NumPy's own choice of type: it makes floats of [2**63, -1].
-    words = [int(word) for word in np.asarray(seed, object).reshape(-1)]
+    words = [operator.index(word) for word in np.asarray(seed, object).reshape(-1)]
     for word in words:
         if not -(1 << 63) <= word < 1 << 64:
             raise ValueError(f"Expected seed words of at most 64 bits, got {word} in {seed!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.core.convert import convert_to_tensor
+from weft.core.convert import convert_to_tensor, items_of
 from weft.ops.array import source
 
 
@@ -14,6 +14,7 @@ def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> 
     >>> [t.numpy() for t in tf.tuple([tf.constant(1), tf.constant(2.5)])]
     [np.int32(1), np.float32(2.5)]
     """
+    tensors = items_of("tuple", tensors, "tensors")
     present = iter(
         source.identity_n_op(*[convert_to_tensor(t) for t in tensors if t is not None], name=name)
     )

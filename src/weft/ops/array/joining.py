@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core.convert import convert_to_tensor
+from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import DATA, INDEX, int32
 from weft.core.native_rules import IndexMap
 from weft.core.shapes import Dim, Size
@@ -130,7 +130,7 @@ def stack(values: Any, axis: Any = 0, name: str = "stack") -> Tensor:
            [3, 6]], dtype=int32)
     """
     at = single_axis("stack", axis)
-    items = list(values) if not isinstance(values, Tensor) else unstack(values)
+    items = unstack(values) if isinstance(values, Tensor) else items_of("stack", values, "values")
     if not any(isinstance(v, Tensor) or hasattr(v, "__tf_tensor__") for v in items) and at == 0:
         try:
             return convert_to_tensor(items, name=name)  # numbers of mixed kinds find their dtype
@@ -238,7 +238,8 @@ def _split_v_infer(
     wanted: list[Size] = rules.known(sizes) or [Dim() for _ in range(num)]
     if all(isinstance(d, int) for d in (*wanted, x.dims[at])):
         wanted = list(_exact_sizes(wanted, x.dims[at]))
-    return tuple([x.with_dims(rules.replace(x.dims, at, Dim() if d == -1 else d)) for d in wanted])
+    wanted = [Dim() if d == -1 else rules.size_from(d) for d in wanted]
+    return tuple([x.with_dims(rules.replace(x.dims, at, d)) for d in wanted])
 
 
 def _exact_sizes(sizes: Any, total: Any) -> list[int]:

@@ -47,7 +47,12 @@ def _range_size(start: Any, limit: Any, delta: Any) -> int:
         )
     if isinstance(start, int):
         return len(range_of_ints(start, limit, delta))
-    return math.ceil(abs((limit - start) / delta))
+    steps = abs((limit - start) / delta)
+    if not math.isfinite(steps):
+        raise ShapeError(
+            f"range: start, limit and delta must be finite, got {start}, {limit} and {delta}."
+        )
+    return math.ceil(steps)
 
 
 range_of_ints = range  # `range` is tf.range below
@@ -198,7 +203,10 @@ def eye(
     out = casting.cast(on_diagonal, dtype, name=name)
     if batch_shape is None:
         return out
-    batch = casting.cast(shapes.shape_argument(batch_shape), int32)
+    batch = shapes.shape_argument(batch_shape)
+    if batch.spec.rank not in (None, 1) or not batch.dtype.is_integer:
+        raise TypeError(f"eye: batch_shape must be a vector of integers, got {batch_shape!r}.")
+    batch = casting.cast(batch, int32)
     return shapes.broadcast_to(out, joining.concat([batch, shapes.shape(out)], 0))
 
 

@@ -31,6 +31,8 @@ def shape_argument(value: Any) -> Tensor:
     if type(value) in (list, tuple) and all(type(d) is int for d in value):
         # Written out because shapes are mostly short lists of ints: 1.5 us instead of 12.
         small = all(-(2**31) <= d < 2**31 for d in value)
+        if not all(-(2**63) <= d < 2**63 for d in value):
+            raise ValueError(f"A shape must consist of 64-bit integers, got {list(value)}.")
         array = np.array(value, np.int32 if small else np.int64)
         return EagerTensor(array) if state.graph is None else source.make_constant(array, None)
     if isinstance(value, (list, tuple)) and any(d is None for d in value):
@@ -39,6 +41,13 @@ def shape_argument(value: Any) -> Tensor:
             "tf.shape(x)[0], or as -1 to reshape."
         )
     return convert_to_tensor(value)
+
+
+def _index_dtype(op: str, out_type: Any) -> DType:
+    dtype = int32 if out_type is None else dtypes.as_dtype(out_type)
+    if not dtype.is_integer:
+        raise TypeError(f"{op}: out_type must be an integer dtype, got {dtype.name}.")
+    return dtype
 
 
 def _shape_infer(x: TensorSpec, *, out_type: DType) -> TensorSpec:
@@ -67,7 +76,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     >>> tf.shape([[1, 2, 3]]).numpy()
     array([1, 3], dtype=int32)
     """
-    out_type = int32 if out_type is None else dtypes.as_dtype(out_type)
+    out_type = _index_dtype("shape", out_type)
     return shape_op(convert_to_tensor(input), out_type=out_type, name=name)
 
 
@@ -93,7 +102,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     >>> tf.size([[1, 2, 3]]).numpy()
     np.int32(3)
     """
-    out_type = int32 if out_type is None else dtypes.as_dtype(out_type)
+    out_type = _index_dtype("size", out_type)
     return size_op(convert_to_tensor(input), out_type=out_type, name=name)
 
 
@@ -132,6 +141,7 @@ def _reshape_infer(x: TensorSpec, shape: TensorSpec) -> TensorSpec:
         raise ShapeError(f"reshape: only one size may be -1, got {format_dims(wanted)}.")
     if any(not isinstance(d, Dim) and d < -1 for d in wanted):
         raise ShapeError(f"reshape: sizes must not be negative, got {format_dims(wanted)}.")
+    wanted = [rules.size_from(d) for d in wanted]
     dims = x.dims
     if dims is None:
         return x.with_dims(tuple([Dim() if _is(d, -1) else d for d in wanted]))

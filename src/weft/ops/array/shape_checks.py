@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.core.convert import convert_to_tensor
+from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import ANY, INDEX, int32
 from weft.core.native_rules import IndexMap, Special
 from weft.core.shapes import Dim, TensorShape, format_dims
@@ -22,7 +22,7 @@ def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[
     >>> [s.numpy() for s in tf.shape_n([[1, 2], [[3]]])]
     [array([2], dtype=int32), array([1, 1], dtype=int32)]
     """
-    return [shapes.shape(x, out_type) for x in input]
+    return [shapes.shape(x, out_type) for x in items_of("shape_n", input, "input")]
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:

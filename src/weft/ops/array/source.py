@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import convert, dtypes, native_rules
-from weft.core.convert import convert_to_tensor
+from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import ANY, DATA, DType
 from weft.core.shapes import Dims
 from weft.core.specs import TensorSpec
@@ -81,7 +81,11 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
     >>> [t.numpy() for t in tf.identity_n([1, 2.5])]
     [np.int32(1), np.float32(2.5)]
     """
-    return list(identity_n_op(*[convert_to_tensor(x) for x in input], name=name))
+    return list(
+        identity_n_op(
+            *[convert_to_tensor(x) for x in items_of("identity_n", input, "input")], name=name
+        )
+    )
 
 
 stop_gradient_op = define_op(

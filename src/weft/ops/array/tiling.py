@@ -136,6 +136,9 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     return gathering.gather(x, where, axis=at, name=name)
 
 
+_MAX_KNOWN_REPEATS = 1 << 20  # more indices than this are computed by ops, not held by the graph
+
+
 def _known_repeats(x: Tensor, times: Tensor, axis: int) -> Array | None:
     """The indices that repeat slices of x, if all numbers needed are known."""
     size = x.spec.dims[axis] if x.spec.dims is not None else None
@@ -144,7 +147,10 @@ def _known_repeats(x: Tensor, times: Tensor, axis: int) -> Array | None:
         return None
     if numbers.size != 1:
         rules.unify("repeat", size, numbers.size, f"the size of axis {axis} and that of repeats")
-    return np.repeat(np.arange(size, dtype=np.int32), np.maximum(numbers.reshape(-1), 0))
+    numbers = np.broadcast_to(np.maximum(numbers.reshape(-1), 0), (size,))
+    if int(numbers.sum()) > _MAX_KNOWN_REPEATS:
+        return None
+    return np.repeat(np.arange(size, dtype=np.int32), numbers)
 
 
 def _repeat_all(x: Tensor, times: Tensor, axis: int, rank: int) -> Tensor:
@@ -236,6 +242,8 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     """
     axes = static.static_ints("roll", axis, "axis")
     steps = convert_to_tensor(shift, dtype_hint=int32)
+    if axes is None:
+        raise TypeError("roll: axis must be an integer or a list of them, got None.")
     if isinstance(axes, int):
         axes = (axes,)
         if steps.spec.rank != 1:

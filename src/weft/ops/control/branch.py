@@ -6,16 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft import nest
-from weft.core.convert import convert_to_tensor
+from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import ANY, BOOL, int32
 from weft.core.native_rules import Special
 from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec
 from weft.core.tensor import EagerTensor, Tensor
-from weft.errors import DTypeError, InvalidArgumentError
+from weft.errors import DTypeError, InvalidArgumentError, ShapeError
 from weft.ops import rules
 from weft.ops.control.nested import NestedTrace, pack_like, share_captures
 from weft.ops.registry import REGISTERED_LATER, STRUCTURED, args, define_op, each
+from weft.ops.static import static_int
 
 
 def _join(first: TensorSpec, *others: TensorSpec) -> TensorSpec:
@@ -141,6 +142,8 @@ def switch_case(
     index = convert_to_tensor(branch_index, dtype_hint=int32)
     if index.dtype is not int32:
         raise DTypeError(f"switch_case: branch_index must be int32, got {index.dtype.name}.")
+    if index.spec.rank not in (None, 0):
+        raise ShapeError(f"switch_case: branch_index must be a scalar, got shape {index.shape}.")
     if isinstance(index, EagerTensor):
         return functions.get(int(index), default)()
     count = max(functions) + 1
@@ -152,12 +155,18 @@ def switch_case(
 
 
 def _numbered(branch_fns: Any, default: Any) -> tuple[dict[int, Callable[[], Any]], Any]:
-    items = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
+    items = items_of(
+        "switch_case",
+        branch_fns.items() if isinstance(branch_fns, dict) else branch_fns,
+        "branch_fns",
+    )
+    if not (default is None or callable(default)):
+        raise TypeError(f"switch_case: default must be callable, got {default!r}.")
     if not items:
         raise ValueError("switch_case: branch_fns must not be empty.")
     if not isinstance(items[0], (tuple, list)):
         items = list(enumerate(items))
-    functions = {int(key): fn for key, fn in items}
+    functions = {static_int("switch_case", key, "the number of a branch"): fn for key, fn in items}
     if len(functions) != len(items):
         raise ValueError("switch_case: branch_fns names an index twice.")
     for key, fn in functions.items():
@@ -179,7 +188,11 @@ def case(
     >>> tf.case([(x < 3, lambda: 1), (x < 9, lambda: 2)], default=lambda: 3)
     2
     """
-    pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
+    pairs = items_of(
+        "case",
+        pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs,
+        "pred_fn_pairs",
+    )
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not callable(pair[1]):
             raise TypeError(f"case: expected pairs (condition, function), got {pair!r}.")

@@ -16,7 +16,7 @@ from weft.core.tensor import Tensor
 from weft.errors import DTypeError, ShapeError
 from weft.ops.control.nested import NestedTrace, share_captures
 from weft.ops.registry import REGISTERED_LATER, STRUCTURED, define_op, each
-from weft.ops.static import get_static_value
+from weft.ops.static import get_static_value, static_int
 
 
 def _while_infer(
@@ -64,7 +64,10 @@ def while_loop(
         raise TypeError(f"while_loop: loop_vars must be a list, tuple or dict, got {loop_vars!r}.")
     if not loop_vars:
         raise ValueError("while_loop: no loop variables were given.")
-    loop_vars = nest.map_structure(convert_to_tensor, loop_vars, expand_composites=True)
+    try:
+        loop_vars = nest.map_structure(convert_to_tensor, loop_vars, expand_composites=True)
+    except RecursionError:
+        raise ValueError("while_loop: loop_vars contains itself.") from None
     if state.graph is None:
         return _run_eagerly(cond, body, loop_vars, maximum_iterations)
     return _trace_loop(cond, body, loop_vars, shape_invariants, maximum_iterations, name or "while")
@@ -76,7 +79,7 @@ def _arguments(loop_vars: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _run_eagerly(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> Any:
-    limit = None if maximum_iterations is None else int(maximum_iterations)
+    limit = _static_limit(maximum_iterations)
     count = 0
     while limit is None or count < limit:
         positional, named = _arguments(loop_vars)
@@ -165,8 +168,9 @@ def _trace_loop(
 def _static_limit(maximum_iterations: Any) -> int | None:
     if maximum_iterations is None:
         return None
-    value = get_static_value(convert_to_tensor(maximum_iterations))
-    return None if value is None else int(value)
+    if isinstance(maximum_iterations, Tensor) and get_static_value(maximum_iterations) is None:
+        return None
+    return static_int("while_loop", maximum_iterations, "maximum_iterations")
 
 
 def _with_counter(
@@ -194,7 +198,14 @@ def _invariants(initial: Sequence[Tensor], shape_invariants: Any) -> list[Tensor
     specs = [x.spec for x in initial]
     if shape_invariants is None:
         return specs
-    given = _flatten_shapes(shape_invariants)
+    try:
+        given = _flatten_shapes(shape_invariants)
+    except RecursionError:
+        raise ValueError("while_loop: shape_invariants contains itself.") from None
+    if len(given) != len(specs):
+        raise ValueError(
+            f"while_loop: shape_invariants has {len(given)} shapes for {len(specs)} loop variables."
+        )
     out = []
     for spec, shape in zip(specs, given, strict=True):
         shape = shape.shape if isinstance(shape, TensorSpec) else TensorShape(shape)
@@ -211,6 +222,11 @@ def _flatten_shapes(invariants: Any) -> list[Any]:
     """The leaves of a nest of shapes; a TensorShape is one, although it can be iterated over."""
     if isinstance(invariants, (TensorShape, TensorSpec)):
         return [invariants]
+    if not isinstance(invariants, (list, tuple, dict)):
+        raise TypeError(
+            "while_loop: shape_invariants must hold a tf.TensorShape for each loop variable, got "
+            f"{invariants!r}."
+        )
     values = invariants.values() if isinstance(invariants, dict) else invariants
     return [shape for item in values for shape in _flatten_shapes(item)]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.core.convert import convert_to_tensor
+from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import BOOL, DATA
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array
 from weft.errors import InvalidArgumentError
-from weft.ops import rules
+from weft.ops import rules, static
 from weft.ops.host.formatting import format_array
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op, each
 
@@ -45,6 +45,6 @@ def Assert(  # noqa: N802 - TensorFlow's name
 
     >>> tf.Assert(tf.constant(2) > 1, ["expected more than", 1])
     """
-    tensors = [convert_to_tensor(value) for value in data]
-    limit = 3 if summarize is None else int(summarize)
+    tensors = [convert_to_tensor(value) for value in items_of("Assert", data, "data")]
+    limit = static.static_int("Assert", 3 if summarize is None else summarize, "summarize")
     assert_op(convert_to_tensor(condition), *tensors, summarize=limit, name=name)

@@ -7,7 +7,7 @@ from typing import Any
 
 from weft import nest
 from weft.core.context import building, state
-from weft.core.convert import convert_to_tensor
+from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import DATA
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, EagerTensor, Tensor
@@ -88,6 +88,12 @@ def _declared(tout: Any) -> tuple[bool, tuple[TensorSpec, ...]]:
     return single and tout is not None, tuple(specs)
 
 
+def _inputs(op: str, func: Any, inp: Any) -> list[Tensor]:
+    if not callable(func):
+        raise TypeError(f"{op}: func must be callable, got {func!r}.")
+    return [convert_to_tensor(x) for x in items_of(op, inp, "inp")]
+
+
 def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:
     """Runs a Python function on (eager) tensors, each time the graph runs.
 
@@ -95,7 +101,7 @@ def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None 
     np.int32(9)
     """
     single, out = _declared(Tout)
-    tensors = [convert_to_tensor(x) for x in inp]
+    tensors = _inputs("py_function", func, inp)
     if state.graph is None:
         # Called as it is, so that tapes see the ops inside.
         results: Any = _results("py_function", func(*tensors), out)
@@ -123,5 +129,5 @@ def numpy_function(
     array([1, 2, 3], dtype=int32)
     """
     single, out = _declared(Tout)
-    tensors = [convert_to_tensor(x) for x in inp]
+    tensors = _inputs("numpy_function", func, inp)
     return _hand_back(list(py_func_op(*tensors, func=func, out=out, name=name)), single, out)

@@ -46,7 +46,7 @@ def _block_size(axis: int, have: Any, start: Any, size: Any) -> Size:
             f"slice: size[{axis}] must be -1 or in [0, {have - start}], got {size} (begin "
             f"{start}, size of the axis {have})."
         )
-    return size
+    return rules.size_from(size)
 
 
 def _slice_kernel(xp: Any, x: Array, begin: Array, size: Array) -> Array:

@@ -121,6 +121,10 @@ def strided_slice(
             "strided_slice: begin, end and strides must have equal lengths, got "
             f"{len(starts)}, {len(stops)} and {len(steps)}."
         )
+    masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask = [
+        static.static_int("strided_slice", mask, "a mask") for mask in masks
+    ]
     dynamic: list[Tensor] = []
     index: list[Entry] = []
     for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):

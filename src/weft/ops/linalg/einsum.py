@@ -240,6 +240,8 @@ def einsum(
     >>> tf.einsum("ii", m).numpy()
     np.float32(5.0)
     """
+    if not isinstance(equation, str):
+        raise TypeError(f"einsum: equation must be a string like 'ij,jk->ik', got {equation!r}.")
     equation = _complete(equation, len(inputs))
     first = next((x for x in inputs if isinstance(x, Tensor)), None)
     first = convert_to_tensor(inputs[0]) if first is None else first
@@ -281,7 +283,7 @@ def _tensordot_axes(axes: Any) -> Any:
                 raise ValueError(f"tensordot: axes must not be negative, got {found}.")
             return found
         axes = found
-    if len(axes) != 2:
+    if axes is None or len(axes) != 2:
         raise ValueError(f"tensordot: axes must be a number or two lists of axes, got {axes!r}.")
     both = [static.static_ints("tensordot", part, "axes") for part in axes]
     axes_a, axes_b = [(part,) if isinstance(part, int) else tuple(part or ()) for part in both]

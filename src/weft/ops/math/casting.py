@@ -8,18 +8,30 @@ from weft.core import dtypes
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import BOOL, NUMERIC, DType
 from weft.core.native_rules import Pointwise
+from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
+from weft.errors import UnsupportedError
 from weft.ops.registry import args, define_op
+
+_CASTABLE = NUMERIC | BOOL
 
 
 def _cast_infer(x: TensorSpec, *, dtype: DType) -> TensorSpec:
+    if dtype not in _CASTABLE:
+        raise UnsupportedError(
+            f"Cast: {x.dtype.name} cannot be turned into {dtype.name}. Numbers become strings with "
+            "tf.strings.as_string."
+        )
     return x.with_dtype(dtype)
 
 
 def _cast_kernel(xp: Any, x: Array, *, dtype: DType) -> Array:
     if x.dtype == object:  # shape arithmetic
-        return x
+        unknown = any(isinstance(size, Dim) for size in x.flat)
+        return x if unknown else x.astype(dtype.numpy_dtype)
+    if dtype not in _CASTABLE:
+        raise ValueError("the type rule says what is wrong")
     if x.dtype.kind == "c" and not dtype.is_complex:
         x = x.real
     return x.astype(dtype.numpy_dtype)
@@ -32,7 +44,7 @@ def _cast_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None]:
 
 cast_op = define_op(
     "Cast",
-    args("x", NUMERIC | BOOL),
+    args("x", _CASTABLE),
     infer=_cast_infer,
     kernel=_cast_kernel,
     native=Pointwise("cast"),

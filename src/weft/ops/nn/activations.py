@@ -115,7 +115,11 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Te
     x = convert_to_tensor(features)
     if x.dtype.is_integer:
         x = casting.cast(x, float32)
-    return leaky_relu_op(x, alpha=float(alpha), name=name)
+    try:
+        alpha = float(alpha)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"leaky_relu: alpha must be a number. {error}") from error
+    return leaky_relu_op(x, alpha=alpha, name=name)
 
 
 def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:

@@ -82,7 +82,7 @@ def bias_add(
     array([[11., 22.],
            [13., 24.]], dtype=float32)
     """
-    if data_format is not None and not data_format.startswith("N"):
+    if data_format is not None and not str(data_format).startswith("N"):
         raise ValueError(f"bias_add: data_format must be 'N...C' or 'NC...', got {data_format!r}.")
     first = data_format is not None and data_format.startswith("NC")
     x = convert_to_tensor(value)

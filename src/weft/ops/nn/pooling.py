@@ -239,7 +239,7 @@ def _spatial_rank(op: str, input: Any, data_format: str | None, ksize: Any) -> t
     """The number of spatial axes, from the format, the tensor or the window."""
     x = convert_to_tensor(input)
     if data_format is not None:
-        n = len(data_format) - 2
+        n = len(str(data_format)) - 2
     elif x.spec.rank is not None:
         n = x.spec.rank - 2
     else:

@@ -36,10 +36,12 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     if isinstance(seed, EagerTensor):
         seed = seed.numpy()
     if isinstance(seed, Tensor):
+        if not seed.dtype.is_integer:
+            raise TypeError(f"create_rng_state: seed must hold integers, got {seed.dtype.name}.")
         return _state_from_symbolic(seed)
     try:
         return convert_to_tensor(seeds.create_rng_state(seed))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"create_rng_state: seed must be an integer or a vector of integers, got {seed!r}."
         ) from error

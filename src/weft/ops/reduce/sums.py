@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
-from weft.core.convert import convert_to_tensor
+from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import INDEX, NUMERIC
 from weft.core.native_rules import Reduction, Special
 from weft.core.specs import TensorSpec
@@ -197,7 +197,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     >>> tf.add_n([[1, 2], [3, 4], [5, 6]]).numpy()
     array([ 9, 12], dtype=int32)
     """
-    tensors = [convert_to_tensor(x) for x in inputs]
+    tensors = [convert_to_tensor(x) for x in items_of("add_n", inputs, "inputs")]
     if not tensors:
         raise ValueError("add_n: at least one tensor is needed, got none.")
     return add_n_op(*tensors, name=name)

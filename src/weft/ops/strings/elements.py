@@ -33,7 +33,10 @@ def mapped(xp: Any, function: Callable[[bytes], bytes], x: Any) -> Array:
 def text_argument(op: str, value: Any, name: str) -> str:
     """An attribute that is text: a str, or bytes in UTF-8."""
     if isinstance(value, bytes):
-        return value.decode()
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise ValueError(f"{op}: {name} must be text in UTF-8, got {value!r}.") from None
     if not isinstance(value, str):
         raise TypeError(f"{op}: {name} must be a Python string, got {value!r}.")
     return value

@@ -1,0 +1,553 @@
+"""Hostile arguments to every public function: a right answer or a clear error, nothing else.
+
+Each function has one call that works (`VALID`); every argument of it is replaced by each hostile
+value in turn. The outcome must be a well-formed result, which tracing gives as well, or an error of
+an allowed class that names what it is about. That takes minutes, so a fixed sample of the calls is
+made, and a smaller one traced; with `WEFT_SWEEP=all` in the environment all of them are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import resource
+import signal
+import traceback
+import zlib
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import weft as tf
+from weft import nest
+from weft.execution.numpy.plan import NumpyPlan
+from weft.graph.passes import optimize
+from weft.graph.tracing import trace
+from weft.ops.registry import all_ops
+
+F = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]], np.float32)
+P = np.array([[0.5, 0.25, 0.75], [0.1, 0.2, 0.9]], np.float32)
+C = np.array([1 + 2j, -0.5j], np.complex64)
+I = np.array([[3, -1, 2], [0, 5, 4]], np.int32)
+B = np.array([[True, False, True], [False, False, True]])
+M = np.array([[4.0, 1.0], [1.0, 3.0]], np.float32)
+V = np.array([1.0, -2.0, 3.0], np.float32)
+W = np.array([0, 2, 1], np.int32)
+S = np.array([b"ab", b"", b"xyz"], object)
+IMAGE = np.arange(2 * 4 * 5 * 3, dtype=np.float32).reshape(2, 4, 5, 3)
+SEED = np.array([1, 2], np.int32)
+
+
+def _pool(spatial: int, **more: Any) -> dict[str, Any]:
+    x = np.ones((2, *(4, 5, 3)[:spatial], 3), np.float32)
+    return {"input": x, "ksize": 2, "strides": 1, "padding": "VALID", **more}
+
+
+def _conv(spatial: int) -> dict[str, Any]:
+    x = np.ones((2, *(4, 5, 3)[:spatial], 3), np.float32)
+    filters = np.ones((*(2, 2, 2)[:spatial], 3, 2), np.float32)
+    return {"input": x, "filters": filters, "padding": "SAME"}
+
+
+def _table() -> dict[str, dict[str, Any]]:
+    """One valid call per function: argument name -> value. Arrays are what may be tensors."""
+    table: dict[str, dict[str, Any]] = {}
+
+    def rows(names: str, **arguments: Any) -> None:
+        for name in names.split():
+            table[name] = arguments
+
+    rows("abs acos acosh asin asinh atan atanh cos cosh exp floor negative round sigmoid sign", x=P)
+    rows("sin sinh sqrt square tan tanh math.ceil math.conj math.digamma math.erf math.erfc", x=P)
+    rows("math.erfcinv math.erfinv math.expm1 math.is_finite math.is_inf math.is_nan", x=P)
+    rows("math.lgamma math.log math.log1p math.log_sigmoid math.ndtri math.reciprocal", x=P)
+    rows("math.reciprocal_no_nan math.rint math.rsqrt math.l2_normalize cumsum math.cumprod", x=P)
+    rows(
+        "add divide equal greater greater_equal less less_equal maximum minimum multiply", x=F, y=F
+    )
+    rows("not_equal pow subtract truediv truncatediv truncatemod math.divide_no_nan", x=F, y=F)
+    rows(
+        "realdiv math.floordiv math.floormod math.multiply_no_nan math.squared_difference", x=F, y=F
+    )
+    rows("math.xdivy math.xlog1py math.xlogy", x=F, y=P)
+    rows("atan2", y=F, x=P)
+    rows("math.nextafter", x1=F, x2=P)
+    rows("math.polyval", coeffs=[1.0, 2.0], x=F)
+    rows("scalar_mul", scalar=2.0, x=F)
+    rows("saturate_cast", value=F, dtype=tf.int8)
+    rows("math.zeta", x=F + 4, q=P)
+    rows("math.polygamma", a=np.ones((2, 3), np.float32), x=P)
+    rows("bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor", x=I, y=I)
+    rows("bitwise.left_shift bitwise.right_shift", x=I, y=np.abs(I))
+    rows("bitwise.invert", x=I)
+    rows("logical_and logical_or math.logical_xor", x=B, y=B)
+    rows("logical_not", x=B)
+    rows("math.angle math.imag math.real", input=C)
+    rows("complex", real=F, imag=F)
+    rows("add_n", inputs=[F, F])
+    rows("argmax argmin rank shape size identity stop_gradient ones_like zeros_like", input=F)
+    rows("shape_n identity_n", input=[F, V])
+    rows("argsort sort", values=F)
+    rows("as_string", input=F)
+    rows("boolean_mask", tensor=F, mask=np.array([True, False]))
+    rows("broadcast_dynamic_shape", shape_x=np.array([2, 1]), shape_y=np.array([3]))
+    rows("broadcast_static_shape", shape_x=tf.TensorShape([2, 1]), shape_y=tf.TensorShape([3]))
+    rows("broadcast_to", input=V, shape=np.array([2, 3], np.int32))
+    rows("case", pred_fn_pairs=[(np.array(True), lambda: 1.0)], default=lambda: 2.0)
+    rows("cond", pred=np.array(True), true_fn=lambda: 1.0, false_fn=lambda: 2.0)
+    rows("switch_case", branch_index=np.array(0, np.int32), branch_fns=[lambda: 1.0, lambda: 2.0])
+    rows(
+        "while_loop", cond=lambda i, *_: i < 3, body=lambda i, *rest: (i + 1, *rest), loop_vars=(0,)
+    )
+    rows("cast", x=F, dtype=tf.int32)
+    rows("clip_by_global_norm", t_list=[F, V], clip_norm=1.0)
+    rows("clip_by_norm", t=F, clip_norm=1.0)
+    rows("clip_by_value", t=F, clip_value_min=-1.0, clip_value_max=1.0)
+    rows("concat", values=[F, F], axis=1)
+    rows("constant convert_to_tensor", value=F)
+    rows("einsum", equation="ij,jk->ik", inputs=(M, M))
+    rows("ensure_shape", x=F, shape=[2, 3])
+    rows("expand_dims", input=F, axis=1)
+    rows("eye", num_rows=np.array(3, np.int32))
+    rows("fill", dims=np.array([2, 3], np.int32), value=np.array(1.5, np.float32))
+    rows("ones zeros", shape=np.array([2, 3], np.int32))
+    rows("gather", params=F, indices=np.array([1, 0], np.int32))
+    rows("gather_nd", params=F, indices=np.array([[1, 0], [0, 2]], np.int32))
+    rows("get_static_value", tensor=V)
+    rows("linspace", start=np.float32(0), stop=np.float32(1), num=np.array(4, np.int32))
+    rows("matmul", a=M, b=M)
+    rows("meshgrid", args=(V, V))
+    rows("norm linalg.normalize", tensor=F)
+    rows("one_hot", indices=W, depth=np.array(3, np.int32))
+    rows("pad", tensor=F, paddings=np.array([[1, 0], [0, 2]], np.int32))
+    rows("range", start=np.array(0, np.int32), limit=np.array(5, np.int32), delta=2)
+    rows("reduce_all reduce_any", input_tensor=B)
+    rows(
+        "reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum", input_tensor=F
+    )
+    rows("math.reduce_euclidean_norm math.reduce_std math.reduce_variance", input_tensor=F)
+    rows("repeat", input=F, repeats=np.array([2, 1], np.int32), axis=0)
+    rows("reshape", tensor=F, shape=np.array([3, -1], np.int32))
+    rows("reverse", tensor=F, axis=[1])
+    rows("roll", input=F, shift=np.array([1], np.int32), axis=[1])
+    rows("scatter_nd", indices=np.array([[1], [3]]), updates=V[:2], shape=np.array([5]))
+    rows("searchsorted", sorted_sequence=np.sort(V), values=V)
+    rows("sequence_mask", lengths=W)
+    rows("slice", input_=F, begin=np.array([0, 1]), size=np.array([1, 2]))
+    rows("split", value=F, num_or_size_splits=3, axis=1)
+    rows("squeeze", input=F[None])
+    rows("stack", values=[F, F])
+    rows("strided_slice", input_=F, begin=[0, 1], end=[2, 3])
+    for kind in ("add", "max", "min", "sub", "update"):
+        rows(f"tensor_scatter_nd_{kind}", tensor=V, indices=np.array([[0], [2]]), updates=V[:2])
+    rows("tensordot", a=M, b=M, axes=1)
+    rows("tile", input=F, multiples=np.array([2, 1], np.int32))
+    rows("transpose", a=F, perm=[1, 0])
+    rows("tuple", tensors=[F, V])
+    rows("type_spec_from_value", value=F)
+    rows("unique unique_with_counts", x=W)
+    rows("unstack", value=F)
+    rows("where", condition=B, x=F, y=F)
+    rows("Assert", condition=np.array(True), data=[F])
+    rows("py_function numpy_function", func=lambda *_: 1.0, inp=[F], Tout=tf.float32)
+    rows("math.count_nonzero", input=F)
+    rows("math.log_softmax math.softmax", logits=F)
+    rows("math.softplus math.softsign nn.elu nn.gelu nn.leaky_relu nn.relu nn.relu6", features=F)
+    rows("nn.selu nn.silu nn.crelu", features=F)
+    rows("math.top_k", input=F, k=np.array(2, np.int32))
+    rows("math.zero_fraction", value=F)
+    rows("linalg.adjoint", matrix=M)
+    rows("linalg.band_part", input=M, num_lower=np.array(0), num_upper=np.array(-1))
+    rows("linalg.cholesky linalg.det linalg.inv linalg.slogdet linalg.tensor_diag_part", input=M)
+    rows("linalg.logdet", matrix=M)
+    rows("linalg.cholesky_solve", chol=M, rhs=M)
+    rows("linalg.cross", a=V, b=V)
+    rows("linalg.diag linalg.tensor_diag", diagonal=V)
+    rows("linalg.diag_part", input=M)
+    rows("linalg.set_diag", input=M, diagonal=V[:2])
+    rows("linalg.global_norm", t_list=[F, V])
+    rows("linalg.matrix_transpose", a=M)
+    rows("linalg.matvec", a=M, b=V[:2])
+    rows("linalg.solve linalg.triangular_solve", matrix=M, rhs=M)
+    rows("linalg.trace", x=M)
+    rows("nn.avg_pool1d nn.max_pool1d", **_pool(1))
+    rows("nn.avg_pool2d nn.max_pool2d nn.avg_pool nn.max_pool", **_pool(2))
+    rows("nn.avg_pool3d nn.max_pool3d", **_pool(3))
+    rows("nn.conv1d", **_conv(1), stride=1)
+    rows("nn.conv2d", **_conv(2), strides=1)
+    rows("nn.conv3d", **_conv(3), strides=[1, 1, 1, 1, 1])
+    rows(
+        "nn.conv2d_transpose",
+        input=np.ones((2, 4, 5, 2), np.float32),
+        filters=np.ones((2, 2, 3, 2), np.float32),
+        output_shape=np.array([2, 8, 10, 3], np.int32),
+        strides=2,
+    )
+    rows(
+        "nn.batch_normalization",
+        x=F, mean=V, variance=V * V, offset=V, scale=V, variance_epsilon=1e-3,
+    )  # fmt: skip
+    rows("nn.bias_add", value=IMAGE, bias=V)
+    rows("nn.dropout", x=F, rate=0.5)
+    rows("nn.embedding_lookup", params=F, ids=np.array([1, 0], np.int32))
+    rows("nn.l2_loss", t=F)
+    rows("nn.log_poisson_loss", targets=F, log_input=F)
+    rows("nn.moments", x=F, axes=[0])
+    rows("nn.sigmoid_cross_entropy_with_logits", labels=P, logits=F)
+    rows("nn.softmax_cross_entropy_with_logits", labels=P, logits=F)
+    rows("nn.sparse_softmax_cross_entropy_with_logits", labels=np.array([0, 2]), logits=F)
+    rows("nn.weighted_cross_entropy_with_logits", labels=P, logits=F, pos_weight=2.0)
+    rows("random.categorical", logits=F, num_samples=np.array(3, np.int32))
+    rows("random.stateless_categorical", logits=F, num_samples=np.array(3, np.int32), seed=SEED)
+    rows("random.normal random.truncated_normal random.uniform", shape=np.array([2, 3]))
+    rows("random.stateless_normal random.stateless_uniform", shape=np.array([2, 3]), seed=SEED)
+    rows("random.stateless_truncated_normal", shape=np.array([2, 3]), seed=SEED)
+    rows("random.shuffle", value=F)
+    rows("random.fold_in", seed=SEED, data=np.array(3))
+    rows("random.split", seed=SEED)
+    rows("random.create_rng_state", seed=1, alg="philox")
+    rows("random.set_seed", seed=1)
+    rows("strings.join", inputs=[S, S])
+    rows("strings.length strings.lower strings.upper strings.strip", input=S)
+    rows("strings.reduce_join", inputs=S)
+    rows("strings.regex_full_match", input=S, pattern="a.*")
+    rows("strings.regex_replace", input=S, pattern="a", rewrite="b")
+    rows("strings.substr", input=S, pos=np.array([0, 0, 1]), len=np.array([1, 0, 2]))
+    rows("strings.to_number", input=np.array([b"1.5", b"-2"], object))
+    return table
+
+
+VALID = _table()
+
+# Functions that take anything, or change the process.
+LEFT_OUT = {
+    "as_dtype", "executing_eagerly", "function", "init_scope", "inside_function",
+    "is_symbolic_tensor", "is_tensor", "name_scope", "no_op", "print",
+    "register_tensor_conversion_function", "random.get_global_generator",
+    "random.set_global_generator",
+}  # fmt: skip
+
+# New numbers in every call: only their types are compared.
+DRAWS = {
+    "nn.dropout", "random.categorical", "random.normal", "random.shuffle",
+    "random.truncated_normal", "random.uniform",
+}  # fmt: skip
+
+# Functions of the user, whose results must agree only while tracing (and a loop need not end); a
+# condition may be any number eagerly.
+USERS = {
+    ("case", "default"), ("cond", "false_fn"), ("cond", "pred"), ("cond", "true_fn"),
+    ("switch_case", "default"),
+    ("while_loop", "body"), ("while_loop", "cond"), ("while_loop", "shape_invariants"),
+}  # fmt: skip
+
+# What they give or take is no tensor.
+NOT_TRACED = {"broadcast_static_shape", "constant", "get_static_value", "type_spec_from_value"}
+
+NAMESPACES: dict[str, ModuleType] = {
+    "": tf, "math.": tf.math, "linalg.": tf.linalg, "nn.": tf.nn, "random.": tf.random,
+    "strings.": tf.strings, "bitwise.": tf.bitwise,
+}  # fmt: skip
+
+
+def public_functions() -> dict[str, Callable[..., Any]]:
+    """Every public function once, under the first of its names."""
+    found: dict[str, Callable[..., Any]] = {}
+    seen: set[int] = set()
+    for prefix, module in NAMESPACES.items():
+        for name, value in sorted(vars(module).items()):
+            if not name.startswith("_") and inspect.isfunction(value) and id(value) not in seen:
+                seen.add(id(value))
+                found[prefix + name] = value
+    return found
+
+
+FUNCTIONS = public_functions()
+
+
+def _self_containing() -> list[Any]:
+    items: list[Any] = [1]
+    items.append(items)
+    return items
+
+
+class _Opaque:
+    def __repr__(self) -> str:
+        return "<opaque>"
+
+
+class _BrokenArray:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise ValueError("this array is broken")
+
+
+HOSTILE: dict[str, Any] = {
+    "None": None,
+    "str": "text",
+    "bytes": b"\xff\x00",
+    "object": _Opaque(),
+    "class": int,
+    "function": lambda *_: None,
+    "dict": {"a": 1},
+    "set": {1},
+    "ellipsis": ...,
+    "slice": slice(None),
+    "empty list": [],
+    "nested empty": [[]],
+    "ragged": [[1], [2, 3]],
+    "mixed list": [1, "z", None],
+    "self-containing": _self_containing(),
+    "broken array": _BrokenArray(),
+    "object array": np.array([1, None, "a"], object),
+    "structured": np.zeros(2, [("a", np.int32)]),
+    "datetime": np.array(["2020-01-01"], "datetime64[D]"),
+    "unicode array": np.array(["ä", "b"]),
+    "string array": S,
+    "zero": 0,
+    "one": 1,
+    "minus one": -1,
+    "minus five": -5,
+    "seven": 7,
+    "int31": 2**31,
+    "int40": 2**40,
+    "int63": 2**63,
+    "int200": 2**200,
+    "float": 1.5,
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "bool": True,
+    "complex": 1j,
+    "negative list": [-1, -2],
+    "far list": [99],
+    "pair": [1, 1],
+    "repeated": [0, 0],
+    "huge shape": [2**31, 2**31],
+    "huge vector": [2**40],
+    "huge array": np.array([2**40]),
+    "pairs": [[1, 1], [1, 1]],
+    "empty": np.zeros((0,), np.float32),
+    "empty rows": np.zeros((0, 3), np.float32),
+    "empty columns": np.zeros((2, 0), np.float32),
+    "empty ints": np.zeros((0,), np.int32),
+    "scalar": np.array(0.5, np.float32),
+    "int scalar": np.array(1, np.int32),
+    "vector": np.array([1.0, 2.0, 3.0, 4.0], np.float32),
+    "square": np.ones((3, 3), np.float32),
+    "rank 5": np.ones((1, 2, 1, 3, 2), np.float32),
+    "specials": np.array([[np.nan, np.inf, -0.0], [-np.inf, np.nan, 1.0]], np.float32),
+    "float16": F.astype(np.float16),
+    "bfloat16": F.astype(ml_dtypes.bfloat16),
+    "float64": F.astype(np.float64),
+    "complex array": F.astype(np.complex64),
+    "int8": np.array([[-128, 127, 0], [1, 2, 3]], np.int8),
+    "uint64": np.array([[2**63, 1, 0], [1, 2, 3]], np.uint64),
+    "bools": B,
+    "big endian": F.astype(">f4"),
+    "strided": np.repeat(F, 2, 1)[:, ::2],
+    "reversed": F[::-1, ::-1],
+    "dtype": tf.float32,
+    "unknown shape": tf.TensorShape(None),
+    "open shape": tf.TensorShape([None, 3]),
+}
+
+ALLOWED = (TypeError, ValueError, tf.errors.OpError, NotImplementedError)
+OP_NAMES = {op.name.lower() for op in all_ops() if len(op.name) > 2}
+SWEEP_ALL = os.environ.get("WEFT_SWEEP") == "all"
+SHARE, TRACED_SHARE = 4, 16  # one call in so many is made, and traced as well
+
+
+@contextlib.contextmanager
+def limits() -> Iterator[None]:
+    """A gigabyte more than now, so that nothing huge is allocated in earnest; 20 seconds."""
+
+    def too_slow(*_: Any) -> None:
+        raise AssertionError("the call does not come to an end")
+
+    with open("/proc/self/statm") as f:
+        in_use = int(f.read().split()[0]) * resource.getpagesize()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    before = signal.signal(signal.SIGALRM, too_slow)
+    resource.setrlimit(resource.RLIMIT_AS, (in_use + 2**30, hard))
+    signal.alarm(20)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _call(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    arguments = dict(arguments)
+    positional: list[Any] = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            rest = arguments.pop(parameter.name, ())
+            positional += rest if isinstance(rest, tuple) else [rest]
+        elif parameter.kind is parameter.POSITIONAL_OR_KEYWORD and not positional:
+            before_rest = any(
+                p.kind is p.VAR_POSITIONAL for p in inspect.signature(function).parameters.values()
+            )
+            if before_rest:
+                positional.append(arguments.pop(parameter.name))
+    return function(*positional, **arguments)
+
+
+def _eager(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Any, Any]:
+    try:
+        return _call(function, arguments), None
+    except Exception as error:  # noqa: BLE001 - judged by the caller
+        return None, error
+
+
+def _with_tensors(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with numeric arrays as tensors."""
+    return {
+        k: tf.convert_to_tensor(v) if isinstance(v, np.ndarray) and v.dtype.kind in "fiub" else v
+        for k, v in arguments.items()
+    }
+
+
+def _traced(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Any, Any]:
+    """The call in a graph, with tensors as parameters, on the optimised plan."""
+    tensors = {k: v for k, v in arguments.items() if isinstance(v, tf.Tensor)}
+    try:
+        graph = trace(
+            lambda *xs: _call(function, {**arguments, **dict(zip(tensors, xs, strict=True))}),
+            [tf.TensorSpec(t.shape, t.dtype) for t in tensors.values()],
+        )
+        values = [t._value for t in tensors.values()] + [t._value for t, _ in graph.captures]
+        return NumpyPlan(optimize(graph))(*values), None
+    except Exception as error:  # noqa: BLE001
+        return None, error
+
+
+def _text_problem(name: str, function: Callable[..., Any], error: Exception) -> str | None:
+    text = str(error).lower()
+    words = {name.rpartition(".")[2], function.__name__, *inspect.signature(function).parameters}
+    last = traceback.extract_tb(error.__traceback__)[-1].filename
+    if f"{os.sep}numpy{os.sep}" in last and "weft" not in last:
+        return "comes out of NumPy"
+    if any(word.lower() in text for word in words if len(word) > 2):
+        return None
+    if (
+        any(op in text for op in OP_NAMES)
+        or "cannot convert" in text
+        or "does not fit" in text
+        or "dimension" in text
+    ):
+        return None
+    return "names neither the function nor an argument"
+
+
+def _ill_formed(result: Any) -> str | None:
+    for leaf in nest.flatten(result):
+        if not isinstance(leaf, tf.Tensor):
+            continue
+        value = leaf._value
+        if leaf.dtype in (tf.resource, tf.variant):
+            continue
+        if type(value) is not np.ndarray:
+            return f"holds a {type(value).__name__}"
+        if value.dtype.byteorder == ">" or value.dtype != leaf.dtype.numpy_dtype:
+            return f"dtype {leaf.dtype} holds {value.dtype}"
+        if value.dtype == object and not all(type(x) is bytes for x in value.flat):
+            return "a string tensor that holds other things"
+        if tuple(leaf.shape) != value.shape:
+            return f"shape {leaf.shape} holds {value.shape}"
+    return None
+
+
+def _differ(name: str, eager: Any, graph: tuple[Any, ...]) -> str | None:
+    flat = [tf.convert_to_tensor(x) for x in nest.flatten(eager) if x is not None]
+    if len(flat) != len(graph):
+        return f"{len(flat)} results, {len(graph)} from the graph"
+    for e, g in zip(flat, graph, strict=True):
+        e, g = np.asarray(e._value), np.asarray(g)
+        if e.dtype != g.dtype or e.shape != g.shape:
+            return f"{e.dtype}{e.shape}, from the graph {g.dtype}{g.shape}"
+        if name in DRAWS:
+            continue
+        if e.dtype == object:
+            same = e.tolist() == g.tolist()
+        else:
+            wide = np.complex128 if e.dtype.kind == "c" else np.float64
+            same = np.allclose(e.astype(wide), g.astype(wide), 1e-5, 1e-6, equal_nan=True)
+        if not same:
+            return f"{e!r}, from the graph {g!r}"
+    return None
+
+
+def _problem(name: str, arguments: dict[str, Any], traced: bool) -> str | None:
+    function = FUNCTIONS[name]
+    result, error = _eager(function, arguments)
+    if error is not None:
+        if not isinstance(error, ALLOWED):
+            return f"{type(error).__name__}: {error}"
+        problem = _text_problem(name, function, error)
+        if problem is not None:
+            return f"{type(error).__name__} {problem}: {error}"
+    else:
+        problem = _ill_formed(result)
+        if problem is not None:
+            return problem
+    if not traced or name in NOT_TRACED:
+        return None
+    arguments = _with_tensors(arguments)
+    result, error = _eager(function, arguments)
+    graph, graph_error = _traced(function, arguments)
+    if graph_error is not None and not isinstance(graph_error, ALLOWED):
+        return f"in a graph {type(graph_error).__name__}: {graph_error}"
+    if any(hint in str(graph_error) for hint in ("while tracing", "got <tf.Tensor")):
+        return None  # an attribute, which must be a Python value in a graph
+    if (error is None) != (graph_error is None):
+        return f"eager: {error or 'fine'}; in a graph: {graph_error or 'fine'}"
+    return None if error is not None else _differ(name, result, graph)
+
+
+def _is_array(name: str, parameter: str) -> bool:
+    return isinstance(VALID[name].get(parameter), np.ndarray)
+
+
+def _sweep(name: str) -> list[str]:
+    problems = []
+    signature = inspect.signature(FUNCTIONS[name])
+    for parameter in signature.parameters:
+        if parameter in ("name", "layout"):
+            continue
+        for label, value in HOSTILE.items():
+            if (name, parameter) in USERS or (
+                label == "structured" and not _is_array(name, parameter)
+            ):
+                continue
+            arguments = {**VALID[name], parameter: value}
+            key = zlib.crc32(f"{name} {parameter} {label}".encode())
+            if not SWEEP_ALL and key % SHARE:
+                continue
+            problem = _problem(name, arguments, SWEEP_ALL or key % TRACED_SHARE == 0)
+            if problem is not None:
+                problems.append(f"tf.{name}({parameter}=<{label}>): {problem}")
+    return problems
+
+
+def test_every_public_function_is_in_the_table() -> None:
+    assert set(FUNCTIONS) - LEFT_OUT == set(VALID)
+
+
+@pytest.mark.parametrize("name", sorted(VALID))
+def test_valid_call_works_eagerly_and_traced(name: str) -> None:
+    assert _eager(FUNCTIONS[name], VALID[name])[1] is None
+    assert _problem(name, VALID[name], traced=True) is None
+
+
+@pytest.mark.parametrize("name", sorted(VALID))
+def test_hostile_arguments(name: str) -> None:
+    tf.random.set_seed(1)
+    with limits():
+        problems = _sweep(name)
+    assert not problems, "\n".join(problems)
