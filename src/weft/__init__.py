@@ -4,6 +4,7 @@ from typing import Any as _Any
 
 from weft import (
     bitwise as bitwise,
+    config as config,
     dtypes as dtypes,
     errors as errors,
     linalg as linalg,
@@ -20,6 +21,8 @@ from weft.autodiff.tape import (
 )
 from weft.core.context import (
     executing_eagerly as executing_eagerly,
+    init_scope as init_scope,
+    inside_function as inside_function,
 )
 from weft.core.convert import (
     constant as constant,
@@ -65,6 +68,9 @@ from weft.core.tensor import (
     Tensor as Tensor,
     is_symbolic_tensor as is_symbolic_tensor,
     is_tensor as is_tensor,
+)
+from weft.function.polymorphic import (
+    function as function,
 )
 from weft.graph.ir import (
     Graph as Graph,

@@ -239,7 +239,7 @@ class OperatorNotAllowedInGraphError(_ReportedError, TypeError):
     error_code = INVALID_ARGUMENT
 
 
-class InaccessibleTensorError(_ReportedError, ValueError):
+class InaccessibleTensorError(_ReportedError, TypeError, ValueError):
     """A symbolic tensor is used outside of the function or branch it belongs to."""
 
     error_code = INVALID_ARGUMENT

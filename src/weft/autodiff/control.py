@@ -1,4 +1,4 @@
-"""Gradients of branches, loops and calls in graphs."""
+"""Gradients of branches and loops in graphs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, NoReturn
 
 from weft.errors import UnsupportedError
 from weft.ops.control.branch import case_op, if_op
-from weft.ops.control.call import call_op
 from weft.ops.control.loop import while_op
 from weft.ops.registry import Op, register_vjp
 
@@ -22,5 +21,5 @@ def _refuse(op: Op) -> Callable[..., Any]:
     return vjp
 
 
-for _op in (if_op, case_op, while_op, call_op):
+for _op in (if_op, case_op, while_op):
     register_vjp(_op, _refuse(_op))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 from weft import nest
-from weft.autodiff import control as control  # registers the gradients of control flow
+from weft.autodiff import calls as calls, control as control  # register their gradients
 from weft.autodiff.sweep import Record, backward
 from weft.core import context
 from weft.core.context import state

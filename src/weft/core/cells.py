@@ -60,7 +60,7 @@ class VariableCell(Resource):
 
     def __init__(self, data: Array | None, name: str = "Variable") -> None:
         self.name = name
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # held for a whole call by functions that write
         self.version = 0
         self.shared = False
         self._owner: weakref.ref[Any] | None = None

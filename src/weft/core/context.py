@@ -48,6 +48,8 @@ class State(threading.local):
         self.graph: Any = None
         self.tapes: tuple[Any, ...] = ()
         self.name_scope: str = ""
+        # What a variable created now has to ask; None means that creating it is an ordinary thing.
+        self.variable_creation: Any = None
 
 
 state = State()
@@ -61,9 +63,12 @@ def _set(graph: Any, tapes: tuple[Any, ...]) -> None:
 
 @contextlib.contextmanager
 def building(graph: Any) -> Iterator[None]:
-    """Ops called inside are added to `graph`; None switches back to eager execution."""
+    """Ops called inside are added to `graph`; None switches back to eager execution.
+
+    Tapes that were recording outside do not see what happens inside.
+    """
     outer, tapes, scope = state.graph, state.tapes, state.name_scope
-    _set(graph, tapes)
+    _set(graph, ())
     state.name_scope = ""
     try:
         yield
@@ -81,6 +86,38 @@ def recording(tapes: tuple[Any, ...]) -> Iterator[None]:
         yield
     finally:
         _set(state.graph, outer)
+
+
+@contextlib.contextmanager
+def creating_variables(policy: Any) -> Iterator[None]:
+    """Variables created inside are reported to `policy`."""
+    outer = state.variable_creation
+    state.variable_creation = policy
+    try:
+        yield
+    finally:
+        state.variable_creation = outer
+
+
+@contextlib.contextmanager
+def init_scope() -> Iterator[None]:
+    """Ops called inside run at once, outside of every graph and tape.
+
+    >>> with tf.init_scope():
+    ...     print(tf.executing_eagerly())
+    True
+    """
+    with building(None), recording(()), creating_variables(None):
+        yield
+
+
+def inside_function() -> bool:
+    """Whether a function is being traced.
+
+    >>> tf.inside_function()
+    False
+    """
+    return state.graph is not None
 
 
 def push_tape(tape: Any) -> None:

@@ -138,16 +138,24 @@ def _unique(tensors: Iterable[SymbolicTensor]) -> tuple[SymbolicTensor, ...]:
 class Graph:
     """Nodes in program order, with inputs and outputs. Public as `tf.Graph`."""
 
-    def __init__(self, name: str = "graph", outer: Graph | None = None) -> None:
+    def __init__(
+        self, name: str = "graph", outer: Graph | None = None, *, is_function: bool = False
+    ) -> None:
         self.name = name
         self.outer = outer
+        # A function outlives the graph it is traced in, so it captures eager tensors directly
+        # instead of through the levels around it.
+        self.is_function = is_function or outer is None
         self.nodes: list[Node] = []
         self.inputs: list[SymbolicTensor] = []
         self.outputs: list[SymbolicTensor] = []
         self.structured_outputs: Any = None
+        self.gradient: Any = None  # how to differentiate a call of it, once somebody asked
+        self.plan: Any = None  # its executable form, once it ran
         # outer tensor -> the placeholder that stands for it here, in the order of first use.
         self._captures: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self._outer_of: dict[int, Tensor] = {}
+        self._constants: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self._names = NameTable()
 
     # --- building ----------------------------------------------------------------------------
@@ -212,12 +220,28 @@ class Graph:
                 raise self._inaccessible(tensor)
         elif not isinstance(tensor, EagerTensor):
             raise TypeError(f"Expected a tensor, got {tensor!r} of type {type(tensor).__name__}.")
-        if self.outer is not None and getattr(tensor, "node", None) not in self.outer:
-            return self.capture(self.outer.capture(tensor))
+        if not self._captures_directly(tensor):
+            return self.capture(self.outer.capture(tensor))  # type: ignore[union-attr]
+        if isinstance(tensor, SymbolicTensor) and tensor.node.op.name == "Const":
+            return self._copied_constant(tensor)
         inner = self._placeholder(tensor.spec, _capture_name(tensor))
         self._captures[id(tensor)] = (tensor, inner)
         self._outer_of[id(inner)] = tensor
         return inner
+
+    def _copied_constant(self, tensor: SymbolicTensor) -> SymbolicTensor:
+        """Constants are not captured but repeated, where passes can see them."""
+        found = self._constants.get(id(tensor))
+        if found is None:
+            node = tensor.node
+            made = self.add_node(node.op, (), node.attrs, (tensor.spec,), node.name, node.location)
+            found = self._constants[id(tensor)] = (tensor, made.outputs[0])
+        return found[1]
+
+    def _captures_directly(self, tensor: Tensor) -> bool:
+        if isinstance(tensor, EagerTensor):
+            return self.is_function
+        return getattr(tensor, "node", None) in self.outer  # type: ignore[operator]
 
     def nested(self, name: str) -> Graph:
         """A new graph inside this one: a branch or a loop body."""

@@ -29,7 +29,7 @@ class Rewriter:
             self.new.inputs.append(self._copy_placeholder(tensor))
         for outer, inner in old.captures:
             placeholder = self._copy_placeholder(inner)
-            if old.outer is None:
+            if old.is_function:
                 self.new._captures[id(outer)] = (outer, placeholder)
                 self.new._outer_of[id(placeholder)] = outer
             else:

@@ -6,6 +6,7 @@ lookup, shapes are checked by the kernel itself, and only a failure looks for th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from weft.errors import (
     OpError,
     ResourceExhaustedError,
 )
-from weft.ops.registry import HOST_ONLY, Op
+from weft.ops.registry import HOST_ONLY, STRUCTURED, Op
 
 _ndarray = np.ndarray
 
@@ -62,6 +63,8 @@ def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
         op.accepted.add(key)
     if not op.trusts_kernel:
         infer_from_values(op, values, attrs)
+    if op.kernel is STRUCTURED:
+        return run_structured(op, values, attrs)
     try:
         if op.ufunc is not None:
             # `out=...` makes the ufunc return an array also for rank 0, and is faster than not.
@@ -72,6 +75,16 @@ def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     if op.outputs == 1:
         return out if type(out) is _ndarray else as_value(out)
     return tuple([value if type(value) is _ndarray else as_value(value) for value in out])
+
+
+# Set by the execution layer: how to run the nested graphs of an op eagerly.
+run_structured: Callable[[Op, list[Any], dict[str, Any]], Any]
+
+
+def install_structured_runner(run: Callable[[Op, list[Any], dict[str, Any]], Any]) -> None:
+    """The execution layer says how ops that hold graphs are run."""
+    global run_structured  # noqa: PLW0603 - a hook, set once at import
+    run_structured = run
 
 
 def as_value(out: Any) -> Any:

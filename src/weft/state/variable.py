@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft.core.cells import VariableCell
-from weft.core.context import building, state
+from weft.core.context import init_scope, state
 from weft.core.convert import adopt, convert_to_tensor
 from weft.core.dtypes import DType
 from weft.core.reference import Reference
 from weft.core.shapes import TensorShape
 from weft.core.tensor import Array, EagerTensor, Tensor
-from weft.errors import UnsupportedError
+from weft.errors import InaccessibleTensorError, UnsupportedError
 from weft.ops.operators import install_operators
 from weft.ops.state import variables as ops
 
@@ -60,31 +60,37 @@ class Variable:
     ) -> None:
         if initial_value is None:
             raise ValueError("tf.Variable needs an initial value, or a function that returns one.")
-        if callable(initial_value):
-            initial_value = initial_value()
-        if (
-            state.graph is not None
-            and isinstance(initial_value, Tensor)
-            and not isinstance(initial_value, EagerTensor)
-        ):
-            raise UnsupportedError(
-                "A variable created while tracing needs an initial value that does not depend on "
-                f"the traced tensors, got {initial_value!r}. Create it before."
-            )
-        with building(None):
-            value: EagerTensor = convert_to_tensor(initial_value, dtype=dtype)  # type: ignore[assignment]
+        creation = state.variable_creation
+        if creation is not None:
+            creation.allow(self)
+        value = _initial_value(initial_value, dtype)
         self._dtype = value.dtype
         self._shape = value.shape if shape is None and validate_shape else TensorShape(shape)
         if not self._shape.is_compatible_with(value.shape):
             raise ValueError(
                 f"The initial value has shape {value.shape}; it does not fit shape={self._shape}."
             )
-        self._name = name or "Variable"
+        self._name = state.name_scope + (name or "Variable")
         self._trainable = trainable is None or bool(trainable)
         self._constraint = constraint
-        self._set_cell(value._value)
+        if isinstance(value, EagerTensor):
+            self._set_cell(value._value)
+        else:
+            # The initial value is only known when the function runs: see function.creation.
+            self._set_cell(None)
+            creation.initialise_later(self, value)
 
-    def _set_cell(self, value: Array) -> None:
+    @classmethod
+    def from_handle(
+        cls, handle: Tensor, dtype: DType, shape: TensorShape, *, trainable: bool, name: str
+    ) -> Variable:
+        """A variable whose storage is whatever the handle refers to: an argument being traced."""
+        made = object.__new__(cls)
+        made._dtype, made._shape, made._trainable = dtype, shape, trainable
+        made._name, made._constraint, made._handle = name, None, handle  # type: ignore[assignment]
+        return made
+
+    def _set_cell(self, value: Array | None) -> None:
         cell = VariableCell(value, self._name)
         cell.variable = self
         self._handle = EagerTensor(cell)
@@ -262,6 +268,25 @@ class Variable:
             return f"{what}>"
         text = repr(self._read_now()).partition("numpy=")[2]
         return f"{what}, numpy={text}"
+
+
+def _initial_value(value: Any, dtype: Any) -> Tensor:
+    """The initial value: at once if that is possible, else as a tensor of the traced function."""
+    if callable(value):
+        try:
+            with init_scope():
+                return convert_to_tensor(value(), dtype=dtype)
+        except InaccessibleTensorError:
+            value = value()  # it depends on tensors of the function that is being traced
+    if isinstance(value, Tensor) and not isinstance(value, EagerTensor):
+        if state.variable_creation is None:
+            raise UnsupportedError(
+                f"The initial value of a variable is {value!r}, a tensor of a graph. Create the "
+                "variable in a tf.function, or outside of the graph."
+            )
+        return convert_to_tensor(value, dtype=dtype)
+    with init_scope():
+        return convert_to_tensor(value, dtype=dtype)
 
 
 install_operators(Variable)

@@ -1,0 +1,1 @@
+"""`tf.function`: one Python function, traced once per kind of arguments."""

@@ -1,0 +1,209 @@
+"""From arguments to a dictionary key and the values that go into the graph.
+
+Hot path: this runs on every call of a traced function. The key of a tensor is its dtype and shape,
+of a Python value its type and value, of containers their structure and their items' keys; what
+goes into the graph is collected on the way. Tables of types are used instead of isinstance chains:
+0.35 us for one tensor, about 0.3 us for each further leaf.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft import nest
+from weft.core import dtypes
+from weft.core.convert import array_from
+from weft.core.shapes import Dim
+from weft.core.tensor import EagerTensor, SymbolicTensor
+from weft.state.variable import Variable
+
+Key = Any
+Leaves = list[Any]
+Encoder = Callable[["Keys", Any, Leaves], Key]
+
+
+class UnhashableArgument(TypeError):  # noqa: N818 - not an error by itself: the caller adds the name
+    """A leaf that cannot be part of a key."""
+
+
+class Keys:
+    """One way of collecting leaves: arrays for running, tensors for tracing and tapes."""
+
+    def __init__(self, tensor: Encoder, array: Encoder, variable: Encoder) -> None:
+        self._table: dict[type, Encoder] = {
+            EagerTensor: tensor,
+            SymbolicTensor: tensor,
+            np.ndarray: array,
+            Variable: variable,
+            int: _literal,
+            bool: _literal,
+            str: _literal,
+            bytes: _literal,
+            complex: _literal,
+            type(None): _literal,
+            float: _float,
+            list: _list,
+            tuple: _tuple,
+            dict: _dict,
+            types.MethodType: _method,
+        }
+
+    def encode(self, value: Any, leaves: Leaves) -> Key:
+        """The key of a value; its tensors are appended to `leaves`."""
+        encoder = self._table.get(type(value))
+        if encoder is None:
+            encoder = self._learn(type(value), value)
+        return encoder(self, value, leaves)
+
+    def _learn(self, kind: type, value: Any) -> Encoder:
+        """How to encode values of a type met for the first time."""
+        for known in (EagerTensor, SymbolicTensor, np.ndarray, Variable):
+            if issubclass(kind, known):
+                encoder = self._table[known]
+                break
+        else:
+            encoder = self._encoder_of(kind, value)
+        self._table[kind] = encoder
+        return encoder
+
+    def _encoder_of(self, kind: type, value: Any) -> Encoder:
+        if issubclass(kind, np.generic):
+            return _numpy_scalar
+        if hasattr(value, "__tf_tracing_type__"):
+            return _custom
+        if hasattr(value, "_type_spec"):
+            return _composite
+        if issubclass(kind, (int, float, str, bytes)) and not issubclass(kind, enum.Enum):
+            return _literal
+        if nest.is_nested(value):
+            return _nested
+        return _object
+
+
+def _literal(keys: Keys, value: Any, leaves: Leaves) -> Key:
+    return (type(value), value)
+
+
+def _float(keys: Keys, value: float, leaves: Leaves) -> Key:
+    # NaN is not equal to itself, and 0.0 is equal to -0.0: neither would make a good key.
+    return (float, value if value and value == value else repr(value))  # noqa: PLR0124
+
+
+def _list(keys: Keys, value: list[Any], leaves: Leaves) -> Key:
+    encode = keys.encode
+    return (list, *[encode(item, leaves) for item in value])
+
+
+def _tuple(keys: Keys, value: tuple[Any, ...], leaves: Leaves) -> Key:
+    encode = keys.encode
+    return (tuple, *[encode(item, leaves) for item in value])
+
+
+def _dict(keys: Keys, value: dict[Any, Any], leaves: Leaves) -> Key:
+    encode = keys.encode
+    try:
+        names = sorted(value)
+    except TypeError:
+        names = list(value)
+    return (dict, *[(name, encode(value[name], leaves)) for name in names])
+
+
+def _nested(keys: Keys, value: Any, leaves: Leaves) -> Key:
+    """Namedtuples, attrs classes, other mappings: their type and what nest finds in them."""
+    parts = nest.flatten_with_paths(value)
+    return (type(value), *[(path, keys.encode(leaf, leaves)) for path, leaf in parts])
+
+
+def _method(keys: Keys, value: Any, leaves: Leaves) -> Key:
+    # A bound method is a new object at each access; what it is made of stays.
+    return (types.MethodType, _object(keys, value.__self__, leaves), value.__func__)
+
+
+def _numpy_scalar(keys: Keys, value: Any, leaves: Leaves) -> Key:
+    return keys.encode(np.asarray(value), leaves)
+
+
+def _composite(keys: Keys, value: Any, leaves: Leaves) -> Key:
+    spec = value._type_spec
+    components = spec._to_components(value)
+    return (spec, *[keys.encode(part, leaves) for part in nest.flatten(components)])
+
+
+def _custom(keys: Keys, value: Any, leaves: Leaves) -> Key:
+    """A class with the tracing protocol says itself what distinguishes its values."""
+    trace_type = value.__tf_tracing_type__(None)
+    return (trace_type, *[keys.encode(t, leaves) for t in trace_type.to_tensors(value)])
+
+
+def _object(keys: Keys, value: Any, leaves: Leaves) -> Key:
+    try:
+        hash(value)
+    except TypeError:
+        raise UnhashableArgument(type(value).__name__) from None
+    try:
+        return weakref.ref(value)  # equal as long as the objects live and are equal
+    except TypeError:
+        return (type(value), value)
+
+
+# --- two ways of collecting ----------------------------------------------------------------------
+
+
+def _value_of_tensor(keys: Keys, value: EagerTensor, leaves: Leaves) -> Key:
+    array = value._value
+    leaves.append(array)
+    return (array.dtype, array.shape)
+
+
+def _value_of_array(keys: Keys, value: Any, leaves: Leaves) -> Key:
+    array = array_from(value)  # a copy: results may share memory with what goes in
+    leaves.append(array)
+    return (array.dtype, array.shape)
+
+
+def _value_of_variable(keys: Keys, value: Variable, leaves: Leaves) -> Key:
+    cell = value.handle._value
+    leaves.append(cell)
+    return (Variable, value.dtype, value.shape, _first_index(leaves, cell))
+
+
+def _tensor_itself(keys: Keys, value: Any, leaves: Leaves) -> Key:
+    leaves.append(value)
+    if type(value) is EagerTensor:
+        array = value._value
+        return (array.dtype, array.shape)
+    spec = value.spec
+    dims = spec.dims
+    if dims is not None and any(isinstance(d, Dim) for d in dims):
+        dims = tuple([None if isinstance(d, Dim) else d for d in dims])
+    return (_numpy_key(spec.dtype), dims)
+
+
+def _numpy_key(dtype: dtypes.DType) -> Any:
+    """What the value of an eager tensor of this dtype calls its dtype: keys must agree."""
+    return dtype.numpy_dtype if dtype.is_numpy_compatible else dtype
+
+
+def _tensor_of_array(keys: Keys, value: Any, leaves: Leaves) -> Key:
+    return _tensor_itself(keys, EagerTensor(array_from(value)), leaves)
+
+
+def _handle_of_variable(keys: Keys, value: Variable, leaves: Leaves) -> Key:
+    handle = value.handle
+    leaves.append(handle)
+    return (Variable, value.dtype, value.shape, _first_index(leaves, handle))
+
+
+def _first_index(leaves: Leaves, leaf: Any) -> int:
+    """Where a variable occurs first: the same variable twice is another case than two."""
+    return next(i for i, other in enumerate(leaves) if other is leaf)
+
+
+VALUES = Keys(_value_of_tensor, _value_of_array, _value_of_variable)
+TENSORS = Keys(_tensor_itself, _tensor_of_array, _handle_of_variable)

@@ -1,0 +1,564 @@
+"""`tf.function`: a Python function that is traced once per kind of arguments.
+
+Hot path: `Function.__call__` makes a key of the arguments, looks it up, and runs the trace.
+Everything else (binding, types, subtypes, tracing, explaining) happens when the key is new.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from weft.config import flags
+from weft.core.context import state
+from weft.core.convert import convert_to_tensor
+from weft.core.location import Location, user_location
+from weft.core.tensor import EagerTensor, Tensor
+from weft.function import retracing, tracing
+from weft.function.concrete import ConcreteFunction
+from weft.function.creation import FirstCall, LaterCalls
+from weft.function.keys import TENSORS, VALUES, UnhashableArgument
+from weft.function.retracing import TraceRecord
+from weft.function.signature import InputSignature, P, Parameters
+from weft.function.trace_types import TraceType, type_of
+
+DEFAULT_MAX_TRACES = 1000
+_MEMO_LIMIT = 4096
+_SIMPLE = (bool, int, float, str, bytes, type(None))
+
+
+class Function:
+    """A Python function and its traces; made by `tf.function`."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        name: str,
+        input_signature: Any = None,
+        *,
+        autograph: bool = True,
+        jit_compile: bool | None = None,
+        reduce_retracing: bool = False,
+        follow_type_hints: bool = False,
+        max_traces: int = DEFAULT_MAX_TRACES,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self._python_function = python_function
+        self._name = name
+        self._autograph = autograph
+        self._jit_compile = jit_compile
+        self._reduce_retracing = reduce_retracing
+        self._follow_type_hints = follow_type_hints
+        self._max_traces = max_traces
+        self._options = options or {}
+        self._signature_argument = input_signature
+        functools.update_wrapper(self, python_function, updated=())
+        self._parameters = Parameters(python_function, name)
+        self._input_signature = (
+            None if input_signature is None else InputSignature(input_signature, self._parameters)
+        )
+        # Defaults that are tensors would have to go into the graph like arguments.
+        self._memo_allowed = not follow_type_hints and all(
+            p.default is P.empty or isinstance(p.default, _SIMPLE)
+            for p in self._parameters.parameters
+        )
+        self._reset()
+
+    def _reset(self) -> None:
+        self._memo: dict[Any, tuple[ConcreteFunction, tuple[int, ...] | None]] = {}
+        self._traces: dict[tuple[TraceType, ...], ConcreteFunction] = {}
+        self._graph_traces: Any = weakref.WeakKeyDictionary()
+        self._records: list[TraceRecord] = []
+        self._created: list[Any] | None = None
+        self._in_progress: set[tuple[TraceType, ...]] = set()
+        self._trace_count = 0
+        self._evicted_calls = 0
+        self._bound: Any = weakref.WeakKeyDictionary()
+
+    # --- calling -------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if state.mode or flags.run_functions_eagerly:
+            return self._call_recorded(args, kwargs)
+        leaves: list[Any] = []
+        encode = VALUES.encode
+        try:
+            key = tuple([encode(value, leaves) for value in args])
+            if kwargs:
+                parts: list[Any] = []
+                for name, value in kwargs.items():
+                    parts += (name, encode(value, leaves))
+                key = (*key, *parts)
+            found = self._memo.get(key)
+        except UnhashableArgument as e:
+            raise self._unhashable(args, kwargs, e) from None
+        if found is None:
+            return self._call_new(args, kwargs, key)
+        concrete, order = found
+        return concrete.run(leaves if order is None else [leaves[i] for i in order])
+
+    def _call_new(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Any) -> Any:
+        """A call with a key that has not been met: find a trace that serves it, or make one."""
+        values, as_given = self._bind(args, kwargs)
+        leaves: list[Any] = []
+        for value in values:
+            VALUES.encode(value, leaves)
+        concrete = self._find_or_trace(values, leaves)
+        if as_given and self._memo_allowed:
+            if len(self._memo) >= _MEMO_LIMIT:
+                self._memo.clear()
+            self._memo[key] = (concrete, self._leaf_order(args, kwargs))
+        return concrete.run(leaves)
+
+    def _call_recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that a graph or a tape has to know of."""
+        if flags.run_functions_eagerly:
+            return self._python_function(*args, **kwargs)
+        values, _ = self._bind(args, kwargs)
+        tensors: list[Any] = []
+        try:
+            for value in values:
+                TENSORS.encode(value, tensors)
+        except UnhashableArgument as e:
+            raise self._unhashable(args, kwargs, e) from None
+        eager = all(isinstance(t, EagerTensor) for t in tensors)
+        inputs = [t._value for t in tensors] if eager else None
+        concrete = self._find_or_trace(values, inputs)
+        return concrete.call_with_tensors(tensors)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], bool]:
+        """One value per parameter, converted where that was asked for; whether nothing changed."""
+        values = self._parameters.bind(args, kwargs)
+        converted = values
+        if self._follow_type_hints:
+            converted = self._convert_hinted(converted)
+        if self._input_signature is not None:
+            converted = self._input_signature.convert(converted)
+        return converted, all(a is b for a, b in zip(values, converted, strict=True))
+
+    def _convert_hinted(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Arguments annotated as tensors become tensors, so that numbers do not retrace."""
+        out = list(values)
+        for i, parameter in enumerate(self._parameters.parameters):
+            hinted = parameter.annotation is Tensor or parameter.annotation in (
+                "tf.Tensor",
+                "Tensor",
+            )
+            if hinted and isinstance(out[i], (int, float, complex, str, bytes)):
+                out[i] = convert_to_tensor(out[i])
+        return tuple(out)
+
+    def _leaf_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...] | None:
+        """Keyword arguments come in any order; the graph wants that of the parameters."""
+        if not kwargs:
+            return None
+        position = {p.name: i for i, p in enumerate(self._parameters.parameters)}
+        slices: list[tuple[Any, list[int]]] = []
+        count = 0
+        named = [((i, ""), value) for i, value in enumerate(args)]
+        last = len(position)
+        named += [((position.get(name, last), name), value) for name, value in kwargs.items()]
+        for where, value in named:
+            leaves: list[Any] = []
+            VALUES.encode(value, leaves)
+            slices.append((where, list(range(count, count + len(leaves)))))
+            count += len(leaves)
+        order = tuple(i for _, indices in sorted(slices, key=lambda s: s[0]) for i in indices)
+        return None if order == tuple(range(count)) else order
+
+    def _unhashable(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+    ) -> TypeError:
+        values = self._parameters.bind(args, kwargs)
+        for name, value in zip(self._parameters.names, values, strict=True):
+            try:
+                VALUES.encode(value, [])
+            except UnhashableArgument:
+                return TypeError(
+                    f"{self._name}: the argument {name!r} holds a {error}, which is not hashable, "
+                    "so calls with it cannot be told apart. Pass a tensor, a list or dict of "
+                    "tensors, or an object with __hash__."
+                )
+        return TypeError(f"{self._name}: an argument is not hashable: {error}.")
+
+    # --- finding and making traces -------------------------------------------------------------
+
+    def _find_or_trace(self, values: tuple[Any, ...], inputs: list[Any] | None) -> ConcreteFunction:
+        variables: list[Any] = []
+        types = tuple([type_of(value, variables) for value in values])
+        if self._input_signature is not None:
+            types = self._types_of_signature(types)
+        with tracing.lock:
+            concrete = self._find(types)
+            if concrete is None:
+                concrete = self._trace(types, inputs)
+            self._trace_count_calls(concrete)
+            return concrete
+
+    def _types_of_signature(self, types: tuple[TraceType, ...]) -> tuple[TraceType, ...]:
+        assert self._input_signature is not None
+        out = list(types)
+        parameters = self._parameters.parameters
+        specs = self._input_signature.specs
+        for i, parameter in enumerate(parameters):
+            if parameter.kind is P.VAR_POSITIONAL and len(specs) > i:
+                out[i] = type_of(tuple(specs[i:]))
+            elif i < len(specs) and parameter.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD):
+                out[i] = type_of(specs[i])
+        return tuple(out)
+
+    def _trace_count_calls(self, concrete: ConcreteFunction) -> None:
+        concrete.last_call = self._total_calls()
+
+    def _find(self, types: tuple[TraceType, ...]) -> ConcreteFunction | None:
+        """The trace for exactly these types, else the most specific one that serves them."""
+        for traces in self._tables():
+            exact = traces.get(types)
+            if exact is not None:
+                return exact
+        serving = [
+            (known, concrete)
+            for traces in self._tables()
+            for known, concrete in traces.items()
+            if all(a.is_subtype_of(b) for a, b in zip(types, known, strict=True))
+        ]
+        for known, concrete in serving:
+            if all(
+                all(a.is_subtype_of(b) for a, b in zip(known, other, strict=True))
+                for other, _ in serving
+            ):
+                return concrete
+        return serving[0][1] if serving else None
+
+    def _tables(self) -> list[dict[tuple[TraceType, ...], ConcreteFunction]]:
+        here = self._graph_traces.get(state.graph) if state.graph is not None else None
+        return [self._traces] if here is None else [here, self._traces]
+
+    def _trace(self, types: tuple[TraceType, ...], inputs: list[Any] | None) -> ConcreteFunction:
+        if self._reduce_retracing and self._input_signature is None:
+            types = self._generalised(types)
+        if types in self._in_progress:
+            raise RecursionError(
+                f"{self._label} calls itself with the same kinds of arguments while it is being "
+                "traced, so tracing would never end. End the recursion on a Python value."
+            )
+        cause, differences = retracing.explain_cause(self._parameters.names, self._records, types)
+        location = user_location()
+        start = time.perf_counter()
+        self._in_progress.add(types)
+        try:
+            graph = self._trace_graph(types, inputs)
+        finally:
+            self._in_progress.discard(types)
+        concrete = ConcreteFunction(graph, self._parameters, types)
+        self._store(types, concrete)
+        self._trace_count += 1
+        self._records.append(
+            TraceRecord(
+                types,
+                cause,
+                location,
+                time.perf_counter() - start,
+                len(graph.nodes),
+                self._total_calls() + 1,
+                concrete,
+            )
+        )
+        del self._records[: -2 * self._max_traces]
+        retracing.warn_if_frequent(self._label, self._records, differences)
+        return concrete
+
+    def _trace_graph(self, types: tuple[TraceType, ...], inputs: list[Any] | None) -> Any:
+        function = self._python_function
+        if self._created is None:
+            first = FirstCall(self._label)
+            graph = tracing.trace(function, self._parameters, types, first)
+            if first.created:
+                first.initialise(graph, inputs)
+                graph = tracing.trace(function, self._parameters, types, LaterCalls(self._label))
+            self._created = first.created
+            return graph
+        return tracing.trace(function, self._parameters, types, LaterCalls(self._label))
+
+    def _generalised(self, types: tuple[TraceType, ...]) -> tuple[TraceType, ...]:
+        """Sizes that differ from those of an earlier trace become unknown."""
+        for record in reversed(self._records):
+            joined = [a.join(b) for a, b in zip(record.types, types, strict=True)]
+            if all(t is not None for t in joined):
+                return tuple(joined)  # type: ignore[arg-type]
+        return types
+
+    def _store(self, types: tuple[TraceType, ...], concrete: ConcreteFunction) -> None:
+        if tracing.captures_of_enclosing_trace(concrete.graph):
+            # It uses tensors of the trace around it, so it lives and dies with that.
+            self._graph_traces.setdefault(state.graph, {})[types] = concrete
+            return
+        while len(self._traces) >= self._max_traces:
+            oldest = min(self._traces, key=lambda t: self._traces[t].last_call)
+            dropped = self._traces.pop(oldest)
+            self._evicted_calls += dropped.calls
+            self._memo = {k: v for k, v in self._memo.items() if v[0] is not dropped}
+            self._records = [r for r in self._records if r.concrete is not dropped]
+        self._traces[types] = concrete
+
+    def _total_calls(self) -> int:
+        return self._evicted_calls + sum([c.calls for c in self._traces.values()])
+
+    # --- looking -------------------------------------------------------------------------------
+
+    @property
+    def _label(self) -> str:
+        code = getattr(self._python_function, "__code__", None)
+        if code is None:
+            return self._name
+        return f"{self._name} ({Location(code.co_filename, code.co_firstlineno, '').short})"
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The Python function that is traced."""
+        return self._python_function
+
+    @property
+    def name(self) -> str:
+        """The name of the Python function."""
+        return self._name
+
+    @property
+    def input_signature(self) -> Any:
+        """The specs given with `input_signature=`."""
+        return None if self._input_signature is None else self._input_signature.specs
+
+    @property
+    def function_type(self) -> Any:
+        """The signature of the Python function."""
+        return self._parameters.signature
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for these arguments, which may be values or specs."""
+        if self._input_signature is not None and not args and not kwargs:
+            args = self._input_signature.specs
+        values, _ = self._bind(args, kwargs)
+        return self._find_or_trace(values, _values_or_none(values))
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the function has been traced."""
+        return self._trace_count
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures of all traces, for people."""
+        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._traces.values())
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return list(self._traces.values())
+
+    def cache_info(self) -> dict[str, int]:
+        """How many traces there are, how many there may be, and how many calls they served."""
+        return {
+            "traces": len(self._traces),
+            "max_traces": self._max_traces,
+            "traced": self._trace_count,
+            "calls": self._total_calls(),
+        }
+
+    def clear_cache(self) -> None:
+        """Forgets all traces; variables the function created stay."""
+        created = self._created
+        self._reset()
+        self._created = created
+
+    def __repr__(self) -> str:
+        return f"<tf.function {self._label}: {len(self._traces)} traces>"
+
+    # --- methods -------------------------------------------------------------------------------
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        return BoundFunction(self._for_instance(instance), instance)
+
+    def _for_instance(self, instance: Any) -> Function:
+        """The traces of one instance; they do not keep it alive."""
+        key = _WeakIdentity(instance)
+        found = self._bound.get(key)
+        if found is None:
+            found = self._clone(_weak_method(self._python_function, instance))
+            # The key object must live as long as the instance does: it is kept by its finaliser.
+            weakref.finalize(instance, _drop, self._bound, key).atexit = False
+            self._bound[key] = found
+        return found
+
+    def _clone(self, python_function: Callable[..., Any]) -> Function:
+        signature = self._signature_argument
+        return Function(
+            python_function,
+            self._name,
+            signature,
+            autograph=self._autograph,
+            jit_compile=self._jit_compile,
+            reduce_retracing=self._reduce_retracing,
+            follow_type_hints=self._follow_type_hints,
+            max_traces=self._max_traces,
+            options=self._options,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (
+            self._python_function,
+            self._name,
+            self._signature_argument,
+            self._autograph,
+            self._jit_compile,
+            self._reduce_retracing,
+            self._follow_type_hints,
+            self._max_traces,
+        )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Function:
+        return self._clone(self._python_function)
+
+
+class _WeakIdentity:
+    """A key that stands for an instance by identity; instances need not be hashable."""
+
+    __slots__ = ("__weakref__", "_id")
+
+    def __init__(self, instance: Any) -> None:
+        self._id = id(instance)
+
+    def __hash__(self) -> int:
+        return self._id
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _WeakIdentity) and self._id == other._id
+
+
+def _drop(table: Any, key: _WeakIdentity) -> None:
+    table.pop(key, None)
+
+
+def _weak_method(function: Callable[..., Any], instance: Any) -> Callable[..., Any]:
+    """The function with its first argument given, without keeping that alive."""
+    ref = weakref.ref(instance)
+    parameters = list(Parameters(function, "").parameters)[1:]
+
+    @functools.wraps(function)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return function(ref(), *args, **kwargs)
+
+    method.__signature__ = Parameters(function, "").signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return method
+
+
+class BoundFunction:
+    """A traced method of one instance: calls and attributes go to the instance's own traces."""
+
+    def __init__(self, function: Function, instance: Any) -> None:
+        self._function = function
+        self.__self__ = instance
+        self.__wrapped__ = function.python_function
+        self.__name__ = function.name
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BoundFunction) and self._function is other._function
+
+    def __hash__(self) -> int:
+        return id(self._function)
+
+    def __repr__(self) -> str:
+        return f"<bound {self._function!r} of {self.__self__!r}>"
+
+
+def _rebuild(python_function: Any, name: str, signature: Any, *options: Any) -> Function:
+    autograph, jit_compile, reduce_retracing, follow_type_hints, max_traces = options
+    return Function(
+        python_function,
+        name,
+        signature,
+        autograph=autograph,
+        jit_compile=jit_compile,
+        reduce_retracing=reduce_retracing,
+        follow_type_hints=follow_type_hints,
+        max_traces=max_traces,
+    )
+
+
+def _values_or_none(values: tuple[Any, ...]) -> list[Any] | None:
+    """The values that go into the graph, None if some are only described by specs."""
+    leaves: list[Any] = []
+    try:
+        for value in values:
+            TENSORS.encode(value, leaves)
+    except TypeError:
+        return None
+    if all(isinstance(t, EagerTensor) for t in leaves):
+        types = [type_of(value) for value in values]
+        expected = sum(len(list(t.leaf_specs())) for t in types)
+        return [t._value for t in leaves] if len(leaves) == expected else None
+    return None
+
+
+def _name_of(func: Any) -> str:
+    while isinstance(func, functools.partial):
+        func = func.func
+    return str(getattr(func, "__name__", type(func).__name__))
+
+
+def function(
+    func: Any = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    max_traces: int = DEFAULT_MAX_TRACES,
+) -> Any:
+    """Turns a Python function into one that is traced into graphs and runs these.
+
+    >>> @tf.function
+    ... def double(x):
+    ...     print("tracing")
+    ...     return x + x
+    >>> double(tf.constant(1)).numpy(), double(tf.constant(2)).numpy()
+    tracing
+    (np.int32(2), np.int32(4))
+    """
+
+    def decorate(inner: Any) -> Function:
+        if isinstance(inner, Function):
+            inner = inner.python_function
+        if isinstance(inner, (staticmethod, classmethod)):
+            inner = inner.__func__
+        if not callable(inner):
+            raise TypeError(f"tf.function takes a callable, got {inner!r}.")
+        return Function(
+            inner,
+            _name_of(inner),
+            input_signature,
+            autograph=autograph,
+            jit_compile=jit_compile if jit_compile is not None else experimental_compile,
+            reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
+            follow_type_hints=bool(experimental_follow_type_hints),
+            max_traces=max_traces,
+            options={
+                "experimental_implements": experimental_implements,
+                "experimental_autograph_options": experimental_autograph_options,
+                "experimental_attributes": experimental_attributes,
+            },
+        )
+
+    return decorate if func is None else decorate(func)

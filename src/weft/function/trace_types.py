@@ -1,0 +1,286 @@
+"""Trace types: what a trace knows of an argument, and which arguments it can serve.
+
+A trace type answers three questions: does it serve whatever another serves (`is_subtype_of`), what
+is the narrowest type that serves both (`join`), and what does the traced function see in its place
+(`placeholder`).
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft import nest
+from weft.core.convert import array_from
+from weft.core.dtypes import DType
+from weft.core.shapes import TensorShape
+from weft.core.specs import TensorSpec, spec_of
+from weft.core.tensor import EagerTensor, Tensor
+from weft.state.variable import Variable
+
+# Makes the placeholder of a tensor: (spec, name) -> symbolic tensor.
+MakeInput = Callable[[TensorSpec, str], Tensor]
+
+
+class TraceType:
+    """The type of an argument; public as `tf.types.experimental.TraceType`."""
+
+    def is_subtype_of(self, other: TraceType) -> bool:
+        """Whether a trace made for `other` can serve values of this type."""
+        return self == other
+
+    def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
+        """The narrowest type that serves this one and all others; None if there is none."""
+        out: TraceType | None = self
+        for other in others:
+            out = None if out is None else out.join(other)
+        return out
+
+    def join(self, other: TraceType) -> TraceType | None:
+        """The narrowest type that serves both; None if there is none."""
+        return self if self == other else None
+
+    def placeholder_value(self, placeholder_context: Any = None) -> Any:
+        """What the traced function sees, for classes with the tracing protocol."""
+        raise NotImplementedError
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        """The tensors in a value of this type."""
+        return []
+
+    def placeholder(self, make: MakeInput, name: str) -> Any:
+        """What the traced function sees in place of the argument."""
+        return self.placeholder_value()
+
+    def leaf_specs(self) -> Iterator[TensorSpec]:
+        """The specs of the tensors in it, in the order in which they go into the graph."""
+        return iter(())
+
+
+class TensorType(TraceType):
+    """A tensor of a dtype and a (maybe partly unknown) shape."""
+
+    def __init__(self, spec: TensorSpec) -> None:
+        self.spec = spec
+        self._key = (spec.dtype, spec.shape)
+
+    def is_subtype_of(self, other: TraceType) -> bool:
+        return (
+            isinstance(other, TensorType)
+            and self.spec.dtype is other.spec.dtype
+            and self.spec.shape.is_subtype_of(other.spec.shape)
+        )
+
+    def join(self, other: TraceType) -> TraceType | None:
+        if not isinstance(other, TensorType) or self.spec.dtype is not other.spec.dtype:
+            return None
+        shape = self.spec.shape.most_specific_compatible_shape(other.spec.shape)
+        return TensorType(TensorSpec(shape, self.spec.dtype, self.spec.name))
+
+    def placeholder(self, make: MakeInput, name: str) -> Any:
+        return make(self.spec, self.spec.name or name)
+
+    def leaf_specs(self) -> Iterator[TensorSpec]:
+        yield self.spec
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorType) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return repr(self.spec)
+
+
+class VariableType(TraceType):
+    """A variable; `alias` is the number of the first argument that is the same variable."""
+
+    def __init__(self, dtype: DType, shape: TensorShape, alias: int, trainable: bool) -> None:
+        self._key = (dtype, shape, alias, trainable)
+
+    def placeholder(self, make: MakeInput, name: str) -> Any:
+        dtype, shape, _, trainable = self._key
+        handle = make(_RESOURCE, name)
+        return Variable.from_handle(handle, dtype, shape, trainable=trainable, name=name)
+
+    def leaf_specs(self) -> Iterator[TensorSpec]:
+        yield _RESOURCE
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, VariableType) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        dtype, shape, alias, _ = self._key
+        return f"Variable(shape={shape}, dtype={dtype!r}, alias={alias})"
+
+
+_RESOURCE = TensorSpec([], "resource")
+
+
+class LiteralType(TraceType):
+    """A Python value that is fixed in the trace, compared by type and value."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def placeholder(self, make: MakeInput, name: str) -> Any:
+        return self.value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LiteralType) or type(self.value) is not type(other.value):
+            return False
+        return bool(self.value == other.value) or repr(self.value) == repr(other.value) == "nan"
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+    def __repr__(self) -> str:
+        return f"Literal[{self.value!r}]"
+
+
+class ObjectType(TraceType):
+    """Any other hashable object, fixed in the trace and held weakly where possible."""
+
+    def __init__(self, value: Any) -> None:
+        self._kind = type(value)
+        self._hash = hash(value)
+        try:
+            self._ref: Callable[[], Any] = weakref.ref(value)
+        except TypeError:
+            self._ref = lambda: value
+
+    @property
+    def value(self) -> Any:
+        """The object, None once it is gone."""
+        return self._ref()
+
+    def placeholder(self, make: MakeInput, name: str) -> Any:
+        return self._ref()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ObjectType):
+            return False
+        mine, theirs = self._ref(), other._ref()
+        return mine is not None and (mine is theirs or bool(mine == theirs))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        value = self._ref()
+        return f"<{self._kind.__name__} object, gone>" if value is None else f"Object[{value!r}]"
+
+
+class NestType(TraceType):
+    """A container: its structure, and the types of its leaves."""
+
+    def __init__(self, structure: Any, items: Sequence[TraceType]) -> None:
+        self.structure = structure  # the container with None for leaves
+        self.items = tuple(items)
+        paths = tuple(path for path, _ in nest.flatten_with_paths(structure))
+        self._key = (type(structure), repr(paths), self.items)
+
+    def _same_structure(self, other: TraceType) -> bool:
+        return isinstance(other, NestType) and self._key[:2] == other._key[:2]
+
+    def is_subtype_of(self, other: TraceType) -> bool:
+        return self._same_structure(other) and all(
+            a.is_subtype_of(b)
+            for a, b in zip(self.items, other.items, strict=True)  # type: ignore[attr-defined]
+        )
+
+    def join(self, other: TraceType) -> TraceType | None:
+        if not self._same_structure(other):
+            return None
+        joined = [a.join(b) for a, b in zip(self.items, other.items, strict=True)]  # type: ignore[attr-defined]
+        if any(item is None for item in joined):
+            return None
+        return NestType(self.structure, joined)  # type: ignore[arg-type]
+
+    def placeholder(self, make: MakeInput, name: str) -> Any:
+        leaves = [item.placeholder(make, name) for item in self.items]
+        return nest.pack_sequence_as(self.structure, leaves)
+
+    def leaf_specs(self) -> Iterator[TensorSpec]:
+        for item in self.items:
+            yield from item.leaf_specs()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NestType) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return repr(nest.pack_sequence_as(self.structure, list(self.items)))
+
+
+class CompositeType(TraceType):
+    """A composite value: its spec, and the types of the tensors it is made of."""
+
+    def __init__(self, spec: Any, items: Sequence[TraceType], components: Any) -> None:
+        self.spec = spec
+        self.items = tuple(items)
+        self._components = nest.map_structure(lambda _: None, components)
+
+    def placeholder(self, make: MakeInput, name: str) -> Any:
+        leaves = [item.placeholder(make, name) for item in self.items]
+        return self.spec._from_components(nest.pack_sequence_as(self._components, leaves))
+
+    def leaf_specs(self) -> Iterator[TensorSpec]:
+        for item in self.items:
+            yield from item.leaf_specs()
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, CompositeType)
+            and self.spec == other.spec
+            and self.items == other.items
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.spec, self.items))
+
+    def __repr__(self) -> str:
+        return repr(self.spec)
+
+
+def type_of(value: Any, variables: list[Any] | None = None) -> TraceType:
+    """The trace type of an argument. `variables` collects those met, to see which are the same."""
+    variables = [] if variables is None else variables
+    if isinstance(value, TensorSpec):
+        return TensorType(value)
+    if isinstance(value, (Tensor, np.ndarray, np.generic)):
+        return TensorType(_spec(value))
+    if isinstance(value, Variable):
+        known = [i for i, other in enumerate(variables) if other is value]
+        variables.append(value)
+        alias = known[0] if known else len(variables) - 1
+        return VariableType(value.dtype, value.shape, alias, value.trainable)
+    if hasattr(value, "__tf_tracing_type__"):
+        return value.__tf_tracing_type__(None)
+    if hasattr(value, "_type_spec"):
+        spec = value._type_spec
+        components = spec._to_components(value)
+        items = [type_of(part, variables) for part in nest.flatten(components)]
+        return CompositeType(spec, items, components)
+    if nest.is_nested(value):
+        items = [type_of(leaf, variables) for leaf in nest.flatten(value)]
+        return NestType(nest.map_structure(lambda _: None, value), items)
+    if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
+        return LiteralType(value)
+    return ObjectType(value)
+
+
+def _spec(value: Any) -> TensorSpec:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return EagerTensor(array_from(value)).spec
+    spec = spec_of(value)
+    return TensorSpec(spec.shape, spec.dtype)

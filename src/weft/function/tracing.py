@@ -1,0 +1,92 @@
+"""Tracing a Python function for given types: the graph, and what came out of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft import nest
+from weft.core.context import building, creating_variables, state
+from weft.core.convert import convert_to_tensor
+from weft.core.specs import TensorSpec
+from weft.core.tensor import SymbolicTensor, Tensor
+from weft.function.signature import Parameters
+from weft.function.trace_types import TraceType
+from weft.graph.ir import Graph
+from weft.graph.names import valid_name
+from weft.ops.array.source import identity_op
+
+# One lock for all functions: two that call each other, traced by two threads, must not wait for
+# each other. Tracing is Python and holds the interpreter's lock anyway.
+lock = threading.RLock()
+
+
+def trace(
+    python_function: Callable[..., Any],
+    parameters: Parameters,
+    types: Sequence[TraceType],
+    policy: Any,
+) -> Graph:
+    """The graph of the function called with placeholders of the given types."""
+    graph = Graph(parameters.name, outer=state.graph, is_function=True)
+    with building(graph), creating_variables(policy):
+
+        def make(spec: TensorSpec, name: str) -> Tensor:
+            return graph.add_input(spec, valid_name(name))
+
+        values = [
+            trace_type.placeholder(make, name)
+            for trace_type, name in zip(types, parameters.names, strict=True)
+        ]
+        before = [_copy_containers(value) for value in values]
+        args, kwargs = parameters.spread(values)
+        result = python_function(*args, **kwargs)
+        _check_unchanged(parameters, before, values)
+        _set_outputs(graph, result, parameters.name)
+    return graph
+
+
+def _copy_containers(value: Any) -> Any:
+    return nest.map_structure(lambda leaf: leaf, value)
+
+
+def _check_unchanged(parameters: Parameters, before: list[Any], after: list[Any]) -> None:
+    changed = [
+        name for name, a, b in zip(parameters.names, before, after, strict=True) if not _same(a, b)
+    ]
+    if changed:
+        raise ValueError(
+            f"{parameters.name}{parameters.signature} must not change its arguments, because the "
+            f"graph would not: it changed {', '.join(changed)}. Change a copy instead."
+        )
+
+
+def _same(a: Any, b: Any) -> bool:
+    try:
+        nest.assert_same_structure(a, b)
+    except (TypeError, ValueError):
+        return False
+    return all(x is y for x, y in zip(nest.flatten(a), nest.flatten(b), strict=True))
+
+
+def _set_outputs(graph: Graph, result: Any, name: str) -> None:
+    def output(leaf: Any) -> Any:
+        if leaf is None:
+            return None
+        try:
+            tensor = identity_op(convert_to_tensor(leaf))
+        except (TypeError, ValueError) as e:
+            raise TypeError(
+                f"{name} must return tensors, numbers, strings or None (in any nest), got "
+                f"{leaf!r} of type {type(leaf).__name__}. {e}"
+            ) from e
+        graph.outputs.append(tensor)
+        return tensor
+
+    graph.structured_outputs = nest.map_structure(output, result, expand_composites=True)
+
+
+def captures_of_enclosing_trace(graph: Graph) -> bool:
+    """Whether the graph uses tensors of the function in which it was traced."""
+    return any(isinstance(outer, SymbolicTensor) for outer, _ in graph.captures)
