@@ -14,6 +14,7 @@ from weft import (
     random as random,
     strings as strings,
     testing as testing,
+    types as types,
 )
 from weft.autodiff.tape import (
     GradientTape as GradientTape,

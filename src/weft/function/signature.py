@@ -7,7 +7,7 @@ left to their default.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weft import nest
@@ -79,6 +79,15 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def _rebuilt(value: Any, parts: list[Any]) -> Any:
+    """A container like `value` with other items, those of a mapping in the order of its keys."""
+    if isinstance(value, Mapping):
+        converted = dict(zip(sorted(value), parts, strict=True))
+        return type(value)((key, converted[key]) for key in value)  # type: ignore[call-arg]
+    kind = type(value)
+    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+
+
 class InputSignature:
     """The specs given with `input_signature=`: exactly one trace, arguments are converted to it."""
 
@@ -139,15 +148,19 @@ class InputSignature:
             if not spec.is_compatible_with(value):
                 raise self._mismatch(name, spec, value)
             return value
-        try:
-            nest.assert_same_structure(spec, value, check_types=False)
-        except (TypeError, ValueError):
-            raise self._mismatch(name, spec, value) from None
-        leaves = [
-            self._convert_leaf(name, s, v)
-            for s, v in zip(nest.flatten(spec), nest.flatten(value), strict=True)
-        ]
-        return nest.pack_sequence_as(value, leaves)
+        # Walked along the spec: where it has a leaf, the value may still be a list of numbers.
+        if isinstance(spec, Mapping):
+            if not isinstance(value, Mapping) or set(value) != set(spec):
+                raise self._mismatch(name, spec, value)
+            parts = [self._convert_one(f"{name}[{k!r}]", spec[k], value[k]) for k in sorted(spec)]
+        else:
+            if not isinstance(value, (list, tuple)) or len(value) != len(spec):
+                raise self._mismatch(name, spec, value)
+            parts = [
+                self._convert_one(f"{name}[{i}]", s, v)
+                for i, (s, v) in enumerate(zip(spec, value, strict=True))
+            ]
+        return _rebuilt(value, parts)
 
     def _convert_leaf(self, name: str, spec: TensorSpec, value: Any) -> Any:
         if isinstance(value, TensorSpec):

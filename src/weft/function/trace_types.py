@@ -136,10 +136,12 @@ class LiteralType(TraceType):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LiteralType) or type(self.value) is not type(other.value):
             return False
-        return bool(self.value == other.value) or repr(self.value) == repr(other.value) == "nan"
+        if isinstance(self.value, float):  # by repr: NaN is the same as NaN, 0.0 is not -0.0
+            return repr(self.value) == repr(other.value)
+        return bool(self.value == other.value)
 
     def __hash__(self) -> int:
-        return hash((type(self.value), self.value))
+        return hash((type(self.value), repr(self.value)))
 
     def __repr__(self) -> str:
         return f"Literal[{self.value!r}]"

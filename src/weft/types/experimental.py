@@ -1,0 +1,18 @@
+"""`tf.types.experimental`: classes and protocols of traced functions."""
+
+from typing import Any, Protocol, runtime_checkable
+
+from weft.function.concrete import ConcreteFunction as ConcreteFunction
+from weft.function.polymorphic import Function as PolymorphicFunction
+from weft.function.trace_types import TraceType as TraceType
+
+GenericFunction = PolymorphicFunction
+TensorLike = Any
+
+
+@runtime_checkable
+class SupportsTracingProtocol(Protocol):
+    """A class whose objects say themselves which traces they can share."""
+
+    def __tf_tracing_type__(self, context: Any) -> TraceType:
+        """The trace type of this object."""

@@ -1,0 +1,156 @@
+"""Concrete functions: one trace, its signature, and calls that are checked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+
+def double(a: tf.Tensor) -> tf.Tensor:
+    return a + a
+
+
+def test_concrete_functions_are_traces() -> None:
+    f = tf.function(lambda x: tf.abs(x))
+    assert f.get_concrete_function(1) is not f.get_concrete_function(2)
+    one, two = (f.get_concrete_function(tf.constant(i)) for i in (1, 2))
+    assert one is two
+
+
+def test_calls_by_position_and_name() -> None:
+    strings = tf.function(double).get_concrete_function(tf.TensorSpec(None, tf.string))
+    assert strings(tf.constant("a")).numpy() == b"aa"
+    assert strings(a=tf.constant("b")).numpy() == b"bb"
+    assert strings("c").numpy() == b"cc"
+    with pytest.raises(tf.errors.InvalidArgumentError, match="'a' must be string, got int32"):
+        strings(tf.constant(1))
+
+
+def test_spec_names_are_argument_names_too() -> None:
+    f = tf.function(double).get_concrete_function(tf.TensorSpec([None], name="foo"))
+    assert f(foo=tf.constant([1.0])).numpy().tolist() == [2]
+    assert f.inputs[0].name == "foo:0"
+
+
+def test_wrong_shapes_are_refused() -> None:
+    f = tf.function(double).get_concrete_function(tf.TensorSpec([None, 3]))
+    with pytest.raises(ValueError, match=r"'a' must have shape \(None, 3\), got \(2, 4\)"):
+        f(tf.zeros([2, 4]))
+
+
+def test_python_arguments_are_fixed_and_may_be_left_out() -> None:
+    f = tf.function(lambda x, k=2, *, flag=True: x * k if flag else x)
+    concrete = f.get_concrete_function(tf.TensorSpec([]), k=3)
+    assert concrete(tf.constant(2.0)).numpy() == 6
+    assert concrete(tf.constant(2.0), 3).numpy() == 6
+    assert concrete(tf.constant(2.0), k=3, flag=True).numpy() == 6
+    with pytest.raises(TypeError, match="'k' was traced as 3 and is fixed to it, got 4"):
+        concrete(tf.constant(2.0), k=4)
+    with pytest.raises(TypeError, match="'x' is missing"):
+        concrete()
+    with pytest.raises(TypeError, match="too many positional"):
+        concrete(1.0, 2.0, 3.0, 4.0)
+
+
+def test_structured_arguments() -> None:
+    f = tf.function(lambda d, k: d["a"] + d["b"][0] * k)
+    spec = {"a": tf.TensorSpec([]), "b": [tf.TensorSpec([])]}
+    concrete = f.get_concrete_function(spec, 10)
+    assert concrete({"a": tf.constant(1.0), "b": [tf.constant(2.0)]}).numpy() == 21
+    with pytest.raises(TypeError, match="'d'"):
+        concrete({"a": tf.constant(1.0)})
+
+
+def test_what_it_shows() -> None:
+    v = tf.Variable(1.0)
+    frozen = tf.Variable(2.0, trainable=False)
+    c = tf.constant(3.0)
+    f = tf.function(lambda x, k: {"y": x * v + c * frozen, "n": None})
+    concrete = f.get_concrete_function(tf.TensorSpec([None], tf.float32), 7)
+    assert concrete.structured_input_signature == ((tf.TensorSpec([None]), 7), {})
+    assert concrete.structured_outputs["n"] is None
+    assert [t.shape for t in concrete.outputs] == [tf.TensorShape([None])]
+    assert len(concrete.captured_inputs) == 3
+    assert [w is v for w in concrete.variables] == [True, False]
+    assert [w is v for w in concrete.trainable_variables] == [True]
+    assert len(concrete.inputs) == 4
+    assert concrete.name.startswith("__inference_")
+    assert "Mul" in concrete.function_def
+    assert str(concrete).splitlines()[:3] == [
+        "ConcreteFunction Input Parameters:",
+        "  x (POSITIONAL_OR_KEYWORD): TensorSpec(shape=(None,), dtype=tf.float32, name=None)",
+        "  k (POSITIONAL_OR_KEYWORD): Literal[7]",
+    ]
+    assert repr(concrete).startswith("<ConcreteFunction <lambda>(x: TensorSpec(")
+    names = [n.op for n in concrete.graph.as_graph_def().node]
+    assert "ReadVariableOp" in names
+
+
+def test_input_signature_is_one_trace() -> None:
+    traces = []
+
+    @tf.function(input_signature=(tf.TensorSpec([None], tf.int32),))
+    def next_collatz(x: tf.Tensor) -> tf.Tensor:
+        traces.append(x)
+        return tf.where(tf.equal(x % 2, 0), x // 2, 3 * x + 1)
+
+    assert next_collatz(tf.constant([1, 2])).numpy().tolist() == [4, 1]
+    assert next_collatz([3, 4, 5]).numpy().tolist() == [10, 2, 16]
+    assert next_collatz(np.array([6], np.int32)).numpy().tolist() == [3]
+    for wrong in (tf.constant([[1, 2]]), tf.constant([1.0]), "text", 1):
+        with pytest.raises(ValueError, match="'x' must be int32 of shape") as e:
+            next_collatz(wrong)
+        assert isinstance(e.value, TypeError)
+    assert len(traces) == 1
+    assert traces[0].shape.as_list() == [None]
+    assert next_collatz.input_signature == (tf.TensorSpec([None], tf.int32),)
+    assert next_collatz.get_concrete_function() is next_collatz.get_concrete_function([1])
+
+
+def test_input_signature_must_fit_the_function() -> None:
+    with pytest.raises(TypeError, match="takes 1 arguments"):
+        tf.function(lambda x: x, input_signature=[tf.TensorSpec([])] * 2)
+    with pytest.raises(TypeError, match="'y', which has no default"):
+        tf.function(lambda x, y: x, input_signature=[tf.TensorSpec([])])
+    with pytest.raises(TypeError, match="tf.TensorSpec objects, got 3"):
+        tf.function(lambda x: x, input_signature=[3])
+
+
+def test_nested_input_signature() -> None:
+    spec = [{"a": tf.TensorSpec([None]), "b": tf.TensorSpec([], tf.int32)}]
+    f = tf.function(lambda d: d["a"] * tf.cast(d["b"], tf.float32), input_signature=spec)
+    assert f({"a": [1.0, 2.0], "b": 3}).numpy().tolist() == [3, 6]
+    assert f({"a": [1.0], "b": 3}).numpy().tolist() == [3]
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_the_most_specific_trace_wins() -> None:
+    f = tf.function(lambda x: x)
+    middle = f.get_concrete_function(tf.TensorSpec([None, 3]))
+    general = f.get_concrete_function(tf.TensorSpec([None, None]))
+    assert f.get_concrete_function(tf.zeros([2, 4])) is general
+    assert f.get_concrete_function(tf.zeros([2, 3])) is middle
+    f(tf.zeros([5, 3]))
+    f(tf.zeros([5, 5]))
+    assert f.experimental_get_tracing_count() == 2
+    anything = f.get_concrete_function(tf.TensorSpec(None))
+    assert f.get_concrete_function(tf.zeros([2])) is anything
+
+
+def test_reduce_retracing() -> None:
+    for option in ("reduce_retracing", "experimental_relax_shapes"):
+        f = tf.function(lambda x: x + 1, **{option: True})
+        for n in range(1, 6):
+            assert f(tf.zeros([n, 3])).shape == [n, 3]
+        assert f.experimental_get_tracing_count() == 2
+
+
+def test_follow_type_hints() -> None:
+    def f(x: tf.Tensor, k: int) -> tf.Tensor:
+        return x * k
+
+    hinted = tf.function(f, experimental_follow_type_hints=True)
+    assert [int(hinted(i, 2)) for i in range(4)] == [0, 2, 4, 6]
+    assert hinted.experimental_get_tracing_count() == 1
