@@ -70,8 +70,14 @@ from weft.core.tensor import (
     is_symbolic_tensor as is_symbolic_tensor,
     is_tensor as is_tensor,
 )
+from weft.function.explain import (
+    explain as explain,
+)
 from weft.function.polymorphic import (
     function as function,
+)
+from weft.function.retracing import (
+    no_retrace as no_retrace,
 )
 from weft.graph.ir import (
     Graph as Graph,

@@ -175,7 +175,9 @@ def test_variables_as_arguments() -> None:
 def test_while_loop_on_a_variable_argument() -> None:
     @tf.function
     def f(v: tf.Variable) -> tf.Tensor:
-        tf.while_loop(lambda i: i < 3, lambda i: [i + 0 * tf.cast(v.assign_add(1.0), tf.int32) + 1], [0])
+        tf.while_loop(
+            lambda i: i < 3, lambda i: [i + 0 * tf.cast(v.assign_add(1.0), tf.int32) + 1], [0]
+        )
         return v.value()
 
     assert f(tf.Variable(1.0)).numpy() == 4

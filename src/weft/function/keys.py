@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,10 @@ class UnhashableArgument(TypeError):  # noqa: N818 - not an error by itself: the
 class Keys:
     """One way of collecting leaves: arrays for running, tensors for tracing and tapes."""
 
-    def __init__(self, tensor: Encoder, array: Encoder, variable: Encoder) -> None:
+    def __init__(
+        self, tensor: Encoder, array: Encoder, variable: Encoder, *, collects_arrays: bool
+    ) -> None:
+        self.collects_arrays = collects_arrays
         self._table: dict[type, Encoder] = {
             EagerTensor: tensor,
             SymbolicTensor: tensor,
@@ -95,23 +98,43 @@ def _float(keys: Keys, value: float, leaves: Leaves) -> Key:
     return (float, value if value and value == value else repr(value))  # noqa: PLR0124
 
 
+def _items(keys: Keys, values: Iterable[Any], leaves: Leaves, parts: list[Any]) -> Key:
+    """The keys of several values behind what is in `parts`; eager tensors written out for speed."""
+    encode, as_array = keys.encode, keys.collects_arrays
+    for value in values:
+        if type(value) is EagerTensor:
+            array = value._value
+            leaves.append(array if as_array else value)
+            parts.append((array.dtype, array.shape))
+        else:
+            parts.append(encode(value, leaves))
+    return tuple(parts)
+
+
 def _list(keys: Keys, value: list[Any], leaves: Leaves) -> Key:
-    encode = keys.encode
-    return (list, *[encode(item, leaves) for item in value])
+    return _items(keys, value, leaves, [list])
 
 
 def _tuple(keys: Keys, value: tuple[Any, ...], leaves: Leaves) -> Key:
-    encode = keys.encode
-    return (tuple, *[encode(item, leaves) for item in value])
+    return _items(keys, value, leaves, [tuple])
+
+
+# The sorted keys of dictionaries met, by their keys as they come: sorting takes longer.
+_sorted_names: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
 
 def _dict(keys: Keys, value: dict[Any, Any], leaves: Leaves) -> Key:
-    encode = keys.encode
-    try:
-        names = sorted(value)
-    except TypeError:
-        names = list(value)
-    return (dict, *[(name, encode(value[name], leaves)) for name in names])
+    given = tuple(value)
+    names = _sorted_names.get(given)
+    if names is None:
+        try:
+            names = tuple(sorted(given))
+        except TypeError:
+            names = given
+        if len(_sorted_names) > 10_000:
+            _sorted_names.clear()
+        _sorted_names[given] = names
+    return _items(keys, [value[name] for name in names], leaves, [dict, names])
 
 
 def _nested(keys: Keys, value: Any, leaves: Leaves) -> Key:
@@ -205,5 +228,5 @@ def _first_index(leaves: Leaves, leaf: Any) -> int:
     return next(i for i, other in enumerate(leaves) if other is leaf)
 
 
-VALUES = Keys(_value_of_tensor, _value_of_array, _value_of_variable)
-TENSORS = Keys(_tensor_itself, _tensor_of_array, _handle_of_variable)
+VALUES = Keys(_value_of_tensor, _value_of_array, _value_of_variable, collects_arrays=True)
+TENSORS = Keys(_tensor_itself, _tensor_of_array, _handle_of_variable, collects_arrays=False)

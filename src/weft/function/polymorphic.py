@@ -246,6 +246,7 @@ class Function:
                 "traced, so tracing would never end. End the recursion on a Python value."
             )
         cause, differences = retracing.explain_cause(self._parameters.names, self._records, types)
+        retracing.check_allowed(self._label, cause, differences)
         location = user_location()
         start = time.perf_counter()
         self._in_progress.add(types)
@@ -268,7 +269,7 @@ class Function:
             )
         )
         del self._records[: -2 * self._max_traces]
-        retracing.warn_if_frequent(self._label, self._records, differences)
+        retracing.warn_if_frequent(self._label, self._records, differences, self._trace_count)
         return concrete
 
     def _trace_graph(self, types: tuple[TraceType, ...], inputs: list[Any] | None) -> Any:

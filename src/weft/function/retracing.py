@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +19,38 @@ _logger = logging.getLogger("weft")
 # TensorFlow's trigger: this many traces among this many of the latest calls.
 MANY_TRACES = 5
 RECENT_CALLS = 10
+
+
+class RetraceError(AssertionError):
+    """A function was about to be traced again inside of `no_retrace()`."""
+
+
+_forbidding = threading.local()
+
+
+@contextlib.contextmanager
+def no_retrace() -> Iterator[None]:
+    """Inside, tracing a function that has traces already raises an error that says why.
+
+    >>> f = tf.function(lambda x: x + 1)
+    >>> _ = f(tf.constant(1))
+    >>> with tf.no_retrace():
+    ...     print(f(tf.constant(2)).numpy())
+    3
+    """
+    outer = getattr(_forbidding, "on", False)
+    _forbidding.on = True
+    try:
+        yield
+    finally:
+        _forbidding.on = outer
+
+
+def check_allowed(label: str, cause: str, differences: Sequence[Difference]) -> None:
+    """Raises RetraceError if the thread is inside of `no_retrace()`."""
+    if differences and getattr(_forbidding, "on", False):
+        remedies = "; ".join(dict.fromkeys(d.remedy for d in differences))
+        raise RetraceError(f"{label} would be traced again because {cause}. Remedy: {remedies}.")
 
 
 @dataclass
@@ -108,12 +142,16 @@ def _literal_difference(name: str, a: Any, b: Any) -> Difference:
     return Difference(name, repr(a), repr(b), "value", remedy)
 
 
+# How far apart two traces are: a value or a size is a small step, another dtype a larger one.
+_WEIGHT = {"value": 1, "shape": 1, "identity": 2, "dtype": 2, "structure": 3, "kind": 3}
+
+
 def nearest(
     names: Sequence[str], records: Sequence[TraceRecord], types: Sequence[TraceType]
 ) -> list[Difference]:
     """The differences to the earlier trace that is most like the new one."""
     candidates = [compare(names, record.types, types) for record in records]
-    return min(reversed(candidates), key=len)
+    return min(reversed(candidates), key=lambda found: sum(_WEIGHT[d.kind] for d in found))
 
 
 def explain_cause(
@@ -129,9 +167,14 @@ def explain_cause(
 
 
 def warn_if_frequent(
-    label: str, records: Sequence[TraceRecord], differences: Sequence[Difference]
+    label: str, records: Sequence[TraceRecord], differences: Sequence[Difference], count: int
 ) -> None:
-    """Logs a warning if the function was traced in many of its latest calls."""
+    """Logs a warning if the function was traced in many of its latest calls.
+
+    Said at the fifth trace, and again each time their number has doubled.
+    """
+    if count < MANY_TRACES or (count // MANY_TRACES).bit_count() != 1 or count % MANY_TRACES:
+        return
     now = records[-1].at_call
     recent = [r for r in records if r.at_call > now - RECENT_CALLS]
     if len(recent) < MANY_TRACES or not differences:

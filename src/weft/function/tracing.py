@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,6 +21,16 @@ from weft.ops.array.source import identity_op
 # One lock for all functions: two that call each other, traced by two threads, must not wait for
 # each other. Tracing is Python and holds the interpreter's lock anyway.
 lock = threading.RLock()
+
+
+def _new_lock() -> None:
+    """After a fork no other thread is left that could release the old one."""
+    global lock  # noqa: PLW0603
+    lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
 
 
 def trace(
