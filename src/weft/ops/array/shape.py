@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -161,13 +162,7 @@ def _fill_in(have: Dims, wanted: list[Size]) -> Dims:
     missing = any(_is(d, -1) for d in wanted)
     if all(isinstance(d, int) for d in (*have, *wanted)):
         return _fill_in_ints(have, wanted)  # type: ignore[arg-type]
-    left, right = list(have), [d for d in wanted if not _is(d, -1)]
-    for d in list(right):
-        for i, other in enumerate(left):
-            if other is d or (isinstance(d, int) and isinstance(other, int) and other == d):
-                del left[i]
-                right.remove(d)
-                break
+    left, right = _cancelled(have, wanted)
     n_left, n_right = rules.product(left), rules.product(right)
     if missing and isinstance(n_left, int) and isinstance(n_right, int) and n_right:
         rest: Size = n_left // n_right
@@ -178,14 +173,25 @@ def _fill_in(have: Dims, wanted: list[Size]) -> Dims:
     return tuple([rest if _is(d, -1) else d for d in wanted])
 
 
+def _cancelled(have: Sequence[Size], wanted: Sequence[Size]) -> tuple[list[Size], list[Size]]:
+    """What is left on either side without the sizes that occur on both (and without -1)."""
+    left, right = list(have), []
+    for d in wanted:
+        if d in left:
+            left.remove(d)
+        elif not _is(d, -1):
+            right.append(d)
+    return left, right
+
+
 def _fill_in_ints(have: tuple[int, ...], wanted: list[int]) -> tuple[int, ...]:
     total = math.prod(have)
     out = tuple(wanted)
     if -1 in wanted:
-        known = [d for d in wanted if d != -1]
-        # With a size 0 on both sides any number would do; the other sizes tell the likely one.
-        sizes = [d for d in have if d or 0 not in known]
-        rest = math.prod(sizes) // (math.prod([d for d in known if d]) or 1)
+        # With a size 0 on both sides any number would do: what is left without it is the likely
+        # one, and the one that is found for unknown sizes.
+        left, right = _cancelled(have, wanted)
+        rest = math.prod(left) // math.prod([d for d in right if d])
         out = tuple([rest if d == -1 else d for d in wanted])
     if math.prod(out) != total:
         raise ShapeError(

@@ -13,7 +13,7 @@ from weft.core.native_rules import IndexMap, Special
 from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
-from weft.errors import InvalidArgumentError, ShapeError
+from weft.errors import ShapeError
 from weft.ops import rules, static
 from weft.ops.array import joining, ranges, shape as shapes, source
 from weft.ops.indexing import gathering
@@ -45,13 +45,18 @@ def _tile_kernel(xp: Any, x: Array, multiples: Array) -> Array:
     return xp.tile(x, times)
 
 
+def _tile_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    x, multiples = ctx.inputs
+    return tile_grad_op(g, multiples, shapes.shape_op(x, out_type=sums.SHAPE_DTYPE)), None
+
+
 tile_op: Op = define_op(
     "Tile",
     args("input", DATA) + args("multiples", INDEX, is_shape=True),
     infer=_tile_infer,
     kernel=_tile_kernel,
     native=IndexMap("tile"),
-    vjp=lambda ctx, g: (tile_grad_op(g, ctx.inputs[1]), None),
+    vjp=_tile_vjp,
     trusts_kernel=True,
     fresh=True,
 )
@@ -67,35 +72,18 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     return tile_op(convert_to_tensor(input), shapes.shape_argument(multiples), name=name)
 
 
-def _tile_grad_infer(g: TensorSpec, multiples: TensorSpec) -> TensorSpec:
-    times = rules.known(multiples)
-    if g.dims is None or times is None:
-        return g.with_dims(None if g.dims is None else tuple([Dim() for _ in g.dims]))
-    known = [
-        d // n if isinstance(d, int) and isinstance(n, int) and n else d if n == 1 else Dim()
-        for d, n in zip(g.dims, times, strict=True)
-    ]
-    return g.with_dims(tuple(known))
-
-
-def _tile_grad_kernel(xp: Any, g: Array, multiples: Array) -> Array:
-    split: list[int] = []
-    for d, n in zip(g.shape, multiples.tolist(), strict=True):
-        if n == 0:
-            raise InvalidArgumentError(
-                None, None, "tile: no gradient exists for multiples of 0: the input left no trace."
-            )
-        split += [n, d // n]
+def _tile_grad_kernel(xp: Any, g: Array, multiples: Array, shape: Array) -> Array:
+    split = [n for pair in zip(multiples.tolist(), shape.tolist(), strict=True) for n in pair]
     return xp.reduction(xp.add, xp.reshape(g, split), tuple(range(0, len(split), 2)), False)
 
 
 tile_grad_op: Op = define_op(
     "TileGrad",
-    args("dy", NUMERIC) + args("multiples", INDEX, is_shape=True),
-    infer=_tile_grad_infer,
+    args("dy", NUMERIC) + args("multiples", INDEX) + args("shape", INDEX, is_shape=True),
+    infer=lambda g, multiples, shape: g.with_dims(rules.dims_from_value("TileGrad", shape)),
     kernel=_tile_grad_kernel,
     native=Special("tile_grad"),
-    vjp=lambda ctx, g: (tile_op(g, ctx.inputs[1]), None),
+    vjp=lambda ctx, g: (tile_op(g, ctx.inputs[1]), None, None),
     fresh=True,
     trusts_kernel=True,
 )
