@@ -14,7 +14,7 @@ import numpy as np
 
 import weft as tf
 
-SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, 1e30, -1e-30])
+SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, -0.0, -0.0, 0.0, 1e30])
 DTYPES = (tf.float32, tf.float32, tf.float64, tf.int32, tf.bool)
 
 
@@ -34,6 +34,7 @@ class Program:
     arrays: list[np.ndarray]
     steps: list[Step] = field(default_factory=list)
     returned: list[int] = field(default_factory=list)
+    size: int = 0
 
     def __call__(self, *tensors: Any) -> list[Any]:
         values = list(tensors)
@@ -45,6 +46,10 @@ class Program:
         lines = [f"v{i} = {a!r}  # {a.dtype}" for i, a in enumerate(self.arrays)]
         lines += [f"{s.name}({', '.join(f'v{i}' for i in s.inputs)})" for s in self.steps]
         return "\n".join([*lines, f"return {', '.join(f'v{i}' for i in self.returned)}"])
+
+    def returning_all(self) -> Program:
+        """The same program with every value returned."""
+        return Program(self.arrays, self.steps, list(range(self.size)), self.size)
 
     @property
     def has_branches(self) -> bool:
@@ -67,7 +72,7 @@ class Grower:
             if len(self.program.steps) < wanted:
                 self._try_step()
         # Few are returned, so that most values die on the way.
-        n = len(self.values)
+        n = self.program.size = len(self.values)
         some = {n - 1, int(self.rng.integers(n)), int(self.rng.integers(n))}
         self.program.returned = sorted(some)
 
@@ -104,6 +109,7 @@ class Grower:
     def _try_step(self) -> None:
         makers = (
             self._unary, self._unary, self._binary, self._binary, self._binary, self._trivial,
+            self._trivial,
             self._cast, self._select, self._reduce, self._reduce, self._view, self._view,
             self._view, self._arrange, self._arrange, self._by_shape, self._by_shape,
             self._product, self._index, self._index, self._filtered, self._branch, self._loop,
@@ -306,6 +312,7 @@ class Grower:
             "rows": lambda x, y: tf.reshape(x, [tf.shape(x)[0], -1]),
             "half": lambda x, y: tf.reshape(x, [2, tf.size(x) // 2]),
             "ones like both": lambda x, y: tf.ones([tf.shape(x)[0], tf.shape(y)[-1]], x.dtype),
+            "unknown -1": lambda x, y: _flat(x, y) * _flat(y, x),
             "meshgrid": lambda x, y: tf.meshgrid(tf.reshape(x, [-1]), tf.reshape(y, [-1])),
         })  # fmt: skip
         return Step(name, fn, (i, j))
@@ -410,6 +417,11 @@ class Grower:
             return list(rest)
 
         return Step(f"while_loop {name} {n}", loop, (i,))
+
+
+def _flat(x: Any, y: Any) -> Any:
+    """x as a vector, by a -1 that nobody knows while tracing."""
+    return tf.reshape(x, [tf.size(y) * 0 + tf.reduce_sum(tf.zeros_like(tf.shape(y))) - 1])
 
 
 def _small(x: Any) -> Any:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.errors import OpError
@@ -32,6 +34,8 @@ def run(graph: Graph, inputs: Sequence[Any]) -> Values:
             raise
         for tensor, value in zip(node.outputs, results, strict=True):
             check_type(node, tensor.spec, value)
+            if node.op.fresh and tensor.spec.dims != ():
+                check_fresh(node, value, arguments)
             values[id(tensor)] = value
     return [values[id(tensor)] for tensor in graph.outputs]
 
@@ -52,6 +56,17 @@ def check_type(node: Node, spec: Any, value: Any) -> None:
         raise AssertionError(
             f"{node.name} ({node.op.name}) at {node.location}: inferred {spec}, got "
             f"{value.dtype} of shape {shape}."
+        )
+
+
+def check_fresh(node: Node, value: Any, arguments: Values) -> None:
+    """Holds an op to its promise of a new array: plans write into it when it is dead."""
+    if not value.flags.writeable or any(
+        isinstance(x, np.ndarray) and np.may_share_memory(value, x) for x in arguments
+    ):
+        raise AssertionError(
+            f"{node.name} ({node.op.name}) at {node.location} is defined as fresh, but its result "
+            "is read-only or shares memory with an input."
         )
 
 

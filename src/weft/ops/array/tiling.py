@@ -41,8 +41,10 @@ def _tile_infer(x: TensorSpec, multiples: TensorSpec) -> TensorSpec:
 
 def _tile_kernel(xp: Any, x: Array, multiples: Array) -> Array:
     times = multiples.tolist()
-    check_allocation(tuple([d * n for d, n in zip(x.shape, times, strict=True)]), x.dtype.itemsize)
-    return xp.tile(x, times)
+    shape = tuple([d * n for d, n in zip(x.shape, times, strict=True)])
+    check_allocation(shape, x.dtype.itemsize)
+    # np.tile gives an empty tensor back as it is, which would not be a fresh one.
+    return xp.tile(x, times) if x.size else xp.empty(shape, x.dtype)
 
 
 def _tile_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
