@@ -312,7 +312,7 @@ class Grower:
             "rows": lambda x, y: tf.reshape(x, [tf.shape(x)[0], -1]),
             "half": lambda x, y: tf.reshape(x, [2, tf.size(x) // 2]),
             "ones like both": lambda x, y: tf.ones([tf.shape(x)[0], tf.shape(y)[-1]], x.dtype),
-            "unknown -1": lambda x, y: _flat(x, y) * _flat(y, x),
+            "unknown -1": _joined,
             "meshgrid": lambda x, y: tf.meshgrid(tf.reshape(x, [-1]), tf.reshape(y, [-1])),
         })  # fmt: skip
         return Step(name, fn, (i, j))
@@ -419,9 +419,11 @@ class Grower:
         return Step(f"while_loop {name} {n}", loop, (i,))
 
 
-def _flat(x: Any, y: Any) -> Any:
-    """x as a vector, by a -1 that nobody knows while tracing."""
-    return tf.reshape(x, [tf.size(y) * 0 + tf.reduce_sum(tf.zeros_like(tf.shape(y))) - 1])
+def _joined(x: Any, y: Any) -> Any:
+    """Both as vectors, by a -1 that nobody knows while tracing, and something of both."""
+    rest = tf.reduce_sum(tf.zeros_like(tf.shape(x))) - 1
+    x, y = tf.reshape(x, [rest]), tf.reshape(y, [rest])
+    return tf.logical_or(x, y) if x.dtype.is_bool else tf.square(x) * tf.square(y)
 
 
 def _small(x: Any) -> Any:

@@ -17,7 +17,7 @@ from weft.core.context import state
 from weft.core.dtypes import DType
 from weft.core.shapes import TensorShape
 from weft.core.tensor import Array, EagerTensor, Tensor
-from weft.errors import UnsupportedError
+from weft.errors import DTypeError, UnsupportedError
 
 _NUMBERS = (bool, int, float, complex)
 _ARRAY_LIKE = (*_NUMBERS, np.generic, np.ndarray)
@@ -108,8 +108,8 @@ def _int64(value: int) -> type:
     return np.int64
 
 
-def _wrong_kind(value: Any, dtype: DType) -> TypeError:
-    return TypeError(
+def _wrong_kind(value: Any, dtype: DType) -> Exception:
+    return DTypeError(
         f"Cannot convert {value!r} ({type(value).__name__}) to a tensor of dtype {dtype.name}. "
         "Pass a value of that kind or convert it with tf.cast."
     )

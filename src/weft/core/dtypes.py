@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import ml_dtypes
@@ -92,8 +93,7 @@ class DType:
         if self.is_bool:
             return False, True
         if self.is_integer:
-            info = np.iinfo(self.numpy_dtype)
-            return int(info.min), int(info.max)
+            return _integer_range(self)
         if self.is_floating:
             finfo = ml_dtypes.finfo(self.numpy_dtype)
             return self.as_numpy_dtype(finfo.min), self.as_numpy_dtype(finfo.max)
@@ -227,9 +227,15 @@ def as_dtype(type_value: Any) -> DType:
         ) from e
 
 
+@functools.cache
+def _integer_range(dtype: DType) -> tuple[int, int]:
+    info = np.iinfo(dtype.numpy_dtype)
+    return int(info.min), int(info.max)
+
+
 def check_fits(value: int, dtype: DType) -> None:
     """Refuses a Python int that the integer dtype cannot hold, instead of wrapping it."""
-    low, high = dtype.min, dtype.max
+    low, high = _integer_range(dtype)
     if not low <= value <= high:
         raise ValueError(
             f"The value {value} does not fit {dtype.name}, whose range is {low}..{high}."

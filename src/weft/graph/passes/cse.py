@@ -46,5 +46,5 @@ def _key(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple([_key(item) for item in value])
     if isinstance(value, (int, float, str, type(None))):
-        return (type(value), value)
+        return (type(value), repr(value))  # 0.0 == -0.0, but they print differently
     return id(value)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core.dtypes import REAL
 from weft.core.tensor import SymbolicTensor
 from weft.graph.ir import Graph, Node
 from weft.graph.rewrite import Rewriter, rewrite
@@ -41,7 +42,8 @@ def _constant(tensor: SymbolicTensor) -> Any:
     if tensor.node.op.name != "Const":
         return None
     value = tensor.node.attrs["value"]
-    if value.dtype.kind not in "iufc" or not value.size:
+    # Not complex numbers: an infinite part times 1 + 0j has a NaN in the other part.
+    if tensor.dtype not in REAL or not value.size:
         return None
     first = value.flat[0]
     return first if value.size == 1 or np.all(value == first) else None
@@ -77,7 +79,7 @@ def _add(rewriter: Rewriter, node: Node, inputs: list[SymbolicTensor]) -> Symbol
 
 def _sub(rewriter: Rewriter, node: Node, inputs: list[SymbolicTensor]) -> SymbolicTensor | None:
     x, y = inputs
-    positive_zero = _is(y, 0) and not np.signbit(np.real(_constant(y)))
+    positive_zero = _is(y, 0) and not np.signbit(_constant(y))
     return x if positive_zero and _same_type(x, node) else None
 
 
