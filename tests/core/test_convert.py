@@ -116,3 +116,38 @@ def test_arrays_are_copied() -> None:
     assert (tf.constant(strided).numpy() == strided).all()
     strided.flags.writeable = False
     assert (tf.constant(strided).numpy() == strided).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "message"),
+    [
+        (np.array([1.5]), tf.int32, "Cannot convert"),
+        (np.array([np.nan]), tf.int32, "Cannot convert"),
+        (np.array([1j]), tf.float32, "Cannot convert"),
+        (np.array([300.0]), tf.int8, "does not fit int8"),
+        (2**200, tf.float32, "does not fit float32"),
+        (2**2000, tf.float64, "does not fit float64"),
+    ],
+)
+def test_arrays_are_not_rounded_or_cut(value: object, dtype: tf.DType, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        tf.constant(value, dtype)
+
+
+def test_float_arrays_of_whole_numbers_become_integers() -> None:
+    assert tf.constant(np.array([1.0, -2.0]), tf.int32).numpy().tolist() == [1, -2]
+
+
+def test_large_floats_become_infinite_quietly() -> None:
+    assert tf.constant(1e300).numpy() == np.inf
+    assert tf.constant(-1e6, tf.float16).numpy() == -np.inf
+    assert tf.constant(np.array([1e300]), tf.float32).numpy()[0] == np.inf
+
+
+def test_a_list_that_contains_itself_is_refused() -> None:
+    items: list[object] = [1]
+    items.append(items)
+    with pytest.raises(ValueError, match="contains itself"):
+        tf.constant(items)
+    with pytest.raises(ValueError, match="contains itself"):
+        tf.convert_to_tensor(items)

@@ -112,3 +112,11 @@ def test_other_errors() -> None:
         tf.meshgrid([1], indexing="zz")
     with pytest.raises(TypeError):
         tf.meshgrid([1], foo=3)
+
+
+def test_gradient_of_what_was_tiled_away_is_zero() -> None:
+    x = tf.constant([[1.0, 2.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.tile(x, [2, 0]))
+    assert tape.gradient(y, x).numpy().tolist() == [[0.0, 0.0]]

@@ -1,0 +1,63 @@
+"""Numbers that tracing does not know: as sizes they have an identity, but they may be negative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.core.shapes import Dim, UnknownNumber
+from weft.execution import reference
+from weft.execution.numpy.plan import NumpyPlan
+from weft.graph.passes import optimize
+from weft.graph.tracing import trace
+
+VECTOR, NUMBER = tf.TensorSpec([None]), tf.TensorSpec([], tf.int32)
+
+
+def reshaped(x: Any, n: Any) -> Any:
+    return tf.reshape(x, [n])
+
+
+def sliced(x: Any, n: Any) -> Any:
+    return tf.slice(x, [0], [n])
+
+
+def split(x: Any, n: Any) -> Any:
+    return tf.split(x, tf.stack([n, tf.constant(0)]), num=2)[0]
+
+
+@pytest.mark.parametrize("part", [reshaped, sliced, split])
+def test_minus_one_gives_tensors_of_different_sizes(part: Callable[..., Any]) -> None:
+    # Both sizes come from the same number, but they are equal only if it is not -1.
+    graph = trace(lambda x, y, n: tf.exp(part(x, n)) + tf.exp(part(y, n)), [VECTOR, VECTOR, NUMBER])
+    values = [np.zeros(3, np.float32), np.zeros(1, np.float32), np.array(-1, np.int32)]
+    for result in (
+        reference.run(graph, values),
+        NumpyPlan(graph)(*values),
+        NumpyPlan(optimize(graph))(*values),
+    ):
+        assert result[0].tolist() == [2.0, 2.0, 2.0]
+
+
+def test_sizes_computed_from_sizes_stay_sizes() -> None:
+    n, m, number = Dim(), Dim(), UnknownNumber()
+    assert all(type(d) is Dim for d in (n + m, n * 2, n // m, 7 // n, n * m + 1))
+    assert all(type(d) is UnknownNumber for d in (n - m, n - 1, 3 - n, n + number, n * -1))
+    assert (n - n, n * 0, n + 0 is n, n * 1 is n) == (0, 0, True, True)
+
+
+def test_a_constant_cast_to_an_integer_is_cut_before_it_is_a_size() -> None:
+    graph = trace(lambda: tf.zeros([tf.cast(2.7, tf.int32)]), [])
+    assert graph.outputs[0].shape == (2,)
+
+
+def test_shape_arithmetic_that_fails_is_left_to_the_run() -> None:
+    def fn(x: Any) -> Any:
+        return tf.cond(x > 0, lambda: tf.zeros([4 // (tf.size(x) - 1)]), lambda: tf.zeros([1]))
+
+    graph = trace(fn, [tf.TensorSpec([])])
+    assert NumpyPlan(graph)(np.array(-1.0, np.float32))[0].tolist() == [0.0]
