@@ -173,6 +173,10 @@ from weft.ops.indexing.gathering import (
     gather as gather,
     gather_nd as gather_nd,
 )
+from weft.ops.indexing.indexed_slices import (
+    IndexedSlices as IndexedSlices,
+    IndexedSlicesSpec as IndexedSlicesSpec,
+)
 from weft.ops.indexing.masks import (
     boolean_mask as boolean_mask,
 )
@@ -310,6 +314,11 @@ from weft.ops.static import (
 )
 from weft.ops.strings.numbers import (
     as_string as as_string,
+)
+from weft.state.creators import (
+    VariableAggregation as VariableAggregation,
+    VariableSynchronization as VariableSynchronization,
+    variable_creator_scope as variable_creator_scope,
 )
 from weft.state.variable import (
     Variable as Variable,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import inspect
 import pickle
 import weakref
 
@@ -131,3 +132,83 @@ def test_dtypes() -> None:
     b = tf.Variable(True)
     b.assign(False)
     assert not b.numpy()
+
+
+def test_modes_and_initialisation() -> None:
+    v = tf.Variable(1.0)
+    assert v.synchronization is tf.VariableSynchronization.AUTO
+    assert v.aggregation is tf.VariableAggregation.NONE
+    assert v.is_initialized().numpy()
+    assert v.initialized_value().numpy() == 1
+    assert tf.function(lambda: v.is_initialized())().numpy()
+    with pytest.raises(RuntimeError, match="is not kept"):
+        _ = v.initial_value
+    on_read = tf.VariableSynchronization.ON_READ
+    assert not tf.Variable(1.0, synchronization=on_read).trainable
+    assert tf.Variable(1.0, synchronization=on_read, trainable=True).trainable
+    mean = tf.Variable(1.0, aggregation=tf.VariableAggregation.MEAN)
+    assert copy.copy(mean).aggregation is tf.VariableAggregation.MEAN
+    with pytest.raises(ValueError, match=r"tf\.VariableSynchronization, got 17"):
+        tf.Variable(1.0, synchronization=17)
+    with pytest.raises(ValueError, match=r"tf\.VariableAggregation, got 'sum'"):
+        tf.Variable(1.0, aggregation="sum")
+    with pytest.raises(ValueError, match="constraint must be callable"):
+        tf.Variable(1.0, constraint=3)
+    with pytest.raises(ValueError, match="variable_def"):
+        tf.Variable(1.0, variable_def=3)
+    assert "initial_value" in inspect.signature(tf.Variable).parameters
+
+
+def test_creators() -> None:
+    seen = []
+
+    def note(next_creator, **kwargs):
+        seen.append((kwargs["initial_value"], kwargs["name"]))
+        return next_creator(**kwargs)
+
+    def five(next_creator, **kwargs):
+        return next_creator(**{**kwargs, "initial_value": 5.0})
+
+    with tf.variable_creator_scope(note):
+        with tf.variable_creator_scope(five):
+            v = tf.Variable(1.0, name="inner")
+        w = tf.Variable(2.0)
+    tf.Variable(3.0)
+    assert seen == [(5.0, "inner"), (2.0, None)]
+    assert (v.numpy(), w.numpy()) == (5, 2)
+
+
+def test_creators_may_make_something_else_and_see_functions() -> None:
+    made = {}
+
+    def share(next_creator, **kwargs):
+        name = kwargs["name"]
+        if name not in made:
+            made[name] = next_creator(**kwargs)
+        return made[name]
+
+    holder = []
+
+    @tf.function
+    def f(x):
+        if not holder:
+            holder.append(tf.Variable(x, name="a"))
+        return holder[0] + x
+
+    with tf.variable_creator_scope(share):
+        assert tf.Variable(1.0, name="a") is tf.Variable(2.0, name="a")
+        assert f(tf.constant(2.0)).numpy() == 3
+    with pytest.raises(TypeError, match="must be callable"), tf.variable_creator_scope(3):
+        pass
+    with pytest.raises(KeyError), tf.variable_creator_scope(lambda next_creator, **kw: {}["x"]):
+        tf.Variable(1.0)
+    assert tf.Variable(1.0).numpy() == 1
+
+
+def test_subclasses_are_left_to_themselves() -> None:
+    class Mine(tf.Variable):
+        pass
+
+    with tf.variable_creator_scope(lambda next_creator, **kwargs: None):
+        assert tf.Variable(1.0) is None
+        assert Mine(1.0).numpy() == 1

@@ -88,8 +88,10 @@ class VariableCell(Resource):
         with self.lock:
             self._store(value)
 
-    def update(self, ufunc: Callable[..., Any], value: Array) -> Array:
-        """Sets the value to `ufunc(value, operand)` in one atomic step and returns it."""
+    # These do not return the new value: a snapshot would make the next write take a new buffer.
+
+    def update(self, ufunc: Callable[..., Any], value: Array) -> None:
+        """Sets the value to `ufunc(value, operand)` in one atomic step."""
         with self.lock:
             data = self._require()
             if self.shared or data.ndim == 0:
@@ -97,10 +99,9 @@ class VariableCell(Resource):
             else:
                 ufunc(data, value, out=data)
                 self.version += 1
-            return self._snapshot()
 
-    def modify(self, change: Callable[[Array], None]) -> Array:
-        """Lets `change` alter the buffer in place, atomically, and returns the new value."""
+    def modify(self, change: Callable[[Array], None]) -> None:
+        """Lets `change` alter the buffer in place, atomically."""
         with self.lock:
             data = self._require()
             if self.shared:
@@ -110,7 +111,17 @@ class VariableCell(Resource):
             change(data)
             self.data, self.shared = data, False
             self.version += 1
-            return self._snapshot()
+
+    def read_part(self, pick: Callable[[Array], Array]) -> Array:
+        """What `pick` takes out of the buffer; a small part, or a copy, leaves it unshared."""
+        with self.lock:
+            data = self._require()
+            part = pick(data)
+            if not np.may_share_memory(part, data):
+                return part
+            if part.nbytes <= SMALL_READ_BYTES:
+                return part.copy()
+            return pick(self._snapshot())
 
     def _snapshot(self) -> Array:
         data = self._require()

@@ -50,6 +50,8 @@ class State(threading.local):
         self.name_scope: str = ""
         # What a variable created now has to ask; None means that creating it is an ordinary thing.
         self.variable_creation: Any = None
+        # What steps in when a variable is created, the innermost last (tf.variable_creator_scope).
+        self.variable_creators: tuple[Callable[..., Any], ...] = ()
 
 
 state = State()

@@ -108,6 +108,35 @@ class Tensor:
             "Use tensor.ref() as the dictionary key or set member."
         )
 
+    # A tensor that was cut out of a variable, `v[1:3]`, can be assigned to. It carries the place it
+    # comes from; any other tensor does not have these attributes.
+
+    @property
+    def assign(self) -> Any:
+        """Assigns to this slice of a variable: `v[1:3].assign(value)`."""
+        return self._slice_of_variable("assign").assign
+
+    @property
+    def assign_add(self) -> Any:
+        """Adds to this slice of a variable: `v[1:3].assign_add(value)`."""
+        return self._slice_of_variable("assign_add").assign_add
+
+    @property
+    def assign_sub(self) -> Any:
+        """Subtracts from this slice of a variable: `v[1:3].assign_sub(value)`."""
+        return self._slice_of_variable("assign_sub").assign_sub
+
+    def _slice_of_variable(self, name: str) -> Any:
+        place = getattr(self, "place", None)
+        if place is None:
+            raise AttributeError(
+                f"A tensor has no {name!r}: only variables, and slices of them as in "
+                f"v[1:3].{name}(value), can be changed.",
+                name=name,
+                obj=self,
+            )
+        return place
+
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise TypeError(
             "A tensor cannot be changed by assigning to its elements. Use "
@@ -119,8 +148,9 @@ class Tensor:
 class EagerTensor(Tensor):
     """A tensor that has a value now."""
 
-    __slots__ = ("__weakref__", "_value")
+    __slots__ = ("__weakref__", "_value", "place")
     _value: Any
+    place: Any  # where in a variable it comes from; unset for all but slices of variables
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -277,8 +307,9 @@ def _value_text(value: Any, how: Any) -> str:
 class SymbolicTensor(Tensor):
     """A tensor of a graph: an output of one of its nodes."""
 
-    __slots__ = ("__weakref__", "index", "known_value", "node", "spec")
+    __slots__ = ("__weakref__", "index", "known_value", "node", "place", "spec")
     spec: TensorSpec
+    place: Any  # where in a variable it comes from; unset for all but slices of variables
 
     def __init__(self, node: Any, index: int, spec: TensorSpec) -> None:
         self.node = node
@@ -323,6 +354,8 @@ class SymbolicTensor(Tensor):
                 "yet and no numpy(). Return it from the function, print it with tf.print, or "
                 "compute on it in Python with tf.py_function."
             )
+        if name in ("assign", "assign_add", "assign_sub"):  # the property found no place
+            self._slice_of_variable(name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _refuse(self, use: str, advice: str) -> NoReturn:

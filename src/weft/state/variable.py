@@ -19,11 +19,14 @@ from weft.core.reference import Reference
 from weft.core.shapes import TensorShape
 from weft.core.tensor import Array, EagerTensor, Tensor
 from weft.errors import InaccessibleTensorError, UnsupportedError
+from weft.ops.indexing import masks, slicing
 from weft.ops.operators import install_operators
-from weft.ops.state import variables as ops
+from weft.ops.state import gathering, slices, variables as ops
+from weft.state.creators import InterceptedClass, VariableAggregation, VariableSynchronization
+from weft.state.scattering import PartialAccess, VariableSlice
 
 
-class Variable:
+class Variable(PartialAccess, metaclass=InterceptedClass):
     """A tensor that can be changed by assignment and is shared by reference.
 
     >>> v = tf.Variable([1.0, 2.0])
@@ -33,6 +36,9 @@ class Variable:
 
     __array_priority__ = 100
     is_tensor_like = True
+    asks_creators = True  # but subclasses do not
+    _synchronization = VariableSynchronization.AUTO
+    _aggregation = VariableAggregation.NONE
 
     if TYPE_CHECKING:
 
@@ -53,13 +59,19 @@ class Variable:
         dtype: Any = None,
         import_scope: str | None = None,
         constraint: Callable[[Any], Any] | None = None,
-        synchronization: Any = None,
-        aggregation: Any = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
         shape: Any = None,
-        experimental_enable_variable_lifting: bool = True,
+        experimental_enable_variable_lifting: bool | None = None,
     ) -> None:
+        if variable_def is not None:
+            raise ValueError("tf.Variable cannot be made from variable_def; pass an initial value.")
         if initial_value is None:
             raise ValueError("tf.Variable needs an initial value, or a function that returns one.")
+        if constraint is not None and not callable(constraint):
+            raise ValueError(f"tf.Variable: constraint must be callable, got {constraint!r}.")
+        self._synchronization = _mode(VariableSynchronization, synchronization)
+        self._aggregation = _mode(VariableAggregation, aggregation)
         creation = state.variable_creation
         if creation is not None:
             creation.allow(self)
@@ -71,7 +83,9 @@ class Variable:
                 f"The initial value has shape {value.shape}; it does not fit shape={self._shape}."
             )
         self._name = state.name_scope + (name or "Variable")
-        self._trainable = trainable is None or bool(trainable)
+        if trainable is None:
+            trainable = self._synchronization is not VariableSynchronization.ON_READ
+        self._trainable = bool(trainable)
         self._constraint = constraint
         if isinstance(value, EagerTensor):
             self._set_cell(value._value)
@@ -137,6 +151,24 @@ class Variable:
         return self._constraint
 
     @property
+    def synchronization(self) -> VariableSynchronization:
+        """When copies on several devices are brought together."""
+        return self._synchronization
+
+    @property
+    def aggregation(self) -> VariableAggregation:
+        """How copies on several devices are brought together."""
+        return self._aggregation
+
+    @property
+    def initial_value(self) -> Tensor:
+        """Not kept: the variable holds its value, whatever it was made with."""
+        raise RuntimeError(
+            f"The initial value of the variable {self._name!r} is not kept. Read the variable "
+            "before it is changed, or keep the tensor it is made from."
+        )
+
+    @property
     def device(self) -> str:
         """Where the value lives."""
         return self._handle.device
@@ -160,6 +192,14 @@ class Variable:
     def read_value(self) -> Tensor:
         """The value now, as a tensor."""
         return self.value()
+
+    def initialized_value(self) -> Tensor:
+        """The value now; a variable has one as soon as it can be used."""
+        return self.value()
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """Whether the variable has a value yet, as a tensor."""
+        return gathering.is_initialized_op(self._handle, name=name)
 
     def __tf_tensor__(self, dtype: DType | None = None, name: str | None = None) -> Tensor:
         if dtype is not None and dtype is not self._dtype:
@@ -270,6 +310,34 @@ class Variable:
         return f"{what}, numpy={text}"
 
 
+def _mode(kind: Any, value: Any) -> Any:
+    if value is None:
+        return kind(0)
+    if not isinstance(value, kind):
+        raise ValueError(f"tf.Variable: expected a tf.{kind.__name__}, got {value!r}.")
+    return value
+
+
+def _get_item(variable: Variable, key: Any) -> Tensor:
+    """A slice of the value, which remembers its place so that it can be assigned to."""
+    index, positions = slicing.parse_index(key)
+    if index is None:
+        return masks.boolean_mask(variable.value(), key[0] if isinstance(key, tuple) else key)
+    if state.graph is None:
+        out = slices.read_slice_op(
+            variable._handle,
+            *positions,
+            dtype=variable._dtype,
+            shape=variable._shape.dims_or_none,
+            index=index,
+        )
+    else:
+        value = variable.value()
+        out = slicing.strided_slice_op(value, *positions, index=index, name="strided_slice")
+    out.place = VariableSlice(variable, index, positions)
+    return out
+
+
 def _initial_value(value: Any, dtype: Any) -> Tensor:
     """The initial value: at once if that is possible, else as a tensor of the traced function."""
     if callable(value):
@@ -290,3 +358,4 @@ def _initial_value(value: Any, dtype: Any) -> Tensor:
 
 
 install_operators(Variable)
+Variable.__getitem__ = _get_item  # type: ignore[method-assign]

@@ -32,7 +32,7 @@ def check_policy(op: str, bad_indices_policy: str) -> None:
         )
 
 
-def _check_updates(
+def check_updates(
     op: str, shape: Dims, indices: TensorSpec, updates: TensorSpec, batch_dims: int = 0
 ) -> None:
     """ShapeError unless the updates have the shape of what the indices name."""
@@ -62,7 +62,7 @@ def _scatter_nd_infer(
 ) -> TensorSpec:
     dims = rules.dims_from_value("scatter_nd", shape)
     if dims is not None:
-        _check_updates("scatter_nd", dims, indices, updates, batch_dims)
+        check_updates("scatter_nd", dims, indices, updates, batch_dims)
     return updates.with_dims(dims)
 
 
@@ -73,17 +73,17 @@ def _scatter_nd_kernel(
     if any(size < 0 for size in sizes):
         raise ValueError("the type rule says what is wrong")
     check_allocation(sizes, updates.dtype.itemsize)
-    _check_updates("scatter_nd", sizes, _spec(indices), _spec(updates), batch_dims)
+    check_updates("scatter_nd", sizes, _spec(indices), _spec(updates), batch_dims)
     index = gathering.nd_index(xp, "scatter_nd", sizes, indices, batch_dims)
     if updates.dtype == object:
         out = xp.full(sizes, b"", object)
     else:
         out = xp.zeros(sizes, updates.dtype)
-    _combine(xp, xp.add, out, index, updates)
+    combine(xp, xp.add, out, index, updates)
     return out
 
 
-def _combine(xp: Any, ufunc: Any, out: Array, index: tuple[Any, ...], updates: Array) -> None:
+def combine(xp: Any, ufunc: Any, out: Array, index: tuple[Any, ...], updates: Array) -> None:
     """Combines updates into `out`, in place; an empty index means all of `out` each time."""
     if index:
         xp.scatter_with(ufunc, out, index, updates)
@@ -134,15 +134,15 @@ def _scatter_into(name: str, op: str, allowed: Any, ufunc: np.ufunc | None, vjp:
 
     def infer(tensor: TensorSpec, indices: TensorSpec, updates: TensorSpec) -> TensorSpec:
         if tensor.dims is not None:
-            _check_updates(op, tensor.dims, indices, updates)
+            check_updates(op, tensor.dims, indices, updates)
         return tensor
 
     def kernel(xp: Any, tensor: Array, indices: Array, updates: Array) -> Array:
-        _check_updates(op, tensor.shape, _spec(indices), _spec(updates))
+        check_updates(op, tensor.shape, _spec(indices), _spec(updates))
         index = gathering.nd_index(xp, op, tensor.shape, indices)
         out = xp.array(tensor)
         if ufunc is not None:
-            _combine(xp, ufunc, out, index, updates)
+            combine(xp, ufunc, out, index, updates)
         elif index:
             out[index] = updates
         elif len(updates):

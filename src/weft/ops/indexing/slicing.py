@@ -32,14 +32,22 @@ Entry = Any
 def get_item(x: Any, key: Any) -> Tensor:
     """x[key]."""
     x = convert_to_tensor(x)
+    index, dynamic = parse_index(key)
+    if index is None:
+        return masks.boolean_mask(x, key[0] if isinstance(key, tuple) else key)
+    return strided_slice_op(x, *dynamic, index=index, name="strided_slice")
+
+
+def parse_index(key: Any) -> tuple[tuple[Entry, ...] | None, list[Tensor]]:
+    """The key as an attribute of the op and its inputs; the attribute is None for a mask."""
     entries = key if isinstance(key, tuple) else (key,)
     dynamic: list[Tensor] = []
     index = tuple([_entry(entry, dynamic) for entry in entries])
-    if len(entries) == 1 and index[0] == "mask":
-        return masks.boolean_mask(x, entries[0])
-    if "mask" in index:
+    if "mask" not in index:
+        return index, dynamic
+    if len(entries) > 1:
         raise _bad_index(key)
-    return strided_slice_op(x, *dynamic, index=index, name="strided_slice")
+    return None, dynamic
 
 
 def _entry(entry: Any, dynamic: list[Tensor]) -> Entry:
@@ -179,9 +187,10 @@ def _expand(index: tuple[Entry, ...], rank: int) -> list[Entry]:
     return [*index[:at], *[(None, None, None)] * (rank - used), *rest]
 
 
-def _strided_slice_infer(
+def strided_slice_infer(
     x: TensorSpec, *dynamic: TensorSpec, index: tuple[Entry, ...]
 ) -> TensorSpec:
+    """The type of x[index]."""
     if x.dims is None:
         return x
     known = [_known_position(d) for d in dynamic]
@@ -235,7 +244,8 @@ def _is_prefix(start: Any, stop: Any, step: Any, size: Size) -> bool:
     return start in (None, 0) and step in (None, 1) and not isinstance(stop, Dim) and stop == 0
 
 
-def _runtime_index(x: Any, dynamic: tuple[Any, ...], index: tuple[Entry, ...]) -> tuple[Any, ...]:
+def runtime_index(x: Any, dynamic: tuple[Any, ...], index: tuple[Entry, ...]) -> tuple[Any, ...]:
+    """The NumPy index of an array that the attribute and the inputs stand for, checked."""
     values = [int(d) for d in dynamic]
     out: list[Any] = []
     axis = 0
@@ -255,7 +265,7 @@ def _runtime_index(x: Any, dynamic: tuple[Any, ...], index: tuple[Entry, ...]) -
 
 def _strided_slice_kernel(xp: Any, x: Array, *dynamic: Any, index: tuple[Entry, ...]) -> Any:
     # The ellipsis keeps a single element an array instead of a scalar (or bytes).
-    return x[(*_runtime_index(x, dynamic, index), ...)]
+    return x[(*runtime_index(x, dynamic, index), ...)]
 
 
 def _strided_slice_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
@@ -269,7 +279,7 @@ def _strided_slice_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
 strided_slice_op = define_op(
     "StridedSlice",
     args("input", ANY) + args("*positions", INDEX, is_shape=True),
-    infer=_strided_slice_infer,
+    infer=strided_slice_infer,
     kernel=_strided_slice_kernel,
     native=IndexMap("strided_slice"),
     vjp=_strided_slice_vjp,
@@ -288,7 +298,7 @@ def _strided_slice_grad_kernel(
     xp: Any, shape: Array, g: Array, *dynamic: Any, index: tuple[Entry, ...]
 ) -> Array:
     out = xp.zeros(tuple(shape.tolist()), g.dtype)
-    out[_runtime_index(out, dynamic, index)] = g
+    out[runtime_index(out, dynamic, index)] = g
     return out
 
 

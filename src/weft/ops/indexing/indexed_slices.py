@@ -1,0 +1,218 @@
+"""`tf.IndexedSlices`: some rows of a tensor, with their numbers; all others are zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import DType, int32
+from weft.core.shapes import TensorShape
+from weft.core.specs import TypeSpec, spec_of
+from weft.core.tensor import Tensor
+from weft.ops import static
+from weft.ops.array import shape as shapes
+from weft.ops.indexing import scattering
+from weft.ops.math import arithmetic
+
+
+class IndexedSlicesSpec(TypeSpec):
+    """The type of `tf.IndexedSlices`.
+
+    >>> tf.IndexedSlicesSpec([None, 2], tf.float32)
+    IndexedSlicesSpec(TensorShape([None, 2]), tf.float32, tf.int64, None, TensorShape([None]))
+    """
+
+    __slots__ = ("_dense_shape_dtype", "_dtype", "_indices_dtype", "_indices_shape", "_shape")
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        indices_dtype: Any = dtypes.int64,
+        dense_shape_dtype: Any = None,
+        indices_shape: Any = None,
+    ) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._indices_dtype = dtypes.as_dtype(indices_dtype)
+        self._dense_shape_dtype = (
+            None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
+        )
+        self._indices_shape = TensorShape([None] if indices_shape is None else indices_shape)
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values this spec describes."""
+        return IndexedSlices
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of the dense tensor."""
+        return self._shape
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self._dtype
+
+    def _parts(self) -> tuple[Any, ...]:
+        return (
+            self._shape,
+            self._dtype,
+            self._indices_dtype,
+            self._dense_shape_dtype,
+            self._indices_shape,
+        )
+
+    def _same_dtypes(self, other: Any) -> bool:
+        return isinstance(other, IndexedSlicesSpec) and self._parts()[1:4] == other._parts()[1:4]
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a value of the other type can be used where this type is expected."""
+        other = spec_of(spec_or_value)
+        return (
+            self._same_dtypes(other)
+            and self._shape.is_compatible_with(other._shape)
+            and self._indices_shape.is_compatible_with(other._indices_shape)
+        )
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether each value of this type is a value of the other one."""
+        return (
+            self._same_dtypes(other)
+            and self._shape.is_subtype_of(other._shape)
+            and self._indices_shape.is_subtype_of(other._indices_shape)
+        )
+
+    def most_specific_compatible_type(self, other: TypeSpec) -> IndexedSlicesSpec:
+        """The narrowest type that holds both; sizes that differ become unknown."""
+        if not isinstance(other, IndexedSlicesSpec) or not self._same_dtypes(other):
+            raise ValueError(f"No type holds both {self} and {other}.")
+        return IndexedSlicesSpec(
+            self._shape.most_specific_compatible_shape(other._shape),
+            self._dtype,
+            self._indices_dtype,
+            self._dense_shape_dtype,
+            self._indices_shape.most_specific_compatible_shape(other._indices_shape),
+        )
+
+    def _to_components(self, value: IndexedSlices) -> list[Any]:
+        parts = [value.values, value.indices]
+        return parts if value.dense_shape is None else [*parts, value.dense_shape]
+
+    def _from_components(self, components: Sequence[Any]) -> IndexedSlices:
+        return IndexedSlices(*components)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IndexedSlicesSpec) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+    def __repr__(self) -> str:
+        return f"IndexedSlicesSpec({', '.join(map(repr, self._parts()))})"
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return IndexedSlicesSpec, self._parts()
+
+
+class IndexedSlices:
+    """Rows `values[i]` that belong at `indices[i]` of a tensor which is zero elsewhere.
+
+    Rows with the same index add up. The tensor is known completely if `dense_shape` is given.
+
+    >>> rows = tf.IndexedSlices(tf.constant([[1.0, 2.0]]), tf.constant([2]), tf.constant([3, 2]))
+    >>> tf.convert_to_tensor(rows).numpy()
+    array([[0., 0.],
+           [0., 0.],
+           [1., 2.]], dtype=float32)
+    """
+
+    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+        self._values = values
+        self._indices = indices
+        self._dense_shape = dense_shape
+
+    @property
+    def values(self) -> Any:
+        """The rows."""
+        return self._values
+
+    @property
+    def indices(self) -> Any:
+        """The number of each row in the tensor."""
+        return self._indices
+
+    @property
+    def dense_shape(self) -> Any:
+        """The shape of the tensor, None if it is not known."""
+        return self._dense_shape
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape of the tensor."""
+        if self._dense_shape is None:
+            return TensorShape(None)
+        known = static.get_static_value(self._dense_shape, partial=True)
+        return TensorShape(None if known is None else list(known))
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self._values.dtype
+
+    @property
+    def name(self) -> str:
+        """The name of the values, which are tensors of a graph."""
+        return self._values.name
+
+    @property
+    def device(self) -> str:
+        """Where the values live."""
+        return self._values.device
+
+    @property
+    def op(self) -> Any:
+        """The operation the values are an output of."""
+        return self._values.op
+
+    @property
+    def graph(self) -> Any:
+        """The graph the values belong to."""
+        return self._values.graph
+
+    @property
+    def _type_spec(self) -> IndexedSlicesSpec:
+        values, indices = convert_to_tensor(self._values), convert_to_tensor(self._indices)
+        shape = self.shape
+        if shape.rank is None and values.shape.rank is not None:
+            shape = TensorShape([None]).concatenate(values.shape[1:])
+        dense = None if self._dense_shape is None else convert_to_tensor(self._dense_shape).dtype
+        return IndexedSlicesSpec(shape, values.dtype, indices.dtype, dense, indices.shape)
+
+    def __tf_tensor__(self, dtype: DType | None = None, name: str | None = None) -> Tensor:
+        values = convert_to_tensor(self._values)
+        if dtype is not None and dtype is not values.dtype:
+            raise ValueError(
+                f"A tensor of dtype {dtype.name} is wanted, got IndexedSlices of dtype "
+                f"{values.dtype.name}. Convert the values with tf.cast."
+            )
+        if self._dense_shape is None:
+            raise ValueError(
+                "IndexedSlices without dense_shape cannot become a tensor: it is not known how "
+                "many rows there are. Pass dense_shape=."
+            )
+        indices = convert_to_tensor(self._indices, dtype_hint=int32)
+        shape = shapes.shape_argument(self._dense_shape)
+        return scattering.scatter_nd_op(
+            shapes.expand_dims(indices, -1), values, shape, batch_dims=0, name=name
+        )
+
+    def __neg__(self) -> IndexedSlices:
+        return IndexedSlices(arithmetic.negative(self._values), self._indices, self._dense_shape)
+
+    def __repr__(self) -> str:
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"

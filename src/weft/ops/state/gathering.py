@@ -1,0 +1,105 @@
+"""Reading some rows or elements of a variable, without a copy of all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core.cells import VariableCell
+from weft.core.dtypes import INDEX, RESOURCE, DType, bool_, int32
+from weft.core.native_rules import Special
+from weft.core.shapes import Dims
+from weft.core.specs import TensorSpec
+from weft.core.tensor import Array, Tensor
+from weft.ops.array import shape as shapes
+from weft.ops.indexing import gathering, scattering
+from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft.ops.state import variables
+
+
+def shape_of(handle: Tensor, dtype: DType, shape: Dims | None) -> Tensor:
+    """The shape of a variable; it is only read if the shape is not known."""
+    if TensorSpec.of(dtype, shape).is_static:
+        return shapes.shape_argument(shape)
+    return shapes.shape_op(variables.read_op(handle, dtype=dtype, shape=shape), out_type=int32)
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
+def _gather_infer(
+    handle: TensorSpec, indices: TensorSpec, *, dtype: DType, shape: Dims | None
+) -> TensorSpec:
+    params = TensorSpec.of(dtype, shape)
+    return gathering.gather_op.infer(params, indices, axis=0, batch_dims=0)
+
+
+def _gather_kernel(
+    xp: Any, cell: VariableCell, indices: Any, *, dtype: DType, shape: Dims | None
+) -> Array:
+    return cell.read_part(
+        lambda data: gathering.gather_op.kernel(xp, data, indices, axis=0, batch_dims=0)
+    )
+
+
+def _gather_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    handle, indices = ctx.inputs
+    shape = shape_of(handle, **ctx.attrs)
+    return gathering.gather_grad_op(shape, g, indices, axis=0, batch_dims=0), None
+
+
+gather_op: Op = define_op(
+    "ResourceGather",
+    args("resource", RESOURCE) + args("indices", INDEX),
+    infer=_gather_infer,
+    kernel=_gather_kernel,
+    native=Special("gather_variable"),
+    vjp=_gather_vjp,
+    reads=(0,),
+    fresh=True,
+)
+
+
+# --- elements -----------------------------------------------------------------------------------
+
+
+def _gather_nd_infer(
+    handle: TensorSpec, indices: TensorSpec, *, dtype: DType, shape: Dims | None
+) -> TensorSpec:
+    return gathering.gather_nd_op.infer(TensorSpec.of(dtype, shape), indices, batch_dims=0)
+
+
+def _gather_nd_kernel(
+    xp: Any, cell: VariableCell, indices: Any, *, dtype: DType, shape: Dims | None
+) -> Array:
+    return cell.read_part(
+        lambda data: gathering.gather_nd_op.kernel(xp, data, indices, batch_dims=0)
+    )
+
+
+def _gather_nd_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    handle, indices = ctx.inputs
+    shape = shape_of(handle, **ctx.attrs)
+    return scattering.scatter_nd_op(indices, g, shape, batch_dims=0), None
+
+
+gather_nd_op: Op = define_op(
+    "ResourceGatherNd",
+    args("resource", RESOURCE) + args("indices", INDEX),
+    infer=_gather_nd_infer,
+    kernel=_gather_nd_kernel,
+    native=Special("gather_variable"),
+    vjp=_gather_nd_vjp,
+    reads=(0,),
+)
+
+
+is_initialized_op = define_op(
+    "VarIsInitializedOp",
+    args("resource", RESOURCE),
+    infer=lambda handle: TensorSpec.of(bool_, ()),
+    kernel=lambda xp, cell: xp.array(cell.data is not None),
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    reads=(0,),
+    fresh=True,
+)
