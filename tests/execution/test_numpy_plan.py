@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import linecache
 import traceback
+from typing import Any
 
 import numpy as np
 import pytest
@@ -213,3 +214,32 @@ def test_floating_point_warnings_are_off_inside_only() -> None:
     plan = NumpyPlan(trace(lambda x: tf.math.log(x) / 0.0, [V]))
     assert np.isinf(plan(np.array([2.0], np.float32))[0]).all()
     assert np.geterr()["divide"] == "warn"
+
+
+def test_graphs_nested_deeper_than_python_allows() -> None:
+    def loops(x: Any, depth: int) -> Any:
+        if not depth:
+            return x + 1
+        step = lambda i, y: (i + 1, loops(y, depth - 1))  # noqa: E731
+        return tf.while_loop(lambda i, y: i < 1, step, (0, x))[1]
+
+    number = tf.TensorSpec([])
+    plan = NumpyPlan(trace(lambda x: loops(x, 25), [number]))
+    assert plan(np.array(1.0, np.float32))[0] == 2
+    many = [(lambda x, i=i: x < i, i) for i in range(120)]
+    graph = trace(
+        lambda x: tf.case([(test(x), lambda i=i: x * 0 + i) for test, i in many], lambda: x),
+        [number],
+    )
+    assert NumpyPlan(graph)(np.array(77.5, np.float32))[0] == 78
+
+
+def test_errors_of_deeply_nested_graphs_name_the_line() -> None:
+    def nested(x: Any, depth: int) -> Any:
+        if not depth:
+            return tf.gather([1, 2], x)
+        return tf.cond(x > 0, lambda: nested(x, depth - 1), lambda: x)
+
+    plan = NumpyPlan(trace(lambda x: nested(x, 30), [tf.TensorSpec([], tf.int32)]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"tf\.gather\(\[1, 2\], x\)"):
+        plan(np.array(5, np.int32))

@@ -61,3 +61,15 @@ def test_shape_arithmetic_that_fails_is_left_to_the_run() -> None:
 
     graph = trace(fn, [tf.TensorSpec([])])
     assert NumpyPlan(graph)(np.array(-1.0, np.float32))[0].tolist() == [0.0]
+
+
+def test_long_chains_of_shape_arithmetic() -> None:
+    def fn(x: Any) -> Any:
+        n = tf.size(x)
+        for _ in range(1500):
+            n = n + 1
+        for _ in range(60):
+            n = n - n
+        return tf.zeros([n + 3])
+
+    assert trace(fn, [tf.TensorSpec([None])]).outputs[0].shape == (3,)

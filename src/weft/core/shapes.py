@@ -296,6 +296,3 @@ def format_dims(dims: Sequence[Size] | None) -> str:
     if len(dims) == 1:
         return f"({dims[0]},)"
     return f"({', '.join(map(str, dims))})"
-
-
-UNKNOWN_SHAPE = TensorShape.of(None)

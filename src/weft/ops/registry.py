@@ -109,11 +109,6 @@ class Op:
     def __call__(self, *inputs: Any, name: str | None = None, **attrs: Any) -> Any:
         return Op.call(self, inputs, attrs, name)
 
-    @property
-    def is_stateful(self) -> bool:
-        """Whether it has an effect, or sees the effects of others."""
-        return bool(self.reads or self.writes or self.host_io)
-
     def arg(self, index: int) -> Arg:
         """The declaration of the input at a position; the last one may be variadic."""
         return self.args[min(index, len(self.args) - 1)]

@@ -6,6 +6,7 @@ tensor is therefore followed through shape arithmetic, as an object array of int
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from weft.core import xp
 from weft.core.convert import convert_to_tensor
 from weft.core.shapes import Dim, UnknownNumber
+from weft.core.specs import TensorSpec
 from weft.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor, Tensor
 from weft.ops import rules
 
@@ -27,15 +29,46 @@ def known_value(tensor: Any) -> Array | None:
     if isinstance(tensor, EagerTensor):
         return tensor._value
     if tensor.known_value is NOT_COMPUTED:
-        tensor.known_value = _compute(tensor)
+        for needed in _in_order(tensor):
+            needed.known_value = _compute(needed)
     return tensor.known_value
+
+
+def _in_order(tensor: SymbolicTensor) -> list[SymbolicTensor]:
+    """What has to be computed for a tensor, and the tensor: no recursion, chains may be long."""
+    order: list[SymbolicTensor] = []
+    expanded: set[int] = set()
+    pending: list[tuple[Any, bool]] = [(tensor, False)]
+    while pending:
+        x, inputs_are_done = pending.pop()
+        if inputs_are_done:
+            order.append(x)
+        elif (
+            isinstance(x, SymbolicTensor)
+            and x.known_value is NOT_COMPUTED
+            and id(x) not in expanded
+        ):
+            expanded.add(id(x))
+            pending.append((x, True))
+            pending += [(y, False) for y in _needed_for(x)]
+    return order
+
+
+def _needed_for(tensor: SymbolicTensor) -> tuple[Any, ...]:
+    node = tensor.node
+    outer = node.graph.outer_of(tensor)
+    if outer is not None:
+        return (outer,)
+    return node.inputs if node.op.shape_arithmetic and _is_small(tensor.spec) else ()
+
+
+def _is_small(spec: TensorSpec) -> bool:
+    return spec.is_static and math.prod(spec.dims) <= _MAX_ELEMENTS  # type: ignore[arg-type]
 
 
 def _compute(tensor: SymbolicTensor) -> Array | None:
     spec = tensor.spec
-    if not (spec.dtype.is_integer or spec.dtype.is_floating) or not spec.is_static:
-        return None
-    if int(np.prod(spec.dims, dtype=np.int64)) > _MAX_ELEMENTS:  # type: ignore[arg-type]
+    if not (spec.dtype.is_integer or spec.dtype.is_floating) or not _is_small(spec):
         return None
     node = tensor.node
     if node.op.name == "Const":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from weft.graph.printer import describe_node
 from weft.ops.dispatch import as_value
 
 _INDENT = "    "
+_MAX_DEPTH = 16  # Python allows 20 loops inside each other, and 100 levels of indentation
 _PASS_THROUGH = frozenset({"Identity", "StopGradient", "PreventGradient"})
 
 
@@ -32,9 +34,12 @@ class GeneratedPlan:
     names: dict[int, str] = field(repr=False)
 
 
-def generate(graph: Graph) -> GeneratedPlan:
-    """The source of a function `make_plan(kernels...)` that returns `plan(inputs...)`."""
-    writer = _Writer()
+def generate(graph: Graph, compile_graph: Callable[[Graph], Any]) -> GeneratedPlan:
+    """The source of a function `make_plan(kernels...)` that returns `plan(inputs...)`.
+
+    `compile_graph` makes a function of a nested graph that lies too deep to be written in place.
+    """
+    writer = _Writer(compile_graph)
     parameters = [writer.define(x) for x in graph.all_inputs]
     writer.block(graph, 2)
     outputs = [writer.output(t) for t in graph.outputs]
@@ -52,7 +57,8 @@ def generate(graph: Graph) -> GeneratedPlan:
 class _Writer:
     """Collects lines; knows the Python name of each tensor."""
 
-    def __init__(self) -> None:
+    def __init__(self, compile_graph: Callable[[Graph], Any]) -> None:
+        self._compile_graph = compile_graph
         self.lines: list[str] = []
         self.node_of_line: dict[int, Node] = {}
         self.names: dict[int, str] = {}
@@ -182,6 +188,11 @@ class _Writer:
             self.names[id(out)] = name
 
     def _branch(self, graph: Graph, names: list[str], targets: list[str], depth: int) -> None:
+        if depth > _MAX_DEPTH:
+            function = self.bind(self._compile_graph(graph), graph.name)
+            left = f"{', '.join(targets)}, = " if targets else ""
+            self.line(depth, f"{left}{function}({', '.join(names)})")
+            return
         self._enter(graph, names)
         start = len(self.lines)
         self.block(graph, depth)

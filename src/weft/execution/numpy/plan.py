@@ -26,7 +26,7 @@ class NumpyPlan:
     """Callable with the values of the graph's inputs and captures; returns a tuple of outputs."""
 
     def __init__(self, graph: Graph) -> None:
-        self._generated: GeneratedPlan = generate(graph)
+        self._generated: GeneratedPlan = generate(graph, NumpyPlan)
         self.file = f"<weft numpy plan {next(_numbers)} of {graph.name}>"
         namespace: dict[str, Any] = {}
         exec(compile(self.source, self.file, "exec"), namespace)
