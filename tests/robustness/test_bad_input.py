@@ -226,9 +226,7 @@ VALID = _table()
 
 # Functions that take anything, or change the process.
 LEFT_OUT = {
-    "as_dtype", "executing_eagerly", "function", "init_scope", "inside_function",
-    "is_symbolic_tensor", "is_tensor", "name_scope", "no_op", "print",
-    "register_tensor_conversion_function", "random.get_global_generator",
+    "no_op", "print", "register_tensor_conversion_function", "random.get_global_generator",
     "random.set_global_generator",
 }  # fmt: skip
 
@@ -255,13 +253,17 @@ NAMESPACES: dict[str, ModuleType] = {
 }  # fmt: skip
 
 
+MODULES = ("weft.ops.", "weft.core.convert", "weft.core.specs")
+
+
 def public_functions() -> dict[str, Callable[..., Any]]:
-    """Every public function once, under the first of its names."""
+    """Every public function that makes tensors once, under the first of its names."""
     found: dict[str, Callable[..., Any]] = {}
     seen: set[int] = set()
     for prefix, module in NAMESPACES.items():
         for name, value in sorted(vars(module).items()):
-            if not name.startswith("_") and inspect.isfunction(value) and id(value) not in seen:
+            is_op = inspect.isfunction(value) and value.__module__.startswith(MODULES)
+            if is_op and not name.startswith("_") and id(value) not in seen:
                 seen.add(id(value))
                 found[prefix + name] = value
     return found
