@@ -320,6 +320,9 @@ from weft.state.creators import (
     VariableSynchronization as VariableSynchronization,
     variable_creator_scope as variable_creator_scope,
 )
+from weft.state.module import (
+    Module as Module,
+)
 from weft.state.variable import (
     Variable as Variable,
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Iterator
 
 from weft.core.context import state
 
@@ -41,26 +39,39 @@ def valid_name(name: str) -> str:
     return cleaned or "unnamed"
 
 
-@contextlib.contextmanager
-def name_scope(name: str | None) -> Iterator[str]:
+class name_scope:  # noqa: N801 - TensorFlow's name
     """Nodes created inside get `name/` in front of their names.
 
     >>> with tf.name_scope("layer1") as scope:
     ...     print(scope)
     layer1/
     """
-    outer = state.name_scope
-    if not name:
-        scope = ""
-    elif name.endswith("/"):
-        scope = name
-    else:
-        scope = outer + valid_name(name)
-        if state.graph is not None:
-            scope = state.graph.unique_name(scope)
-        scope += "/"
-    state.name_scope = scope
-    try:
-        yield scope
-    finally:
-        state.name_scope = outer
+
+    def __init__(self, name: str | None) -> None:
+        if name is not None and not isinstance(name, str):
+            raise ValueError(f"name_scope: name must be a string, got {name!r}.")
+        self._name = name
+        self._outer: list[str] = []  # it may be entered again inside of itself
+
+    @property
+    def name(self) -> str | None:
+        """The name it was made with."""
+        return self._name
+
+    def __enter__(self) -> str:
+        name, outer = self._name, state.name_scope
+        if not name:
+            scope = ""
+        elif name.endswith("/"):
+            scope = name
+        else:
+            scope = outer + valid_name(name)
+            if state.graph is not None:
+                scope = state.graph.unique_name(scope)
+            scope += "/"
+        self._outer.append(outer)
+        state.name_scope = scope
+        return scope
+
+    def __exit__(self, *exc_info: object) -> None:
+        state.name_scope = self._outer.pop()
