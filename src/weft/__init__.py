@@ -3,6 +3,7 @@
 from typing import Any as _Any
 
 from weft import (
+    autograph as autograph,
     bitwise as bitwise,
     config as config,
     dtypes as dtypes,

@@ -121,11 +121,13 @@ class Stack(Variant):
                 f"TensorArray: elements have shape {self._buffer.data.shape[1:]}, element {i} got "
                 f"{value.shape}."
             )
+        # An empty stack does not insist on its dtype: lists learn theirs with the first element.
+        dtype = value.dtype if self._buffer is None else self.element_dtype
         with _claim:
-            buffer = self._buffer_with_room(value.shape, i)
+            buffer = self._buffer_with_room(value.shape, dtype, i)
             buffer.data[i] = value
             buffer.taken[i] = True
-        return Stack(self.element_dtype, self.length, buffer, self._written_with(i))
+        return Stack(dtype, self.length, buffer, self._written_with(i))
 
     def _written_with(self, i: int) -> Written:
         written = self._written
@@ -157,12 +159,14 @@ class Stack(Variant):
             written = np.concatenate([kept, np.zeros(length - len(kept), np.bool_)])
         return Stack(self.element_dtype, length, self._buffer, written)
 
-    def _buffer_with_room(self, element_shape: tuple[int, ...], i: int) -> _Buffer:
+    def _buffer_with_room(
+        self, element_shape: tuple[int, ...], dtype: np.dtype[Any], i: int
+    ) -> _Buffer:
         old = self._buffer
         if old is not None and i < len(old.data) and not old.taken[i]:
             return old
         capacity = max(self.length, _FIRST_CAPACITY, 2 * i)
-        data = np.zeros((capacity, *element_shape), self.element_dtype)
+        data = np.zeros((capacity, *element_shape), dtype)
         taken = np.zeros(capacity, np.bool_)
         if old is not None:
             n = min(len(old.data), self.length)

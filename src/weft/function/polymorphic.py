@@ -273,16 +273,20 @@ class Function:
         return concrete
 
     def _trace_graph(self, types: tuple[TraceType, ...], inputs: list[Any] | None) -> Any:
-        function = self._python_function
         if self._created is None:
             first = FirstCall(self._label)
-            graph = tracing.trace(function, self._parameters, types, first)
+            graph = self._run_trace(types, first)
             if first.created:
                 first.initialise(graph, inputs)
-                graph = tracing.trace(function, self._parameters, types, LaterCalls(self._label))
+                graph = self._run_trace(types, LaterCalls(self._label))
             self._created = first.created
             return graph
-        return tracing.trace(function, self._parameters, types, LaterCalls(self._label))
+        return self._run_trace(types, LaterCalls(self._label))
+
+    def _run_trace(self, types: tuple[TraceType, ...], policy: Any) -> Any:
+        return tracing.trace(
+            self._python_function, self._parameters, types, policy, autograph=self._autograph
+        )
 
     def _generalised(self, types: tuple[TraceType, ...]) -> tuple[TraceType, ...]:
         """Sizes that differ from those of an earlier trace become unknown."""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft import nest
+from weft.autograph.conversion import converted
+from weft.autograph.operators import staging
 from weft.core.context import building, creating_variables, state
 from weft.core.convert import convert_to_tensor
 from weft.core.specs import TensorSpec
@@ -38,10 +40,14 @@ def trace(
     parameters: Parameters,
     types: Sequence[TraceType],
     policy: Any,
+    *,
+    autograph: bool,
 ) -> Graph:
     """The graph of the function called with placeholders of the given types."""
     graph = Graph(parameters.name, outer=state.graph, is_function=True)
-    with building(graph), creating_variables(policy):
+    if autograph:
+        python_function = converted(python_function)
+    with building(graph), creating_variables(policy), staging.fresh():
 
         def make(spec: TensorSpec, name: str) -> Tensor:
             return graph.add_input(spec, valid_name(name))

@@ -1,0 +1,178 @@
+"""Which functions are converted, and converting them once."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import logging
+import os
+import sys
+import sysconfig
+import types
+import weakref
+from typing import Any
+
+from weft.autograph.converters import pipeline
+from weft.autograph.operators import runtime
+from weft.autograph.operators.builtins import OVERLOADS
+from weft.autograph.pyct.source import NoSourceError, function_node
+
+_logger = logging.getLogger("weft")
+
+# The converted code of functions, by their own code: closures of one definition share it.
+_converted_code: weakref.WeakKeyDictionary[types.CodeType, types.CodeType] = (
+    weakref.WeakKeyDictionary()
+)
+_refused: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
+
+_LIBRARIES = tuple(
+    os.path.join(os.path.abspath(path), "")
+    for path in {sysconfig.get_path(k) for k in ("stdlib", "purelib", "platlib")}
+    if path
+)
+_OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+
+
+def converted(function: Any) -> Any:
+    """What to call instead of a function: its converted form, or the function itself."""
+    overload = None
+    try:
+        overload = OVERLOADS.get(function)
+    except TypeError:
+        pass
+    if overload is not None:
+        return overload
+    if isinstance(function, types.FunctionType):
+        return convert_function(function)
+    if isinstance(function, types.MethodType):
+        inner = function.__func__
+        if isinstance(inner, types.FunctionType):
+            made = convert_function(inner)
+            return function if made is inner else types.MethodType(made, function.__self__)
+        return function
+    if isinstance(function, functools.partial):
+        made = converted(function.func)
+        if made is function.func:
+            return function
+        return functools.partial(made, *function.args, **function.keywords)
+    if isinstance(function, type) or _is_library_object(function):
+        return function
+    call = getattr(type(function), "__call__", None)
+    if isinstance(call, types.FunctionType):
+        made = convert_function(call)
+        return function if made is call else types.MethodType(made, function)
+    return function
+
+
+def _is_library_object(function: Any) -> bool:
+    return (type(function).__module__ or "").split(".")[0] in ("weft", "builtins", "numpy")
+
+
+def convert_function(function: types.FunctionType) -> types.FunctionType:
+    """The converted form of a function; the function itself where it is not to be converted."""
+    if not should_convert(function):
+        return function
+    code = function.__code__
+    made = _converted_code.get(code)
+    if made is None:
+        try:
+            made = _convert_code(function)
+        except NoSourceError as e:
+            _refused.add(code)
+            _logger.warning(
+                "AutoGraph could not convert %s (%s): it runs as it is. Tensors cannot be used in "
+                "its if, while and for statements.",
+                function.__qualname__,
+                e,
+            )
+            return function
+        _converted_code[code] = made
+    return _with_code(function, made)
+
+
+def should_convert(function: types.FunctionType) -> bool:
+    """User code is converted; Weft itself, the standard library and installed packages are not."""
+    if getattr(function, "__ag_do_not_convert__", False) or is_converted(function):
+        return False
+    code = function.__code__
+    if code in _refused or code.co_flags & (
+        inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    ):
+        return False
+    file = code.co_filename
+    if file.startswith(_OWN) or file.startswith(_LIBRARIES) or file.startswith("<frozen"):
+        return False
+    module = (function.__module__ or "").split(".")[0]
+    return module not in sys.stdlib_module_names or module == "__main__"
+
+
+def is_converted(function: Any) -> bool:
+    """Whether a function is the product of a conversion."""
+    return bool(getattr(function, "__ag_converted__", False))
+
+
+def _convert_code(function: types.FunctionType) -> types.CodeType:
+    tree = converted_tree(function)
+    code = function.__code__
+    free = [name for name in code.co_freevars if name != "ag__"]
+    factory = ast.parse(f"def ag_factory(ag__, {', '.join(free)}):\n    pass").body[0]
+    assert isinstance(factory, ast.FunctionDef)
+    if isinstance(tree, ast.FunctionDef):
+        inner: list[ast.stmt] = [tree, ast.Return(ast.Name(tree.name, ast.Load()))]
+    else:
+        inner = [ast.Return(tree)]
+    factory.body = inner
+    module = ast.fix_missing_locations(ast.Module([factory], []))
+    namespace: dict[str, Any] = {}
+    exec(compile(module, code.co_filename, "exec"), namespace)
+    made: types.FunctionType = namespace["ag_factory"](None, *[None] * len(free))
+    return made.__code__
+
+
+def converted_tree(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
+    """The syntax tree of the converted function, without decorators, defaults and annotations."""
+    node = function_node(function)
+    arguments = node.args
+    # Their values are taken from the function itself.
+    arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
+    arguments.kw_defaults = [d and ast.Constant(None) for d in arguments.kw_defaults]
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        argument.annotation = None
+    if isinstance(node, ast.FunctionDef):
+        node.decorator_list = []
+        node.returns = None
+    ast.fix_missing_locations(node)
+    return pipeline.convert(node)
+
+
+def _with_code(function: types.FunctionType, code: types.CodeType) -> types.FunctionType:
+    """A function with the converted code and everything else of the original."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells["ag__"] = types.CellType(runtime)
+    closure = tuple([cells[name] for name in code.co_freevars])
+    made = types.FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__dict__.update(function.__dict__)
+    made.__doc__ = function.__doc__
+    made.__module__ = function.__module__
+    made.__qualname__ = function.__qualname__
+    made.__ag_converted__ = True  # type: ignore[attr-defined]
+    return made
+
+
+def source_of_converted(function: Any) -> str:
+    """The converted code as text."""
+    if isinstance(function, types.MethodType):
+        function = function.__func__
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(f"to_code takes a Python function, got {function!r}.")
+    try:
+        return ast.unparse(converted_tree(function))
+    except NoSourceError as e:
+        raise ValueError(f"The code of {function.__qualname__} cannot be shown: {e}.") from None
+
+
+runtime.install_converter(converted)

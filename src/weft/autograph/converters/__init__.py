@@ -1,0 +1,1 @@
+"""Converters rewrite syntax, one construct each; they decide nothing about tensors."""

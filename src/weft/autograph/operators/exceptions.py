@@ -1,0 +1,51 @@
+"""`assert` and `raise`: at once in Python code, when the graph runs in staged code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.autograph.operators import staging
+from weft.autograph.operators.conditional import condition_tensor
+from weft.autograph.operators.state import is_symbolic
+from weft.ops.host.asserting import Assert
+from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, define_op
+
+
+def _raise_kernel(xp: Any, *, exception: BaseException) -> tuple[()]:
+    raise exception
+
+
+raise_op = define_op(
+    "Raise",
+    (),
+    infer=lambda *, exception: (),
+    kernel=_raise_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=0,
+    host_io=True,
+)
+
+
+def raise_stmt(exception: Any, cause: Any = None, has_cause: bool = False) -> None:
+    """`raise exception from cause`; in a block that may not run, it becomes a failure of the graph."""
+    frame = staging.current()
+    if frame is not None:
+        frame.raised = True
+        raise_op(exception=exception() if isinstance(exception, type) else exception)
+        return
+    if has_cause:
+        raise exception from cause
+    raise exception
+
+
+def assert_stmt(test: Any, message: Callable[[], Any]) -> None:
+    """`assert test, message`."""
+    if is_symbolic(test):
+        text = message()
+        Assert(condition_tensor(test), ["assertion failed" if text is None else text])
+    elif staging.current() is not None and not test:
+        raise_stmt(AssertionError(message()))
+    else:
+        assert test, message()

@@ -1,0 +1,135 @@
+"""Python lists that grow in a graph loop: kept on the growing stack, readable afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from weft.autograph.operators import staging
+from weft.core.context import state
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import DType, float32
+from weft.core.shapes import TensorShape
+from weft.core.specs import TypeSpec
+from weft.core.tensor import Tensor
+from weft.errors import DTypeError
+from weft.ops.control import stack as stacks
+
+
+class GrownListSpec(TypeSpec):
+    """The type of a grown list: dtype and shape of its elements, once there are any."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, dtype: DType | None, shape: TensorShape | None) -> None:
+        self.dtype = dtype
+        self.shape = shape
+
+    def most_specific_compatible_type(self, other: TypeSpec) -> GrownListSpec:
+        """The type that holds both."""
+        if not isinstance(other, GrownListSpec):
+            raise ValueError(f"No list holds both {self} and {other}.")
+        if self.dtype is None or other.dtype is None:
+            return other if self.dtype is None else self
+        if self.dtype is not other.dtype:
+            raise ValueError(f"A list cannot hold both {self.dtype.name} and {other.dtype.name}.")
+        assert self.shape is not None
+        return GrownListSpec(self.dtype, self.shape.most_specific_compatible_shape(other.shape))
+
+    def _to_components(self, value: GrownList) -> list[Tensor]:
+        return [value.handle]
+
+    def _from_components(self, components: Sequence[Tensor]) -> GrownList:
+        return GrownList(components[0], self.dtype, self.shape)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GrownListSpec) and self.dtype is other.dtype
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return f"GrownListSpec({self.dtype!r}, {self.shape!r})"
+
+
+class GrownList:
+    """A list of tensors of one dtype whose length is only known when the graph runs."""
+
+    def __init__(self, handle: Tensor, dtype: DType | None, shape: TensorShape | None) -> None:
+        self.handle = handle
+        self.dtype = dtype  # None as long as nothing was appended
+        self.element_shape = shape
+
+    @property
+    def _type_spec(self) -> GrownListSpec:
+        return GrownListSpec(self.dtype, self.element_shape)
+
+    def appended(self, item: Any) -> GrownList:
+        """The list with one more element."""
+        tensor = convert_to_tensor(item, dtype_hint=self.dtype)
+        if self.dtype is not None and tensor.dtype is not self.dtype:
+            raise DTypeError(
+                f"A list that grows in a graph loop holds {self.dtype.name}, got {tensor.dtype.name}."
+            )
+        shape = TensorShape(tensor.shape)
+        if self.element_shape is not None:
+            shape = self.element_shape.most_specific_compatible_shape(shape)
+        return GrownList(stacks.push_op(self.handle, tensor), tensor.dtype, shape)
+
+    def _element(self) -> dict[str, Any]:
+        """The type of the elements, as the ops want it."""
+        if self.dtype is None or self.element_shape is None:
+            raise ValueError("A list is read before anything was appended to it.")
+        return {"dtype": self.dtype, "shape": self.element_shape.dims_or_none}
+
+    def size(self) -> Tensor:
+        """The number of elements."""
+        return stacks.length_op(self.handle)
+
+    def read(self, i: Any) -> Tensor:
+        """The element at a place."""
+        return stacks.get_item_op(self.handle, convert_to_tensor(i), **self._element())
+
+    def stack(self) -> Tensor:
+        """All elements in one tensor."""
+        return stacks.to_tensor_op(self.handle, **self._element())
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return self.stack()[key]
+        if isinstance(key, int) and key < 0:
+            return self.read(self.size() + key)
+        return self.read(key)
+
+    def __tf_tensor__(self, dtype: DType | None = None, name: str | None = None) -> Tensor:
+        return self.stack()
+
+    def __len__(self) -> int:
+        raise TypeError("The length of a list that grew in a graph loop is a tensor: use l.size().")
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self.stack())  # type: ignore[call-overload]
+
+
+def list_append(target: Any, item: Any) -> Any:
+    """`target.append(item)`, as an assignment."""
+    if isinstance(target, GrownList):
+        return target.appended(item)
+    if staging.current() is not None and type(target) is list:
+        return [*target, item]  # both branches are traced, so the list itself must not change
+    target.append(item)
+    return target
+
+
+def as_grown(value: Any) -> Any:
+    """A list that a staged block may append to; anything but a list of tensors stays what it is."""
+    if type(value) is not list or state.graph is None:
+        return value
+    tensors = [convert_to_tensor(item) for item in value]
+    if len({t.dtype for t in tensors}) > 1:
+        return value
+    empty = stacks.reserve_op(convert_to_tensor(0), dtype=float32)
+    grown = GrownList(empty, None, None)
+    for tensor in tensors:
+        grown = grown.appended(tensor)
+    return grown

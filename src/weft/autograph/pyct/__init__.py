@@ -1,0 +1,1 @@
+"""Source machinery: from functions to syntax trees and back."""

@@ -1,0 +1,107 @@
+"""From a function object to its syntax tree, with the line numbers of its file."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import textwrap
+import types
+from typing import Any
+
+
+class NoSourceError(Exception):
+    """The source of a function cannot be had, and why."""
+
+
+def function_node(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
+    """The tree of a function's definition; line numbers are those of the file."""
+    code = function.__code__
+    try:
+        lines, first = inspect.getsourcelines(code)
+    except (OSError, TypeError, IndexError) as e:
+        raise NoSourceError(f"its source is not available ({e})") from None
+    if function.__name__ == "<lambda>":
+        return _lambda_node(function, lines, first)
+    tree = _parse(textwrap.dedent("".join(lines)), function)
+    ast.increment_lineno(tree, first - 1)
+    _shift_columns(tree, _indentation(lines))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            return node
+    raise NoSourceError("its definition was not found in the source")
+
+
+def _parse(text: str, function: Any) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except SyntaxError as e:
+        raise NoSourceError(f"its source does not parse on its own ({e})") from None
+
+
+def _indentation(lines: list[str]) -> int:
+    return len(lines[0]) - len(lines[0].lstrip()) if lines else 0
+
+
+def _shift_columns(tree: ast.AST, by: int) -> None:
+    for node in ast.walk(tree):
+        if hasattr(node, "col_offset"):
+            node.col_offset += by
+            if getattr(node, "end_col_offset", None) is not None:
+                node.end_col_offset += by
+
+
+def _lambda_node(function: types.FunctionType, lines: list[str], first: int) -> ast.Lambda:
+    """Several lambdas may stand on one line: the one whose compiled code is the function's own."""
+    file = function.__code__.co_filename
+    whole = "".join(linecache.getlines(file, function.__globals__)) or "".join(lines)
+    try:
+        tree = ast.parse(whole)
+    except SyntaxError:
+        tree = _parse(textwrap.dedent("".join(lines)), function)
+        ast.increment_lineno(tree, first - 1)
+    candidates = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Lambda)
+        and node.lineno <= function.__code__.co_firstlineno <= (node.end_lineno or node.lineno)
+        and _arguments(node) == _code_arguments(function.__code__)
+    ]
+    matching = [node for node in candidates if _same_code(node, function.__code__)]
+    if not matching:
+        raise NoSourceError("the lambda was not found in the source")
+    return matching[0]
+
+
+def _arguments(node: ast.Lambda) -> list[str]:
+    a = node.args
+    names = [arg.arg for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+    return names + [arg.arg for arg in (a.vararg, a.kwarg) if arg is not None]
+
+
+def _code_arguments(code: types.CodeType) -> list[str]:
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return list(code.co_varnames[:count])
+
+
+def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
+    expression = ast.Expression(node)
+    compiled = compile(ast.fix_missing_locations(expression), code.co_filename, "eval")
+    found = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
+    if found.co_names != code.co_names or _plain(found.co_consts) != _plain(code.co_consts):
+        # Free variables of the original are globals of the copy, so names may trade places.
+        same_names = set(found.co_names) == set(code.co_names) | set(code.co_freevars)
+        return same_names and _plain(found.co_consts) == _plain(code.co_consts) and _places(
+            found
+        ) & _places(code) != set()
+    return not code.co_positions or _places(found) & _places(code) != set()
+
+
+def _plain(constants: tuple[Any, ...]) -> list[str]:
+    return [repr(c) for c in constants if not isinstance(c, types.CodeType)]
+
+
+def _places(code: types.CodeType) -> set[Any]:
+    """Where in the file its instructions come from: tells equal lambdas on one line apart."""
+    return {p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[2] != p[3]}
