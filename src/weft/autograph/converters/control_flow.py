@@ -10,9 +10,10 @@
                                def set_state(values):
                                    nonlocal x
                                    (x,) = values
-                               ag__.if_stmt(c, then, otherwise, get_state, set_state, ("x",))
+                               ag__.if_stmt(c, then, otherwise, get_state, set_state, ("x",), ("x",), ())
 
-The state is what the blocks change and what is still needed afterwards.
+The state is what the blocks change: it is put back between tracing them. Only what is still needed
+afterwards goes through the graph.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def otherwise():
     nonlocal otherwise_names
     otherwise_body
 state_functions
-ag__.if_stmt(test, then, otherwise, get_state, set_state, names, appended)
+ag__.if_stmt(test, then, otherwise, get_state, set_state, names, needed, appended)
 """
 
 _WHILE = """
@@ -52,7 +53,7 @@ def loop_body():
     nonlocal body_names
     body
 state_functions
-ag__.while_stmt(loop_test, loop_body, get_state, set_state, names, used_after, appended, options)
+ag__.while_stmt(loop_test, loop_body, get_state, set_state, names, needed, used_after, appended, options)
 """
 
 _FOR = """
@@ -62,7 +63,7 @@ def loop_body(item_):
     body
 extra_test_function
 state_functions
-ag__.for_stmt(iterated, extra_test_or_none, loop_body, get_state, set_state, names, used_after, appended, options)
+ag__.for_stmt(iterated, extra_test_or_none, loop_body, get_state, set_state, names, needed, used_after, appended, options)
 """
 
 
@@ -91,7 +92,8 @@ class ControlFlow(ast.NodeTransformer):
     # --- the three constructs ------------------------------------------------------------------
 
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
-        state = self._state([*node.body, *node.orelse], node.live_out)  # type: ignore[attr-defined]
+        state = self._state([*node.body, *node.orelse])
+        needed = _needed(state, node.live_out)  # type: ignore[attr-defined]
         then_names, else_names = self._names(node.body), self._names(node.orelse)
         appended = _strings(_appended([*node.body, *node.orelse]))
         body, orelse = self._block(node.body), self._block(node.orelse)
@@ -103,7 +105,7 @@ class ControlFlow(ast.NodeTransformer):
             then_body=self._with_globals(node.body, body),
             otherwise_body=self._with_globals(node.orelse, orelse),
             state_functions=self._state_functions(node, state, functions),
-            names=_strings(state),
+            names=_strings(state), needed=_strings(needed),
             appended=appended,
         )  # fmt: skip
 
@@ -120,6 +122,7 @@ class ControlFlow(ast.NodeTransformer):
             body_names=names, body=self._with_globals(body, converted),
             state_functions=self._state_functions(node, carried, functions),
             names=_strings(carried),
+            needed=_strings(_needed(carried, node.live_head | node.live_out)),  # type: ignore[attr-defined]
             used_after=_strings(self._used_after(node, carried)),
             appended=appended,
             options=options,
@@ -144,6 +147,7 @@ class ControlFlow(ast.NodeTransformer):
             extra_test_or_none=functions["extra_test"] if extra is not None else ast.Constant(None),
             state_functions=self._state_functions(node, carried, functions),
             names=_strings(carried),
+            needed=_strings(_needed(carried, node.live_head | node.live_out)),  # type: ignore[attr-defined]
             used_after=_strings(self._used_after(node, carried)),
             appended=appended,
             options=options,
@@ -151,23 +155,19 @@ class ControlFlow(ast.NodeTransformer):
 
     # --- what the blocks change ----------------------------------------------------------------
 
-    def _state(self, statements: Iterable[ast.stmt], live: frozenset[str]) -> list[str]:
-        """The symbols that the statements write and that are needed afterwards."""
+    def _state(self, statements: Iterable[ast.stmt]) -> list[str]:
+        """The symbols that the statements write: plain names, and places seen through objects."""
         written = writes(*statements)
         names = {s for s in written if is_simple(s)}
-        needed_roots = {root(s) for s in live}
-        out = []
-        for symbol in written:
-            if is_simple(symbol):
-                if symbol in live or symbol in needed_roots:
-                    out.append(symbol)
-            elif root(symbol) not in names and not _index_written(symbol, names):
-                out.append(symbol)  # visible through the object, whoever holds it
-        return out
+        return [
+            s
+            for s in written
+            if is_simple(s) or (root(s) not in names and not _index_written(s, names))
+        ]
 
     def _carried(self, node: Any, body: list[ast.stmt]) -> list[str]:
-        return self._state([*body, ast.Expr(getattr(node, "test", ast.Constant(None)))],
-                           node.live_head | node.live_out)  # fmt: skip
+        test = getattr(node, "test", ast.Constant(None))
+        return self._state([*body, ast.Expr(test)])
 
     def _used_after(self, node: Any, state: list[str]) -> list[str]:
         return [s for s in state if s in node.live_out]
@@ -240,6 +240,12 @@ def _index_written(symbol: str, names: set[str]) -> bool:
     return any(isinstance(i, ast.Name) and i.id in names for i in indices)
 
 
+def _needed(state: list[str], live: frozenset[str]) -> list[str]:
+    """Those of the symbols whose values matter afterwards; places in objects always do."""
+    roots = {root(s) for s in live}
+    return [s for s in state if not is_simple(s) or s in live or s in roots]
+
+
 def _appended(statements: list[ast.stmt]) -> list[str]:
     """The lists that the statements append to (see converters.lists)."""
     calls = [
@@ -250,7 +256,9 @@ def _appended(statements: list[ast.stmt]) -> list[str]:
     ]
     return list(
         dict.fromkeys(
-            ast.unparse(call.args[0]) for call in calls if ast.unparse(call.func) == "ag__.list_append"
+            ast.unparse(call.args[0])
+            for call in calls
+            if ast.unparse(call.func) == "ag__.list_append"
         )
     )
 

@@ -1,11 +1,11 @@
 """Calls, `and/or/not`, ternaries, comparisons, `assert` and `raise` -> operators.
 
-    f(x)              ->  ag__.converted(f)(x)
-    a and b           ->  ag__.and_(lambda: a, lambda: b)
-    a if c else b     ->  ag__.if_exp(c, lambda: a, lambda: b)
-    a < b < c         ->  ag__.and_(lambda: a < (t := b), lambda: t < c)   (b evaluated once)
-    assert c, m       ->  ag__.assert_stmt(c, lambda: m)
-    raise e           ->  ag__.raise_stmt(lambda: e)
+f(x)              ->  ag__.converted(f)(x)
+a and b           ->  ag__.and_(lambda: a, lambda: b)
+a if c else b     ->  ag__.if_exp(c, lambda: a, lambda: b)
+a < b < c         ->  ag__.and_(lambda: a < (t := b), lambda: t < c)   (b evaluated once)
+assert c, m       ->  ag__.assert_stmt(c, lambda: m)
+raise e           ->  ag__.raise_stmt(lambda: e)
 """
 
 from __future__ import annotations
@@ -69,7 +69,10 @@ class Expressions(ast.NodeTransformer):
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
         message = self.visit(node.msg) if node.msg is not None else ast.Constant(None)
         return replace(
-            "ag__.assert_stmt(test, lambda: message)", node, test=self.visit(node.test), message=message
+            "ag__.assert_stmt(test, lambda: message)",
+            node,
+            test=self.visit(node.test),
+            message=message,
         )
 
     def visit_Raise(self, node: ast.Raise) -> ast.stmt | list[ast.stmt]:
@@ -84,7 +87,11 @@ class Expressions(ast.NodeTransformer):
 
 
 def _is_ag(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "ag__"
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "ag__"
+    )
 
 
 def _assigns(node: ast.AST) -> bool:
@@ -107,5 +114,9 @@ def _test(op: ast.cmpop, origin: ast.AST) -> ast.expr:
 def _membership(node: ast.Compare) -> ast.expr:
     if isinstance(node.ops[0], (ast.In, ast.NotIn)):
         inside = expression("ag__.in_(a, b)", node, a=node.left, b=node.comparators[0])
-        return inside if isinstance(node.ops[0], ast.In) else expression("ag__.not_(a)", node, a=inside)
+        return (
+            inside
+            if isinstance(node.ops[0], ast.In)
+            else expression("ag__.not_(a)", node, a=inside)
+        )
     return node

@@ -1,11 +1,11 @@
 """`break` and `continue` -> flags; `else` of loops -> a condition after them.
 
-    while c:                       stop = False
-        if a:                      while not stop and c:
-            break          ->          if a:
-        x = x + 1                          stop = True
-                                       else:
-                                           x = x + 1
+while c:                       stop = False
+    if a:                      while not stop and c:
+        break          ->          if a:
+    x = x + 1                          stop = True
+                                   else:
+                                       x = x + 1
 """
 
 from __future__ import annotations

@@ -94,4 +94,6 @@ def _inner_functions(statements: list[ast.stmt]) -> list[ast.FunctionDef]:
 
 def is_generator(function: ast.FunctionDef) -> bool:
     """Whether a function yields; generators run as Python."""
-    return any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in _own(function.body))
+    return any(
+        isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in _own(function.body)
+    )

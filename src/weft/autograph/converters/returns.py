@@ -68,7 +68,9 @@ class _Lowering:
         )  # fmt: skip
         function.body = [*start, *lowered, *replace("return value", last, value=self._value)]
 
-    def _block(self, statements: list[ast.stmt], *, in_loop: bool) -> tuple[list[ast.stmt], Returns]:
+    def _block(
+        self, statements: list[ast.stmt], *, in_loop: bool
+    ) -> tuple[list[ast.stmt], Returns]:
         out: list[ast.stmt] = []
         status = Returns.NEVER
         for i, node in enumerate(statements):
@@ -117,8 +119,9 @@ class _Lowering:
             return _either(then, otherwise)
         if isinstance(node, (ast.While, ast.For)):
             node.body, status = self._block(node.body, in_loop=True)
-            node.orelse, _ = self._block(node.orelse, in_loop=in_loop)
-            return Returns.NEVER if status is Returns.NEVER else Returns.MAYBE
+            node.orelse, after = self._block(node.orelse, in_loop=in_loop)
+            never = status is Returns.NEVER and after is Returns.NEVER
+            return Returns.NEVER if never else Returns.MAYBE
         if isinstance(node, ast.With):
             node.body, status = self._block(node.body, in_loop=in_loop)
             return status
@@ -145,7 +148,9 @@ class _Lowering:
 
     def _return(self, node: ast.Return, in_loop: bool) -> list[ast.stmt]:
         value = node.value or ast.copy_location(ast.Constant(None), node)
-        out = replace("target = value\nflag = True", node, target=self._value, value=value, flag=self._flag)
+        out = replace(
+            "target = value\nflag = True", node, target=self._value, value=value, flag=self._flag
+        )
         if in_loop:
             out.append(ast.copy_location(ast.Break(), node))
         return out

@@ -36,9 +36,10 @@ def if_stmt(
     get_state: Callable[[], tuple[Any, ...]],
     set_state: Callable[[tuple[Any, ...]], None],
     names: Sequence[str],
+    needed: Sequence[str],
     appended: Sequence[str] = (),
 ) -> None:
-    """An `if` statement whose blocks change the variables in `names`."""
+    """An `if` statement whose blocks change the variables in `names`; `needed` are used after it."""
     if not is_symbolic(condition):
         if condition:
             then()
@@ -48,7 +49,9 @@ def if_stmt(
     if appended:
         values = zip(names, get_state(), strict=True)
         set_state(tuple([as_grown(v) if name in appended else v for name, v in values]))
-    _StagedIf(condition_tensor(condition), then, otherwise, get_state, set_state, names).run()
+    _StagedIf(
+        condition_tensor(condition), then, otherwise, get_state, set_state, names, needed
+    ).run()
 
 
 def condition_tensor(condition: Any) -> Tensor:
@@ -84,10 +87,11 @@ class _Branch:
 class _StagedIf:
     def __init__(
         self, condition: Tensor, then: Thunk, otherwise: Thunk,
-        get_state: Any, set_state: Any, names: Sequence[str],
+        get_state: Any, set_state: Any, names: Sequence[str], needed: Sequence[str],
     ) -> None:  # fmt: skip
         self.condition = condition
         self.get_state, self.set_state, self.names = get_state, set_state, names
+        self._needed = frozenset(needed)
         self.initial = get_state()
         self._blocks = (then, otherwise)
 
@@ -97,9 +101,9 @@ class _StagedIf:
         results: list[Any] = list(self.initial)
         joined: list[tuple[int, Any]] = []  # state index, structure of tensors
         for i, name in enumerate(self.names):
-            before, a, b = self.initial[i], then.values[i], otherwise.values[i]
-            if a is b:
-                results[i] = a if a is before or not _has_symbols(a) else before
+            a, b = then.values[i], otherwise.values[i]
+            if a is b or name not in self._needed:
+                results[i] = a if a is b else self.initial[i]
                 continue
             structure = self._join(name, then, otherwise, a, b)
             if isinstance(structure, Undefined) or not _Join.is_join(structure):
@@ -257,10 +261,6 @@ def _dtype_problem(name: str, a: list[Any], b: list[Any]) -> Exception | None:
     return None
 
 
-def _has_symbols(value: Any) -> bool:
-    return any(isinstance(leaf, Tensor) for leaf in flatten(value))
-
-
 def if_exp(condition: Any, then: Thunk, otherwise: Thunk) -> Any:
     """A ternary: `then() if condition else otherwise()`."""
     if not is_symbolic(condition):
@@ -273,9 +273,15 @@ def if_exp(condition: Any, then: Thunk, otherwise: Thunk) -> Any:
     def store(thunk: Thunk) -> Thunk:
         return lambda: set_result((thunk(),))
 
-    if_stmt(condition, store(then), store(otherwise), lambda: (result[0],), set_result, ("value",))
+    if_stmt(
+        condition,
+        store(then),
+        store(otherwise),
+        lambda: (result[0],),
+        set_result,
+        ("value",),
+        ("value",),
+    )
     if isinstance(result[0], Undefined):
         result[0]._fail()
     return result[0]
-
-

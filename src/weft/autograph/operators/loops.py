@@ -65,6 +65,7 @@ def while_stmt(
     get_state: GetState,
     set_state: SetState,
     names: Sequence[str],
+    needed: Sequence[str],
     used_after: Sequence[str],
     appended: Sequence[str],
     options: Callable[[], LoopOptions] | None,
@@ -76,7 +77,7 @@ def while_stmt(
             if iterations and _broke_out(names, get_state()):
                 raise _python_loop("while")
             _StagedLoop(
-                test, body, get_state, set_state, names, used_after, appended, options
+                test, body, get_state, set_state, names, needed, used_after, appended, options
             ).run()
             return
         if not test():
@@ -119,6 +120,7 @@ def for_stmt(
     get_state: GetState,
     set_state: SetState,
     names: Sequence[str],
+    needed: Sequence[str],
     used_after: Sequence[str],
     appended: Sequence[str],
     options: Callable[[], LoopOptions] | None,
@@ -127,10 +129,21 @@ def for_stmt(
     stage = getattr(iterated, "__autograph_for__", None)
     if stage is not None and state.graph is not None:
         stage(extra_test, body, get_state, set_state, names, used_after)
-    elif is_symbolic(iterated) or (isinstance(iterated, (TensorArray, GrownList, Rows)) and state.graph):
+    elif is_symbolic(iterated) or (
+        isinstance(iterated, (TensorArray, GrownList, Rows)) and state.graph
+    ):
         elements = _elements(iterated)
         _StagedFor(
-            elements, extra_test, body, get_state, set_state, names, used_after, appended, options
+            elements,
+            extra_test,
+            body,
+            get_state,
+            set_state,
+            names,
+            needed,
+            used_after,
+            appended,
+            options,
         ).run()
     else:
         for item in iterated:
@@ -166,14 +179,17 @@ def _cast_like(i: Tensor, like: Tensor) -> Tensor:
 class _Var:
     """One variable of a staged loop: its value before, and how it is carried."""
 
-    def __init__(self, name: str, value: Any, shape: TensorShape | None, grows: bool) -> None:
+    def __init__(
+        self, name: str, value: Any, shape: TensorShape | None, grows: bool, needed: bool
+    ) -> None:
         self.name = name
         self.before = value
         self.undefined = is_undefined(value)
         if grows:
             value = as_grown(value)
         leaves = [] if self.undefined else flatten(value)
-        self.carried = not self.undefined and all(can_be_tensor(leaf) for leaf in leaves)
+        self.needed = needed
+        self.carried = needed and not self.undefined and all(map(can_be_tensor, leaves))
         self.structure = value
         self.initial = [as_tensor(leaf) for leaf in leaves] if self.carried else []
         self.specs = [_relaxed(t.spec, shape) for t in self.initial]
@@ -194,9 +210,10 @@ class _StagedLoop:
 
     def __init__(
         self, test: Thunk, body: Thunk, get_state: GetState, set_state: SetState,
-        names: Sequence[str], used_after: Sequence[str], appended: Sequence[str], options: Any,
+        names: Sequence[str], needed: Sequence[str], used_after: Sequence[str],
+        appended: Sequence[str], options: Any,
     ) -> None:  # fmt: skip
-        self.appended = appended
+        self.appended, self.needed = appended, frozenset(needed)
         self.test, self.body = test, body
         self.get_state, self.set_state = get_state, set_state
         self.names, self.used_after = names, used_after
@@ -209,7 +226,13 @@ class _StagedLoop:
     def run(self) -> None:
         values = self.get_state()
         self.variables = [
-            _Var(name, value, self.options.shape_of(value), name in self.appended)
+            _Var(
+                name,
+                value,
+                self.options.shape_of(value),
+                name in self.appended,
+                name in self.needed,
+            )
             for name, value in zip(self.names, values, strict=True)
         ]
         initial = [*self.counter(), *[t for v in self.variables for t in v.initial]]
@@ -270,7 +293,7 @@ class _StagedLoop:
     def _outputs_of(self, graph: Graph, v: _Var, start: Any, value: Any) -> list[Any]:
         if v.carried:
             return self._checked(graph, v, value)
-        if value is start:
+        if value is start or not v.needed:
             return []
         if not v.undefined:
             if is_undefined(value):
@@ -348,7 +371,8 @@ class _StagedLoop:
         results: list[Any] = []
         for v, after in zip(self.variables, self._after, strict=True):
             if not v.carried:
-                results.append(v.before if not v.undefined else after if not _traced(after) else v.before)
+                keep = v.needed and v.undefined and not _traced(after)
+                results.append(after if keep else v.before)
                 continue
             n = len(v.specs)
             leaves = list(out[position : position + n])
@@ -359,7 +383,9 @@ class _StagedLoop:
             if v.undefined and v.name in self.used_after and not is_internal(v.name):
                 Assert(
                     out[0] > 0,
-                    [f"'{v.name}' is first defined in a loop that ran no iteration, and used after it."],
+                    [
+                        f"'{v.name}' is first defined in a loop that ran no iteration, and used after it."
+                    ],
                 )
         self.set_state(tuple(results))
 
@@ -378,12 +404,21 @@ class _StagedFor(_StagedLoop):
     def __init__(
         self, elements: tuple[Tensor, Callable[[Tensor], Any]], extra_test: Thunk | None,
         body: Callable[[Any], None], get_state: GetState, set_state: SetState,
-        names: Sequence[str], used_after: Sequence[str], appended: Sequence[str], options: Any,
+        names: Sequence[str], needed: Sequence[str], used_after: Sequence[str],
+        appended: Sequence[str], options: Any,
     ) -> None:  # fmt: skip
         self._count, self._read = elements
         self._extra_test, self._loop_body = extra_test, body
         super().__init__(
-            lambda: True, lambda: None, get_state, set_state, names, used_after, appended, options
+            lambda: True,
+            lambda: None,
+            get_state,
+            set_state,
+            names,
+            needed,
+            used_after,
+            appended,
+            options,
         )
 
     def run_body(self, counter: Tensor) -> None:

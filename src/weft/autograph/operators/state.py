@@ -33,7 +33,9 @@ def is_symbolic(value: Any) -> bool:
 
 def can_be_tensor(value: Any) -> bool:
     """Whether a leaf can become a tensor of the graph."""
-    return isinstance(value, (Tensor, Variable, str, bytes, *_NUMBERS)) or hasattr(value, "__tf_tensor__")
+    return isinstance(value, (Tensor, Variable, str, bytes, *_NUMBERS)) or hasattr(
+        value, "__tf_tensor__"
+    )
 
 
 def flatten(value: Any) -> list[Any]:
@@ -57,4 +59,3 @@ def dummy(spec: TensorSpec) -> Tensor:
 def poison(name: str, error: Exception) -> Undefined:
     """A variable that raises an error when it is used."""
     return Undefined(name, error)
-

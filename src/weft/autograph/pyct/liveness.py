@@ -28,7 +28,11 @@ def _block(statements: Sequence[ast.stmt], live: Live, always: Live) -> Live:
 def _statement(node: ast.stmt, live: Live, always: Live) -> Live:
     node.live_out = live  # type: ignore[attr-defined]
     if isinstance(node, ast.If):
-        return reads_of(node.test) | _block(node.body, live, always) | _block(node.orelse, live, always)
+        return (
+            reads_of(node.test)
+            | _block(node.body, live, always)
+            | _block(node.orelse, live, always)
+        )
     if isinstance(node, ast.While):
         return _loop(node, node.body, reads_of(node.test), (), live, always)
     if isinstance(node, ast.For):

@@ -92,9 +92,11 @@ def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
     if found.co_names != code.co_names or _plain(found.co_consts) != _plain(code.co_consts):
         # Free variables of the original are globals of the copy, so names may trade places.
         same_names = set(found.co_names) == set(code.co_names) | set(code.co_freevars)
-        return same_names and _plain(found.co_consts) == _plain(code.co_consts) and _places(
-            found
-        ) & _places(code) != set()
+        return (
+            same_names
+            and _plain(found.co_consts) == _plain(code.co_consts)
+            and _places(found) & _places(code) != set()
+        )
     return not code.co_positions or _places(found) & _places(code) != set()
 
 
@@ -104,4 +106,6 @@ def _plain(constants: tuple[Any, ...]) -> list[str]:
 
 def _places(code: types.CodeType) -> set[Any]:
     """Where in the file its instructions come from: tells equal lambdas on one line apart."""
-    return {p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[2] != p[3]}
+    return {
+        p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[2] != p[3]
+    }

@@ -16,7 +16,9 @@ def replace(template: str, origin: ast.AST, **replacements: Any) -> list[ast.stm
     tree = ast.parse(textwrap.dedent(template))
     filled = _Fill(replacements).visit(tree)
     for node in ast.walk(filled):
-        if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword)) and not hasattr(node, "_placed"):
+        if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword)) and not hasattr(
+            node, "_placed"
+        ):
             _place(node, origin)
     return list(filled.body)
 

@@ -130,6 +130,8 @@ def stack(values: Any, axis: Any = 0, name: str = "stack") -> Tensor:
            [3, 6]], dtype=int32)
     """
     at = single_axis("stack", axis)
+    if hasattr(values, "__tf_tensor__") and at == 0:
+        return convert_to_tensor(values)  # a list that grew in a graph loop: stacked already
     items = unstack(values) if isinstance(values, Tensor) else items_of("stack", values, "values")
     if not any(isinstance(v, Tensor) or hasattr(v, "__tf_tensor__") for v in items) and at == 0:
         try:
