@@ -34,12 +34,12 @@ class _Jumps:
             if isinstance(node, (ast.Break, ast.Continue)):
                 flag = self._break if isinstance(node, ast.Break) else self._continue
                 return [*out, *replace("flag = True", node, flag=flag)]
-            if isinstance(node, (ast.While, ast.For)):
-                out += self._loop(node)
-                continue
             jumps = _jumps_in(node)
-            self._children(node)
-            out.append(node)
+            if isinstance(node, (ast.While, ast.For)):
+                out += self._loop(node)  # its else clause may jump out of the loop around it
+            else:
+                self._children(node)
+                out.append(node)
             if jumps and statements[i + 1 :]:
                 return self._guard_rest(out, node, statements[i + 1 :])
         return out

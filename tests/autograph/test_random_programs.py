@@ -1,0 +1,29 @@
+"""Random programs give the same results eagerly and as tf.function."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft.testing.fuzz import ProgramWriter, check_program, main
+
+
+@pytest.mark.parametrize("start", range(0, 300, 30))
+def test_programs(start: int) -> None:
+    for seed in range(start, start + 30):
+        report = check_program(seed)
+        assert report is None, report
+
+
+def test_programs_are_reproducible_and_varied() -> None:
+    sources = [ProgramWriter(seed).write() for seed in range(60)]
+    assert sources == [ProgramWriter(seed).write() for seed in range(60)]
+    text = "".join(sources)
+    for construct in ("while ", "for ", "if ", "elif ", "else:", "break", "continue", "return ", " and "):
+        assert construct in text
+
+
+def test_the_fuzzer_finds_a_wrong_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+    from weft.autograph.operators import runtime
+
+    monkeypatch.setattr(runtime, "not_", lambda a: a)
+    assert main(["--programs", "30"]) == 1
