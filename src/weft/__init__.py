@@ -6,6 +6,7 @@ from weft import (
     autograph as autograph,
     bitwise as bitwise,
     config as config,
+    debugging as debugging,
     dtypes as dtypes,
     errors as errors,
     linalg as linalg,
@@ -153,6 +154,10 @@ from weft.ops.control.branch import (
 from weft.ops.control.loop import (
     while_loop as while_loop,
 )
+from weft.ops.control.ordering import (
+    control_dependencies as control_dependencies,
+    group as group,
+)
 from weft.ops.control.tensor_array import (
     TensorArray as TensorArray,
     TensorArraySpec as TensorArraySpec,
@@ -164,8 +169,20 @@ from weft.ops.host.callback import (
     numpy_function as numpy_function,
     py_function as py_function,
 )
+from weft.ops.host.comparing import (
+    assert_equal as assert_equal,
+    assert_greater as assert_greater,
+    assert_less as assert_less,
+)
+from weft.ops.host.placement import (
+    device as device,
+    get_logger as get_logger,
+)
 from weft.ops.host.printing import (
     print as print,
+)
+from weft.ops.host.rank_checks import (
+    assert_rank as assert_rank,
 )
 from weft.ops.indexing.blocks import (
     slice as slice,
@@ -320,6 +337,9 @@ from weft.state.creators import (
     VariableAggregation as VariableAggregation,
     VariableSynchronization as VariableSynchronization,
     variable_creator_scope as variable_creator_scope,
+)
+from weft.state.critical_section import (
+    CriticalSection as CriticalSection,
 )
 from weft.state.module import (
     Module as Module,

@@ -1,0 +1,107 @@
+"""Assertions about ranks: assert_rank, assert_rank_at_least, assert_rank_in, assert_scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import int32
+from weft.core.tensor import Tensor
+from weft.errors import ShapeError
+from weft.ops import static
+from weft.ops.array import shape as shapes
+from weft.ops.host.requiring import prefix, require
+from weft.ops.math import casting, comparison
+
+
+def _rank(function: str, rank: Any) -> Tensor:
+    """A rank given as a number or as a tensor, as a scalar int32 tensor."""
+    tensor = convert_to_tensor(rank)
+    if not tensor.dtype.is_integer:
+        raise TypeError(f"{function}: rank must be an integer, got {rank!r}.")
+    if tensor.shape.rank not in (None, 0):
+        raise ValueError(f"{function}: rank must be a scalar, got shape {tensor.shape}.")
+    return tensor if tensor.dtype is int32 else casting.cast(tensor, int32)
+
+
+def _check_rank(
+    function: str,
+    x: Any,
+    ranks: list[Tensor],
+    condition: Callable[..., Tensor],
+    holds: Callable[[int, list[int]], bool],
+    wanted: str,
+    message: Any,
+    name: str | None,
+) -> None:
+    """At once if all is known, else in every run."""
+    x = convert_to_tensor(x)
+    known = [static.get_static_value(rank) for rank in ranks]
+    if x.shape.rank is None or any(rank is None for rank in known):
+        actual = shapes.rank(x)
+        labels = ["got", *["wanted"] * len(ranks)]
+        text = f"{prefix(function, message)}x must have {wanted}"
+        require(condition, [actual, *ranks], text, labels, name=name)
+        return
+    numbers = [int(rank) for rank in known]  # type: ignore[arg-type]
+    if not holds(x.shape.rank, numbers):
+        shown = numbers if function == "assert_rank_in" else numbers[0]
+        raise ShapeError(
+            f"{prefix(function, message)}x must have {wanted} {shown}, got rank {x.shape.rank} "
+            f"(shape {x.shape})."
+        )
+
+
+def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None) -> None:
+    """ValueError (InvalidArgumentError when it runs) unless x has the given rank.
+
+    >>> tf.debugging.assert_rank([[1, 2]], 2)
+    """
+    _check_rank(
+        "assert_rank", x, [_rank("assert_rank", rank)], comparison.equal,
+        lambda have, ranks: have == ranks[0], "rank", message, name,
+    )  # fmt: skip
+
+
+def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: str | None = None) -> None:
+    """ValueError (InvalidArgumentError when it runs) unless x has at least the given rank.
+
+    >>> tf.debugging.assert_rank_at_least([[1, 2]], 1)
+    """
+    _check_rank(
+        "assert_rank_at_least", x, [_rank("assert_rank_at_least", rank)],
+        comparison.greater_equal, lambda have, ranks: have >= ranks[0], "rank at least", message,
+        name,
+    )  # fmt: skip
+
+
+def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = None) -> None:
+    """ValueError (InvalidArgumentError when it runs) unless x has one of the given ranks.
+
+    >>> tf.debugging.assert_rank_in([[1, 2]], (0, 2))
+    """
+    if not isinstance(ranks, Iterable):
+        raise TypeError(f"assert_rank_in: ranks must be several numbers, got {ranks!r}.")
+
+    def among(have: Tensor, *allowed: Tensor) -> Tensor:
+        out = comparison.not_equal(have, have)
+        for rank in allowed:
+            out = comparison.logical_or(out, comparison.equal(have, rank))
+        return out
+
+    _check_rank(
+        "assert_rank_in", x, [_rank("assert_rank_in", rank) for rank in ranks], among,
+        lambda have, ranks: have in ranks, "one of the ranks", message, name,
+    )  # fmt: skip
+
+
+def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> None:
+    """ValueError (InvalidArgumentError when it runs) unless the tensor is a scalar.
+
+    >>> tf.debugging.assert_scalar(3.0)
+    """
+    _check_rank(
+        "assert_scalar", tensor, [_rank("assert_scalar", 0)], comparison.equal,
+        lambda have, ranks: have == 0, "rank", message, name,
+    )  # fmt: skip
