@@ -1,10 +1,11 @@
-"""The main job in miniature: a program run eagerly, then as a graph, with its gradient.
+"""The main job in miniature: a program run eagerly, then as `tf.function`, looked at from all sides.
 
 Run with `make demo`, or `python examples/demo.py`.
 """
 
 from __future__ import annotations
 
+import logging
 import timeit
 from collections.abc import Callable
 from typing import Any
@@ -12,9 +13,6 @@ from typing import Any
 import numpy as np
 
 import weft as tf
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.passes import optimize
-from weft.graph.tracing import trace
 
 
 def negative_log_likelihood(x: tf.Tensor, mean: Any, log_scale: Any) -> tf.Tensor:
@@ -23,11 +21,38 @@ def negative_log_likelihood(x: tf.Tensor, mean: Any, log_scale: Any) -> tf.Tenso
     return tf.reduce_mean(0.5 * tf.square(z)) + log_scale
 
 
-def loss_and_gradient(x: tf.Tensor, mean: tf.Variable, log_scale: tf.Variable) -> Any:
-    """What a training step computes."""
-    with tf.GradientTape() as tape:
-        loss = negative_log_likelihood(x, mean, log_scale)
-    return loss, tape.gradient(loss, [mean, log_scale])
+class Fit:
+    """A Gaussian fitted by gradient descent."""
+
+    def __init__(self) -> None:
+        self.mean = tf.Variable(0.0, name="mean")
+        self.log_scale = tf.Variable(0.0, name="log_scale")
+
+    def eager_step(self, x: tf.Tensor) -> tf.Tensor:
+        """One step of gradient descent, as plain Python."""
+        variables = [self.mean, self.log_scale]
+        with tf.GradientTape() as tape:
+            loss = negative_log_likelihood(x, self.mean, self.log_scale)
+        for variable, gradient in zip(variables, tape.gradient(loss, variables), strict=True):
+            variable.assign_sub(0.1 * gradient)
+        return loss
+
+    step = tf.function(eager_step)
+
+
+@tf.function
+def collatz_length(n: tf.Tensor) -> tf.Tensor:
+    """Python control flow on tensors: how many steps until 1 (at most 1000)."""
+    steps = 0
+    while n != 1:
+        if n % 2 == 0:
+            n = n // 2
+        else:
+            n = 3 * n + 1
+        steps += 1
+        if steps >= 1000:
+            return -1
+    return steps
 
 
 def title(text: str) -> None:
@@ -42,57 +67,59 @@ def microseconds(fn: Callable[[], Any]) -> float:
 
 def main() -> None:
     """Tells the story from top to bottom."""
+    logging.basicConfig(format="%(levelname)s: %(message)s")
     rng = np.random.default_rng(7)
     data = tf.constant(rng.normal(2.0, 1.5, size=10_000).astype(np.float32))
-    mean, log_scale = tf.Variable(0.0, name="mean"), tf.Variable(0.0, name="log_scale")
+    fit = Fit()
 
     title("1. Eagerly: every line runs at once")
-    loss, (g_mean, g_scale) = loss_and_gradient(data, mean, log_scale)
-    print(f"loss      {loss:.4f}\ngradients {g_mean:.4f} and {g_scale:.4f}")
+    print(f"loss {fit.eager_step(data):.4f} after the first step: mean {float(fit.mean):.3f}")
 
-    title("2. The same Python, traced once into a graph")
-
-    def step(x: tf.Tensor) -> Any:
-        loss, gradients = loss_and_gradient(x, mean, log_scale)
-        for variable, gradient in zip((mean, log_scale), gradients, strict=True):
-            variable.assign_sub(0.1 * gradient)
-        return loss
-
-    graph = trace(step, [tf.TensorSpec([None], tf.float32)])
-    better = optimize(graph)
-    print(better)
-    print(f"\n{len(graph.nodes)} nodes traced, {len(better.nodes)} after the passes")
-
-    title("3. The graph as generated NumPy code (one plan for every length of x)")
-    plan = NumpyPlan(better)
-    print(plan.source)
-
-    title("4. Running it: gradient descent on the graph")
-    captured = [tensor._value for tensor, _ in better.captures]
+    title("2. As tf.function: the same Python, traced once into a graph")
     for i in range(101):
-        (loss_value,) = plan(data.numpy(), *captured)
+        loss = fit.step(data)
         if i % 25 == 0:
-            scale = float(tf.exp(log_scale))
-            print(f"step {i:3}  loss {loss_value:.4f}  mean {float(mean):.3f}  scale {scale:.3f}")
+            scale = float(tf.exp(fit.log_scale))
+            print(f"step {i:3}  loss {loss:.4f}  mean {float(fit.mean):.3f}  scale {scale:.3f}")
+    concrete = fit.step.get_concrete_function(data)
+    print(f"\n{concrete}\n\n{concrete.graph}")
 
-    title("5. What it costs")
-    array = data.numpy()
-    eager = microseconds(lambda: step(data))
-    compiled = microseconds(lambda: plan(array, *captured))
-    print(f"eager step {eager:8.1f} us\ngraph step {compiled:8.1f} us   {eager / compiled:.1f}x faster")
+    title("3. The graph as generated NumPy code")
+    print(concrete.graph.plan.source)
 
-    title("6. When something is wrong, the message speaks of your line")
-    for wrong in (lambda: trace(lambda x: x + tf.zeros([3]), [tf.TensorSpec([2])]), no_rows):
+    title("4. What it costs")
+    eager = microseconds(lambda: fit.eager_step(data))
+    traced = microseconds(lambda: fit.step(data))
+    print(f"eager step {eager:8.1f} us\ngraph step {traced:8.1f} us   {eager / traced:.1f}x faster")
+
+    title("5. Control flow becomes part of the graph")
+    print("Collatz lengths:", [int(collatz_length(tf.constant(n))) for n in (1, 6, 27, 97)])
+    print(f"traced {collatz_length.experimental_get_tracing_count()} time for all of them")
+
+    title("6. Every trace is explained")
+    for n in range(5):
+        fit.step(data[: 100 * (n + 1)])
+    print()
+    print(tf.explain(fit.step))
+
+    title("7. When something is wrong, the message speaks of your line")
+    for wrong in (bad_shapes, bad_at_run_time):
         try:
-            wrong()
+            wrong(tf.constant([1.0, 2.0]))
         except ValueError as error:
             print(f"{type(error).__name__}: {error}\n")
 
 
-def no_rows() -> None:
-    """Fails while the graph runs: only then the sizes are known."""
-    plan = NumpyPlan(trace(lambda x: tf.reshape(x, [-1, 4]) * 2.0, [tf.TensorSpec([None])]))
-    plan(np.ones(6, np.float32))
+@tf.function
+def bad_shapes(x: tf.Tensor) -> tf.Tensor:
+    """Wrong for every tensor of its shape: found while tracing."""
+    return x + tf.zeros([3])
+
+
+@tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+def bad_at_run_time(x: tf.Tensor) -> tf.Tensor:
+    """Wrong for this length only: found when it runs."""
+    return tf.reshape(x, [-1, 4]) * 2.0
 
 
 if __name__ == "__main__":

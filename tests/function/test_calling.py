@@ -389,3 +389,17 @@ def test_tracing_protocol() -> None:
     f(Fruit("apple", 2))
     f(Fruit("pear", 1))
     assert f.count == 2
+
+
+def test_methods_are_converted() -> None:
+    class Model:
+        @tf.function
+        def sign(self, x: tf.Tensor) -> tf.Tensor:
+            if x > 0:
+                return 1
+            return -1
+
+    model = Model()
+    assert int(model.sign(tf.constant(3.0))) == 1
+    assert int(model.sign(tf.constant(-3.0))) == -1
+    assert "sign (test_calling.py:" in repr(model.sign)

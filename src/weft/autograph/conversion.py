@@ -11,6 +11,7 @@ import sys
 import sysconfig
 import types
 import weakref
+from collections.abc import Hashable
 from typing import Any
 
 from weft.autograph.converters import pipeline
@@ -36,13 +37,11 @@ _OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
 
 def converted(function: Any) -> Any:
     """What to call instead of a function: its converted form, or the function itself."""
-    overload = None
-    try:
-        overload = OVERLOADS.get(function)
-    except TypeError:
-        pass
-    if overload is not None:
-        return overload
+    convert_itself = getattr(type(function), "__autograph_convert__", None)
+    if convert_itself is not None:
+        return convert_itself(function, converted)
+    if isinstance(function, Hashable) and function in OVERLOADS:
+        return OVERLOADS[function]
     if isinstance(function, types.FunctionType):
         return convert_function(function)
     if isinstance(function, types.MethodType):

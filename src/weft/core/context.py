@@ -36,9 +36,6 @@ class Tape(Protocol):
     def record(self, op: Any, inputs: Any, attrs: dict[str, Any], outputs: Any) -> None:
         """Notes one executed op."""
 
-    def variable_accessed(self, variable: Any) -> None:
-        """Notes that a variable is being read."""
-
 
 class State(threading.local):
     """One per thread. Changed only through the context managers below."""
@@ -147,8 +144,3 @@ def executing_eagerly() -> bool:
 _quiet = contextvars.copy_context()
 _quiet.run(np.seterr, all="ignore")
 quiet_context: Callable[[], contextvars.Context] = _quiet.copy
-
-
-def run_quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Calls `function` with NumPy's floating-point warnings off."""
-    return quiet_context().run(function, *args, **kwargs)

@@ -7,6 +7,7 @@ Everything else (binding, types, subtypes, tracing, explaining) happens when the
 from __future__ import annotations
 
 import functools
+import inspect
 import time
 import weakref
 from collections.abc import Callable
@@ -75,6 +76,7 @@ class Function:
         self._created: list[Any] | None = None
         self._in_progress: set[tuple[TraceType, ...]] = set()
         self._trace_count = 0
+        self._next_warning = retracing.MANY_TRACES
         self._evicted_calls = 0
         self._bound: Any = weakref.WeakKeyDictionary()
 
@@ -269,7 +271,10 @@ class Function:
             )
         )
         del self._records[: -2 * self._max_traces]
-        retracing.warn_if_frequent(self._label, self._records, differences, self._trace_count)
+        if self._trace_count >= self._next_warning and retracing.warn_if_frequent(
+            self._label, self._records, differences
+        ):
+            self._next_warning = 2 * self._trace_count  # said again only when it has doubled
         return concrete
 
     def _trace_graph(self, types: tuple[TraceType, ...], inputs: list[Any] | None) -> Any:
@@ -316,7 +321,7 @@ class Function:
 
     @property
     def _label(self) -> str:
-        code = getattr(self._python_function, "__code__", None)
+        code = getattr(inspect.unwrap(self._python_function), "__code__", None)
         if code is None:
             return self._name
         return f"{self._name} ({Location(code.co_filename, code.co_firstlineno, '').short})"
@@ -389,7 +394,7 @@ class Function:
         key = _WeakIdentity(instance)
         found = self._bound.get(key)
         if found is None:
-            found = self._clone(_weak_method(self._python_function, instance))
+            found = self._clone(WeakMethod(self._python_function, instance))
             # The key object must live as long as the instance does: it is kept by its finaliser.
             weakref.finalize(instance, _drop, self._bound, key).atexit = False
             self._bound[key] = found
@@ -444,17 +449,23 @@ def _drop(table: Any, key: _WeakIdentity) -> None:
     table.pop(key, None)
 
 
-def _weak_method(function: Callable[..., Any], instance: Any) -> Callable[..., Any]:
-    """The function with its first argument given, without keeping that alive."""
-    ref = weakref.ref(instance)
-    parameters = list(Parameters(function, "").parameters)[1:]
+class WeakMethod:
+    """A function with its first argument given, without keeping that alive."""
 
-    @functools.wraps(function)
-    def method(*args: Any, **kwargs: Any) -> Any:
-        return function(ref(), *args, **kwargs)
+    def __init__(self, function: Callable[..., Any], instance: Any) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._instance = weakref.ref(instance)
+        signature = Parameters(function, "").signature
+        self.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
 
-    method.__signature__ = Parameters(function, "").signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return method
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(self._instance(), *args, **kwargs)
+
+    def __autograph_convert__(self, convert: Callable[[Any], Any]) -> Callable[..., Any]:
+        """AutoGraph converts the function inside."""
+        function = convert(self._function)
+        return lambda *args, **kwargs: function(self._instance(), *args, **kwargs)
 
 
 class BoundFunction:

@@ -167,18 +167,13 @@ def explain_cause(
 
 
 def warn_if_frequent(
-    label: str, records: Sequence[TraceRecord], differences: Sequence[Difference], count: int
-) -> None:
-    """Logs a warning if the function was traced in many of its latest calls.
-
-    Said at the fifth trace, and again each time their number has doubled.
-    """
-    if count < MANY_TRACES or (count // MANY_TRACES).bit_count() != 1 or count % MANY_TRACES:
-        return
+    label: str, records: Sequence[TraceRecord], differences: Sequence[Difference]
+) -> bool:
+    """Logs a warning if the function was traced in many of its latest calls; whether it did."""
     now = records[-1].at_call
     recent = [r for r in records if r.at_call > now - RECENT_CALLS]
     if len(recent) < MANY_TRACES or not differences:
-        return
+        return False
     total = sum(r.seconds for r in records)
     remedies = "; ".join(dict.fromkeys(d.remedy for d in differences))
     _logger.warning(
@@ -192,3 +187,4 @@ def warn_if_frequent(
         total * 1e3,
         remedies,
     )
+    return True

@@ -88,7 +88,8 @@ def while_stmt(
 
 def _probe(test: Thunk) -> bool:
     """Whether the condition is a tensor of the graph. Asked in a graph that is thrown away, so
-    that what the test does to the outside happens in the loop only."""
+    that what the test does to the outside happens in the loop only.
+    """
     if state.graph is None:
         return False
     with building(state.graph.nested("probe")), staging.block():
