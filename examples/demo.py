@@ -1,4 +1,4 @@
-"""The main job in miniature: a program run eagerly, then as `tf.function`, looked at from all sides.
+"""The main job in miniature: a program run eagerly, then as `tf.function`, seen from all sides.
 
 Run with `make demo`, or `python examples/demo.py`.
 """

@@ -13,10 +13,10 @@ from hypothesis import given, strategies as st
 
 from weft import nest
 
-Point = namedtuple("Point", "x y")  # noqa: PYI024 - the plain form is what is tested
-SamePoint = namedtuple("Point", "x y")  # noqa: PYI024
-OtherFields = namedtuple("Point", "x z")  # noqa: PYI024
-Place = namedtuple("Place", "x y")  # noqa: PYI024
+Point = namedtuple("Point", "x y")
+SamePoint = namedtuple("Point", "x y")
+OtherFields = namedtuple("Point", "x z")
+Place = namedtuple("Place", "x y")
 
 
 class SubPoint(Point): ...
@@ -27,7 +27,7 @@ class Typed(NamedTuple):
     first: Any
 
 
-class Sized(namedtuple("Sized", "value size")):  # noqa: PYI024, SLOT002
+class Sized(namedtuple("Sized", "value size")):  # noqa: SLOT002
     def __new__(cls, value: Any) -> Self:
         return super().__new__(cls, value, 1)
 

@@ -19,6 +19,7 @@ NAMESPACES = {
     "tf.random": tf.random,
     "tf.strings": tf.strings,
     "tf.bitwise": tf.bitwise,
+    "tf.debugging": tf.debugging,
 }
 
 # The core set: what a program may rely on from the first release.
@@ -33,7 +34,8 @@ reduce_prod reduce_sum reshape reverse round scatter_nd shape sigmoid sign sin s
 split sqrt square squeeze stack stop_gradient strided_slice subtract switch_case tan tanh
 tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub
 tensor_scatter_nd_update tensordot tile transpose truediv unstack where while_loop zeros zeros_like
-Assert DType GradientTape Graph Operation Tensor TensorArray TensorShape TensorSpec TypeSpec Variable
+Assert DType GradientTape Graph Operation Tensor TensorArray TensorShape TensorSpec TypeSpec
+Variable function init_scope
 math.ceil math.floordiv math.floormod math.log math.log1p math.expm1 math.is_nan math.rsqrt
 math.top_k math.erf math.softplus math.reduce_std math.reduce_variance
 linalg.band_part linalg.cholesky linalg.diag linalg.diag_part linalg.inv linalg.matmul linalg.norm

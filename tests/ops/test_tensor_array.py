@@ -16,9 +16,7 @@ def everywhere(fn: object, *arrays: object) -> list[object]:
     tensors = [tf.constant(a) for a in arrays]
     expected = [t.numpy() for t in tf.nest.flatten(fn(*tensors))]  # type: ignore[operator]
     for unknown in (False, True):
-        specs = [
-            tf.TensorSpec([None] * t.ndim if unknown else t.shape, t.dtype) for t in tensors
-        ]
+        specs = [tf.TensorSpec([None] * t.ndim if unknown else t.shape, t.dtype) for t in tensors]
         graph = trace(fn, specs)  # type: ignore[arg-type]
         values = [t._value for t in tensors] + [t._value for t, _ in graph.captures]
         for got in (

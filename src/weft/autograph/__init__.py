@@ -1,4 +1,4 @@
-"""AutoGraph: Python control flow on tensors becomes graph control flow. Public as `tf.autograph`."""
+"""`tf.autograph`: Python control flow on tensors becomes graph control flow."""
 
 from weft.autograph import experimental as experimental
 from weft.autograph.api import (

@@ -33,7 +33,7 @@ def to_graph(
     >>> converted(1)
     2
     """
-    return converted(getattr(entity, "python_function", entity))  # type: ignore[no-any-return]
+    return converted(getattr(entity, "python_function", entity))
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:

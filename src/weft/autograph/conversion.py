@@ -57,7 +57,7 @@ def converted(function: Any) -> Any:
         return functools.partial(made, *function.args, **function.keywords)
     if isinstance(function, type) or _is_library_object(function):
         return function
-    call = getattr(type(function), "__call__", None)
+    call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(call, types.FunctionType):
         made = convert_function(call)
         return function if made is call else types.MethodType(made, function)
@@ -100,7 +100,7 @@ def should_convert(function: types.FunctionType) -> bool:
     ):
         return False
     file = code.co_filename
-    if file.startswith(_OWN) or file.startswith(_LIBRARIES) or file.startswith("<frozen"):
+    if file.startswith((_OWN, *_LIBRARIES, "<frozen")):
         return False
     module = (function.__module__ or "").split(".")[0]
     return module not in sys.stdlib_module_names or module == "__main__"

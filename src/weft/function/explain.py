@@ -24,8 +24,8 @@ class Explanation:
             lines += [
                 f"  {trace['#']}. {trace['signature']}",
                 f"     why: {trace['why']}",
-                f"     {trace['ms']:.2f} ms, {trace['nodes']} nodes, called from "
-                f"{trace['called from']}",
+                f"     {trace['ms']:.2f} ms, {trace['nodes']} nodes",
+                f"     called from {trace['called from']}",
                 f"     {trace['calls']} calls on the {trace['tier']} tier",
             ]
         return "\n".join(lines)

@@ -183,7 +183,7 @@ def load(source: str, seed: int) -> Callable[..., Any]:
         "__name__": "fuzz_program",
     }
     exec(compile(source, file, "exec"), namespace)
-    return namespace["f"]  # type: ignore[no-any-return]
+    return namespace["f"]
 
 
 def _inputs(seed: int) -> list[Tensor]:
@@ -215,7 +215,7 @@ def check_program(seed: int) -> str | None:
         inputs = _inputs(seed * 10 + k)
         expected, got = _outcome(eager, inputs), _outcome(traced, inputs)
         if not _agree(expected, got):
-            values = ", ".join(str(t.numpy()) for t in inputs)  # type: ignore[attr-defined]
+            values = ", ".join(str(t.numpy()) for t in inputs)
             return f"seed {seed}, f({values})\n{source}\neager: {expected!r}\ngraph: {got!r}\n"
     return None
 

@@ -10,7 +10,7 @@
                                def set_state(values):
                                    nonlocal x
                                    (x,) = values
-                               ag__.if_stmt(c, then, otherwise, get_state, set_state, ("x",), ("x",), ())
+                               ag__.if_stmt(c, then, otherwise, get_state, set_state, ...)
 
 The state is what the blocks change: it is put back between tracing them. Only what is still needed
 afterwards goes through the graph.
@@ -53,7 +53,9 @@ def loop_body():
     nonlocal body_names
     body
 state_functions
-ag__.while_stmt(loop_test, loop_body, get_state, set_state, names, needed, used_after, appended, options)
+ag__.while_stmt(
+    loop_test, loop_body, get_state, set_state, names, needed, used_after, appended, options
+)
 """
 
 _FOR = """
@@ -63,7 +65,10 @@ def loop_body(item_):
     body
 extra_test_function
 state_functions
-ag__.for_stmt(iterated, extra_test_or_none, loop_body, get_state, set_state, names, needed, used_after, appended, options)
+ag__.for_stmt(
+    iterated, extra_test_or_none, loop_body, get_state, set_state,
+    names, needed, used_after, appended, options,
+)
 """
 
 
@@ -141,9 +146,7 @@ class ControlFlow(ast.NodeTransformer):
             _FOR, node, **functions,
             iterated=self.visit(node.iter), target=node.target,
             body_names=names, body=self._with_globals(body, converted),
-            extra_test_function=[]
-            if extra is None
-            else replace("def name():\n    return test", node, name=functions["extra_test"], test=extra),
+            extra_test_function=_extra_test(node, extra, functions["extra_test"]),
             extra_test_or_none=functions["extra_test"] if extra is not None else ast.Constant(None),
             state_functions=self._state_functions(node, carried, functions),
             names=_strings(carried),
@@ -238,6 +241,11 @@ def _index_written(symbol: str, names: set[str]) -> bool:
     tree = ast.parse(symbol, mode="eval")
     indices = [n.slice for n in ast.walk(tree) if isinstance(n, ast.Subscript)]
     return any(isinstance(i, ast.Name) and i.id in names for i in indices)
+
+
+def _extra_test(node: ast.For, test: ast.expr | None, name: str) -> list[ast.stmt]:
+    """The function that says whether a `for` goes on, if a break may end it."""
+    return [] if test is None else replace("def f():\n    return test", node, f=name, test=test)
 
 
 def _needed(state: list[str], live: frozenset[str]) -> list[str]:

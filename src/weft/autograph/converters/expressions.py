@@ -41,7 +41,7 @@ class Expressions(ast.NodeTransformer):
             out = expression(
                 f"ag__.{operator}(lambda: a, lambda: b)", node, a=self.visit(value), b=out
             )
-        return out  # type: ignore[no-any-return]
+        return out
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if not isinstance(node.op, ast.Not):

@@ -20,7 +20,7 @@ def convert(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
         _convert_statements(node, Namer(node))
     converted = Expressions().visit(node)
     ast.fix_missing_locations(converted)
-    return converted  # type: ignore[no-any-return]
+    return converted
 
 
 def _convert_statements(function: ast.FunctionDef, namer: Namer) -> None:

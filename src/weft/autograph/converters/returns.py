@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 from enum import Enum
+from typing import Any
 
 from weft.autograph.pyct.naming import Namer
 from weft.autograph.pyct.templates import replace
@@ -137,7 +138,8 @@ class _Lowering:
 
     def _try(self, node: ast.Try, in_loop: bool) -> Returns:
         statuses = []
-        for part in (node, *node.handlers):
+        parts: list[Any] = [node, *node.handlers]
+        for part in parts:
             part.body, status = self._block(part.body, in_loop=in_loop)
             statuses.append(status)
         for name in ("orelse", "finalbody"):

@@ -39,7 +39,7 @@ def if_stmt(
     needed: Sequence[str],
     appended: Sequence[str] = (),
 ) -> None:
-    """An `if` statement whose blocks change the variables in `names`; `needed` are used after it."""
+    """An `if` whose blocks change the variables in `names`; those in `needed` are used after it."""
     if not is_symbolic(condition):
         if condition:
             then()
@@ -124,8 +124,8 @@ class _StagedIf:
                 return poison(
                     name,
                     ValueError(
-                        f"{name!r} must also be defined in the {branch.label}: it is defined in the "
-                        f"{other.label} and used afterwards."
+                        f"{name!r} must also be defined in the {branch.label}: it is defined in "
+                        f"the {other.label} and used afterwards."
                     ),
                 )
         return _same_kind(name, a, b, then.label, otherwise.label)
@@ -239,8 +239,8 @@ def _equal_python(x: Any, y: Any) -> bool:
 def _mismatch(name: str, a: Any, b: Any, label_a: str, label_b: str) -> Exception:
     what = "The return value" if is_internal(name) else repr(name)
     return TypeError(
-        f"{what} must be of the same kind in both branches of a tensor condition: it is {_kind(a)} in "
-        f"the {label_a} and {_kind(b)} in the {label_b}."
+        f"{what} must be of the same kind in both branches of a tensor condition: it is {_kind(a)} "
+        f"in the {label_a} and {_kind(b)} in the {label_b}."
     )
 
 

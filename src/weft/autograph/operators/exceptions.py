@@ -29,7 +29,7 @@ raise_op = define_op(
 
 
 def raise_stmt(exception: Any, cause: Any = None, has_cause: bool = False) -> None:
-    """`raise exception from cause`; in a block that may not run, it becomes a failure of the graph."""
+    """`raise exception from cause`; in a block that may not run, a failure when the graph runs."""
     frame = staging.current()
     if frame is not None:
         frame.raised = True

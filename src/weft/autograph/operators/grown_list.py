@@ -69,7 +69,7 @@ class GrownList:
         tensor = convert_to_tensor(item, dtype_hint=self.dtype)
         if self.dtype is not None and tensor.dtype is not self.dtype:
             raise DTypeError(
-                f"A list that grows in a graph loop holds {self.dtype.name}, got {tensor.dtype.name}."
+                f"A list grown in a graph loop holds {self.dtype.name}, got {tensor.dtype.name}."
             )
         shape = TensorShape(tensor.shape)
         if self.element_shape is not None:
@@ -108,7 +108,7 @@ class GrownList:
         raise TypeError("The length of a list that grew in a graph loop is a tensor: use l.size().")
 
     def __iter__(self) -> Iterator[Tensor]:
-        return iter(self.stack())  # type: ignore[call-overload]
+        return iter(self.stack())
 
 
 def list_append(target: Any, item: Any) -> Any:

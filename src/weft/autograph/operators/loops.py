@@ -201,7 +201,7 @@ def _relaxed(spec: TensorSpec, shape: TensorShape | None) -> TensorSpec:
         return spec
     if not spec.shape.is_subtype_of(shape):
         raise ShapeError(
-            f"set_loop_options: a variable of shape {spec.shape} does not fit the invariant {shape}."
+            f"set_loop_options: a variable of shape {spec.shape} does not fit the shape {shape}."
         )
     return TensorSpec.of(spec.dtype, shape.dims_or_none)
 
@@ -343,7 +343,7 @@ class _StagedLoop:
     def _settle_undefined(
         self, body: Graph, initial: list[Tensor], specs: list[TensorSpec]
     ) -> None:
-        """Variables that get their first value in the loop are carried like the others from here."""
+        """Variables that get their first value in the loop are carried like the others from now."""
         position = 1
         for v in self.variables:
             if v.undefined and v.specs:
@@ -385,7 +385,7 @@ class _StagedLoop:
                 Assert(
                     out[0] > 0,
                     [
-                        f"'{v.name}' is first defined in a loop that ran no iteration, and used after it."
+                        f"'{v.name}' is first defined in a loop that ran no iteration, and used after."
                     ],
                 )
         self.set_state(tuple(results))

@@ -71,7 +71,7 @@ def _loop(
         if new == head:
             break
         head = new
-    node.live_head = head  # type: ignore[attr-defined]
+    node.live_head = head  # type: ignore[union-attr]
     return head
 
 

@@ -45,10 +45,10 @@ def _indentation(lines: list[str]) -> int:
 
 def _shift_columns(tree: ast.AST, by: int) -> None:
     for node in ast.walk(tree):
-        if hasattr(node, "col_offset"):
-            node.col_offset += by
-            if getattr(node, "end_col_offset", None) is not None:
-                node.end_col_offset += by
+        for name in ("col_offset", "end_col_offset"):
+            column = getattr(node, name, None)
+            if column is not None:
+                setattr(node, name, column + by)
 
 
 def _lambda_node(function: types.FunctionType, lines: list[str], first: int) -> ast.Lambda:
@@ -97,7 +97,7 @@ def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
             and _plain(found.co_consts) == _plain(code.co_consts)
             and _places(found) & _places(code) != set()
         )
-    return not code.co_positions or _places(found) & _places(code) != set()
+    return _places(found) & _places(code) != set()
 
 
 def _plain(constants: tuple[Any, ...]) -> list[str]:
