@@ -217,7 +217,7 @@ def test_ranks_given_as_tensors() -> None:
         D.assert_rank([1.0], 1.5)
     with pytest.raises(ValueError, match="rank must be a scalar"):
         D.assert_rank([1.0], [1])
-    with pytest.raises(TypeError, match="several numbers"):
+    with pytest.raises(TypeError, match="ranks must be a list"):
         D.assert_rank_in([1.0], 1)
     with pytest.raises(ValueError, match=r"one of the ranks \[\]"):
         D.assert_rank_in([1.0], [])

@@ -212,6 +212,25 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("random.split", seed=SEED)
     rows("random.create_rng_state", seed=1, alg="philox")
     rows("random.set_seed", seed=1)
+    rows("assert_equal debugging.assert_less_equal debugging.assert_greater_equal", x=F, y=F)
+    rows("assert_less", x=F, y=F + 1)
+    rows("assert_greater debugging.assert_none_equal", x=F, y=F - 1)
+    rows("debugging.assert_near", x=F, y=F, rtol=np.float32(0.1), atol=np.float32(0.1))
+    rows("debugging.assert_positive debugging.assert_non_negative", x=P)
+    rows("debugging.assert_negative debugging.assert_non_positive", x=-P)
+    rows("assert_rank", x=F, rank=np.array(2, np.int32))
+    rows("debugging.assert_rank_at_least", x=F, rank=np.array(1, np.int32))
+    rows("debugging.assert_rank_in", x=F, ranks=(1, 2))
+    rows("debugging.assert_scalar", tensor=np.array(1.5, np.float32))
+    rows("debugging.assert_shapes", shapes=[(F, (2, "n"))])
+    rows("debugging.assert_integer", x=I)
+    rows("debugging.assert_type", tensor=F, tf_type=tf.float32)
+    rows("debugging.assert_same_float_dtype", tensors=[F, V])
+    rows("debugging.assert_proper_iterable", values=[F, V])
+    rows("debugging.assert_all_finite", x=F, message="text")
+    rows("debugging.check_numerics", tensor=F, message="text")
+    rows("control_dependencies", control_inputs=[F])
+    rows("group", inputs=(F, V))
     rows("strings.join", inputs=[S, S])
     rows("strings.length strings.lower strings.upper strings.strip", input=S)
     rows("strings.reduce_join", inputs=S)
@@ -227,7 +246,9 @@ VALID = _table()
 # Functions that take anything, or change the process.
 LEFT_OUT = {
     "no_op", "print", "register_tensor_conversion_function", "random.get_global_generator",
-    "random.set_global_generator",
+    "random.set_global_generator", "get_logger", "debugging.is_numeric_tensor",
+    "debugging.enable_traceback_filtering", "debugging.disable_traceback_filtering",
+    "debugging.is_traceback_filtering_enabled",
 }  # fmt: skip
 
 # New numbers in every call: only their types are compared.
@@ -245,11 +266,15 @@ USERS = {
 }  # fmt: skip
 
 # What they give or take is no tensor.
-NOT_TRACED = {"broadcast_static_shape", "constant", "get_static_value", "type_spec_from_value"}
+NOT_TRACED = {
+    "broadcast_static_shape", "constant", "control_dependencies", "get_static_value",
+    "debugging.assert_proper_iterable", "debugging.assert_same_float_dtype",
+    "type_spec_from_value",
+}  # fmt: skip
 
 NAMESPACES: dict[str, ModuleType] = {
     "": tf, "math.": tf.math, "linalg.": tf.linalg, "nn.": tf.nn, "random.": tf.random,
-    "strings.": tf.strings, "bitwise.": tf.bitwise,
+    "strings.": tf.strings, "bitwise.": tf.bitwise, "debugging.": tf.debugging,
 }  # fmt: skip
 
 

@@ -158,6 +158,7 @@ def assert_near(
 
     >>> tf.debugging.assert_near([1.0, 2.0], [1.0, 2.0000002])
     """
+    text = f"{prefix('assert_near', message)}x and y are not near each other"
     x, y = operands(x, y)
     if x.dtype is not y.dtype:
         raise ValueError(
@@ -178,6 +179,5 @@ def assert_near(
         distance = unary.abs(arithmetic.subtract(x, y))
         return comparison.less_equal(distance, atol + rtol * unary.abs(y))
 
-    text = f"{prefix('assert_near', message)}x and y are not near each other"
     names = ("x", "y", "rtol", "atol")
     require(condition, [x, y, rtol, atol], text, names, summarize=summarize, name=name)

@@ -17,7 +17,7 @@ def _check_numerics_kernel(xp: Any, x: Array, *, message: str) -> Array:
             kind for kind, has in (("Inf", xp.isinf(x).any()), ("NaN", xp.isnan(x).any())) if has
         ]
         raise InvalidArgumentError(
-            None, None, f"check_numerics: {message}: the tensor has {' and '.join(found)} values."
+            None, None, f"CheckNumerics: {message}: the tensor has {' and '.join(found)} values."
         )
     return x
 
@@ -43,7 +43,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
     >>> tf.debugging.check_numerics([1.0, float("nan")], "the loss")
     Traceback (most recent call last):
-    weft.errors.InvalidArgumentError: check_numerics: the loss: the tensor has NaN values.
+    weft.errors.InvalidArgumentError: CheckNumerics: the loss: the tensor has NaN values.
     """
     if not isinstance(message, str):
         raise TypeError(f"check_numerics: message must be a string, got {message!r}.")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
-from weft.core.convert import convert_to_tensor
+from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import int32
 from weft.core.tensor import Tensor
 from weft.errors import ShapeError
@@ -36,21 +36,18 @@ def _check_rank(
     name: str | None,
 ) -> None:
     """At once if all is known, else in every run."""
+    text = f"{prefix(function, message)}x must have {wanted}"
     x = convert_to_tensor(x)
     known = [static.get_static_value(rank) for rank in ranks]
     if x.shape.rank is None or any(rank is None for rank in known):
         actual = shapes.rank(x)
         labels = ["got", *["wanted"] * len(ranks)]
-        text = f"{prefix(function, message)}x must have {wanted}"
         require(condition, [actual, *ranks], text, labels, name=name)
         return
     numbers = [int(rank) for rank in known]  # type: ignore[arg-type]
     if not holds(x.shape.rank, numbers):
         shown = numbers if function == "assert_rank_in" else numbers[0]
-        raise ShapeError(
-            f"{prefix(function, message)}x must have {wanted} {shown}, got rank {x.shape.rank} "
-            f"(shape {x.shape})."
-        )
+        raise ShapeError(f"{text} {shown}, got rank {x.shape.rank} (shape {x.shape}).")
 
 
 def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None) -> None:
@@ -81,8 +78,7 @@ def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = N
 
     >>> tf.debugging.assert_rank_in([[1, 2]], (0, 2))
     """
-    if not isinstance(ranks, Iterable):
-        raise TypeError(f"assert_rank_in: ranks must be several numbers, got {ranks!r}.")
+    allowed = [_rank("assert_rank_in", rank) for rank in items_of("assert_rank_in", ranks, "ranks")]
 
     def among(have: Tensor, *allowed: Tensor) -> Tensor:
         out = comparison.not_equal(have, have)
@@ -91,7 +87,7 @@ def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = N
         return out
 
     _check_rank(
-        "assert_rank_in", x, [_rank("assert_rank_in", rank) for rank in ranks], among,
+        "assert_rank_in", x, allowed, among,
         lambda have, ranks: have in ranks, "one of the ranks", message, name,
     )  # fmt: skip
 

@@ -19,6 +19,8 @@ from weft.ops.reduce import logic
 
 def prefix(function: str, message: Any) -> str:
     """How the text of a failed assertion begins: the function, and what the user has to say."""
+    if message is not None and not isinstance(message, str):
+        raise TypeError(f"{function}: message must be a string, got {message!r}.")
     return f"{function}: {message}. " if message else f"{function}: "
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from weft.core.convert import convert_to_tensor
+from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import int32
 from weft.core.reference import Reference
 from weft.core.tensor import Tensor
@@ -42,11 +42,9 @@ tensor 0, shape (2, 3)) and 3 (axis 0 of tensor 1, shape (3, 5)).
 
 
 def _pairs(given: Any) -> list[tuple[Any, Any]]:
-    items = list(given.items()) if isinstance(given, Mapping) else given
-    if not isinstance(items, Iterable):
-        raise TypeError(f"assert_shapes: shapes must be a list of (tensor, sizes), got {given!r}.")
+    items = given.items() if isinstance(given, Mapping) else given
     pairs: list[tuple[Any, Any]] = []
-    for item in items:
+    for item in items_of("assert_shapes", items, "shapes"):
         if not isinstance(item, (tuple, list)) or len(item) != 2:
             raise TypeError(f"assert_shapes: shapes must hold (tensor, sizes), got {item!r}.")
         tensor, sizes = item
@@ -91,7 +89,7 @@ class _ShapesCheck:
         self._options = {
             "summarize": summarize,
             "name": name,
-            "more": [] if data is None else list(data),
+            "more": [] if data is None else items_of("assert_shapes", data, "data"),
         }
         self._sizes: dict[str, tuple[Any, str]] = {}
 

@@ -19,11 +19,10 @@ def assert_integer(x: Any, message: Any = None, name: str | None = None) -> None
 
     >>> tf.debugging.assert_integer([1, 2])
     """
+    text = prefix("assert_integer", message)
     dtype = convert_to_tensor(x).dtype
     if not dtype.is_integer:
-        raise TypeError(
-            f"{prefix('assert_integer', message)}x must be of an integer dtype, got {dtype.name}."
-        )
+        raise TypeError(f"{text}x must be of an integer dtype, got {dtype.name}.")
 
 
 def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None = None) -> None:
@@ -31,13 +30,11 @@ def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None
 
     >>> tf.debugging.assert_type([1, 2], tf.int32)
     """
+    text = prefix("assert_type", message)
     wanted = dtypes.as_dtype(tf_type)
     dtype = tensor.dtype if hasattr(tensor, "_type_spec") else convert_to_tensor(tensor).dtype
     if dtype is not wanted:
-        raise TypeError(
-            f"{prefix('assert_type', message)}tensor must have dtype {wanted.name}, got "
-            f"{dtype.name}."
-        )
+        raise TypeError(f"{text}tensor must have dtype {wanted.name}, got {dtype.name}.")
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
