@@ -181,7 +181,7 @@ def warn_if_frequent(
         "which took %.0f ms. To avoid that: %s.",
         label,
         len(recent),
-        min(now, RECENT_CALLS),
+        max(min(now, RECENT_CALLS), len(recent)),
         "; ".join(map(str, differences)),
         len(records),
         total * 1e3,

@@ -157,6 +157,7 @@ class Graph:
         self._outer_of: dict[int, Tensor] = {}
         self._constants: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self._names = NameTable()
+        self._prefix = ""
 
     # --- building ----------------------------------------------------------------------------
 
@@ -189,8 +190,8 @@ class Graph:
         location: Location,
     ) -> Node:
         """Adds a node whose types are known; nothing is checked."""
-        if state.graph is self and state.name_scope:
-            name = state.name_scope + name
+        if state.graph is self:
+            name = self._prefix + state.name_scope + name
         node = Node(self, op, inputs, attrs, specs, self._names.unique(name), location)
         self.nodes.append(node)
         return node
@@ -243,9 +244,11 @@ class Graph:
             return self.is_function
         return getattr(tensor, "node", None) in self.outer  # type: ignore[operator]
 
-    def nested(self, name: str) -> Graph:
-        """A new graph inside this one: a branch or a loop body."""
-        return Graph(name, outer=self)
+    def nested(self, name: str, scope: str = "") -> Graph:
+        """A new graph inside this one: a branch or a loop body. Its nodes are named `scope/...`."""
+        graph = Graph(name, outer=self)
+        graph._prefix = f"{self._prefix}{scope}/" if scope else self._prefix
+        return graph
 
     def align_captures(self, tensors: Iterable[Tensor]) -> None:
         """Captures exactly these tensors, in this order: sibling graphs take the same inputs."""

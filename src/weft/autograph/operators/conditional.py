@@ -75,7 +75,7 @@ class _Branch:
 
     def __init__(self, owner: _StagedIf, block: Thunk, label: str) -> None:
         self.label = label
-        self.graph: Graph = state.graph.nested(label)
+        self.graph: Graph = state.graph.nested(label, "cond")
         owner.set_state(owner.initial)
         with building(self.graph), staging.block() as frame:
             block()

@@ -275,7 +275,7 @@ class _StagedLoop:
         return inputs  # type: ignore[return-value]
 
     def _trace_body(self, specs: list[TensorSpec]) -> Graph:
-        graph: Graph = state.graph.nested("while_body")
+        graph: Graph = state.graph.nested("while_body", "while")
         before = self.get_state()
         with building(graph), staging.block():
             inputs = self._enter(graph, specs)
@@ -356,7 +356,7 @@ class _StagedLoop:
             position += len(v.specs) if v.carried else 0
 
     def _trace_condition(self, specs: list[TensorSpec]) -> Graph:
-        graph: Graph = state.graph.nested("while_cond")
+        graph: Graph = state.graph.nested("while_cond", "while")
         before = self.get_state()
         with building(graph), staging.block():
             inputs = self._enter(graph, specs)

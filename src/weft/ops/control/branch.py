@@ -68,7 +68,7 @@ def _trace_branches(
     traces: list[NestedTrace] = []
     for fn, branch_name in zip(functions, names, strict=True):
         dtypes = [spec.dtype for spec in traces[0].specs] if traces else None
-        traces.append(NestedTrace(fn, branch_name, dtypes=dtypes))
+        traces.append(NestedTrace(fn, branch_name, dtypes=dtypes, scope=name))
     first = traces[0]
     for trace, branch_name in zip(traces[1:], names[1:], strict=True):
         _check_same(first, trace, names[0], branch_name, name)

@@ -147,10 +147,10 @@ def _trace_loop(
         return result
 
     structure = tuple(initial)
-    condition = NestedTrace(call(cond), f"{name}_cond", specs, structure)
+    condition = NestedTrace(call(cond), f"{name}_cond", specs, structure, scope=name)
     _check_condition(condition)
     dtypes = [spec.dtype for spec in specs]
-    step = NestedTrace(structured_body, f"{name}_body", specs, structure, dtypes)
+    step = NestedTrace(structured_body, f"{name}_body", specs, structure, dtypes, scope=name)
     for i, (before, after) in enumerate(zip(specs, step.specs, strict=True)):
         _check_invariant(i, before, after)
     captured = share_captures([condition, step])

@@ -18,9 +18,9 @@ class NestedTrace:
 
     def __init__(
         self, fn: Callable[..., Any], name: str, specs: Sequence[TensorSpec] = (),
-        structure: Any = None, dtypes: Sequence[DType] | None = None,
+        structure: Any = None, dtypes: Sequence[DType] | None = None, scope: str = "",
     ) -> None:  # fmt: skip
-        self.graph = state.graph.nested(name)
+        self.graph = state.graph.nested(name, scope)
         with building(self.graph):
             inputs = [self.graph.add_input(spec, f"arg{i}") for i, spec in enumerate(specs)]
             arguments = (
