@@ -19,7 +19,7 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
     ...     return x and 1
     >>> print(tf.autograph.to_code(f))  # doctest: +SKIP
     def f(x):
-        return ag__.and_(lambda: x, lambda: 1)
+        return ag__.and_(x, lambda: 1)
     """
     return source_of_converted(getattr(entity, "python_function", entity))
 

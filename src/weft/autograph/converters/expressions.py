@@ -1,9 +1,9 @@
 """Calls, `and/or/not`, ternaries, comparisons, `assert` and `raise` -> operators.
 
 f(x)              ->  ag__.converted(f)(x)
-a and b           ->  ag__.and_(lambda: a, lambda: b)
+a and b           ->  ag__.and_(a, lambda: b)
 a if c else b     ->  ag__.if_exp(c, lambda: a, lambda: b)
-a < b < c         ->  ag__.and_(lambda: a < (t := b), lambda: t < c)   (b evaluated once)
+a < b < c         ->  ag__.compare_chain(a, b, (lambda: c,), (lambda a, b: a < b, ...), pure)
 assert c, m       ->  ag__.assert_stmt(c, lambda: m)
 raise e           ->  ag__.raise_stmt(lambda: e)
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 
+from weft.autograph.converters.assignments import assigns
 from weft.autograph.pyct.templates import expression, replace
 
 # Functions that look at the frame they are called from.
@@ -33,14 +34,12 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        if _assigns(node):  # a walrus in a lambda would be the lambda's own
+        if any(map(assigns, node.values[1:])):  # a walrus in a lambda would be the lambda's own
             return self.generic_visit(node)  # type: ignore[return-value]
         operator = "and_" if isinstance(node.op, ast.And) else "or_"
         out = self.visit(node.values[-1])
         for value in reversed(node.values[:-1]):
-            out = expression(
-                f"ag__.{operator}(lambda: a, lambda: b)", node, a=self.visit(value), b=out
-            )
+            out = expression(f"ag__.{operator}(a, lambda: b)", node, a=self.visit(value), b=out)
         return out
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
@@ -49,7 +48,7 @@ class Expressions(ast.NodeTransformer):
         return expression("ag__.not_(a)", node, a=self.visit(node.operand))
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        if _assigns(node.body) or _assigns(node.orelse):
+        if assigns(node.body) or assigns(node.orelse):
             return self.generic_visit(node)  # type: ignore[return-value]
         return expression(
             "ag__.if_exp(c, lambda: a, lambda: b)",
@@ -57,14 +56,21 @@ class Expressions(ast.NodeTransformer):
         )  # fmt: skip
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        pure = all(map(_is_pure, node.comparators[1:]))
         node = self.generic_visit(node)  # type: ignore[assignment]
         if len(node.ops) == 1:
             return _membership(node)
+        if any(map(assigns, node.comparators[1:])):
+            return node
         # Evaluated left to right, each operand once; what follows a false one is not evaluated.
-        operands = [node.left, *node.comparators]
-        thunks = ast.Tuple([_lambda(o) for o in operands], ast.Load())
-        tests = ast.Tuple([_test(op, node) for op in node.ops], ast.Load())
-        return expression("ag__.compare_chain(thunks, tests)", node, thunks=thunks, tests=tests)
+        first, *others = node.comparators
+        return expression(
+            "ag__.compare_chain(left, first, others, tests, pure)",
+            node, left=node.left, first=first,
+            others=ast.Tuple([_lambda(o) for o in others], ast.Load()),
+            tests=ast.Tuple([_test(op, node) for op in node.ops], ast.Load()),
+            pure=ast.Constant(pure),
+        )  # fmt: skip
 
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
         message = self.visit(node.msg) if node.msg is not None else ast.Constant(None)
@@ -94,8 +100,10 @@ def _is_ag(node: ast.expr) -> bool:
     )
 
 
-def _assigns(node: ast.AST) -> bool:
-    return any(isinstance(child, ast.NamedExpr) for child in ast.walk(node))
+def _is_pure(node: ast.expr) -> bool:
+    """Whether evaluating an operand does nothing but give its value."""
+    kinds = (ast.Name, ast.Constant, ast.UnaryOp, ast.USub, ast.expr_context)
+    return all(isinstance(child, kinds) for child in ast.walk(node))
 
 
 def _lambda(body: ast.expr) -> ast.expr:

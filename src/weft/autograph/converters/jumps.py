@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 
+from weft.autograph.converters import assignments
 from weft.autograph.pyct.naming import Namer
 from weft.autograph.pyct.templates import expression, replace
 
@@ -88,6 +89,9 @@ class _Jumps:
             before += replace("flag = False", node, flag=skip)
         if stop is not None:
             before += replace("flag = False", node, flag=stop)
+        if isinstance(node, ast.While) and assignments.assigns(node.test):
+            before += assignments.test_in_body(node, stop, self._namer)
+        elif stop is not None:
             if isinstance(node, ast.While):
                 node.test = expression("not flag and test", node, flag=stop, test=node.test)
             else:

@@ -39,8 +39,8 @@ class _Matches(ast.NodeTransformer):
         for case in reversed(node.cases):
             test = _test(case.pattern, subject)
             if case.guard is not None:
-                test = f"({test}) and guard_"
-            chain = replace(
+                test = f"({test}) and guard_" if test != "True" else "guard_"
+            chain = _binding(case.pattern, subject, case.body[0]) + replace(
                 f"if {test}:\n    body_\nelse:\n    rest_",
                 case.body[0],
                 body_=case.body,
@@ -53,8 +53,15 @@ class _Matches(ast.NodeTransformer):
 def _is_plain(pattern: ast.pattern) -> bool:
     if isinstance(pattern, ast.MatchOr):
         return all(_is_plain(p) for p in pattern.patterns)
-    wildcard = isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None
-    return wildcard or isinstance(pattern, (ast.MatchValue, ast.MatchSingleton))
+    matches_all = isinstance(pattern, ast.MatchAs) and pattern.pattern is None
+    return matches_all or isinstance(pattern, (ast.MatchValue, ast.MatchSingleton))
+
+
+def _binding(pattern: ast.pattern, subject: str, origin: ast.AST) -> list[ast.stmt]:
+    """The assignment of a pattern that is a name."""
+    if isinstance(pattern, ast.MatchAs) and pattern.name is not None:
+        return replace("name = subject", origin, name=pattern.name, subject=subject)
+    return []
 
 
 def _test(pattern: ast.pattern, subject: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from weft.autograph.converters import jumps, lists, returns
+from weft.autograph.converters import assignments, jumps, lists, returns
 from weft.autograph.converters.control_flow import ControlFlow
 from weft.autograph.converters.expressions import Expressions
 from weft.autograph.converters.match import lower_matches
@@ -30,6 +30,7 @@ def _convert_statements(function: ast.FunctionDef, namer: Namer) -> None:
             _convert_statements(inner, namer)
             inner.decorator_list.append(_marker(inner))
     lower_matches(function, namer)
+    assignments.transform(function, namer)
     returns.transform(function, namer)
     jumps.transform(function, namer)
     lists.transform(function)

@@ -120,6 +120,8 @@ class _StagedIf:
         ):  # fmt: skip
             if is_undefined(value):
                 if is_internal(name) or branch.diverged:
+                    if not any(can_be_tensor(leaf) for leaf in flatten(other_value)):
+                        return other_value  # a Python value, such as None
                     return _Join(other_value, filled_in=branch)
                 return poison(
                     name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.autograph.operators.conditional import if_exp
+from weft.autograph.operators.conditional import condition_tensor, if_exp
 from weft.autograph.operators.state import is_symbolic
 from weft.core.convert import convert_to_tensor
 from weft.ops.math import comparison
@@ -14,17 +14,15 @@ from weft.ops.reduce import logic
 Thunk = Callable[[], Any]
 
 
-def and_(a: Thunk, b: Thunk) -> Any:
-    """`a() and b()`; b is only evaluated if it is needed, also in graphs."""
-    left = a()
+def and_(left: Any, b: Thunk) -> Any:
+    """`left and b()`; b is only evaluated if it is needed, also in graphs."""
     if not is_symbolic(left):
         return left and b()
     return if_exp(left, b, lambda: False)
 
 
-def or_(a: Thunk, b: Thunk) -> Any:
-    """`a() or b()`; b is only evaluated if it is needed, also in graphs."""
-    left = a()
+def or_(left: Any, b: Thunk) -> Any:
+    """`left or b()`; b is only evaluated if it is needed, also in graphs."""
     if not is_symbolic(left):
         return left or b()
     return if_exp(left, lambda: True, b)
@@ -48,20 +46,27 @@ def in_(item: Any, container: Any) -> Any:
     return item in container
 
 
-def compare_chain(operands: Sequence[Thunk], tests: Sequence[Callable[[Any, Any], Any]]) -> Any:
-    """`a < b < c`: each operand once, left to right, until a comparison is false."""
-    left = operands[0]()
-    result: Any = True
-    for operand, test in zip(operands[1:], tests, strict=True):
-        right = operand()
-        one = test(left, right)
-        if is_symbolic(one) and is_symbolic(result):
-            result = comparison.logical_and(result, one)
-        elif is_symbolic(one) or is_symbolic(result):
-            result = and_(lambda r=result: r, lambda o=one: o)  # type: ignore[misc]
-        elif not one:
-            return one
-        else:
-            result = one
-        left = right
-    return result
+def compare_chain(
+    left: Any,
+    right: Any,
+    others: Sequence[Thunk],
+    tests: Sequence[Callable[[Any, Any], Any]],
+    pure: bool,
+) -> Any:
+    """`a < b < c`: each operand once, left to right, until a comparison is false.
+
+    If evaluating the others does nothing else, a graph may compare them all.
+    """
+    result = tests[0](left, right)
+    if not others:
+        return result
+
+    def rest() -> Any:
+        return compare_chain(right, others[0](), others[1:], tests[1:], pure)
+
+    if not (pure and is_symbolic(result)):
+        return and_(result, rest)
+    later = rest()
+    if not is_symbolic(later):
+        return and_(result, lambda: later)
+    return comparison.logical_and(condition_tensor(result), condition_tensor(later))

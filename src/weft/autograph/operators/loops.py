@@ -8,7 +8,7 @@ from typing import Any
 from weft import nest
 from weft.autograph.operators import staging
 from weft.autograph.operators.builtins import Rows
-from weft.autograph.operators.conditional import condition_tensor
+from weft.autograph.operators.conditional import condition_tensor, if_exp
 from weft.autograph.operators.grown_list import GrownList, as_grown
 from weft.autograph.operators.state import (
     as_tensor,
@@ -73,27 +73,34 @@ def while_stmt(
     """A `while` statement."""
     iterations = 0
     while True:
-        if _probe(test):
+        goes_on = _probe(test, get_state, set_state)
+        if is_symbolic(goes_on):
             if iterations and _broke_out(names, get_state()):
                 raise _python_loop("while")
             _StagedLoop(
                 test, body, get_state, set_state, names, needed, used_after, appended, options
             ).run()
             return
-        if not test():
+        if not goes_on:
             return
         body()
         iterations += 1
 
 
-def _probe(test: Thunk) -> bool:
-    """Whether the condition is a tensor of the graph. Asked in a graph that is thrown away, so
-    that what the test does to the outside happens in the loop only.
+def _probe(test: Thunk, get_state: GetState, set_state: SetState) -> Any:
+    """The condition. Computed in a graph that is thrown away, so that if it is a tensor, all that
+    the test does happens in the loop only.
     """
     if state.graph is None:
-        return False
-    with building(state.graph.nested("probe")), staging.block():
-        return is_symbolic(test())
+        return test()
+    before = get_state()
+    graph = state.graph.nested("probe")
+    with building(graph), staging.block():
+        goes_on = test()
+    if all(node.type in ("Placeholder", "Const") for node in graph.nodes):
+        return goes_on  # the test ran as Python
+    set_state(before)
+    return goes_on if is_symbolic(goes_on) else test()
 
 
 def _broke_out(names: Sequence[str], values: Sequence[Any]) -> bool:
@@ -219,6 +226,9 @@ class _StagedLoop:
         self.get_state, self.set_state = get_state, set_state
         self.names, self.used_after = names, used_after
         self.options = LoopOptions() if options is None else options()
+        limit = self.options.maximum_iterations
+        self._limit = limit if is_symbolic(limit) else None
+        self._static_limit = None if limit is None or is_symbolic(limit) else int(limit)
 
     # What a `for` adds: a counter that is carried along.
     def counter(self) -> list[Tensor]:
@@ -250,13 +260,9 @@ class _StagedLoop:
             graph.align_captures(list(union.values()))
         out = while_op(
             *initial, *union.values(), cond=condition, body=body,
-            maximum_iterations=self._limit(), name="while",
+            maximum_iterations=self._static_limit, name="while",
         )  # fmt: skip
         self._hand_on(out)
-
-    def _limit(self) -> int | None:
-        limit = self.options.maximum_iterations
-        return None if limit is None else int(limit)
 
     def _enter(self, graph: Graph, specs: list[TensorSpec]) -> list[Tensor]:
         """Placeholders for all that is carried, set as the values of the variables."""
@@ -360,7 +366,12 @@ class _StagedLoop:
         before = self.get_state()
         with building(graph), staging.block():
             inputs = self._enter(graph, specs)
-            graph.outputs = [graph.capture(condition_tensor(self.condition(inputs[0])))]
+            goes_on = (
+                self.condition(inputs[0])
+                if self._limit is None
+                else if_exp(inputs[0] < self._limit, lambda: self.condition(inputs[0]), _false)
+            )
+            graph.outputs = [graph.capture(condition_tensor(goes_on))]
         self.set_state(before)
         return graph
 
@@ -377,9 +388,8 @@ class _StagedLoop:
                 continue
             n = len(v.specs)
             leaves = list(out[position : position + n])
-            # A list has learnt the type of its elements in the body.
-            structure = after if isinstance(after, GrownList) else v.structure
-            results.append(nest.pack_sequence_as(structure, leaves, expand_composites=True))
+            # Lists and arrays have learnt the type of their elements in the body.
+            results.append(nest.pack_sequence_as(after, leaves, expand_composites=True))
             position += n
             if v.undefined and v.name in self.used_after and not is_internal(v.name):
                 Assert(
@@ -389,6 +399,10 @@ class _StagedLoop:
                     ],
                 )
         self.set_state(tuple(results))
+
+
+def _false() -> bool:
+    return False
 
 
 def _traced(value: Any) -> bool:

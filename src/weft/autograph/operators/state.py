@@ -21,7 +21,7 @@ _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
 
 def is_internal(name: str) -> bool:
     """Whether a variable was made by the converters: flags and return values."""
-    return name.startswith(("retval_", "do_return_", "break_", "continue_"))
+    return name.startswith(("retval_", "do_return_", "break_", "continue_", "go_on_"))
 
 
 def is_symbolic(value: Any) -> bool:
