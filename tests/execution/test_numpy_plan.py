@@ -184,6 +184,7 @@ def test_generated_code_shows_in_tracebacks_and_goes_with_the_plan() -> None:
     assert file in linecache.cache
     del plan, e
     gc.collect()
+    NumpyPlan(trace(lambda x: x, [V]))  # making another one clears up
     assert file not in linecache.cache
 
 

@@ -154,3 +154,16 @@ def test_follow_type_hints() -> None:
     hinted = tf.function(f, experimental_follow_type_hints=True)
     assert [int(hinted(i, 2)) for i in range(4)] == [0, 2, 4, 6]
     assert hinted.experimental_get_tracing_count() == 1
+
+
+def test_composite_values_by_value_and_by_spec() -> None:
+    f = tf.function(lambda s: tf.convert_to_tensor(s) * 2.0)
+    slices = tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 4], tf.int64), tf.constant([5, 3]))
+    assert f(slices).numpy()[4].tolist() == [2, 2, 2]
+    spec = tf.IndexedSlicesSpec([5, 3], tf.float32, tf.int64, tf.int32, [None])
+    concrete = f.get_concrete_function(spec)
+    assert [t.shape.as_list() for t in concrete.inputs] == [[None, 3], [None], [2]]
+    g = tf.function(lambda ta: ta.stack())
+    array = tf.TensorArray(tf.float32, size=1).write(0, [1.0, 2.0])
+    assert g(array).numpy().tolist() == [[1, 2]]
+    assert g.get_concrete_function(tf.TensorArraySpec([2], tf.float32)).outputs[0].shape == [None, 2]

@@ -36,6 +36,11 @@ class TypeSpec:
             return self
         raise ValueError(f"No type holds both {self} and {other}.")
 
+    @property
+    def _component_specs(self) -> Any:
+        """The specs of the components, for values that are only described."""
+        raise NotImplementedError(f"{type(self).__name__} has no components.")
+
     def _to_components(self, value: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no components.")
 

@@ -5,7 +5,6 @@ Hot path: `run` is the call of a plan and the packing of its results.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +17,7 @@ from weft.core.dtypes import resource
 from weft.core.specs import TensorSpec
 from weft.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft.errors import InvalidArgumentError, ShapeError
-from weft.execution.runner import plan_of
+from weft.execution.runner import locked, plan_of
 from weft.function.keys import TENSORS
 from weft.function.packing import pack_tensors, pack_values
 from weft.function.signature import P, Parameters
@@ -78,21 +77,15 @@ class ConcreteFunction:
         n = len(self.graph.inputs)
         position = {id(x): i for i, x in enumerate(self.graph.all_inputs)}
         written = [position[id(t)] for t in self.graph.effects.writes]
-        cells = {id(c): c for c in [self._captured_values[i - n] for i in written if i >= n]}
-        self._written_cells = tuple([cells[key] for key in sorted(cells) if _lockable(cells[key])])
+        self._written_cells = tuple([self._captured_values[i - n] for i in written if i >= n])
         self._writes_arguments = tuple([i for i in written if i < n])
         self._plan = plan
         return plan
 
     def _run_locked(self, plan: Any, values: list[Any]) -> Any:
         """A call that writes variables is atomic: it holds their locks, taken in a fixed order."""
-        cells = self._written_cells
-        if self._writes_arguments:
-            more = {id(c): c for c in (*cells, *[values[i] for i in self._writes_arguments])}
-            cells = tuple([more[key] for key in sorted(more) if _lockable(more[key])])
-        with contextlib.ExitStack() as stack:
-            for cell in cells:
-                stack.enter_context(cell.lock)
+        arguments = [values[i] for i in self._writes_arguments]
+        with locked([*self._written_cells, *arguments]):
             return plan(*values, *self._captured_values)
 
     def call_with_tensors(self, tensors: Sequence[Tensor]) -> Any:
@@ -265,10 +258,6 @@ class ConcreteFunction:
 
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
-
-
-def _lockable(cell: Any) -> bool:
-    return hasattr(cell, "lock")
 
 
 def _signature_value(trace_type: TraceType) -> Any:

@@ -17,7 +17,7 @@ from weft import nest
 from weft.core.convert import array_from
 from weft.core.dtypes import DType
 from weft.core.shapes import TensorShape
-from weft.core.specs import TensorSpec, spec_of
+from weft.core.specs import TensorSpec, TypeSpec, spec_of
 from weft.core.tensor import EagerTensor, Tensor
 from weft.state.variable import Variable
 
@@ -259,6 +259,9 @@ def type_of(value: Any, variables: list[Any] | None = None) -> TraceType:
     variables = [] if variables is None else variables
     if isinstance(value, TensorSpec):
         return TensorType(value)
+    if isinstance(value, TypeSpec):
+        parts = value._component_specs
+        return CompositeType(value, [type_of(part) for part in nest.flatten(parts)], parts)
     if isinstance(value, (Tensor, np.ndarray, np.generic)):
         return TensorType(_spec(value))
     if isinstance(value, Variable):

@@ -20,6 +20,9 @@ from weft.graph.ir import Graph, Node
 from weft.ops.dispatch import explain_failure
 
 _numbers = itertools.count(1)
+# Files of plans that are gone. Forgotten when the next plan is made, not by the collector itself:
+# linecache.checkcache does not expect entries to vanish while it looks at them.
+_gone: list[str] = []
 
 
 class NumpyPlan:
@@ -34,7 +37,9 @@ class NumpyPlan:
         # Tracebacks and debuggers show generated code as any other, as long as the plan lives.
         lines = self.source.splitlines(keepends=True)
         linecache.cache[self.file] = (len(self.source), None, lines, self.file)
-        weakref.finalize(self, linecache.cache.pop, self.file, None)
+        while _gone:
+            linecache.cache.pop(_gone.pop(), None)
+        weakref.finalize(self, _gone.append, self.file)
 
     @property
     def source(self) -> str:

@@ -10,7 +10,7 @@ from weft.core.context import state
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DType, int32
 from weft.core.shapes import TensorShape
-from weft.core.specs import TypeSpec
+from weft.core.specs import TensorSpec, TypeSpec
 from weft.core.tensor import Tensor
 from weft.errors import DTypeError, ShapeError
 from weft.ops.array import joining, shape as shapes
@@ -46,6 +46,10 @@ class TensorArraySpec(TypeSpec):
             raise ValueError(f"No type holds both {self} and {other}.")
         shape = self.element_shape.most_specific_compatible_shape(other.element_shape)
         return TensorArraySpec(shape, self.dtype, self.dynamic_size, self.infer_shape)
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        return [TensorSpec([], dtypes.variant)]
 
     def _to_components(self, value: TensorArray) -> list[Tensor]:
         return [value.handle]

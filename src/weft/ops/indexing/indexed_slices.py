@@ -9,7 +9,7 @@ from weft.core import dtypes
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DType, int32
 from weft.core.shapes import TensorShape
-from weft.core.specs import TypeSpec, spec_of
+from weft.core.specs import TensorSpec, TypeSpec, spec_of
 from weft.core.tensor import Tensor
 from weft.ops import static
 from weft.ops.array import shape as shapes
@@ -97,6 +97,17 @@ class IndexedSlicesSpec(TypeSpec):
             self._dense_shape_dtype,
             self._indices_shape.most_specific_compatible_shape(other._indices_shape),
         )
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        rows = self._indices_shape.concatenate(self._shape[1:])
+        specs = [
+            TensorSpec(rows, self._dtype),
+            TensorSpec(self._indices_shape, self._indices_dtype),
+        ]
+        if self._dense_shape_dtype is not None:
+            specs.append(TensorSpec([self._shape.rank], self._dense_shape_dtype))
+        return specs
 
     def _to_components(self, value: IndexedSlices) -> list[Any]:
         parts = [value.values, value.indices]

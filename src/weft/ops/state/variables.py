@@ -90,5 +90,3 @@ def _update_op(name: str, ufunc: np.ufunc) -> Op:
 
 assign_add_op = _update_op("AssignAddVariableOp", np.add)
 assign_sub_op = _update_op("AssignSubVariableOp", np.subtract)
-
-
