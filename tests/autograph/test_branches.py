@@ -1,3 +1,4 @@
+
 """`if`, ternaries, `match`: on Python values and on tensors, eager and traced."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# ruff: noqa: SIM - the constructs are what is tested
+# ruff: noqa: SIM201 - the constructs are what is tested
 """`and`, `or`, `not`, comparisons, `in`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+
 """`return` anywhere: in branches, loops, `with`, `try`, on some paths only."""
 
 from __future__ import annotations

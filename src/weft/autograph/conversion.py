@@ -14,10 +14,12 @@ import weakref
 from collections.abc import Hashable
 from typing import Any
 
+from weft import nest
 from weft.autograph.converters import pipeline
 from weft.autograph.operators import runtime
 from weft.autograph.operators.builtins import OVERLOADS
 from weft.autograph.pyct.source import NoSourceError, function_node
+from weft.ops.control import branch, loop
 
 _logger = logging.getLogger("weft")
 
@@ -26,6 +28,10 @@ _converted_code: weakref.WeakKeyDictionary[types.CodeType, types.CodeType] = (
     weakref.WeakKeyDictionary()
 )
 _refused: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
+
+# Functions of Weft that call functions of the user while tracing.
+_HIGHER_ORDER = frozenset({branch.case, branch.cond, branch.switch_case, loop.while_loop})
+_CALLED = (types.FunctionType, types.MethodType, functools.partial)
 
 _LIBRARIES = tuple(
     os.path.join(os.path.abspath(path), "")
@@ -41,8 +47,11 @@ def converted(function: Any) -> Any:
     if convert_itself is not None:
         return convert_itself(function, converted)
     if isinstance(function, Hashable) and function in OVERLOADS:
-        return OVERLOADS[function]
+        overload = OVERLOADS[function]
+        return _with_converted_arguments(overload) if function in (map, filter) else overload
     if isinstance(function, types.FunctionType):
+        if function in _HIGHER_ORDER:
+            return _with_converted_arguments(function)
         return convert_function(function)
     if isinstance(function, types.MethodType):
         inner = function.__func__
@@ -62,6 +71,36 @@ def converted(function: Any) -> Any:
         made = convert_function(call)
         return function if made is call else types.MethodType(made, function)
     return function
+
+
+def _with_converted_arguments(function: Any) -> Any:
+    """A function of Weft that calls functions it is given: these are the user's."""
+
+    def of_user(leaf: Any) -> Any:
+        return converted(leaf) if isinstance(leaf, _CALLED) else leaf
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(
+            *[
+                nest.map_structure(of_user, value) if _holds_functions(value) else value
+                for value in args
+            ],
+            **{
+                k: nest.map_structure(of_user, v) if _holds_functions(v) else v
+                for k, v in kwargs.items()
+            },
+        )
+
+    return call
+
+
+def _holds_functions(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_functions, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_functions, value))
+    return isinstance(value, _CALLED)
 
 
 def _is_library_object(function: Any) -> bool:
@@ -92,9 +131,9 @@ def convert_function(function: types.FunctionType) -> types.FunctionType:
 
 def should_convert(function: types.FunctionType) -> bool:
     """User code is converted; Weft itself, the standard library and installed packages are not."""
-    if getattr(function, "__ag_do_not_convert__", False) or is_converted(function):
-        return False
     code = function.__code__
+    if getattr(function, "__ag_do_not_convert__", None) is code or is_converted(function):
+        return False
     if code in _refused or code.co_flags & (
         inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
     ):
@@ -108,7 +147,8 @@ def should_convert(function: types.FunctionType) -> bool:
 
 def is_converted(function: Any) -> bool:
     """Whether a function is the product of a conversion."""
-    return bool(getattr(function, "__ag_converted__", False))
+    # Decorators copy the attributes of what they wrap: only the code tells whose mark it is.
+    return getattr(function, "__ag_converted__", None) is function.__code__
 
 
 def _convert_code(function: types.FunctionType) -> types.CodeType:
@@ -158,7 +198,7 @@ def _with_code(function: types.FunctionType, code: types.CodeType) -> types.Func
     made.__doc__ = function.__doc__
     made.__module__ = function.__module__
     made.__qualname__ = function.__qualname__
-    made.__ag_converted__ = True  # type: ignore[attr-defined]
+    made.__ag_converted__ = code  # type: ignore[attr-defined]
     return made
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +32,14 @@ def do_not_convert(func: Any = None) -> Any:
     """
 
     def mark(inner: Callable[..., Any]) -> Callable[..., Any]:
-        inner.__ag_do_not_convert__ = True  # type: ignore[attr-defined]
+        if not isinstance(inner, types.FunctionType):
+            # Weft's own functions are not converted, and what they call is called as it is.
+            @functools.wraps(inner)
+            def call(*args: Any, **kwargs: Any) -> Any:
+                return inner(*args, **kwargs)
+
+            return call
+        inner.__ag_do_not_convert__ = inner.__code__  # type: ignore[attr-defined]
         return inner
 
     return mark if func is None else mark(func)

@@ -2,6 +2,8 @@
 
 x: int = 1                ->  x = 1              (annotations of local names are never evaluated)
 
+del x                     ->  x = ag__.Undefined("x")
+
 if a and (y := f()) > 0:  ->  if a:              (a walrus in an operand that may not run)
     body                          if (y := f()) > 0:
                                       body
@@ -28,7 +30,13 @@ from weft.autograph.pyct.templates import replace
 
 def transform(function: ast.FunctionDef, namer: Namer) -> None:
     """Rewrites the function in place. Loops follow in `test_in_body`, once they have flags."""
-    function.body = _Assignments(namer).block(function.body)
+    declared = frozenset(
+        name
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Global, ast.Nonlocal))
+        for name in node.names
+    )
+    function.body = _Assignments(namer, declared).block(function.body)
 
 
 def assigns(node: ast.AST | None) -> bool:
@@ -59,8 +67,9 @@ def _may_not_run(node: ast.AST) -> bool:
 
 
 class _Assignments(ast.NodeTransformer):
-    def __init__(self, namer: Namer) -> None:
+    def __init__(self, namer: Namer, declared: frozenset[str] = frozenset()) -> None:
         self._namer = namer
+        self._declared = declared  # names of other scopes
 
     def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
@@ -82,6 +91,16 @@ class _Assignments(ast.NodeTransformer):
         if node.value is None:
             return ast.copy_location(ast.Pass(), node)
         return self._value(ast.copy_location(ast.Assign([node.target], node.value), node))
+
+    def visit_Delete(self, node: ast.Delete) -> ast.AST | list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for target in node.targets:
+            if isinstance(target, ast.Name) and target.id not in self._declared:
+                template = f"{target.id} = ag__.Undefined({target.id!r})"
+                out += [*replace(target.id, target), *replace(template, node)]
+            else:
+                out.append(ast.copy_location(ast.Delete([target]), node))
+        return out
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
         return self._value(node)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from weft.autograph.operators.conditional import condition_tensor
 from weft.autograph.operators.grown_list import GrownList
 from weft.autograph.operators.state import is_symbolic
+from weft.core.context import state
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import float32, int32
 from weft.core.tensor import Tensor
 from weft.ops.array import ranges, shape as shapes, tiling
 from weft.ops.control.tensor_array import TensorArray
-from weft.ops.math import arithmetic, casting, unary
+from weft.ops.math import arithmetic, casting, comparison, unary
 from weft.ops.reduce import extrema, logic, order, sums
+from weft.ops.static import get_static_value
 
 
 def _any_symbolic(*values: Any) -> bool:
@@ -59,73 +62,6 @@ def range_(*args: Any) -> Any:
     return ranges.range(*args) if _any_symbolic(*args) else range(*args)
 
 
-def enumerate_(iterable: Any, start: Any = 0) -> Any:
-    """`enumerate`; over a tensor it gives pairs of tensors."""
-    if not is_symbolic(iterable):
-        return enumerate(iterable, start)
-    return Rows(lambda i: (i + start, iterable[i]), shapes.shape(iterable)[0])
-
-
-def zip_(*iterables: Any, strict: bool = False) -> Any:
-    """`zip`; over tensors it gives tuples of tensors."""
-    if not iterables or not all(is_symbolic(x) for x in iterables):
-        return zip(*iterables, strict=strict)
-    length = functools.reduce(arithmetic.minimum, [shapes.shape(x)[0] for x in iterables])
-    return Rows(lambda i: tuple([x[i] for x in iterables]), length)
-
-
-def map_(function: Callable[..., Any], *iterables: Any) -> Any:
-    """`map`; over tensors the function sees rows."""
-    if not iterables or not all(is_symbolic(x) for x in iterables):
-        return map(function, *iterables)
-    length = functools.reduce(arithmetic.minimum, [shapes.shape(x)[0] for x in iterables])
-    return Rows(lambda i: function(*[x[i] for x in iterables]), length)
-
-
-def reversed_(sequence: Any) -> Any:
-    """`reversed`."""
-    return tiling.reverse(sequence, [0]) if is_symbolic(sequence) else reversed(sequence)
-
-
-def any_(iterable: Any) -> Any:
-    """`any`."""
-    return logic.reduce_any(iterable) if is_symbolic(iterable) else any(iterable)
-
-
-def all_(iterable: Any) -> Any:
-    """`all`."""
-    return logic.reduce_all(iterable) if is_symbolic(iterable) else all(iterable)
-
-
-def sum_(iterable: Any, start: Any = 0) -> Any:
-    """`sum`; over the first axis of a tensor."""
-    if not is_symbolic(iterable):
-        return sum(iterable, start)
-    return sums.reduce_sum(iterable, axis=0) + start
-
-
-def sorted_(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
-    """`sorted`."""
-    if not is_symbolic(iterable) or key is not None:
-        return sorted(iterable, key=key, reverse=reverse)
-    return order.sort(iterable, direction="DESCENDING" if reverse else "ASCENDING")
-
-
-def _extremum(python: Any, reduce: Any, combine: Any) -> Callable[..., Any]:
-    def choose(*args: Any, **kwargs: Any) -> Any:
-        if kwargs or not _any_symbolic(*args):
-            return python(*args, **kwargs)
-        if len(args) == 1:
-            return reduce(args[0], axis=0)
-        return functools.reduce(combine, args)
-
-    return choose
-
-
-min_ = _extremum(builtins.min, extrema.reduce_min, arithmetic.minimum)
-max_ = _extremum(builtins.max, extrema.reduce_max, arithmetic.maximum)
-
-
 class Rows:
     """What `enumerate`, `zip` and `map` give on tensors: rows made on demand in a graph loop."""
 
@@ -141,8 +77,170 @@ class Rows:
         """One row."""
         return self._row(i)
 
-    def __iter__(self) -> Any:
-        raise TypeError("Rows of tensors can only be iterated over by a converted for loop.")
+    def __iter__(self) -> Iterator[Any]:
+        length = get_static_value(self._length)
+        if length is None:
+            raise TypeError(
+                "Rows of a tensor of unknown length can only be iterated over by a for statement."
+            )
+        return iter([self._row(i) for i in range(int(length))])
+
+
+class Filtered:
+    """What `filter` gives: a for statement puts its body under the condition."""
+
+    def __init__(self, predicate: Callable[[Any], Any], iterable: Any) -> None:
+        self.predicate = predicate
+        self.iterable = iterable
+
+    def __iter__(self) -> Iterator[Any]:
+        return filter(self.predicate, self.iterable)
+
+
+def rows_of(iterable: Any) -> Rows | None:
+    """The rows of something that is iterated over in the graph, None for Python's iterables."""
+    if isinstance(iterable, Rows):
+        return iterable
+    if isinstance(iterable, (TensorArray, GrownList)) and state.graph is not None:
+        return Rows(iterable.read, iterable.size())
+    if is_symbolic(iterable):
+        tensor = convert_to_tensor(iterable)
+        if tensor.shape.rank == 0:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return Rows(lambda i: tensor[i], shapes.shape(tensor)[0])
+    return None
+
+
+def _together(iterables: Sequence[Any]) -> tuple[list[Rows], Tensor] | None:
+    """The rows of several, and the length of the shortest; None if one of them is Python's."""
+    rows = [rows_of(x) for x in iterables]
+    if not rows or any(r is None for r in rows):
+        return None
+    found = [r for r in rows if r is not None]
+    known = [n for n in [get_static_value(r.size()) for r in found] if n is not None]
+    if len(known) == len(found):
+        return found, convert_to_tensor(min(known))
+    return found, functools.reduce(arithmetic.minimum, [r.size() for r in found])
+
+
+def enumerate_(iterable: Any, start: Any = 0) -> Any:
+    """`enumerate`; over a tensor it gives pairs of tensors."""
+    rows = rows_of(iterable)
+    if rows is None:
+        return enumerate(iterable, start)
+    return Rows(lambda i: (i + start, rows.read(i)), rows.size())
+
+
+def zip_(*iterables: Any, strict: bool = False) -> Any:
+    """`zip`; over tensors it gives tuples of tensors."""
+    found = _together(iterables)
+    if found is None:
+        return zip(*iterables, strict=strict)
+    rows, length = found
+    return Rows(lambda i: tuple([r.read(i) for r in rows]), length)
+
+
+def map_(function: Callable[..., Any], *iterables: Any) -> Any:
+    """`map`; over tensors the function sees rows."""
+    found = _together(iterables)
+    if found is None:
+        return map(function, *iterables)
+    rows, length = found
+    return Rows(lambda i: function(*[r.read(i) for r in rows]), length)
+
+
+def filter_(function: Callable[[Any], Any] | None, iterable: Any) -> Any:
+    """`filter`; the condition may be a tensor."""
+    if state.graph is None or function is None:
+        return filter(function, iterable)
+    return Filtered(function, iterable)
+
+
+def reversed_(sequence: Any) -> Any:
+    """`reversed`."""
+    rows = rows_of(sequence)
+    if rows is None:
+        return reversed(sequence)
+    if is_symbolic(sequence):
+        return tiling.reverse(sequence, [0])
+    return Rows(lambda i: rows.read(rows.size() - 1 - i), rows.size())
+
+
+def _fold(items: Iterable[Any], combine: Any, decisive: bool) -> Any:
+    """`any` or `all` of Python's items some of which may be tensors."""
+    result: Any = not decisive
+    for item in items:
+        if not is_symbolic(item):
+            if bool(item) is decisive:
+                return decisive
+        elif is_symbolic(result):
+            result = combine(result, condition_tensor(item))
+        else:
+            result = condition_tensor(item)
+    return result
+
+
+def any_(iterable: Any) -> Any:
+    """`any`."""
+    if is_symbolic(iterable):
+        return logic.reduce_any(iterable)
+    return _fold(iterable, comparison.logical_or, True) if state.graph else any(iterable)
+
+
+def all_(iterable: Any) -> Any:
+    """`all`."""
+    if is_symbolic(iterable):
+        return logic.reduce_all(iterable)
+    return _fold(iterable, comparison.logical_and, False) if state.graph else all(iterable)
+
+
+def round_(number: Any, ndigits: int | None = None) -> Any:
+    """`round`."""
+    if not is_symbolic(number):
+        return round(number, ndigits)
+    if ndigits is None:
+        return casting.cast(unary.round(number), int32)
+    scale = 10.0**ndigits
+    return unary.round(number * scale) / scale
+
+
+def sum_(iterable: Any, start: Any = 0) -> Any:
+    """`sum`; over the first axis of a tensor."""
+    if not is_symbolic(iterable):
+        return sum(iterable, start)
+    return sums.reduce_sum(iterable, axis=0) + start
+
+
+def sorted_(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    """`sorted`; of a tensor of unknown length a tensor, else a list."""
+    if state.graph is not None and not is_symbolic(iterable):
+        iterable = list(iterable)
+    tensors = is_symbolic(iterable) or (isinstance(iterable, list) and _any_symbolic(*iterable))
+    if not tensors or key is not None:
+        return sorted(iterable, key=key, reverse=reverse)
+    made = order.sort(
+        convert_to_tensor(iterable), direction="DESCENDING" if reverse else "ASCENDING"
+    )
+    return made if made.shape[0] is None else list(made)  # type: ignore[call-overload]
+
+
+def _extremum(python: Any, reduce: Any, combine: Any) -> Callable[..., Any]:
+    def choose(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and state.graph is not None:
+            if is_symbolic(args[0]):
+                return reduce(args[0], axis=0)
+            args = tuple(args[0])
+            if not _any_symbolic(*args):
+                return python(args)
+        if kwargs or not _any_symbolic(*args):
+            return python(*args, **kwargs)
+        return functools.reduce(combine, args)
+
+    return choose
+
+
+min_ = _extremum(builtins.min, extrema.reduce_min, arithmetic.minimum)
+max_ = _extremum(builtins.max, extrema.reduce_max, arithmetic.maximum)
 
 
 OVERLOADS: dict[Any, Any] = {
@@ -155,7 +253,9 @@ OVERLOADS: dict[Any, Any] = {
     enumerate: enumerate_,
     zip: zip_,
     map: map_,
+    filter: filter_,
     reversed: reversed_,
+    round: round_,
     any: any_,
     all: all_,
     sum: sum_,

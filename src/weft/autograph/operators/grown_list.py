@@ -96,7 +96,8 @@ class GrownList:
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            return self.stack()[key]
+            handle = stacks.from_tensor_op(self.stack()[key])
+            return GrownList(handle, self.dtype, self.element_shape)
         if isinstance(key, int) and key < 0:
             return self.read(self.size() + key)
         return self.read(key)

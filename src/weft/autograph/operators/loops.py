@@ -7,8 +7,8 @@ from typing import Any
 
 from weft import nest
 from weft.autograph.operators import staging
-from weft.autograph.operators.builtins import Rows
-from weft.autograph.operators.conditional import condition_tensor, if_exp
+from weft.autograph.operators.builtins import Filtered, Rows, rows_of
+from weft.autograph.operators.conditional import condition_tensor, if_exp, if_stmt
 from weft.autograph.operators.grown_list import GrownList, as_grown
 from weft.autograph.operators.state import (
     as_tensor,
@@ -134,6 +134,16 @@ def for_stmt(
     options: Callable[[], LoopOptions] | None,
 ) -> None:
     """A `for` statement."""
+    if isinstance(iterated, Filtered):
+        predicate, every = iterated.predicate, body
+        iterated = iterated.iterable
+
+        def body(item: Any) -> None:
+            if_stmt(
+                predicate(item), lambda: every(item), lambda: None,
+                get_state, set_state, names, needed, appended,
+            )  # fmt: skip
+
     stage = getattr(iterated, "__autograph_for__", None)
     if stage is not None and state.graph is not None:
         stage(extra_test, body, get_state, set_state, names, used_after)
@@ -169,15 +179,13 @@ def for_stmt(
 
 def _elements(iterated: Any) -> tuple[Tensor, Callable[[Tensor], Any]]:
     """How many elements there are, and how to get one."""
-    if isinstance(iterated, (TensorArray, GrownList, Rows)):
-        return iterated.size(), iterated.read
-    tensor = convert_to_tensor(iterated)
-    if tensor.shape.rank == 0:
-        raise TypeError("Cannot iterate over a scalar tensor.")
+    tensor = iterated
     if isinstance(tensor, SymbolicTensor) and tensor.node.op.name == "Range":
         start, _, delta = tensor.node.inputs
         return shapes.shape(tensor)[0], lambda i: start + _cast_like(i, delta) * delta
-    return shapes.shape(tensor)[0], lambda i: tensor[i]
+    rows = rows_of(iterated)
+    assert rows is not None
+    return rows.size(), rows.read
 
 
 def _cast_like(i: Tensor, like: Tensor) -> Tensor:
@@ -394,9 +402,7 @@ class _StagedLoop:
             if v.undefined and v.name in self.used_after and not is_internal(v.name):
                 Assert(
                     out[0] > 0,
-                    [
-                        f"'{v.name}' is first defined in a loop that ran no iteration, and used after."
-                    ],
+                    [f"'{v.name}' is first defined in a loop that did not run, and used after it."],
                 )
         self.set_state(tuple(results))
 

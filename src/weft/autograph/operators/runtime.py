@@ -41,5 +41,5 @@ def install_converter(convert: Callable[[Any], Any]) -> None:
 
 def mark_converted(function: Any) -> Any:
     """Innermost decorator of functions defined in converted code: they are converted already."""
-    function.__ag_converted__ = True
+    function.__ag_converted__ = function.__code__
     return function
