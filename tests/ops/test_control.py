@@ -281,14 +281,3 @@ def test_eager_control_flow_is_differentiable() -> None:
         y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (0, x))[1]
         z = tf.cond(y > 0, lambda: y * y, lambda: y)
     assert tape.gradient(z, x).numpy() == 8 * 2.0**7
-
-
-def test_gradients_of_graphs_with_control_flow_are_refused_by_name() -> None:
-    def f(x: tf.Tensor) -> object:
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = tf.cond(x > 0, lambda: x * x, lambda: x)
-        return tape.gradient(y, x)
-
-    with pytest.raises(NotImplementedError, match="through If"):
-        trace(f, [F32])

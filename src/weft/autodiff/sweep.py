@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from weft.core.dtypes import variant
+from weft.core.dtypes import resource, variant
 from weft.core.tensor import Tensor
 from weft.ops.array import fill
 from weft.ops.control import stack
@@ -86,8 +86,14 @@ def _depending_on(records: Sequence[Record], sources: list[Tensor]) -> set[int]:
     reached = {id(source) for source in sources}
     for record in records:
         if any(id(x) in reached for x in record.inputs) and not isinstance(record.op.vjp, Absent):
-            reached.update([id(out) for out in record.outputs])
+            reached.update([id(out) for out in record.outputs if takes_gradient(out)])
     return reached
+
+
+def takes_gradient(tensor: Tensor) -> bool:
+    """Whether gradients flow through a tensor: floats, stacks of them, variables by their handles."""
+    dtype = tensor.dtype
+    return dtype.is_floating or dtype.is_complex or dtype is variant or dtype is resource
 
 
 def _summed(gradients: dict[int, list[Tensor]], tensor: Tensor, *, keep: bool) -> Tensor | None:

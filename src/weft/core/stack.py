@@ -39,11 +39,18 @@ class Stack(Variant):
     push or write after the other), else a mask.
     """
 
-    __slots__ = ("_buffer", "_written", "element_dtype", "length")
+    __slots__ = ("_buffer", "_written", "element_dtype", "endless", "length")
 
     def __init__(
-        self, element_dtype: np.dtype[Any], length: int, buffer: _Buffer | None, written: Written
+        self,
+        element_dtype: np.dtype[Any],
+        length: int,
+        buffer: _Buffer | None,
+        written: Written,
+        endless: bool = False,
     ) -> None:
+        # Below its elements lie zeros without end: the gradient of a stack nobody asked for.
+        self.endless = endless
         self.element_dtype = element_dtype
         self.length = length
         self._buffer = buffer
@@ -55,6 +62,11 @@ class Stack(Variant):
         if length < 0:
             raise InvalidArgumentError(None, None, f"TensorArray: size must be >= 0, got {length}.")
         return cls(dtype, length, None, 0)
+
+    @classmethod
+    def zeros(cls) -> Stack:
+        """Zeros without end."""
+        return cls(np.dtype(np.float32), 0, None, 0, endless=True)
 
     @classmethod
     def from_array(cls, array: Array) -> Stack:
@@ -80,8 +92,9 @@ class Stack(Variant):
 
     def read(self, i: int, shape: tuple[int, ...] | None = None) -> Array:
         """Element i; zeros of the given shape if it was never written."""
-        self._check(i)
-        if self._buffer is not None and self._has(i):
+        if not (self.endless and i >= self.length):
+            self._check(i)
+        if self._buffer is not None and self.has_written(i):
             return self._buffer.data[i, ...]
         shape = self.element_shape if shape is None else shape
         if shape is None:
@@ -112,7 +125,7 @@ class Stack(Variant):
 
     def write(self, i: int, value: Array, *, grow: bool = False) -> Stack:
         """A stack with element i replaced."""
-        if grow and i >= self.length:
+        if (grow or self.endless) and i >= self.length:
             return self._resized(i + 1).write(i, value)
         self._check(i)
         value = np.asarray(value)
@@ -125,9 +138,9 @@ class Stack(Variant):
         dtype = value.dtype if self._buffer is None else self.element_dtype
         with _claim:
             buffer = self._buffer_with_room(value.shape, dtype, i)
-            buffer.data[i] = value
+            buffer.data[i, ...] = value  # the ellipsis unpacks objects, too
             buffer.taken[i] = True
-        return Stack(dtype, self.length, buffer, self._written_with(i))
+        return Stack(dtype, self.length, buffer, self._written_with(i), self.endless)
 
     def _written_with(self, i: int) -> Written:
         written = self._written
@@ -144,11 +157,17 @@ class Stack(Variant):
         """A stack with one more element at the end."""
         return self._resized(self.length + 1).write(self.length, value)
 
-    def pop(self) -> tuple[Stack, Array]:
-        """A stack without its last element, and that element."""
+    def pop(self, shape: tuple[int, ...] | None = None) -> tuple[Stack, Array]:
+        """A stack without its last element, and that element (zeros if it was never written)."""
         if not self.length:
+            if self.endless and shape is not None:
+                return self, np.zeros(shape, self.element_dtype)
             raise OutOfRangeError(None, None, "Cannot pop from an empty stack.")
-        return self._resized(self.length - 1), self.read(self.length - 1)
+        return self._resized(self.length - 1), self.read(self.length - 1, shape)
+
+    def has_written(self, i: int) -> bool:
+        """Whether element i was ever written."""
+        return self._buffer is not None and 0 <= i < self.length and self._has(i)
 
     def _resized(self, length: int) -> Stack:
         written = self._written
@@ -157,7 +176,7 @@ class Stack(Variant):
         else:
             kept = written[:length]
             written = np.concatenate([kept, np.zeros(length - len(kept), np.bool_)])
-        return Stack(self.element_dtype, length, self._buffer, written)
+        return Stack(self.element_dtype, length, self._buffer, written, self.endless)
 
     def _buffer_with_room(
         self, element_shape: tuple[int, ...], dtype: np.dtype[Any], i: int

@@ -150,7 +150,10 @@ class Graph:
         self.inputs: list[SymbolicTensor] = []
         self.outputs: list[SymbolicTensor] = []
         self.structured_outputs: Any = None
-        self.gradient: Any = None  # how to differentiate a call of it, once somebody asked
+        # What autodiff knows of it, once somebody asked: as a body, as a call, as part of a node.
+        self.gradient: Any = None
+        self.call_gradient: Any = None
+        self.saving: Any = None
         self.plan: Any = None  # its executable form, once it ran
         # outer tensor -> the placeholder that stands for it here, in the order of first use.
         self._captures: dict[int, tuple[Tensor, SymbolicTensor]] = {}

@@ -35,13 +35,17 @@ def _call(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | No
 
 
 def _call_recorded(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
+    count = None
     if state.mode & GRAPH:
+        if op.kernel is STRUCTURED and state.tapes and op.name != "PartitionedCall":
+            repeatedly = len(state.tapes) > 1
+            inputs, attrs, count = prepare_structured(op, inputs, attrs, repeatedly)
         inputs, out = state.graph.add_op(op, inputs, attrs, name)
     else:
         out = _run_eagerly(op, inputs, attrs)
     for tape in state.tapes:
         tape.record(op, inputs, attrs, out)
-    return out
+    return out if count is None else out[:count]
 
 
 def _run_eagerly(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
@@ -79,6 +83,16 @@ def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
 
 # Set by the execution layer: how to run the nested graphs of an op eagerly.
 run_structured: Callable[[Op, list[Any], dict[str, Any]], Any]
+
+
+# Set by the autodiff layer: how ops that hold graphs are made to save what their gradients need.
+prepare_structured: Callable[[Op, Any, dict[str, Any], bool], tuple[Any, dict[str, Any], int]]
+
+
+def install_structured_preparation(prepare: Callable[..., Any]) -> None:
+    """The autodiff layer says how ops that hold graphs are prepared while a tape records."""
+    global prepare_structured  # noqa: PLW0603 - a hook, set once at import
+    prepare_structured = prepare
 
 
 def install_structured_runner(run: Callable[[Op, list[Any], dict[str, Any]], Any]) -> None:

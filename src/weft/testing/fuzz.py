@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.autodiff.tape import GradientTape
 from weft.core.convert import convert_to_tensor
 from weft.core.tensor import Tensor
 from weft.function.polymorphic import function
@@ -206,11 +207,27 @@ def _agree(a: Any, b: Any) -> bool:
     return all(np.allclose(x, y, 1e-5, 1e-6) for x, y in zip(a, b, strict=True))
 
 
-def check_program(seed: int) -> str | None:
+def with_gradients(run: Callable[..., Any]) -> Callable[..., Any]:
+    """The same program, which also returns the gradients of its float result."""
+
+    def both(*inputs: Tensor) -> Any:
+        sources = list(inputs[len(_VARIABLES) :])
+        with GradientTape() as tape:
+            tape.watch(sources)
+            result = run(*inputs)
+        found = tape.gradient(result[1], sources, unconnected_gradients="zero")
+        return [*result, *found]
+
+    return both
+
+
+def check_program(seed: int, *, gradients: bool = False) -> str | None:
     """None if eager and traced runs agree, else the program and what differed."""
     source = ProgramWriter(seed).write()
     eager = load(source, seed)
-    traced = function(eager)
+    traced: Callable[..., Any] = function(eager)
+    if gradients:
+        eager, traced = with_gradients(eager), with_gradients(traced)
     for k in range(3):
         inputs = _inputs(seed * 10 + k)
         expected, got = _outcome(eager, inputs), _outcome(traced, inputs)
@@ -225,11 +242,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m weft.testing.fuzz", description=__doc__)
     parser.add_argument("--programs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--grad", action="store_true", help="compare gradients too")
     options = parser.parse_args(arguments)
     logging.getLogger("weft").setLevel(logging.ERROR)
     failed = 0
     for seed in range(options.seed, options.seed + options.programs):
-        report = check_program(seed)
+        report = check_program(seed, gradients=options.grad)
         if report is not None:
             failed += 1
             sys.stdout.write(report + "\n")

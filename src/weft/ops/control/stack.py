@@ -19,6 +19,7 @@ from weft.core.stack import Stack
 from weft.core.tensor import Array, Tensor
 from weft.errors import ShapeError
 from weft.ops import rules
+from weft.ops.array import fill
 from weft.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 VARIANT = frozenset({dtypes.variant})
@@ -41,6 +42,17 @@ reserve_op = define_op(
     args("num_elements", INDEX),
     infer=_reserve_infer,
     kernel=lambda xp, size, *, dtype: Stack.reserve(dtype.numpy_dtype, int(size)),
+    native=Special("stack_reserve"),
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
+)
+
+# The gradient of a stack that nothing depends on; needs no length, so nothing has to be saved.
+zeros_op = define_op(
+    "StackZeros",
+    (),
+    infer=lambda: _STACK,
+    kernel=lambda xp: Stack.zeros(),
     native=Special("stack_reserve"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
@@ -133,28 +145,48 @@ def _push_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     return pop_op(g, dtype=item.dtype, shape=item.spec.dims)
 
 
+def _push_kernel(xp: Any, stack: Stack, item: Any) -> Stack:
+    """A stack can hold stacks: what an inner loop saved in each iteration of an outer one."""
+    if isinstance(item, Stack):
+        boxed = np.empty((), object)
+        boxed[()] = item
+        item = boxed
+    return stack.push(item)
+
+
 push_op: Op = define_op(
     "TensorListPushBack",
-    args("input_handle", VARIANT) + args("tensor", DATA),
+    args("input_handle", VARIANT) + args("tensor", DATA | VARIANT),
     infer=lambda stack, item: stack,
-    kernel=lambda xp, stack, item: stack.push(item),
+    kernel=_push_kernel,
     native=Special("stack_push"),
     vjp=_push_vjp,
 )
 
 
 def _pop_vjp(ctx: Any, g_stack: Tensor | None, g_item: Tensor | None) -> tuple[Any, ...]:
-    rest, item = ctx.outputs
+    item = ctx.outputs[1]
     if g_stack is None:
-        g_stack = reserve_op(length_op(rest), dtype=item.dtype)
-    return (push_op(g_stack, item * 0 if g_item is None else g_item),)
+        g_stack = zeros_op()
+    if g_item is None:
+        g_item = zeros_op() if item.dtype is dtypes.variant else fill.zeros_like(item)
+    return (push_op(g_stack, g_item),)
+
+
+def _pop_kernel(xp: Any, stack: Stack, *, dtype: DType, shape: Dims | None) -> tuple[Stack, Any]:
+    if dtype is dtypes.variant:
+        if not stack.has_written(stack.length - 1):
+            return (stack.pop(())[0] if stack.length else stack), Stack.zeros()
+        rest, item = stack.pop()
+        return rest, item.item()
+    return stack.pop(_static(shape))
 
 
 pop_op: Op = define_op(
     "TensorListPopBack",
     args("input_handle", VARIANT),
     infer=lambda stack, *, dtype, shape: (stack, TensorSpec.of(dtype, shape)),
-    kernel=lambda xp, stack, *, dtype, shape: stack.pop(),
+    kernel=_pop_kernel,
     native=Special("stack_pop"),
     vjp=_pop_vjp,
     outputs=2,
@@ -204,7 +236,14 @@ from_tensor_op: Op = define_op(
 def _add_kernel(xp: Any, x: Stack, y: Stack) -> Stack:
     if x.element_shape is None or y.element_shape is None:
         return y if x.element_shape is None else x
-    return Stack.from_array(x.to_array() + y.to_array())
+    if x.element_dtype != object:
+        return Stack.from_array(x.to_array() + y.to_array())
+    out = Stack.reserve(x.element_dtype, 0)
+    for i in range(x.length):  # stacks of stacks
+        parts = [s.read(i).item() for s in (x, y) if s.has_written(i)]
+        item = parts[0] if len(parts) == 1 else _add_kernel(xp, *parts) if parts else Stack.zeros()
+        out = _push_kernel(xp, out, item)
+    return out
 
 
 # Gradients of one stack that arrive from two readers.

@@ -1,0 +1,170 @@
+"""Gradients through branches, loops, TensorArrays and grown lists: as eager execution gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+
+def branch(x: tf.Tensor) -> tf.Tensor:
+    if x > 0:
+        y = x * x * tf.sin(x)
+    else:
+        y = -x
+    return y
+
+
+def switched(x: tf.Tensor) -> tf.Tensor:
+    i = tf.cast(x, tf.int32)
+    return tf.switch_case(i, [lambda: x * x, lambda: tf.exp(x), lambda: tf.sin(x) * x])
+
+
+def fixed_loop(x: tf.Tensor) -> tf.Tensor:
+    y = x
+    for _ in tf.range(3):
+        y = y * x + tf.sin(y)
+    return y
+
+
+def no_iterations(x: tf.Tensor) -> tf.Tensor:
+    y = x * x
+    for _ in tf.range(0):
+        y = y * x
+    return y
+
+
+def nested(x: tf.Tensor) -> tf.Tensor:
+    y = x
+    n = 0
+    while tf.reduce_sum(y) < 50.0:
+        if n % 2 == 0:
+            y = y * x
+        else:
+            for j in tf.range(2):
+                y = y + tf.sqrt(tf.abs(x)) * tf.cast(j + 1, tf.float32)
+        n += 1
+        if n > 5:
+            break
+    return y
+
+
+def early_return(x: tf.Tensor) -> tf.Tensor:
+    y = x
+    for i in tf.range(10):
+        y = y * 1.5 + x
+        if y > 8.0:
+            return y * tf.cast(i, tf.float32)
+    return y
+
+
+def arrays(x: tf.Tensor) -> tf.Tensor:
+    ta = tf.TensorArray(tf.float32, size=0, dynamic_size=True, element_shape=[])
+    for i in tf.range(4):
+        ta = ta.write(i, x * tf.cast(i, tf.float32) * x)
+    s = ta.stack()
+    return tf.reduce_sum(s * s) + ta.read(2) * x
+
+
+def grown(x: tf.Tensor) -> tf.Tensor:
+    powers = []
+    for _ in tf.range(3):
+        x = x * x
+        powers.append(x)
+    return tf.reduce_sum(tf.stack(powers)) + powers[0] * powers[1]
+
+
+def captured_only(x: tf.Tensor) -> tf.Tensor:
+    total = tf.constant(0.0)
+    for i in tf.range(3):
+        total += tf.sin(x * tf.cast(i, tf.float32))
+    return total
+
+
+PROGRAMS = [
+    branch, switched, fixed_loop, no_iterations, nested, early_return, arrays, grown, captured_only,
+]  # fmt: skip
+
+
+def first_and_second(f: Callable[..., tf.Tensor], x: tf.Tensor) -> list[tf.Tensor]:
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = f(x)
+        first = inner.gradient(y, x)
+    return [y, first, outer.gradient(first, x, unconnected_gradients="zero")]
+
+
+@pytest.mark.parametrize("value", [2.0, 1.1, 0.3])
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_same_gradients_everywhere(program: Callable[..., tf.Tensor], value: float) -> None:
+    x = tf.constant(value)
+    expected = [float(t) for t in first_and_second(program, x)]
+    outside = [float(t) for t in first_and_second(tf.function(program), x)]
+    inside = tf.function(lambda x: first_and_second(program, x))(x)
+    np.testing.assert_allclose(outside, expected, rtol=1e-4)
+    np.testing.assert_allclose([float(t) for t in inside], expected, rtol=1e-4)
+
+
+def test_variables_in_branches_and_loops() -> None:
+    w, b = tf.Variable(2.0), tf.Variable(0.5)
+
+    def f(x: tf.Tensor) -> tf.Tensor:
+        for _ in tf.range(3):
+            if x < 5.0:
+                x = x * w
+            else:
+                x = x + b
+        return x
+
+    results = []
+    for g in (f, tf.function(f)):
+        with tf.GradientTape() as tape:
+            y = g(tf.constant(2.0))
+        results.append([float(v) for v in (y, *tape.gradient(y, [w, b]))])
+    assert results[0] == results[1]
+
+
+def test_unknown_sizes() -> None:
+    def f(x: tf.Tensor) -> tf.Tensor:
+        y = tf.zeros_like(x)
+        for i in tf.range(3):
+            y = tf.tanh(y + x * tf.cast(i, tf.float32))
+        return tf.reduce_sum(y)
+
+    x = tf.constant([0.5, -1.0, 2.0])
+    traced = tf.function(f, input_signature=[tf.TensorSpec([None], tf.float32)])
+    gradients = []
+    for g in (f, traced):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = g(x)
+        gradients.append(tape.gradient(y, x).numpy())
+    np.testing.assert_allclose(gradients[0], gradients[1], rtol=1e-5)
+
+
+def test_recurrent_network() -> None:
+    rng = np.random.default_rng(0)
+    w = tf.Variable(rng.normal(size=(4, 4)).astype(np.float32) * 0.5)
+    u = tf.Variable(rng.normal(size=(3, 4)).astype(np.float32) * 0.5)
+    xs = tf.constant(rng.normal(size=(7, 2, 3)).astype(np.float32))
+
+    def loss(xs: tf.Tensor) -> tf.Tensor:
+        h = tf.zeros([2, 4])
+        states = tf.TensorArray(tf.float32, size=7, element_shape=[2, 4])
+        for t in tf.range(7):
+            h = tf.tanh(h @ w + xs[t] @ u)
+            states = states.write(t, h)
+        return tf.reduce_mean(tf.square(states.stack()))
+
+    results = []
+    for f in (loss, tf.function(loss)):
+        with tf.GradientTape() as tape:
+            y = f(xs)
+        results.append([y, *tape.gradient(y, [w, u])])
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-6)
