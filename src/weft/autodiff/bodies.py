@@ -103,4 +103,4 @@ def differentiable(body: Graph, *, repeatedly: bool = False) -> DifferentiableBo
     found = body.gradient.get(repeatedly)
     if found is None:
         found = body.gradient[repeatedly] = DifferentiableBody(body, repeatedly=repeatedly)
-    return found  # type: ignore[no-any-return]
+    return found

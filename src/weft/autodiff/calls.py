@@ -39,9 +39,9 @@ class DifferentiableCall:
         """A value of the forward graph, after it ran."""
         position = self._body.input_position(tensor)
         if position is not None:
-            return ctx.inputs[position]  # type: ignore[no-any-return]
+            return ctx.inputs[position]
         try:
-            return ctx.outputs[self._position[id(tensor)]]  # type: ignore[no-any-return]
+            return ctx.outputs[self._position[id(tensor)]]
         except KeyError:
             raise InternalError(
                 None, None, f"{tensor!r} is needed for a gradient but was not saved."
@@ -64,7 +64,7 @@ def _differentiable_call(body: Graph, *, repeatedly: bool = False) -> Differenti
     found = body.call_gradient.get(repeatedly)
     if found is None:
         found = body.call_gradient[repeatedly] = DifferentiableCall(body, repeatedly=repeatedly)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def call_graph(body: Graph, inputs: Sequence[Tensor], name: str | None = None) -> Sequence[Tensor]:
@@ -72,7 +72,7 @@ def call_graph(body: Graph, inputs: Sequence[Tensor], name: str | None = None) -
     n = len(body.outputs)
     if state.tapes:
         body = _differentiable_call(body, repeatedly=len(state.tapes) > 1).forward
-    return call_op(*inputs, body=body, name=name)[:n]  # type: ignore[no-any-return]
+    return call_op(*inputs, body=body, name=name)[:n]
 
 
 def _call_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor | None, ...]:
@@ -80,7 +80,7 @@ def _call_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor | None, ...]:
     made = next(iter(body.call_gradient.values())) if body.call_gradient else None
     if made is None:
         raise InternalError(None, None, f"The call of {body.name!r} saved nothing for gradients.")
-    return made.vjp(ctx, gs)  # type: ignore[no-any-return]
+    return made.vjp(ctx, gs)
 
 
 register_vjp(call_op, _call_vjp)

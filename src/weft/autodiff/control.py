@@ -155,8 +155,8 @@ def _branch_gradient(
     def value(tensor: SymbolicTensor) -> Tensor:
         position = body.input_position(tensor)
         if position is not None:
-            return ctx.inputs[position + 1]  # type: ignore[no-any-return]
-        return ctx.outputs[saved[id(tensor)]]  # type: ignore[no-any-return]
+            return ctx.inputs[position + 1]
+        return ctx.outputs[saved[id(tensor)]]
 
     def gradient() -> list[Tensor]:
         found = iter(call_graph(step.graph, [*seeds, *[value(t) for t in step.uses]]))
@@ -172,7 +172,7 @@ def _branch_gradient(
 
 def _gradient_spec(step: Any, i: int) -> TensorSpec:
     position = sum(step.connected[:i])
-    return step.graph.outputs[position].spec  # type: ignore[no-any-return]
+    return step.graph.outputs[position].spec
 
 
 register_vjp(if_op, _branches_vjp(lambda selector, fns: cond(selector, *fns)))
@@ -328,7 +328,7 @@ class _LoopGradient:
                 return value[id(tensor)]
             position = self._made.input_position(tensor)
             assert position is not None
-            return self._outside[position - self._n]  # type: ignore[no-any-return]
+            return self._outside[position - self._n]
 
         results = iter(call_graph(step.graph, [*seeds, *[found(t) for t in step.uses]]))
         by_input = {i: next(results) for i, c in enumerate(step.connected) if c}
@@ -351,7 +351,7 @@ def _add(a: Tensor, b: Tensor) -> Tensor:
         return stack.add_stacks_op(a, b)
     out = arithmetic.add_op(a, b)
     out.set_shape(a.shape)
-    return out  # type: ignore[no-any-return]
+    return out
 
 
 register_vjp(while_op, _while_vjp)
