@@ -49,7 +49,7 @@ class _Saving:
 def prepare(
     op: Op, inputs: Sequence[Any], attrs: Attrs, repeatedly: bool
 ) -> tuple[Any, Attrs, int]:
-    """The inputs and attributes of a node that saves; and how many outputs are the original ones."""
+    """The inputs and attributes of a node that saves, and how many outputs it had before."""
     if op is while_op:
         return _prepare_while(inputs, attrs, repeatedly)
     branches: tuple[Graph, ...] = attrs["branches"]
@@ -68,8 +68,10 @@ def _branch_with_saved(k: int, made: Sequence[DifferentiableBody]) -> Graph:
     outputs = [mapped(t) for t in made[k].flat.outputs]
     with building(graph):
         for j, body in enumerate(made):
-            for t in body.saved:
-                outputs.append(mapped(t) if j == k else graph.capture(_placeholder_value(t.spec)))
+            outputs += [
+                mapped(t) if j == k else graph.capture(_placeholder_value(t.spec))
+                for t in body.saved
+            ]
     graph.outputs = outputs
     return graph
 
@@ -176,7 +178,7 @@ def _gradient_spec(step: Any, i: int) -> TensorSpec:
 
 
 register_vjp(if_op, _branches_vjp(lambda selector, fns: cond(selector, *fns)))
-register_vjp(case_op, _branches_vjp(lambda selector, fns: switch_case(selector, fns)))
+register_vjp(case_op, _branches_vjp(switch_case))
 
 
 # --- loops ---------------------------------------------------------------------------------------
@@ -211,7 +213,7 @@ def _prepare_while(inputs: Sequence[Any], attrs: Attrs, repeatedly: bool) -> tup
 
 def _per_iteration(made: DifferentiableBody, n: int) -> list[SymbolicTensor]:
     """The values that change from iteration to iteration and that the gradient may need."""
-    variables = [x for x in made.flat.all_inputs[:n]]
+    variables = made.flat.all_inputs[:n]
     used = {id(t) for t in _all_uses(made)}
     return [*[x for x in variables if id(x) in used], *made.saved]
 

@@ -91,7 +91,7 @@ def _depending_on(records: Sequence[Record], sources: list[Tensor]) -> set[int]:
 
 
 def takes_gradient(tensor: Tensor) -> bool:
-    """Whether gradients flow through a tensor: floats, stacks of them, variables by their handles."""
+    """Whether gradients flow through a tensor: floats, stacks of them, handles of variables."""
     dtype = tensor.dtype
     return dtype.is_floating or dtype.is_complex or dtype is variant or dtype is resource
 

@@ -236,7 +236,7 @@ from_tensor_op: Op = define_op(
 def _add_kernel(xp: Any, x: Stack, y: Stack) -> Stack:
     if x.element_shape is None or y.element_shape is None:
         return y if x.element_shape is None else x
-    if x.element_dtype != object:
+    if x.element_dtype.kind != "O":
         return Stack.from_array(x.to_array() + y.to_array())
     out = Stack.reserve(x.element_dtype, 0)
     for i in range(x.length):  # stacks of stacks
