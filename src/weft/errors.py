@@ -207,6 +207,17 @@ class ShapeError(InvalidArgumentError, ValueError):
         super().__init__(None, None, message)
 
 
+class AssertionFailedError(InvalidArgumentError, AssertionError):
+    """An assertion in a graph does not hold: AssertionError of eager code, and TensorFlow's class.
+
+    >>> isinstance(tf.errors.AssertionFailedError("x must be positive"), AssertionError)
+    True
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(None, None, message)
+
+
 class DTypeError(InvalidArgumentError, TypeError):
     """Dtypes do not fit: InvalidArgumentError of eager code, TypeError of traced code."""
 

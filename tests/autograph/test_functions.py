@@ -1,4 +1,3 @@
-
 """Functions of every kind: nested, lambdas, closures, methods, decorators, partials, generators."""
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ import functools
 import inspect
 import logging
 import os
+import re
 import sys
 import sysconfig
 import types
-import weakref
 from collections.abc import Hashable
 from typing import Any
 
@@ -18,16 +18,22 @@ from weft import nest
 from weft.autograph.converters import pipeline
 from weft.autograph.operators import runtime
 from weft.autograph.operators.builtins import OVERLOADS
+from weft.autograph.pyct.code_table import CodeTable
 from weft.autograph.pyct.source import NoSourceError, function_node
 from weft.ops.control import branch, loop
 
 _logger = logging.getLogger("weft")
 
 # The converted code of functions, by their own code: closures of one definition share it.
-_converted_code: weakref.WeakKeyDictionary[types.CodeType, types.CodeType] = (
-    weakref.WeakKeyDictionary()
-)
-_refused: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
+_converted_code = CodeTable[types.CodeType]()
+# Code that could not be converted, and why.
+_refused = CodeTable[str]()
+# Lambdas inside of converted code.
+_converted_lambdas = CodeTable[bool]()
+
+# Functions that the converters make of blocks (see converters.control_flow).
+_BLOCK = re.compile(r"(then|otherwise|loop_(body|test)|extra_test|[gs]et_state)(_\d+)?")
+BLOCK = ".<block>"  # the end of their qualified names
 
 # Functions of Weft that call functions of the user while tracing.
 _HIGHER_ORDER = frozenset({branch.case, branch.cond, branch.switch_case, loop.while_loop})
@@ -117,7 +123,7 @@ def convert_function(function: types.FunctionType) -> types.FunctionType:
         try:
             made = _convert_code(function)
         except NoSourceError as e:
-            _refused.add(code)
+            _refused[code] = str(e)
             _logger.warning(
                 "AutoGraph could not convert %s (%s): it runs as it is. Tensors cannot be used in "
                 "its if, while and for statements.",
@@ -134,8 +140,11 @@ def should_convert(function: types.FunctionType) -> bool:
     code = function.__code__
     if getattr(function, "__ag_do_not_convert__", None) is code or is_converted(function):
         return False
-    if code in _refused or code.co_flags & (
-        inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    if (
+        code in _refused
+        or code in _converted_lambdas
+        or code.co_flags
+        & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
     ):
         return False
     file = code.co_filename
@@ -143,6 +152,11 @@ def should_convert(function: types.FunctionType) -> bool:
         return False
     module = (function.__module__ or "").split(".")[0]
     return module not in sys.stdlib_module_names or module == "__main__"
+
+
+def why_refused(code: types.CodeType) -> str | None:
+    """Why the function of some code could not be converted, if it was tried."""
+    return _refused.get(code)
 
 
 def is_converted(function: Any) -> bool:
@@ -166,7 +180,30 @@ def _convert_code(function: types.FunctionType) -> types.CodeType:
     namespace: dict[str, Any] = {}
     exec(compile(module, code.co_filename, "exec"), namespace)
     made: types.FunctionType = namespace["ag_factory"](None, *[None] * len(free))
-    return made.__code__
+    polished = _polished(made.__code__, code.co_name, code.co_qualname)
+    for inner_code in _lambdas(polished):
+        _converted_lambdas[inner_code] = True
+    return polished
+
+
+def _lambdas(code: types.CodeType) -> list[types.CodeType]:
+    """The lambdas inside: they hold expressions only, which have been converted."""
+    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return [c for c in inner if c.co_name == "<lambda>"] + [f for c in inner for f in _lambdas(c)]
+
+
+def _polished(code: types.CodeType, name: str, qualname: str) -> types.CodeType:
+    """The code with the names that the user knows: blocks have that of the function around them."""
+    constants = []
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            if _BLOCK.fullmatch(constant.co_name):
+                inner = (name, qualname.removesuffix(BLOCK) + BLOCK)
+            else:
+                inner = (constant.co_name, f"{qualname}.<locals>.{constant.co_name}")
+            constant = _polished(constant, *inner)
+        constants.append(constant)
+    return code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(constants))
 
 
 def converted_tree(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:

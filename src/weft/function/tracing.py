@@ -16,6 +16,7 @@ from weft.core.specs import TensorSpec
 from weft.core.tensor import SymbolicTensor, Tensor
 from weft.function.signature import Parameters
 from weft.function.trace_types import TraceType
+from weft.function.user_errors import user_code
 from weft.graph.ir import Graph
 from weft.graph.names import valid_name
 from weft.ops.array.source import identity_op
@@ -47,7 +48,7 @@ def trace(
     graph = Graph(parameters.name, outer=state.graph, is_function=True)
     if autograph:
         python_function = converted(python_function)
-    with building(graph), creating_variables(policy), staging.fresh():
+    with building(graph), creating_variables(policy), staging.fresh(), user_code():
 
         def make(spec: TensorSpec, name: str) -> Tensor:
             return graph.add_input(spec, valid_name(name))

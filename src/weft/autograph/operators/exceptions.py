@@ -13,7 +13,7 @@ from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, define_op
 
 
 def _raise_kernel(xp: Any, *, exception: BaseException) -> tuple[()]:
-    raise exception
+    raise exception.with_traceback(None)  # that of an earlier run
 
 
 raise_op = define_op(
@@ -33,7 +33,11 @@ def raise_stmt(exception: Any, cause: Any = None, has_cause: bool = False) -> No
     frame = staging.current()
     if frame is not None:
         frame.raised = True
-        raise_op(exception=exception() if isinstance(exception, type) else exception)
+        if isinstance(exception, type):
+            exception = exception()
+        if has_cause:
+            exception.__cause__ = cause
+        raise_op(exception=exception)
         return
     if has_cause:
         raise exception from cause

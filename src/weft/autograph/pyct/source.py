@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-import textwrap
 import types
 from typing import Any
 
@@ -23,32 +22,23 @@ def function_node(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
         raise NoSourceError(f"its source is not available ({e})") from None
     if function.__name__ == "<lambda>":
         return _lambda_node(function, lines, first)
-    tree = _parse(textwrap.dedent("".join(lines)), function)
-    ast.increment_lineno(tree, first - 1)
-    _shift_columns(tree, _indentation(lines))
+    tree = _parse(lines, first)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
             return node
     raise NoSourceError("its definition was not found in the source")
 
 
-def _parse(text: str, function: Any) -> ast.Module:
+def _parse(lines: list[str], first: int) -> ast.Module:
+    """The tree of some lines of a file, with their numbers and columns there."""
+    # Indented lines go under an `if`: to dedent them would change strings over several lines.
+    indented = bool(lines) and lines[0][:1].isspace()
     try:
-        return ast.parse(text)
+        tree = ast.parse(("if 1:\n" if indented else "") + "".join(lines))
     except SyntaxError as e:
         raise NoSourceError(f"its source does not parse on its own ({e})") from None
-
-
-def _indentation(lines: list[str]) -> int:
-    return len(lines[0]) - len(lines[0].lstrip()) if lines else 0
-
-
-def _shift_columns(tree: ast.AST, by: int) -> None:
-    for node in ast.walk(tree):
-        for name in ("col_offset", "end_col_offset"):
-            column = getattr(node, name, None)
-            if column is not None:
-                setattr(node, name, column + by)
+    ast.increment_lineno(tree, first - 2 if indented else first - 1)
+    return tree
 
 
 def _lambda_node(function: types.FunctionType, lines: list[str], first: int) -> ast.Lambda:
@@ -58,8 +48,7 @@ def _lambda_node(function: types.FunctionType, lines: list[str], first: int) -> 
     try:
         tree = ast.parse(whole)
     except SyntaxError:
-        tree = _parse(textwrap.dedent("".join(lines)), function)
-        ast.increment_lineno(tree, first - 1)
+        tree = _parse(lines, first)
     candidates = [
         node
         for node in ast.walk(tree)

@@ -33,10 +33,9 @@ def expression(template: str, origin: ast.AST, **replacements: Any) -> ast.expr:
 def _place(node: Any, origin: Any) -> None:
     if getattr(node, "_original", False):
         return
-    node.lineno = origin.lineno
-    node.col_offset = origin.col_offset
-    node.end_lineno = getattr(origin, "end_lineno", origin.lineno)
-    node.end_col_offset = getattr(origin, "end_col_offset", origin.col_offset)
+    # One line: of a call over several, Python reports the last in tracebacks.
+    node.lineno = node.end_lineno = origin.lineno
+    node.col_offset = node.end_col_offset = origin.col_offset
 
 
 def mark_original(tree: ast.AST) -> None:

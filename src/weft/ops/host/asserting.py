@@ -8,7 +8,7 @@ from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import BOOL, DATA
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array
-from weft.errors import InvalidArgumentError
+from weft.errors import AssertionFailedError
 from weft.ops import rules, static
 from weft.ops.host.formatting import format_array
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op, each
@@ -22,7 +22,7 @@ def _assert_infer(condition: TensorSpec, *data: TensorSpec, summarize: int) -> t
 def _assert_kernel(xp: Any, condition: Any, *data: Array, summarize: int) -> tuple[()]:
     if not condition:
         shown = " ".join(format_array(xp.asarray(value), summarize) for value in data)
-        raise InvalidArgumentError(None, None, f"assertion failed: {shown}")
+        raise AssertionFailedError(f"assertion failed: {shown}")
     return ()
 
 
