@@ -151,6 +151,13 @@ from weft.ops.control.branch import (
     cond as cond,
     switch_case as switch_case,
 )
+from weft.ops.control.functional import (
+    foldl as foldl,
+    foldr as foldr,
+    map_fn as map_fn,
+    scan as scan,
+    vectorized_map as vectorized_map,
+)
 from weft.ops.control.loop import (
     while_loop as while_loop,
 )

@@ -1,4 +1,3 @@
-
 """`if`, ternaries, `match`: on Python values and on tensors, eager and traced."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-
 """`while` and `for`, with `break`, `continue`, `else`, and everything that can be iterated over."""
 
 from __future__ import annotations

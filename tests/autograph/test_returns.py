@@ -1,4 +1,3 @@
-
 """`return` anywhere: in branches, loops, `with`, `try`, on some paths only."""
 
 from __future__ import annotations

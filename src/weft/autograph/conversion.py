@@ -20,7 +20,7 @@ from weft.autograph.operators import runtime
 from weft.autograph.operators.builtins import OVERLOADS
 from weft.autograph.pyct.code_table import CodeTable
 from weft.autograph.pyct.source import NoSourceError, function_node
-from weft.ops.control import branch, loop
+from weft.ops.control import branch, functional, loop
 
 _logger = logging.getLogger("weft")
 
@@ -36,7 +36,19 @@ _BLOCK = re.compile(r"(then|otherwise|loop_(body|test)|extra_test|[gs]et_state)(
 BLOCK = ".<block>"  # the end of their qualified names
 
 # Functions of Weft that call functions of the user while tracing.
-_HIGHER_ORDER = frozenset({branch.case, branch.cond, branch.switch_case, loop.while_loop})
+_HIGHER_ORDER = frozenset(
+    {
+        branch.case,
+        branch.cond,
+        branch.switch_case,
+        functional.foldl,
+        functional.foldr,
+        functional.map_fn,
+        functional.scan,
+        functional.vectorized_map,
+        loop.while_loop,
+    }
+)
 _CALLED = (types.FunctionType, types.MethodType, functools.partial)
 
 _LIBRARIES = tuple(

@@ -1,0 +1,298 @@
+"""`tf.map_fn`, `tf.scan`, `tf.foldl`, `tf.foldr`, `tf.vectorized_map`: functions over rows.
+
+All are one `while_loop` that reads rows and writes results to TensorArrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft import nest
+from weft.core.context import state
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import DType, as_dtype
+from weft.core.specs import TensorSpec
+from weft.errors import DTypeError, OutOfRangeError, ShapeError
+from weft.ops.array import fill, joining, shape as shapes, shape_checks
+from weft.ops.control.loop import while_loop
+from weft.ops.control.nested import NestedTrace
+from weft.ops.control.tensor_array import TensorArray, TensorArraySpec
+
+
+class _Rows:
+    """The elements of a nest of tensors along their first axis."""
+
+    def __init__(self, op: str, elems: Any, *, broadcast: bool = False) -> None:
+        self._op = op
+        self.structure = elems
+        self.tensors = [convert_to_tensor(leaf) for leaf in nest.flatten(elems)]
+        if not self.tensors:
+            raise ValueError(f"{op}: elems must hold at least one tensor, got {elems!r}.")
+        if any(t.shape.rank == 0 for t in self.tensors):
+            raise ShapeError(
+                f"{op}: elems must be tensors with at least one axis, got a scalar. A list is "
+                "taken for several elems: convert it with tf.constant."
+            )
+        sizes = [None if t.shape.rank is None else t.shape[0] for t in self.tensors]
+        known = {n for n in sizes if n is not None and not (broadcast and n == 1)}
+        if len(known) > 1:
+            raise ShapeError(f"{op}: elems must have one length, got {sorted(known)}.")
+        # The one row of a tensor of length 1 goes with every row of the others.
+        self._single = [broadcast and n == 1 and any(m != 1 for m in sizes) for n in sizes]
+        longest = self._single.index(False)
+        self.static_length = next(iter(known)) if known else sizes[longest]
+        self.length = (
+            convert_to_tensor(self.static_length)
+            if self.static_length is not None
+            else shapes.shape(self.tensors[longest])[0]
+        )
+
+    def __getitem__(self, i: Any) -> Any:
+        rows = [t[0] if one else t[i] for t, one in zip(self.tensors, self._single, strict=True)]
+        return nest.pack_sequence_as(self.structure, rows)
+
+    def specs(self) -> list[TensorSpec]:
+        """The types of one row."""
+        return [
+            TensorSpec.of(t.dtype, None if t.spec.dims is None else t.spec.dims[1:])
+            for t in self.tensors
+        ]
+
+    def dtypes(self) -> Any:
+        """The dtypes, in the structure of the elements."""
+        return nest.pack_sequence_as(self.structure, [t.dtype for t in self.tensors])
+
+    def check_not_empty(self) -> None:
+        if self.static_length == 0:
+            raise OutOfRangeError(
+                None, None, f"{self._op}: elems has no rows; pass an initializer to allow that."
+            )
+
+
+class _Results:
+    """The TensorArrays that collect one result per row, in the structure of the results."""
+
+    def __init__(self, op: str, signature: Any, rows: _Rows) -> None:
+        self._op = op
+        self._structure = signature
+        self._specs = [_spec(op, leaf) for leaf in nest.flatten(signature)]
+        self._element_shapes = [dims for _, dims in self._specs]
+        self._length = rows.static_length
+        self.arrays = tuple(
+            [TensorArray(d, size=rows.length, element_shape=s) for d, s in self._specs]
+        )
+
+    def write(self, arrays: Sequence[TensorArray], i: Any, value: Any) -> tuple[TensorArray, ...]:
+        """The arrays with the result of one row."""
+        try:
+            nest.assert_same_structure(self._structure, value)
+        except (TypeError, ValueError) as e:
+            raise ValueError(
+                f"{self._op}: fn must return the structure of elems, or of fn_output_signature. {e}"
+            ) from None
+        out = []
+        for k, leaf in enumerate(nest.flatten(value)):
+            dtype = self._specs[k][0]
+            tensor = convert_to_tensor(leaf, dtype_hint=dtype)
+            if tensor.dtype is not dtype:
+                raise DTypeError(
+                    f"{self._op}: fn returned {tensor.dtype.name} where {dtype.name} was expected. "
+                    f"Pass fn_output_signature=tf.{tensor.dtype.name}, or convert with tf.cast."
+                )
+            out.append(arrays[k].write(i, tensor))
+            self._element_shapes[k] = out[-1].element_shape
+        return tuple(out)
+
+    def stacked(self, arrays: Sequence[TensorArray]) -> Any:
+        """One tensor per result; its static shape is what the loop's body was seen to write."""
+        out = []
+        for array, shape in zip(arrays, self._element_shapes, strict=True):
+            if state.graph is None and self._length == 0 and shape is None:
+                out.append(fill.zeros([0], array.dtype))  # nobody can know the shape of a row
+                continue
+            known = TensorArray._of(TensorArraySpec(shape, array.dtype), array.handle)
+            tensor = known.stack()
+            if state.graph is not None and self._length is not None and tensor.shape.rank:
+                tensor = shape_checks.ensure_shape(tensor, [self._length, *tensor.shape[1:]])
+            out.append(tensor)
+        return nest.pack_sequence_as(self._structure, out)
+
+
+def _spec(op: str, leaf: Any) -> tuple[DType, Any]:
+    if isinstance(leaf, TensorSpec):
+        return leaf.dtype, leaf.shape
+    try:
+        return as_dtype(leaf), None
+    except TypeError:
+        raise TypeError(
+            f"{op}: fn_output_signature must hold dtypes and TensorSpecs, got {leaf!r}."
+        ) from None
+
+
+def _check_callable(op: str, fn: Any) -> None:
+    if not callable(fn):
+        raise TypeError(f"{op}: fn must be callable, got {fn!r}.")
+
+
+def map_fn(
+    fn: Callable[[Any], Any],
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """The results of `fn` on each row of `elems`, stacked.
+
+    `fn_output_signature` (or `dtype`) gives the dtypes of the results if they are not those of
+    `elems`.
+
+    >>> tf.map_fn(lambda row: tf.reduce_sum(row), tf.constant([[1, 2], [3, 4]])).numpy()
+    array([3, 7], dtype=int32)
+    """
+    _check_callable("map_fn", fn)
+    rows = _Rows("map_fn", elems)
+    signature = dtype if fn_output_signature is None else fn_output_signature
+    return _map("map_fn", fn, rows, rows.dtypes() if signature is None else signature, name)
+
+
+def _map(op: str, fn: Callable[[Any], Any], rows: _Rows, signature: Any, name: str | None) -> Any:
+    results = _Results(op, signature, rows)
+    _, arrays = while_loop(
+        lambda i, _: i < rows.length,
+        lambda i, arrays: (i + 1, results.write(arrays, i, fn(rows[i]))),
+        (convert_to_tensor(0), results.arrays),
+        name=name or "map",
+    )
+    return results.stacked(arrays)
+
+
+def vectorized_map(
+    fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
+    """The results of `fn` on each row of `elems`, stacked; tensors of length 1 go with all others.
+
+    Runs row by row like `tf.map_fn`, and learns the dtypes of the results by itself.
+
+    >>> tf.vectorized_map(lambda pair: pair[0] * pair[1], (tf.range(3), tf.constant([5]))).numpy()
+    array([ 0,  5, 10], dtype=int32)
+    """
+    _check_callable("vectorized_map", fn)
+    rows = _Rows("vectorized_map", elems, broadcast=True)
+    if state.graph is not None:
+        structure = (rows.structure,)
+        probe = NestedTrace(fn, "vectorized_map_probe", rows.specs(), structure)
+        signature = nest.pack_sequence_as(probe.result, [spec.dtype for spec in probe.specs])
+        return _map("vectorized_map", fn, rows, signature, None)
+    if not rows.static_length:
+        return _no_rows(fn, rows)
+    made = [nest.map_structure(convert_to_tensor, fn(rows[i])) for i in range(rows.static_length)]
+    return nest.map_structure(lambda *leaves: joining.stack(leaves), *made)
+
+
+def _no_rows(fn: Callable[[Any], Any], rows: _Rows) -> Any:
+    """No rows, of the type that `fn` gives for some row."""
+    row = [fill.zeros(spec.shape, spec.dtype) for spec in rows.specs()]
+    result = fn(nest.pack_sequence_as(rows.structure, row))
+    return nest.map_structure(lambda leaf: joining.stack([leaf])[:0], result)
+
+
+def scan(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """All intermediate values of folding `elems` with `fn(accumulated, row)`, stacked.
+
+    >>> tf.scan(lambda total, x: total + x, tf.constant([1, 2, 3])).numpy()
+    array([1, 3, 6], dtype=int32)
+    """
+    _check_callable("scan", fn)
+    rows = _Rows("scan", elems)
+    start, first = _start("scan", rows, initializer, reverse)
+    signature = nest.map_structure(lambda t: TensorSpec(t.shape, t.dtype), start)
+    results = _Results("scan", signature, rows)
+    arrays: Sequence[TensorArray] = results.arrays
+
+    def place(i: Any) -> Any:
+        return rows.length - 1 - i if reverse else i
+
+    if first:
+        arrays = results.write(arrays, place(0), start)
+
+    def step(i: Any, accumulated: Any, arrays: Any) -> Any:
+        value = fn(accumulated, rows[place(i)])
+        return i + 1, value, results.write(arrays, place(i), value)
+
+    out = while_loop(
+        lambda i, *_: i < rows.length,
+        step,
+        (convert_to_tensor(first), start, arrays),
+        name=name or "scan",
+    )
+    return results.stacked(out[2])
+
+
+def _start(op: str, rows: _Rows, initializer: Any, reverse: bool) -> tuple[Any, int]:
+    """The value a fold starts with, and the number of its first row."""
+    if initializer is not None:
+        return nest.map_structure(convert_to_tensor, initializer), 0
+    rows.check_not_empty()
+    return rows[rows.length - 1 if reverse else 0], 1
+
+
+def _fold(op: str, fn: Any, elems: Any, initializer: Any, reverse: bool, name: str | None) -> Any:
+    _check_callable(op, fn)
+    rows = _Rows(op, elems)
+    start, first = _start(op, rows, initializer, reverse)
+    _, result = while_loop(
+        lambda i, _: i < rows.length,
+        lambda i, value: (i + 1, fn(value, rows[rows.length - 1 - i if reverse else i])),
+        (convert_to_tensor(first), start),
+        name=name or op,
+    )
+    return result
+
+
+def foldl(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The rows of `elems` combined with `fn(accumulated, row)` from the first to the last.
+
+    >>> tf.foldl(lambda total, x: total - x, tf.constant([1, 2, 3])).numpy()
+    np.int32(-4)
+    """
+    return _fold("foldl", fn, elems, initializer, False, name)
+
+
+def foldr(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The rows of `elems` combined with `fn(accumulated, row)` from the last to the first.
+
+    >>> tf.foldr(lambda total, x: total - x, tf.constant([1, 2, 3])).numpy()
+    np.int32(0)
+    """
+    return _fold("foldr", fn, elems, initializer, True, name)
