@@ -10,7 +10,7 @@ from weft.core.context import state
 from weft.core.tensor import SymbolicTensor, Tensor
 from weft.errors import InternalError
 from weft.graph.ir import Graph
-from weft.graph.rewrite import Rewriter
+from weft.graph.rewrite import copied
 from weft.ops.control.call import call_op
 from weft.ops.registry import register_vjp
 
@@ -20,7 +20,9 @@ class DifferentiableCall:
 
     def __init__(self, body: Graph, *, repeatedly: bool) -> None:
         self._body: DifferentiableBody = differentiable(body, repeatedly=repeatedly)
-        self.forward = _with_outputs(self._body.flat, self._body.outputs)
+        copy = copied(self._body.flat)
+        self.forward = copy.new
+        self.forward.outputs = [copy[t] for t in self._body.outputs]
         self.forward.call_gradient = {repeatedly: self}
         outputs = enumerate(self._body.outputs)
         self._position = {id(t): i for i, t in reversed(list(outputs))}
@@ -46,16 +48,6 @@ class DifferentiableCall:
             raise InternalError(
                 None, None, f"{tensor!r} is needed for a gradient but was not saved."
             ) from None
-
-
-def _with_outputs(graph: Graph, outputs: Sequence[SymbolicTensor]) -> Graph:
-    rewriter = Rewriter(graph)
-    for node in graph.nodes:
-        if node.op.name != "Placeholder":
-            rewriter.copy(node)
-    made = rewriter.finish()
-    made.outputs = [rewriter[t] for t in outputs]
-    return made
 
 
 def _differentiable_call(body: Graph, *, repeatedly: bool = False) -> DifferentiableCall:

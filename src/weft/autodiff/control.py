@@ -22,7 +22,7 @@ from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec
 from weft.core.tensor import SymbolicTensor, Tensor
 from weft.graph.ir import Graph, Node, is_resource
-from weft.graph.rewrite import Rewriter
+from weft.graph.rewrite import Rewriter, copied
 from weft.ops.array import fill
 from weft.ops.control import stack
 from weft.ops.control.branch import case_op, cond, if_op, switch_case
@@ -64,24 +64,17 @@ def prepare(
 
 
 def _branch_with_saved(k: int, made: Sequence[DifferentiableBody]) -> Graph:
-    graph, mapped = _copied(made[k].flat)
-    outputs = [mapped(t) for t in made[k].flat.outputs]
+    mapped = copied(made[k].flat)
+    graph = mapped.new
+    outputs = [mapped[t] for t in made[k].flat.outputs]
     with building(graph):
         for j, body in enumerate(made):
             outputs += [
-                mapped(t) if j == k else graph.capture(_placeholder_value(t.spec))
+                mapped[t] if j == k else graph.capture(_placeholder_value(t.spec))
                 for t in body.saved
             ]
     graph.outputs = outputs
     return graph
-
-
-def _copied(graph: Graph) -> tuple[Graph, Callable[[SymbolicTensor], SymbolicTensor]]:
-    rewriter = Rewriter(graph)
-    for node in graph.nodes:
-        if node.op.name != "Placeholder":
-            rewriter.copy(node)
-    return rewriter.new, rewriter.__getitem__
 
 
 def _placeholder_value(spec: TensorSpec) -> Tensor:
@@ -195,12 +188,12 @@ def _prepare_while(inputs: Sequence[Any], attrs: Attrs, repeatedly: bool) -> tup
     new_body, mapped = _with_room(made.flat, n, extra)
     with building(new_body):
         count, *stacks = new_body.inputs[n : n + extra]
-        pushed = [stack.push_op(s, mapped(t)) for s, t in zip(stacks, kept, strict=True)]
+        pushed = [stack.push_op(s, mapped[t]) for s, t in zip(stacks, kept, strict=True)]
         counted = arithmetic.add_op(count, convert_to_tensor(1))
-    outputs = [mapped(t) for t in made.flat.outputs]
+    outputs = [mapped[t] for t in made.flat.outputs]
     new_body.outputs = [*outputs, counted, *pushed]
     new_cond, mapped_cond = _with_room(attrs["cond"], n, extra)
-    new_cond.outputs = [mapped_cond(t) for t in attrs["cond"].outputs]
+    new_cond.outputs = [mapped_cond[t] for t in attrs["cond"].outputs]
     new_body.saving = _Saving([made], n, n_loop=n)
     empty = [stack.reserve_op(convert_to_tensor(0), dtype=dtypes.float32) for _ in kept]
     more = [convert_to_tensor(0), *empty]
@@ -224,9 +217,10 @@ def _all_uses(made: DifferentiableBody) -> list[SymbolicTensor]:
     return made.step(every_output, every_input).uses
 
 
-def _with_room(graph: Graph, at: int, extra: int) -> tuple[Graph, Any]:
+def _with_room(graph: Graph, at: int, extra: int) -> tuple[Graph, Rewriter]:
     """A copy of a loop's graph with more variables behind its own: a counter and stacks."""
-    new, mapped = _copied(graph)
+    mapped = copied(graph)
+    new = mapped.new
     inputs = new.all_inputs
     new._captures.clear()
     counter = new.add_input(TensorSpec([], dtypes.int32), "count")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from weft.function.polymorphic import BoundFunction, Function
+from weft.function.methods import BoundFunction
+from weft.function.polymorphic import Function
 from weft.function.retracing import TraceRecord
 
 _COLUMNS = ("#", "signature", "why", "called from", "ms", "nodes", "tier", "calls")

@@ -22,6 +22,7 @@ from weft.function import retracing, tracing
 from weft.function.concrete import ConcreteFunction
 from weft.function.creation import FirstCall, LaterCalls
 from weft.function.keys import TENSORS, VALUES, UnhashableArgument
+from weft.function.methods import BoundFunction, PerInstance, WeakMethod
 from weft.function.retracing import TraceRecord
 from weft.function.signature import InputSignature, P, Parameters
 from weft.function.trace_types import TraceType, type_of
@@ -78,7 +79,7 @@ class Function:
         self._trace_count = 0
         self._next_warning = retracing.MANY_TRACES
         self._evicted_calls = 0
-        self._bound: Any = weakref.WeakKeyDictionary()
+        self._bound = PerInstance()
 
     # --- calling -------------------------------------------------------------------------------
 
@@ -391,13 +392,10 @@ class Function:
 
     def _for_instance(self, instance: Any) -> Function:
         """The traces of one instance; they do not keep it alive."""
-        key = _WeakIdentity(instance)
-        found = self._bound.get(key)
+        found = self._bound.get(instance)
         if found is None:
             found = self._clone(WeakMethod(self._python_function, instance))
-            # The key object must live as long as the instance does: it is kept by its finaliser.
-            weakref.finalize(instance, _drop, self._bound, key).atexit = False
-            self._bound[key] = found
+            self._bound.set(instance, found)
         return found
 
     def _clone(self, python_function: Callable[..., Any]) -> Function:
@@ -428,70 +426,6 @@ class Function:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Function:
         return self._clone(self._python_function)
-
-
-class _WeakIdentity:
-    """A key that stands for an instance by identity; instances need not be hashable."""
-
-    __slots__ = ("__weakref__", "_id")
-
-    def __init__(self, instance: Any) -> None:
-        self._id = id(instance)
-
-    def __hash__(self) -> int:
-        return self._id
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _WeakIdentity) and self._id == other._id
-
-
-def _drop(table: Any, key: _WeakIdentity) -> None:
-    table.pop(key, None)
-
-
-class WeakMethod:
-    """A function with its first argument given, without keeping that alive."""
-
-    def __init__(self, function: Callable[..., Any], instance: Any) -> None:
-        functools.update_wrapper(self, function)
-        self._function = function
-        self._instance = weakref.ref(instance)
-        signature = Parameters(function, "").signature
-        self.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._function(self._instance(), *args, **kwargs)
-
-    def __autograph_convert__(self, convert: Callable[[Any], Any]) -> Callable[..., Any]:
-        """AutoGraph converts the function inside."""
-        function = convert(self._function)
-        return lambda *args, **kwargs: function(self._instance(), *args, **kwargs)
-
-
-class BoundFunction:
-    """A traced method of one instance: calls and attributes go to the instance's own traces."""
-
-    def __init__(self, function: Function, instance: Any) -> None:
-        self._function = function
-        self.__self__ = instance
-        self.__wrapped__ = function.python_function
-        self.__name__ = function.name
-        self.__doc__ = function.__doc__
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._function(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._function, name)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, BoundFunction) and self._function is other._function
-
-    def __hash__(self) -> int:
-        return id(self._function)
-
-    def __repr__(self) -> str:
-        return f"<bound {self._function!r} of {self.__self__!r}>"
 
 
 def _rebuild(python_function: Any, name: str, signature: Any, *options: Any) -> Function:

@@ -77,6 +77,15 @@ class Rewriter:
         return self.new
 
 
+def copied(graph: Graph) -> Rewriter:
+    """A rewriter that has copied the whole graph; the outputs are still to be set."""
+    rewriter = Rewriter(graph)
+    for node in graph.nodes:
+        if node.op.name != "Placeholder":
+            rewriter.copy(node)
+    return rewriter
+
+
 def rewrite(graph: Graph, visit: Callable[[Rewriter, Node], None], again: Any) -> Graph:
     """Runs `visit` on every node in order; `again` is the pass itself, for nested graphs."""
     rewriter = Rewriter(graph)
