@@ -67,8 +67,16 @@ def test_map_fn_with_a_spec_and_no_rows() -> None:
 
 
 def test_map_fn_of_nothing() -> None:
-    assert tf.map_fn(lambda v: v * 2, tf.zeros([0])).shape == [0]
-    assert tf.function(lambda x: tf.map_fn(lambda v: v * 2, x))(tf.zeros([0, 3])).shape == [0, 3]
+    v = tf.Variable(0.0)
+
+    def f(row: Any) -> Any:
+        v.assign_add(1.0)
+        return row[:2] * 2
+
+    for run in (lambda f: f, tf.function):
+        assert run(lambda x: tf.map_fn(f, x))(tf.zeros([0, 3])).shape == [0, 2]
+    assert v.numpy() == 0
+    assert tf.map_fn(lambda row: row if row[0] > 0 else -row, tf.zeros([0, 3])).shape == [0]
 
 
 def test_static_shapes_are_known() -> None:

@@ -104,6 +104,8 @@ def _table() -> dict[str, dict[str, Any]]:
     rows(
         "while_loop", cond=lambda i, *_: i < 3, body=lambda i, *rest: (i + 1, *rest), loop_vars=(0,)
     )
+    rows("foldl foldr scan", fn=lambda a, x: a + x, elems=F, initializer=V)
+    rows("map_fn vectorized_map", fn=lambda x: x * 2, elems=F)
     rows("cast", x=F, dtype=tf.int32)
     rows("clip_by_global_norm", t_list=[F, V], clip_norm=1.0)
     rows("clip_by_norm", t=F, clip_norm=1.0)
@@ -261,7 +263,8 @@ DRAWS = {
 # condition may be any number eagerly.
 USERS = {
     ("case", "default"), ("cond", "false_fn"), ("cond", "pred"), ("cond", "true_fn"),
-    ("switch_case", "default"),
+    ("foldl", "elems"), ("foldl", "initializer"), ("foldr", "elems"), ("foldr", "initializer"),
+    ("scan", "elems"), ("switch_case", "default"),
     ("while_loop", "body"), ("while_loop", "cond"), ("while_loop", "shape_invariants"),
 }  # fmt: skip
 

@@ -5,15 +5,21 @@ All are one `while_loop` that reads rows and writes results to TensorArrays.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft import nest
-from weft.core.context import state
+from weft.core.context import building, state
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DType, as_dtype
 from weft.core.specs import TensorSpec
-from weft.errors import DTypeError, OutOfRangeError, ShapeError
+from weft.errors import (
+    DTypeError,
+    OperatorNotAllowedInGraphError,
+    OutOfRangeError,
+    ShapeError,
+)
 from weft.ops.array import fill, joining, shape as shapes, shape_checks
 from weft.ops.control.loop import while_loop
 from weft.ops.control.nested import NestedTrace
@@ -26,7 +32,7 @@ class _Rows:
     def __init__(self, op: str, elems: Any, *, broadcast: bool = False) -> None:
         self._op = op
         self.structure = elems
-        self.tensors = [convert_to_tensor(leaf) for leaf in nest.flatten(elems)]
+        self.tensors = [convert_to_tensor(leaf) for leaf in _leaves(op, "elems", elems)]
         if not self.tensors:
             raise ValueError(f"{op}: elems must hold at least one tensor, got {elems!r}.")
         if any(t.shape.rank == 0 for t in self.tensors):
@@ -76,7 +82,8 @@ class _Results:
     def __init__(self, op: str, signature: Any, rows: _Rows) -> None:
         self._op = op
         self._structure = signature
-        self._specs = [_spec(op, leaf) for leaf in nest.flatten(signature)]
+        leaves = _leaves(op, "fn_output_signature", signature)
+        self._specs = [_spec(op, leaf) for leaf in leaves]
         self._element_shapes = [dims for _, dims in self._specs]
         self._length = rows.static_length
         self.arrays = tuple(
@@ -108,9 +115,6 @@ class _Results:
         """One tensor per result; its static shape is what the loop's body was seen to write."""
         out = []
         for array, shape in zip(arrays, self._element_shapes, strict=True):
-            if state.graph is None and self._length == 0 and shape is None:
-                out.append(fill.zeros([0], array.dtype))  # nobody can know the shape of a row
-                continue
             known = TensorArray._of(TensorArraySpec(shape, array.dtype), array.handle)
             tensor = known.stack()
             if state.graph is not None and self._length is not None and tensor.shape.rank:
@@ -128,6 +132,13 @@ def _spec(op: str, leaf: Any) -> tuple[DType, Any]:
         raise TypeError(
             f"{op}: fn_output_signature must hold dtypes and TensorSpecs, got {leaf!r}."
         ) from None
+
+
+def _leaves(op: str, name: str, value: Any) -> list[Any]:
+    try:
+        return nest.flatten(value)
+    except RecursionError:
+        raise ValueError(f"{op}: {name} contains itself.") from None
 
 
 def _check_callable(op: str, fn: Any) -> None:
@@ -161,6 +172,8 @@ def map_fn(
 
 
 def _map(op: str, fn: Callable[[Any], Any], rows: _Rows, signature: Any, name: str | None) -> Any:
+    if state.graph is None and not rows.static_length:
+        return _no_rows(fn, rows, signature)
     results = _Results(op, signature, rows)
     _, arrays = while_loop(
         lambda i, _: i < rows.length,
@@ -183,22 +196,38 @@ def vectorized_map(
     """
     _check_callable("vectorized_map", fn)
     rows = _Rows("vectorized_map", elems, broadcast=True)
-    if state.graph is not None:
-        structure = (rows.structure,)
-        probe = NestedTrace(fn, "vectorized_map_probe", rows.specs(), structure)
-        signature = nest.pack_sequence_as(probe.result, [spec.dtype for spec in probe.specs])
+    if state.graph is not None or not rows.static_length:
+        types = _result_types(fn, rows)
+        signature = nest.map_structure(lambda spec: spec.dtype, types)
         return _map("vectorized_map", fn, rows, signature, None)
-    if not rows.static_length:
-        return _no_rows(fn, rows)
     made = [nest.map_structure(convert_to_tensor, fn(rows[i])) for i in range(rows.static_length)]
     return nest.map_structure(lambda *leaves: joining.stack(leaves), *made)
 
 
-def _no_rows(fn: Callable[[Any], Any], rows: _Rows) -> Any:
-    """No rows, of the type that `fn` gives for some row."""
-    row = [fill.zeros(spec.shape, spec.dtype) for spec in rows.specs()]
-    result = fn(nest.pack_sequence_as(rows.structure, row))
-    return nest.map_structure(lambda leaf: joining.stack([leaf])[:0], result)
+def _result_types(fn: Callable[[Any], Any], rows: _Rows) -> Any:
+    """What `fn` gives for a row: it is traced into a graph that is thrown away."""
+    with building(state.graph if state.graph is not None else _new_graph()):
+        traced = NestedTrace(fn, "row", rows.specs(), (rows.structure,))
+    return nest.pack_sequence_as(traced.result, traced.specs)
+
+
+def _no_rows(fn: Callable[[Any], Any], rows: _Rows, signature: Any) -> Any:
+    """Results without rows, of the type they would have in a graph."""
+    # If `fn` asks rows for their values, the signature is all that is known.
+    with contextlib.suppress(OperatorNotAllowedInGraphError):
+        signature = _result_types(fn, rows)
+    specs = [_spec("map_fn", leaf) for leaf in _leaves("map_fn", "fn_output_signature", signature)]
+    empty = [fill.zeros([0, *(() if shape is None else shape)], dtype) for dtype, shape in specs]
+    return nest.pack_sequence_as(signature, empty)
+
+
+def install(new_graph: Callable[[], Any]) -> None:
+    """The graph layer says how to make a graph."""
+    global _new_graph  # noqa: PLW0603 - a hook, set once at import
+    _new_graph = new_graph
+
+
+_new_graph: Callable[[], Any]
 
 
 def scan(
@@ -246,7 +275,8 @@ def scan(
 def _start(op: str, rows: _Rows, initializer: Any, reverse: bool) -> tuple[Any, int]:
     """The value a fold starts with, and the number of its first row."""
     if initializer is not None:
-        return nest.map_structure(convert_to_tensor, initializer), 0
+        leaves = [convert_to_tensor(leaf) for leaf in _leaves(op, "initializer", initializer)]
+        return nest.pack_sequence_as(initializer, leaves), 0
     rows.check_not_empty()
     return rows[rows.length - 1 if reverse else 0], 1
 
