@@ -403,3 +403,20 @@ def test_methods_are_converted() -> None:
     assert int(model.sign(tf.constant(3.0))) == 1
     assert int(model.sign(tf.constant(-3.0))) == -1
     assert "sign (test_calling.py:" in repr(model.sign)
+
+
+def test_input_signatures_of_methods_leave_self_out() -> None:
+    class Model:
+        traces = 0
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def __call__(self, x: tf.Tensor) -> tf.Tensor:
+            Model.traces += 1
+            return x * 2
+
+    model = Model()
+    assert model(tf.constant([1.0])).numpy().tolist() == [2]
+    assert model([1.0, 2.0]).numpy().tolist() == [2, 4]
+    assert Model.traces == 1
+    with pytest.raises(ValueError, match="'x' must be float32 of shape"):
+        model(tf.constant([[1.0]]))

@@ -59,8 +59,11 @@ class Function:
         self._signature_argument = input_signature
         functools.update_wrapper(self, python_function, updated=())
         self._parameters = Parameters(python_function, name)
+        # That of a method is about its instances' functions, which have no `self` any more.
         self._input_signature = (
-            None if input_signature is None else InputSignature(input_signature, self._parameters)
+            None
+            if input_signature is None or self._parameters.is_method
+            else InputSignature(input_signature, self._parameters)
         )
         # Defaults that are tensors would have to go into the graph like arguments.
         self._memo_allowed = not follow_type_hints and all(

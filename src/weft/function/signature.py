@@ -30,10 +30,11 @@ class Parameters:
             anything = [P("args", P.VAR_POSITIONAL), P("kwargs", P.VAR_KEYWORD)]
             self.signature = inspect.Signature(anything)
         self.parameters = list(self.signature.parameters.values())
-        # Without *args, **kwargs or keyword-only parameters, positional arguments need no binding.
-        self.is_plain = all(
-            p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD) for p in self.parameters
-        )
+
+    @property
+    def is_method(self) -> bool:
+        """Whether the first parameter is called like that of a method, which is bound later."""
+        return bool(self.parameters) and self.parameters[0].name in ("self", "cls")
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """One value per parameter, in order: *args as a tuple, **kwargs as a dict."""
