@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 from weft import nest
-from weft.autodiff import calls as calls, control as control  # register their gradients
+from weft.autodiff import calls as calls, control as control, jacobians  # register gradients
 from weft.autodiff.sweep import Record, backward
 from weft.core import context
 from weft.core.context import state
@@ -151,6 +151,83 @@ class GradientTape:
         None for a source the target does not depend on, or zeros if `unconnected_gradients` is
         "zero". A tape that is not persistent can be asked once.
         """
+        self._check_usable(unconnected_gradients)
+        with self._playing():
+            gradients = self._sweep(target, sources, output_gradients)
+        if unconnected_gradients == "zero":
+            gradients = [
+                fill.zeros_like(source) if g is None else g
+                for g, source in zip(gradients, nest.flatten(sources), strict=True)
+            ]
+        return nest.pack_sequence_as(sources, gradients)
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivatives of every element of the target with respect to each source.
+
+        Each has the shape `target.shape + source.shape`.
+
+        >>> x = tf.constant([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.jacobian(y, x).numpy()
+        array([[2., 0.],
+               [0., 4.]], dtype=float32)
+        """
+        self._check_usable(unconnected_gradients)
+        self._check_persistent("jacobian", experimental_use_pfor)
+        tensor, keys = _single_target("jacobian", target), _keys(sources)
+        flat = nest.flatten(sources)
+        with self._playing():
+            found = jacobians.jacobian(tensor, flat, self._pull(target, tensor, keys))
+            if unconnected_gradients == "zero":
+                found = [
+                    jacobians.zeros(tensor, source) if j is None else j
+                    for j, source in zip(found, flat, strict=True)
+                ]
+        return nest.pack_sequence_as(sources, found)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Tensor:
+        """The Jacobians of the rows of the target, each with respect to its row of the source.
+
+        A target that does not depend on the source gives zeros.
+
+        >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x).numpy()[1]
+        array([[6., 0.],
+               [0., 8.]], dtype=float32)
+        """
+        self._check_usable(unconnected_gradients)
+        self._check_persistent("batch_jacobian", experimental_use_pfor)
+        tensor, keys = _single_target("batch_jacobian", target), _keys([source])
+        jacobians.check_batched(tensor, source)
+        with self._playing():
+            found = jacobians.batch_jacobian(tensor, source, self._pull(target, tensor, keys))
+            return jacobians.batch_zeros(tensor, source) if found is None else found
+
+    def _pull(self, target: Any, tensor: Tensor, keys: list[Tensor]) -> jacobians.Pull:
+        at = _here(getattr(target, "handle", tensor))
+        records = self._records
+        return lambda seed: backward(records, [at], [seed], keys)  # type: ignore[arg-type]
+
+    def _check_usable(self, unconnected_gradients: str) -> None:
         if self._records is None:
             raise RuntimeError(
                 "A tape can compute gradients only once. Make it persistent with "
@@ -160,21 +237,25 @@ class GradientTape:
             raise ValueError(
                 f"unconnected_gradients must be 'none' or 'zero', got {unconnected_gradients!r}."
             )
+
+    def _check_persistent(self, method: str, experimental_use_pfor: bool) -> None:
+        if not (experimental_use_pfor or self._persistent or state.graph is not None):
+            raise RuntimeError(
+                f"{method} with experimental_use_pfor=False sweeps once per element, which needs "
+                "tf.GradientTape(persistent=True)."
+            )
+
+    @contextlib.contextmanager
+    def _playing(self) -> Iterator[None]:
+        """Nothing is recorded meanwhile; a tape that is not persistent is used up by it."""
         if self._active and not self._persistent:
             context.pop_tape(self)
             self._active = False
-        paused = self.stop_recording() if self._active else contextlib.nullcontext()
-        with paused:
-            gradients = self._sweep(target, sources, output_gradients)
+        with self.stop_recording() if self._active else contextlib.nullcontext():
+            yield
         if not self._persistent:
             self._records = None
             self._watched = {}
-        if unconnected_gradients == "zero":
-            gradients = [
-                fill.zeros_like(source) if g is None else g
-                for g, source in zip(gradients, nest.flatten(sources), strict=True)
-            ]
-        return nest.pack_sequence_as(sources, gradients)
 
     def _sweep(self, target: Any, sources: Any, output_gradients: Any) -> list[Any]:
         targets, seeds = [], []
@@ -200,11 +281,25 @@ class GradientTape:
             seeds.append(
                 fill.ones_like(like) if seed is None else convert_to_tensor(seed, dtype=like.dtype)
             )
-        keys = [_here(getattr(s, "handle", s)) for s in nest.flatten(sources)]
-        for key in keys:
-            if not isinstance(key, Tensor):
-                raise TypeError(f"A source must be a tensor or a variable, got {key!r}.")
-        return backward(self._records, targets, seeds, keys)  # type: ignore[arg-type]
+        return backward(self._records, targets, seeds, _keys(sources))  # type: ignore[arg-type]
+
+
+def _keys(sources: Any) -> list[Tensor]:
+    """What gradients are kept under: the tensors, and the handles of variables."""
+    keys = [_here(getattr(s, "handle", s)) for s in nest.flatten(sources)]
+    for key in keys:
+        if not isinstance(key, Tensor):
+            raise TypeError(f"A source must be a tensor or a variable, got {key!r}.")
+    return keys
+
+
+def _single_target(method: str, target: Any) -> Tensor:
+    if nest.is_nested(target) or target is None:
+        raise TypeError(f"{method}: the target must be one tensor, got {target!r}.")
+    tensor = _here(convert_to_tensor(target))
+    if not (tensor.dtype.is_floating or tensor.dtype.is_complex):
+        raise TypeError(f"{method}: the target must be floating, got {tensor.dtype.name}.")
+    return tensor
 
 
 def _here(tensor: Any) -> Any:
