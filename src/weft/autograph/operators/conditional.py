@@ -21,6 +21,7 @@ from weft.autograph.operators.undefined import Undefined, is_undefined
 from weft.core.context import building, state
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import bool_
+from weft.core.location import user_location
 from weft.core.tensor import Tensor
 from weft.errors import DTypeError
 from weft.graph.ir import Graph
@@ -127,7 +128,7 @@ class _StagedIf:
                     name,
                     ValueError(
                         f"{name!r} must also be defined in the {branch.label}: it is defined in "
-                        f"the {other.label} and used afterwards."
+                        f"the {other.label} and used afterwards ({user_location()})."
                     ),
                 )
         return _same_kind(name, a, b, then.label, otherwise.label)
@@ -242,7 +243,7 @@ def _mismatch(name: str, a: Any, b: Any, label_a: str, label_b: str) -> Exceptio
     what = "The return value" if is_internal(name) else repr(name)
     return TypeError(
         f"{what} must be of the same kind in both branches of a tensor condition: it is {_kind(a)} "
-        f"in the {label_a} and {_kind(b)} in the {label_b}."
+        f"in the {label_a} and {_kind(b)} in the {label_b} ({user_location()})."
     )
 
 
