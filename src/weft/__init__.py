@@ -5,6 +5,7 @@ from typing import Any as _Any
 from weft import (
     autograph as autograph,
     bitwise as bitwise,
+    compat as compat,
     config as config,
     debugging as debugging,
     dtypes as dtypes,

@@ -1,0 +1,42 @@
+"""Bytes and text, whichever is wanted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
+    """The argument as bytes.
+
+    >>> tf.compat.as_bytes("abc")
+    b'abc'
+    """
+    if isinstance(bytes_or_text, bytearray):
+        return bytes(bytes_or_text)
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text.encode(encoding)
+    if isinstance(bytes_or_text, bytes):
+        return bytes_or_text
+    raise TypeError(f"Expected bytes or text, got {bytes_or_text!r}.")
+
+
+def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+    """The argument as text.
+
+    >>> tf.compat.as_text(b"abc")
+    'abc'
+    """
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text
+    if isinstance(bytes_or_text, bytes):
+        return bytes_or_text.decode(encoding)
+    raise TypeError(f"Expected bytes or text, got {bytes_or_text!r}.")
+
+
+def as_str(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+    """The argument as text.
+
+    >>> tf.compat.as_str(b"abc")
+    'abc'
+    """
+    return as_text(bytes_or_text, encoding)

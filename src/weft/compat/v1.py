@@ -1,0 +1,31 @@
+"""`tf.compat.v1`: building graphs by hand, as far as that is still of use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core.context import state
+from weft.core.specs import TensorSpec
+from weft.core.tensor import Tensor
+from weft.graph.ir import Graph as Graph
+from weft.graph.names import valid_name
+from weft.ops.control.branch import cond as cond
+from weft.ops.control.loop import while_loop as while_loop
+
+
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of the graph that is being built, whose value is given when it runs.
+
+    >>> with tf.Graph().as_default() as graph:
+    ...     x = tf.compat.v1.placeholder(tf.float32, (None, 5), name="x")
+    ...     y = tf.matmul(x, tf.ones([5, 2]))
+    >>> y.shape
+    TensorShape([None, 2])
+    """
+    if state.graph is None:
+        raise RuntimeError(
+            "tf.compat.v1.placeholder needs a graph to be built: `with tf.Graph().as_default():`. "
+            "In a tf.function, arguments are the placeholders."
+        )
+    graph: Graph = state.graph
+    return graph.add_input(TensorSpec(shape, dtype), valid_name(name or "Placeholder"))
