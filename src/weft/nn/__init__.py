@@ -2,9 +2,11 @@
 
 from typing import Any as _Any
 
-from weft import _nn_experimental
 from weft.core.missing import (
     missing_name as _missing_name,
+)
+from weft.nn import (
+    experimental as experimental,
 )
 from weft.ops.linalg.norms import (
     l2_normalize as l2_normalize,
@@ -69,8 +71,6 @@ from weft.ops.nn.softmax import (
 from weft.ops.reduce.order import (
     top_k as top_k,
 )
-
-experimental = _nn_experimental
 
 
 def __getattr__(name: str) -> _Any:
