@@ -18,7 +18,17 @@ def test_programs_are_reproducible_and_varied() -> None:
     sources = [ProgramWriter(seed).write() for seed in range(60)]
     assert sources == [ProgramWriter(seed).write() for seed in range(60)]
     text = "".join(sources)
-    for construct in ("while ", "for ", "if ", "elif ", "else:", "break", "continue", "return ", " and "):
+    for construct in (
+        "while ",
+        "for ",
+        "if ",
+        "elif ",
+        "else:",
+        "break",
+        "continue",
+        "return ",
+        " and ",
+    ):
         assert construct in text
 
 

@@ -166,4 +166,7 @@ def test_composite_values_by_value_and_by_spec() -> None:
     g = tf.function(lambda ta: ta.stack())
     array = tf.TensorArray(tf.float32, size=1).write(0, [1.0, 2.0])
     assert g(array).numpy().tolist() == [[1, 2]]
-    assert g.get_concrete_function(tf.TensorArraySpec([2], tf.float32)).outputs[0].shape == [None, 2]
+    assert g.get_concrete_function(tf.TensorArraySpec([2], tf.float32)).outputs[0].shape == [
+        None,
+        2,
+    ]
