@@ -96,6 +96,69 @@ def test_lists_outside_of_tensor_control_flow_stay_lists() -> None:
     agree_on(f, [2])
 
 
+def test_extend_and_pop_in_graphs() -> None:
+    def grow(n: Any) -> Any:
+        values = [n]
+        for i in tf.range(n):
+            values.extend([i, i * 2])
+            if i > 1:
+                last = values.pop()
+                values.append(last + 100)
+        return tf.stack(values), len(values)
+
+    def shorten(n: Any) -> Any:
+        values = [n, n + 1, n + 2]
+        if n > 0:
+            values.pop()
+        while len(values) > n:
+            taken = values.pop()
+            n += taken
+        return n, len(values)
+
+    for n in (0, 1, 4):
+        agree(grow, tf.constant(n))
+    for n in (1, 2, 7):
+        agree(shorten, tf.constant(n))
+
+
+def test_other_changes_of_lists_in_branches() -> None:
+    def f(x: Any) -> Any:
+        values = [x, x + 1]
+        if x > 0:
+            values.reverse()
+            values[0] = values[0] * 2
+        else:
+            values.insert(0, x * 3)
+            values.remove(values[0])
+        return values
+
+    names: list[str] = []
+
+    def g(x: Any) -> Any:
+        names = ["a"]
+        if x > 0:
+            names.append("b")
+            x = x + len(names)
+        return x
+
+    agree_on(g, [1], [-1])
+    agree(lambda x: f(x)[1], tf.constant(1))
+    assert names == []
+
+
+def test_changes_that_graphs_do_not_have() -> None:
+    @tf.function
+    def f(n: Any) -> Any:
+        values = [n]
+        for i in tf.range(n):
+            values.append(i)
+            values.insert(0, i)
+        return tf.stack(values)
+
+    with pytest.raises(TypeError, match="append, extend and pop, but not insert"):
+        f(tf.constant(2))
+
+
 def test_lists_in_lists_of_calls() -> None:
     def collect(values: Any, n: Any) -> Any:
         out = []

@@ -128,6 +128,34 @@ def test_for_over_a_tensor_array() -> None:
     agree_on(f, [1], [4])
 
 
+def test_for_statements_over_tensor_arrays() -> None:
+    def f(n: Any) -> Any:
+        array = tf.TensorArray(tf.int32, size=3)
+        for i in tf.range(3):
+            array = array.write(i, i * n)
+        total = 0
+        for value in array:
+            total += value
+        return total
+
+    agree_on(f, [1], [4])
+
+
+def test_gradients_through_loops_and_branches() -> None:
+    def f(x: Any, n: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for i in tf.range(n):
+                if i % 2 == 0:
+                    y = y * x
+                else:
+                    y = y + x
+        return y, tape.gradient(y, x)
+
+    agree(f, tf.constant(1.5), tf.constant(4))
+
+
 def test_for_with_targets() -> None:
     def f(x: Any) -> Any:
         total = 0

@@ -255,18 +255,18 @@ def _needed(state: list[str], live: frozenset[str]) -> list[str]:
 
 
 def _appended(statements: list[ast.stmt]) -> list[str]:
-    """The lists that the statements append to (see converters.lists)."""
+    """The lists that the statements make longer or shorter (see converters.lists)."""
     calls = [
-        node.value
+        node
         for statement in statements
         for node in ast.walk(statement)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        if isinstance(node, ast.Call)
     ]
     return list(
         dict.fromkeys(
             ast.unparse(call.args[0])
             for call in calls
-            if ast.unparse(call.func) == "ag__.list_append"
+            if ast.unparse(call.func) in ("ag__.list_append", "ag__.list_extend", "ag__.list_pop")
         )
     )
 

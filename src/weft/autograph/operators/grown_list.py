@@ -76,6 +76,11 @@ class GrownList:
             shape = self.element_shape.most_specific_compatible_shape(shape)
         return GrownList(stacks.push_op(self.handle, tensor), tensor.dtype, shape)
 
+    def popped(self) -> tuple[GrownList, Tensor]:
+        """The list without its last element, and that element."""
+        handle, item = stacks.pop_op(self.handle, **self._element())
+        return GrownList(handle, self.dtype, self.element_shape), item
+
     def _element(self) -> dict[str, Any]:
         """The type of the elements, as the ops want it."""
         if self.dtype is None or self.element_shape is None:
@@ -122,11 +127,47 @@ def list_append(target: Any, item: Any) -> Any:
     return target
 
 
+def list_extend(target: Any, items: Any) -> Any:
+    """`target.extend(items)`, as an assignment."""
+    if isinstance(target, GrownList):
+        for item in items:
+            target = target.appended(item)
+        return target
+    return list_change(target, "extend", items)
+
+
+def list_pop(target: Any, *args: Any) -> tuple[Any, Any]:
+    """`target.pop()`, as an assignment of the rest and of what was taken."""
+    if isinstance(target, GrownList):
+        if args:
+            raise TypeError("A list that changes in a graph can only be shortened at its end.")
+        return target.popped()
+    if staging.current() is not None and type(target) is list:
+        target = list(target)
+    return target, target.pop(*args)
+
+
+def list_change(target: Any, method: str, *args: Any) -> Any:
+    """Another method that changes a list, as an assignment."""
+    if isinstance(target, GrownList):
+        raise TypeError(
+            f"A list that changes in a graph has append, extend and pop, but not {method}. Use "
+            "tensors or a TensorArray."
+        )
+    if staging.current() is not None and type(target) is list:
+        target = list(target)
+    getattr(target, method)(*args)
+    return target
+
+
 def as_grown(value: Any) -> Any:
     """A list that a staged block may append to; anything but a list of tensors stays what it is."""
     if type(value) is not list or state.graph is None:
         return value
-    tensors = [convert_to_tensor(item) for item in value]
+    try:
+        tensors = [convert_to_tensor(item) for item in value]
+    except (TypeError, ValueError):
+        return value
     if len({t.dtype for t in tensors}) > 1:
         return value
     empty = stacks.reserve_op(convert_to_tensor(0), dtype=float32)

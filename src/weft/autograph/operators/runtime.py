@@ -10,7 +10,12 @@ from weft.autograph.operators.exceptions import (
     assert_stmt as assert_stmt,
     raise_stmt as raise_stmt,
 )
-from weft.autograph.operators.grown_list import list_append as list_append
+from weft.autograph.operators.grown_list import (
+    list_append as list_append,
+    list_change as list_change,
+    list_extend as list_extend,
+    list_pop as list_pop,
+)
 from weft.autograph.operators.logical import (
     and_ as and_,
     compare_chain as compare_chain,

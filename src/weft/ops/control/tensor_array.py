@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from weft.core import dtypes
@@ -239,6 +239,13 @@ class TensorArray:
     def identity(self) -> TensorArray:
         """An array with the same elements."""
         return TensorArray._of(self._spec, self._handle)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if state.graph is not None:
+            raise TypeError(
+                "A TensorArray in a graph is iterated over by a converted for statement."
+            )
+        return iter([self.read(i) for i in range(int(self.size()))])  # type: ignore[call-overload]
 
     def close(self, name: str | None = None) -> None:
         """Nothing to do: memory is freed when nobody refers to the array."""
