@@ -19,6 +19,11 @@ from weft import (
     testing as testing,
     types as types,
 )
+from weft.autodiff.gradients import (
+    AggregationMethod as AggregationMethod,
+    gradients as gradients,
+    hessians as hessians,
+)
 from weft.autodiff.tape import (
     GradientTape as GradientTape,
     UnconnectedGradients as UnconnectedGradients,

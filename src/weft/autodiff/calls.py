@@ -67,6 +67,14 @@ def call_graph(body: Graph, inputs: Sequence[Tensor], name: str | None = None) -
     return call_op(*inputs, body=body, name=name)[:n]
 
 
+def saving_body(body: Graph) -> Graph:
+    """The graph to be called in place of another so that the call can be differentiated."""
+    made = body.call_gradient or {}
+    if any(call.forward is body for call in made.values()):
+        return body
+    return _differentiable_call(body, repeatedly=True).forward
+
+
 def _call_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor | None, ...]:
     body: Graph = ctx.attrs["body"]
     made = next(iter(body.call_gradient.values())) if body.call_gradient else None

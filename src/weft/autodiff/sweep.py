@@ -52,10 +52,14 @@ def backward(
     targets: Iterable[Tensor],
     target_gradients: Iterable[Tensor],
     sources: Iterable[Tensor],
+    stops: frozenset[int] = frozenset(),
 ) -> list[Tensor | None]:
-    """The gradient of the targets, weighted with their gradients, for each source."""
+    """The gradient of the targets, weighted with their gradients, for each source.
+
+    Gradients do not go on from tensors whose ids are in `stops`.
+    """
     sources = list(sources)
-    relevant = _depending_on(records, sources)
+    relevant = _depending_on(records, sources, stops)
     gradients: dict[int, list[Tensor]] = {}
     for target, gradient in zip(targets, target_gradients, strict=True):
         gradients.setdefault(id(target), []).append(gradient)
@@ -65,14 +69,15 @@ def backward(
         return id(tensor) in relevant
 
     for record in reversed(records):
-        if not any(id(out) in gradients for out in record.outputs):
+        if not any(id(out) in gradients and id(out) not in stops for out in record.outputs):
             continue
         if not any(wanted(x) for x in record.inputs):
             continue
         if isinstance(record.op.vjp, Absent):
             continue
         output_gradients = [
-            _summed(gradients, out, keep=id(out) in source_ids) for out in record.outputs
+            None if id(out) in stops else _summed(gradients, out, keep=id(out) in source_ids)
+            for out in record.outputs
         ]
         context = VjpContext(record, wanted)
         for x, g in zip(record.inputs, record.op.vjp(context, *output_gradients), strict=True):
@@ -81,12 +86,15 @@ def backward(
     return [_summed(gradients, source, keep=True) for source in sources]
 
 
-def _depending_on(records: Sequence[Record], sources: list[Tensor]) -> set[int]:
+def _depending_on(
+    records: Sequence[Record], sources: list[Tensor], stops: frozenset[int]
+) -> set[int]:
     """The ids of all tensors through which a source can influence something."""
     reached = {id(source) for source in sources}
     for record in records:
         if any(id(x) in reached for x in record.inputs) and not isinstance(record.op.vjp, Absent):
-            reached.update([id(out) for out in record.outputs if takes_gradient(out)])
+            outputs = [id(out) for out in record.outputs if takes_gradient(out)]
+            reached.update([out for out in outputs if out not in stops])
     return reached
 
 

@@ -19,7 +19,7 @@ from weft.core.context import state
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import resource, variant
 from weft.core.tensor import Tensor
-from weft.graph.ir import resource_root
+from weft.graph.ir import outermost
 from weft.ops.array import fill
 from weft.ops.registry import NOT_DIFFERENTIABLE, STRUCTURED, Op
 
@@ -112,7 +112,7 @@ class GradientTape:
                 watched[id(out)] = out
 
     def _watch_if_trainable(self, handle: Tensor) -> None:
-        variable = getattr(getattr(resource_root(handle), "_value", None), "variable", None)
+        variable = getattr(getattr(outermost(handle), "_value", None), "variable", None)
         if variable is not None and variable.trainable:
             self._watch_handle(handle, variable)
 

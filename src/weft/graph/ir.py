@@ -289,6 +289,11 @@ class Graph:
         return list(self._captures.values())
 
     @property
+    def copied_constants(self) -> list[tuple[Tensor, SymbolicTensor]]:
+        """(constant of a graph around this one, its copy here)."""
+        return list(self._constants.values())
+
+    @property
     def all_inputs(self) -> list[SymbolicTensor]:
         """The parameters and then the captures."""
         return [*self.inputs, *[inner for _, inner in self._captures.values()]]
@@ -370,8 +375,18 @@ def infer(
     return (out,) if op.outputs == 1 else tuple(out)
 
 
-def resource_root(tensor: Tensor) -> Tensor:
-    """The eager handle (or the function parameter) that a resource tensor stands for."""
+def replace_node(node: Node, inputs: tuple[SymbolicTensor, ...], attrs: dict[str, Any]) -> None:
+    """Gives a node of an unfinished graph new inputs and attributes, and outputs behind its own."""
+    node.inputs, node.attrs = inputs, attrs
+    more = infer(node.op, inputs, attrs)[len(node.outputs) :]
+    first = len(node.outputs)
+    made = [SymbolicTensor(node, first + i, spec) for i, spec in enumerate(more)]
+    node.outputs = (*node.outputs, *made)
+    node.effects = _effects(node)
+
+
+def outermost(tensor: Tensor) -> Tensor:
+    """What a tensor stands for outside of all graphs that capture it."""
     while isinstance(tensor, SymbolicTensor):
         outer = tensor.node.graph.outer_of(tensor)
         if outer is None:
