@@ -19,6 +19,11 @@ from weft import (
     testing as testing,
     types as types,
 )
+from weft.autodiff.custom import (
+    custom_gradient as custom_gradient,
+    grad_pass_through as grad_pass_through,
+    recompute_grad as recompute_grad,
+)
 from weft.autodiff.gradients import (
     AggregationMethod as AggregationMethod,
     gradients as gradients,

@@ -17,6 +17,7 @@ from weft.graph.passes import optimize
 from weft.graph.passes.cse import merge_equal_nodes
 from weft.graph.passes.dce import drop_dead_nodes
 from weft.graph.passes.fold import fold_constants
+from weft.graph.passes.forget import forget_gradients
 from weft.graph.passes.inline import inline_calls
 from weft.graph.passes.simplify import simplify
 from weft.graph.tracing import trace
@@ -122,7 +123,7 @@ def test_dce_drops_pure_code_and_keeps_effects() -> None:
         (lambda x: tf.transpose(tf.transpose(x, [1, 0]), [1, 0]), []),
         (lambda x: tf.reshape(x, [2, 3]), []),
         (lambda x: tf.broadcast_to(x, [2, 3]), []),
-        (lambda x: tf.stop_gradient(tf.identity(x)), []),
+        (lambda x: tf.identity(tf.identity(x)), []),
         (lambda x: tf.cast(tf.cast(x, tf.int32) + 0, tf.float32), ["Cast", "Cast"]),
         # not simplified: -0.0 + 0 is 0, and a factor may change the shape
         (lambda x: x + 0.0, ["Const", "AddV2"]),
@@ -180,3 +181,14 @@ def test_zeros_of_different_sign_are_different_attributes() -> None:
         lambda x: (tf.nn.leaky_relu(x, 0.0), tf.nn.leaky_relu(x, -0.0)), [tf.TensorSpec([2])]
     )
     assert ops(merge_equal_nodes(graph)).count("LeakyRelu") == 2
+
+
+def test_stops_and_custom_gradients_are_dropped_last() -> None:
+    @tf.custom_gradient
+    def f(x: tf.Tensor) -> object:
+        e = tf.exp(x)
+        return x * x, lambda dy: dy * e
+
+    graph = optimize(trace(lambda x: f(tf.stop_gradient(x)), [F]))
+    assert ops(graph) == ["StopGradient", "Exp", "Mul", "CustomGradient"]
+    assert ops(optimize(forget_gradients(graph))) == ["Mul"]

@@ -11,6 +11,7 @@ from typing import Any
 from weft.execution.numpy.plan import NumpyPlan
 from weft.graph.ir import Graph
 from weft.graph.passes import optimize
+from weft.graph.passes.forget import forget_gradients
 from weft.ops.dispatch import install_structured_runner
 from weft.ops.registry import Op
 
@@ -26,7 +27,7 @@ def plan_of(graph: Graph) -> NumpyPlan:
         with _lock:
             plan = graph.plan
             if plan is None:
-                plan = graph.plan = NumpyPlan(optimize(graph))
+                plan = graph.plan = NumpyPlan(optimize(forget_gradients(graph)))
     return plan
 
 

@@ -127,7 +127,6 @@ def _transpose(
 
 _RULES: dict[str, Rule] = {
     "Identity": _identity,
-    "StopGradient": _identity,
     "Reshape": _unchanged,
     "BroadcastTo": _unchanged,
     "SumToShape": _unchanged,
