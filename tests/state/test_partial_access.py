@@ -219,14 +219,20 @@ BAD: dict[str, tuple[Change, Any, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("label", BAD)
-@pytest.mark.parametrize("mode", [eagerly, traced, in_loop])
+# In a graph a read whose result nobody uses is dropped, so it cannot fail.
+BAD_IN_MODES = [
+    (label, mode)
+    for label in BAD
+    for mode in (eagerly, traced, in_loop)
+    if mode is eagerly or "read" not in label
+]
+
+
+@pytest.mark.parametrize(("label", "mode"), BAD_IN_MODES)
 @pytest.mark.parametrize("shape", [[3, 2], None])
 def test_errors_leave_the_variable_alone(label: str, mode: Any, shape: Any) -> None:
     change, error, text = BAD[label]
     v = tf.Variable(START, shape=tf.TensorShape(shape))
-    if "read" in label and mode is not eagerly:
-        pytest.skip("nobody uses the result")
     with pytest.raises(error, match=text):
         mode(v, change)
     assert v.numpy().tolist() == START.tolist()
