@@ -90,3 +90,21 @@ def test_recurrent_network() -> None:
         results.append([y, *tape.gradient(y, [w, u])])
     for a, b in zip(*results, strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_reading_elements_one_by_one() -> None:
+    def f(x: tf.Tensor) -> tf.Tensor:
+        ta = tf.TensorArray(tf.float32, size=6, element_shape=[2]).unstack(x)
+        total = tf.constant(0.0)
+        for i in tf.range(6):
+            total += tf.reduce_sum(ta.read(i) ** 2) + tf.reduce_sum(ta.read(0)) * ta.read(5 - i)[0]
+        return total
+
+    x = tf.constant(np.arange(12, dtype=np.float32).reshape(6, 2) * 0.1)
+    gradients = []
+    for g in (f, tf.function(f)):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = g(x)
+        gradients.append(tape.gradient(y, x).numpy())
+    np.testing.assert_allclose(gradients[0], gradients[1], rtol=1e-5)

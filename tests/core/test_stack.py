@@ -71,3 +71,20 @@ def test_misuse() -> None:
         Stack.reserve(F32, 2).read(0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="size"):
         Stack.reserve(F32, -1)
+
+
+def test_written_elements() -> None:
+    stack = Stack.reserve(F32, 5)
+    assert list(stack.written()) == []
+    assert list(stack.write(0, np.float32(1)).write(1, np.float32(1)).written()) == [0, 1]
+    assert list(stack.write(3, np.float32(1)).write(1, np.float32(1)).written()) == [1, 3]
+
+
+def test_zeros_without_end() -> None:
+    zeros = Stack.zeros()
+    rest, top = zeros.push(np.ones(2, np.float32)).pop((2,))
+    assert top.tolist() == [1, 1]
+    for _ in range(3):
+        rest, below = rest.pop((2,))
+        assert below.tolist() == [0, 0]
+    assert zeros.read(7, (2,)).tolist() == [0, 0]

@@ -8,6 +8,7 @@ as long as the new element lands where nobody has written yet; otherwise it is c
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -164,6 +165,12 @@ class Stack(Variant):
                 return self, np.zeros(shape, self.element_dtype)
             raise OutOfRangeError(None, None, "Cannot pop from an empty stack.")
         return self._resized(self.length - 1), self.read(self.length - 1, shape)
+
+    def written(self) -> Sequence[int]:
+        """The numbers of the elements that were written."""
+        if isinstance(self._written, int):
+            return range(self._written)
+        return np.flatnonzero(self._written).tolist()
 
     def has_written(self, i: int) -> bool:
         """Whether element i was ever written."""

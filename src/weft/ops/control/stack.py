@@ -58,6 +58,30 @@ zeros_op = define_op(
     fresh=True,
 )
 
+
+def _zeros_like_kernel(xp: Any, stack: Stack) -> Stack:
+    if stack.element_shape is None:
+        return Stack.reserve(stack.element_dtype, stack.length)
+    if stack.element_dtype.kind != "O":
+        return Stack.from_array(np.zeros_like(stack.to_array()))
+    out = Stack.reserve(stack.element_dtype, 0)
+    for i in range(stack.length):  # stacks of stacks
+        item = stack.read(i).item() if stack.has_written(i) else Stack.zeros()
+        out = _push_kernel(xp, out, _zeros_like_kernel(xp, item))
+    return out
+
+
+# A stack of as many zeros as another has elements.
+zeros_like_op = define_op(
+    "StackZerosLike",
+    args("x", VARIANT),
+    infer=lambda stack: stack,
+    kernel=_zeros_like_kernel,
+    native=Special("stack_reserve"),
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
+)
+
 length_op = define_op(
     "TensorListLength",
     args("input_handle", VARIANT),
@@ -233,11 +257,25 @@ from_tensor_op: Op = define_op(
 )
 
 
+def _add_numbers(x: Stack, y: Stack) -> Stack:
+    """The gradient of one element read is a stack with just that one: merged without a copy."""
+    few, many = sorted((x, y), key=lambda s: len(s.written()))
+    if len(few.written()) > _FEW or few.length > many.length:
+        return Stack.from_array(x.to_array() + y.to_array())
+    for i in few.written():
+        value = few.read(i)
+        many = many.write(i, many.read(i) + value if many.has_written(i) else value)
+    return many
+
+
+_FEW = 4
+
+
 def _add_kernel(xp: Any, x: Stack, y: Stack) -> Stack:
     if x.element_shape is None or y.element_shape is None:
         return y if x.element_shape is None else x
     if x.element_dtype.kind != "O":
-        return Stack.from_array(x.to_array() + y.to_array())
+        return _add_numbers(x, y)
     out = Stack.reserve(x.element_dtype, 0)
     for i in range(x.length):  # stacks of stacks
         parts = [s.read(i).item() for s in (x, y) if s.has_written(i)]
