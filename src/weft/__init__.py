@@ -3,6 +3,7 @@
 from typing import Any as _Any
 
 from weft import (
+    autodiff as autodiff,
     autograph as autograph,
     bitwise as bitwise,
     compat as compat,

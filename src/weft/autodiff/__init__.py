@@ -1,1 +1,8 @@
-"""Gradients: the backward sweep and the tape."""
+"""Gradients: the backward sweep, the tape, and what is built on them. Public as `tf.autodiff`."""
+
+from weft.autodiff.forward import (
+    ForwardAccumulator as ForwardAccumulator,
+)
+from weft.autodiff.tape import (
+    GradientTape as GradientTape,
+)

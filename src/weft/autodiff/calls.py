@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.autodiff.bodies import DifferentiableBody, differentiable
-from weft.core.context import state
+from weft.autodiff.sweep import takes_gradient
+from weft.core.context import recording_repeatedly, state
+from weft.core.dtypes import variant
 from weft.core.tensor import SymbolicTensor, Tensor
 from weft.errors import InternalError
 from weft.graph.ir import Graph
 from weft.graph.rewrite import copied
+from weft.ops.array import fill
+from weft.ops.control import stack
 from weft.ops.control.call import call_op
 from weft.ops.registry import register_vjp
 
@@ -29,6 +33,9 @@ class DifferentiableCall:
 
     def vjp(self, ctx: Any, gs: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
         """The gradients of the call's inputs."""
+        if any(g is not None for g in gs[len(self._body.flat.outputs) :]):
+            # What was saved has gradients too: everything needed is saved for all of them only.
+            gs = tuple([self._filled(ctx, i, g) for i, g in enumerate(gs)])
         given = tuple([g is not None for g in gs])
         wanted = tuple([ctx.wants(i) for i in range(len(ctx.inputs))])
         step = self._body.step(given, wanted)
@@ -36,6 +43,13 @@ class DifferentiableCall:
         saved = [self._found(ctx, t) for t in step.uses]
         results = iter(call_graph(step.graph, [*seeds, *saved]))
         return tuple([next(results) if connected else None for connected in step.connected])
+
+    @staticmethod
+    def _filled(ctx: Any, i: int, g: Tensor | None) -> Tensor | None:
+        out = ctx.outputs[i]
+        if g is not None or not takes_gradient(out):
+            return g
+        return stack.zeros_like_op(out) if out.dtype is variant else fill.zeros_like(out)
 
     def _found(self, ctx: Any, tensor: SymbolicTensor) -> Tensor:
         """A value of the forward graph, after it ran."""
@@ -63,7 +77,7 @@ def call_graph(body: Graph, inputs: Sequence[Tensor], name: str | None = None) -
     """A call of a graph that can be differentiated as often as there are tapes recording."""
     n = len(body.outputs)
     if state.tapes:
-        body = _differentiable_call(body, repeatedly=len(state.tapes) > 1).forward
+        body = _differentiable_call(body, repeatedly=recording_repeatedly()).forward
     return call_op(*inputs, body=body, name=name)[:n]
 
 

@@ -135,6 +135,8 @@ custom_gradient_op: Op = define_op(
 class _VariableWatcher:
     """Is told of ops like a tape, and keeps the variables they read."""
 
+    repeatedly = False
+
     def __init__(self) -> None:
         self.variables: dict[int, Any] = {}
 

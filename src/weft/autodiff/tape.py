@@ -44,6 +44,8 @@ class GradientTape:
     np.float32(6.0)
     """
 
+    repeatedly = False
+
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
         self._watch_variables = watch_accessed_variables

@@ -33,6 +33,8 @@ class GraphBuilder(Protocol):
 class Tape(Protocol):
     """What lower layers need of a gradient tape (see weft.autodiff)."""
 
+    repeatedly: bool  # whether it differentiates gradients even if nothing else records
+
     def record(self, op: Any, inputs: Any, attrs: dict[str, Any], outputs: Any) -> None:
         """Notes one executed op."""
 
@@ -127,6 +129,11 @@ def push_tape(tape: Any) -> None:
 def pop_tape(tape: Any) -> None:
     """Stops telling `tape` of ops."""
     _set(state.graph, tuple([t for t in state.tapes if t is not tape]))
+
+
+def recording_repeatedly() -> bool:
+    """Whether gradients of gradients may be wanted of what runs now, while tapes record."""
+    return len(state.tapes) > 1 or state.tapes[0].repeatedly
 
 
 def executing_eagerly() -> bool:

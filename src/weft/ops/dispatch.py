@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes, xp
-from weft.core.context import GRAPH, quiet_context, state
+from weft.core.context import GRAPH, quiet_context, recording_repeatedly, state
 from weft.core.dtypes import DType
 from weft.core.specs import TensorSpec, ValueSpec
 from weft.core.tensor import EagerTensor, SymbolicTensor
@@ -38,7 +38,7 @@ def _call_recorded(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name:
     count = None
     if state.mode & GRAPH:
         if op.kernel is STRUCTURED and state.tapes and op.name != "PartitionedCall":
-            repeatedly = len(state.tapes) > 1
+            repeatedly = recording_repeatedly()
             inputs, attrs, count = prepare_structured(op, inputs, attrs, repeatedly)
         inputs, out = state.graph.add_op(op, inputs, attrs, name)
     else:
