@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import conversion, foundations, functions
+from benchmarks import conversion, foundations, functions, gradients
 from benchmarks.harness import Peers, print_table
 
 
@@ -20,7 +20,8 @@ def main() -> None:
     )
     options = parser.parse_args()
     peers = Peers(dict(item.split("=", 1) for item in options.peer))
-    print_table([*foundations.run(peers), *functions.run(peers), *conversion.run(peers)])
+    tables = [module.run(peers) for module in (foundations, functions, conversion, gradients)]
+    print_table([row for rows in tables for row in rows])
 
 
 if __name__ == "__main__":

@@ -78,8 +78,8 @@ class DifferentiableBody:
 
 def _trace_backward(forward: Graph, outputs: Sequence[SymbolicTensor], wanted: Mask) -> Backward:
     graph = Graph(f"{forward.name}_gradient", outer=forward)
-    records = [
-        Record(node.op, node.inputs, node.attrs, node.outputs)
+    records: list[Record] = [
+        (node.op, node.inputs, node.attrs, node.outputs)
         for node in forward.nodes
         if node.op.name != "Placeholder"
     ]

@@ -147,6 +147,9 @@ class _VariableWatcher:
                 if x.dtype is resource:
                     self.note(x)
 
+    def record_pair(self, op: Op, x: Tensor, y: Tensor, out: Tensor) -> None:
+        """Operators on tensors read no variables."""
+
     def note(self, handle: Tensor) -> None:
         variable = getattr(getattr(outermost(handle), "_value", None), "variable", None)
         if variable is not None and variable.trainable:

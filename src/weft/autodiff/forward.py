@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from weft import nest
-from weft.autodiff.sweep import Record, VjpContext, backward, takes_gradient
+from weft.autodiff.sweep import VjpContext, backward, takes_gradient
 from weft.autodiff.tape import GradientTape, UnconnectedGradients
 from weft.core import context
 from weft.core.context import recording, state
@@ -21,7 +21,7 @@ from weft.errors import ShapeError
 from weft.ops.array import fill
 from weft.ops.array.source import identity_op
 from weft.ops.control import stack
-from weft.ops.registry import Absent, Op
+from weft.ops.registry import NO_ATTRS, Absent, Op
 
 
 class ForwardAccumulator:
@@ -76,30 +76,39 @@ class ForwardAccumulator:
         """Computes the tangents of one op's outputs; called by the dispatcher like a tape's."""
         if isinstance(op.vjp, Absent) or not any(id(x) in self._tangents for x in inputs):
             return
-        record = Record(op, inputs, attrs, (outputs,) if op.outputs == 1 else outputs)
+        results = (outputs,) if op.outputs == 1 else outputs
         # What was started before this accumulator sees how the tangents come about.
         outer = state.tapes[: state.tapes.index(self)]
         with recording(outer):
             linear = _LINEAR.get(op)
-            found = self._pushed(record) if linear is None else self._applied(record, linear)
-        for out, tangent in zip(record.outputs, found, strict=True):
+            if linear is None:
+                found = self._pushed(op, inputs, attrs, results)
+            else:
+                found = self._applied(op, inputs, attrs, linear)
+        for out, tangent in zip(results, found, strict=True):
             if tangent is not None:
                 self._tangents[id(out)] = (out, tangent)
 
-    def _pushed(self, record: Record) -> Sequence[Tensor | None]:
+    def record_pair(self, op: Op, x: Tensor, y: Tensor, out: Tensor) -> None:
+        """The same for an operator on two eager tensors."""
+        self.record(op, (x, y), NO_ATTRS, out)
+
+    def _pushed(
+        self, op: Op, inputs: Any, attrs: dict[str, Any], outputs: Any
+    ) -> Sequence[Tensor | None]:
         """The gradient of the gradient rule, from the tangents of the inputs."""
-        seeds = [_zeros(out) if takes_gradient(out) else None for out in record.outputs]
+        seeds = [_zeros(out) if takes_gradient(out) else None for out in outputs]
         wanted = [seed for seed in seeds if seed is not None]
         if not wanted:
             return [None] * len(seeds)
-        ctx = VjpContext(record, lambda x: id(x) in self._tangents)
+        ctx = VjpContext(inputs, attrs, outputs, self._tangents)
         with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
             for seed in wanted:
                 tape._watched[id(seed)] = seed
-            gradients = record.op.vjp(ctx, *seeds)
+            gradients = op.vjp(ctx, *seeds)
         pairs = [
             (g, self._tangents[id(x)][1])
-            for x, g in zip(record.inputs, gradients, strict=True)
+            for x, g in zip(inputs, gradients, strict=True)
             if g is not None and id(x) in self._tangents
         ]
         found = iter(
@@ -107,14 +116,16 @@ class ForwardAccumulator:
         )
         return [None if seed is None else next(found) for seed in seeds]
 
-    def _applied(self, record: Record, linear: tuple[int, ...]) -> tuple[Tensor, ...]:
+    def _applied(
+        self, op: Op, inputs: Any, attrs: dict[str, Any], linear: tuple[int, ...]
+    ) -> Sequence[Tensor]:
         """The tangents of an op that is linear in some inputs: the op of their tangents."""
-        inputs = list(record.inputs)
+        tangents = list(inputs)
         for i in linear:
             found = self._tangents.get(id(inputs[i]))
-            inputs[i] = _zeros(inputs[i]) if found is None else found[1]
-        out = record.op(*inputs, **record.attrs)
-        return (out,) if record.op.outputs == 1 else out
+            tangents[i] = _zeros(inputs[i]) if found is None else found[1]
+        out = op(*tangents, **attrs)
+        return (out,) if op.outputs == 1 else out
 
     def jvp(self, primals: Any, unconnected_gradients: str = UnconnectedGradients.NONE) -> Any:
         """The tangents of tensors (in any nest) that were computed in the block.

@@ -148,7 +148,7 @@ def _records(graph: Graph, sources: Sequence[Tensor]) -> list[Record]:
     records: list[Record] = []
     for level in levels:
         for outer, inner in [*level.captures, *level.copied_constants]:
-            records.append(Record(identity_op, (outer,), {}, (inner,)))
+            records.append((identity_op, (outer,), {}, (inner,)))
             if id(outer) in reached:
                 reached.add(id(inner))
         for node in list(level.nodes):
@@ -157,7 +157,7 @@ def _records(graph: Graph, sources: Sequence[Tensor]) -> list[Record]:
                     _make_saving(level, node)
                 reached.update([id(out) for out in node.outputs if takes_gradient(out)])
             if node.op.name != "Placeholder":
-                records.append(Record(node.op, node.inputs, node.attrs, node.outputs))
+                records.append((node.op, node.inputs, node.attrs, node.outputs))
     return records
 
 

@@ -38,6 +38,9 @@ class Tape(Protocol):
     def record(self, op: Any, inputs: Any, attrs: dict[str, Any], outputs: Any) -> None:
         """Notes one executed op."""
 
+    def record_pair(self, op: Any, x: Any, y: Any, out: Any) -> None:
+        """The same for an operator on two eager tensors."""
+
 
 class State(threading.local):
     """One per thread. Changed only through the context managers below."""

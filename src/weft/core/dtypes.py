@@ -27,6 +27,7 @@ class DType:
         "as_numpy_dtype",
         "is_bool",
         "is_complex",
+        "is_differentiable",
         "is_floating",
         "is_integer",
         "is_unsigned",
@@ -48,6 +49,7 @@ class DType:
         self.is_integer = kind in "iu"
         self.is_unsigned = kind == "u"
         self.is_bool = kind == "b"
+        self.is_differentiable = kind in "fcV"  # variables by their handles, and stacks too
 
     @property
     def is_numeric(self) -> bool:

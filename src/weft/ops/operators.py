@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.core.context import quiet_context, state
+from weft.core.context import GRAPH, quiet_context, state
 from weft.core.convert import convert_to_tensor
 from weft.core.tensor import EagerTensor, Tensor
 from weft.errors import ShapeError
@@ -19,21 +19,28 @@ from weft.ops.indexing import slicing
 from weft.ops.linalg import products
 from weft.ops.math import arithmetic, bitwise, comparison, division, unary
 from weft.ops.math.operands import operands
-from weft.ops.registry import Op
+from weft.ops.registry import NOT_DIFFERENTIABLE, Op
 
 
 def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     call, ufunc, accepted = Op.call, op.ufunc, op.accepted
+    differentiable = op.vjp is not NOT_DIFFERENTIABLE
 
     def forward(self: Any, other: Any) -> Any:
-        # Two eager tensors and nobody watching: the dispatcher written out, 1.7 us instead of 2.9.
-        if type(other) is EagerTensor and type(self) is EagerTensor and not state.mode:
-            x, y = self._value, other._value
-            if ufunc is not None and (x.dtype, y.dtype) in accepted:
-                try:
-                    return EagerTensor(quiet_context().run(ufunc, x, y, out=...))
-                except Exception as error:
-                    raise explain_failure(op, [x, y], {}, error) from error
+        # Two eager tensors: the dispatcher written out, 1.05 us instead of 2.4; 1.5 with a tape.
+        if type(other) is EagerTensor and type(self) is EagerTensor:
+            mode = state.mode
+            if not mode & GRAPH and ufunc is not None:
+                x, y = self._value, other._value
+                if (x.dtype, y.dtype) in accepted:
+                    try:
+                        out = EagerTensor(quiet_context().run(ufunc, x, y, out=...))
+                    except Exception as error:
+                        raise explain_failure(op, [x, y], {}, error) from error
+                    if mode and differentiable:
+                        for tape in state.tapes:
+                            tape.record_pair(op, self, other, out)
+                    return out
         return call(op, operands(self, other), {}, name)
 
     def reflected(self: Any, other: Any) -> Any:

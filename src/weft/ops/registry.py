@@ -71,6 +71,7 @@ class Op:
         "accepted",
         "args",
         "fresh",
+        "has_resources",
         "host_io",
         "infer",
         "kernel",
@@ -99,6 +100,7 @@ class Op:
     host_io: bool
     nested_offset: int
     fresh: bool
+    has_resources: bool
     trusts_kernel: bool
     shape_arithmetic: bool
     accepted: set[tuple[Any, ...]]
@@ -119,6 +121,9 @@ class Op:
     def __reduce__(self) -> tuple[Any, ...]:
         return find_op, (self.name,)
 
+
+# The attributes of an op that has none, where no new dictionary is wanted. Nobody changes it.
+NO_ATTRS: dict[str, Any] = {}
 
 _registry: dict[str, Op] = {}
 
@@ -171,6 +176,7 @@ def define_op(
     op.host_io, op.trusts_kernel, op.shape_arithmetic = host_io, trusts_kernel, shape_arithmetic
     op.fresh = fresh or ufunc is not None
     op.nested_offset = nested_offset
+    op.has_resources = bool(reads or writes) or kernel is STRUCTURED
     op.accepted = set()
     _registry[name] = op
     return op
