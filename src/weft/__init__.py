@@ -25,6 +25,9 @@ from weft.autodiff.custom import (
     grad_pass_through as grad_pass_through,
     recompute_grad as recompute_grad,
 )
+from weft.autodiff.explain import (
+    explain_gradient as explain_gradient,
+)
 from weft.autodiff.gradients import (
     AggregationMethod as AggregationMethod,
     gradients as gradients,

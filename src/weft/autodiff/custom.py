@@ -150,6 +150,9 @@ class _VariableWatcher:
     def record_pair(self, op: Op, x: Tensor, y: Tensor, out: Tensor) -> None:
         """Operators on tensors read no variables."""
 
+    def left(self, tensor: Tensor) -> None:
+        """Values may be taken out."""
+
     def note(self, handle: Tensor) -> None:
         variable = getattr(getattr(outermost(handle), "_value", None), "variable", None)
         if variable is not None and variable.trainable:

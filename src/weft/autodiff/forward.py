@@ -93,6 +93,9 @@ class ForwardAccumulator:
         """The same for an operator on two eager tensors."""
         self.record(op, (x, y), NO_ATTRS, out)
 
+    def left(self, tensor: Tensor) -> None:
+        """Values may be taken out."""
+
     def _pushed(
         self, op: Op, inputs: Any, attrs: dict[str, Any], outputs: Any
     ) -> Sequence[Tensor | None]:

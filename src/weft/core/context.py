@@ -41,6 +41,9 @@ class Tape(Protocol):
     def record_pair(self, op: Any, x: Any, y: Any, out: Any) -> None:
         """The same for an operator on two eager tensors."""
 
+    def left(self, tensor: Any) -> None:
+        """Notes that a tensor's value was taken out, as a NumPy array or a Python number."""
+
 
 class State(threading.local):
     """One per thread. Changed only through the context managers below."""

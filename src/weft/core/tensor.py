@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from weft.core import dtypes, specs
-from weft.core.context import GraphBuilder
+from weft.core.context import GraphBuilder, state
 from weft.core.dtypes import DType
 from weft.core.reference import Reference
 from weft.core.shapes import Dim, TensorShape, format_dims
@@ -201,7 +201,14 @@ class EagerTensor(Tensor):
         value = self._value
         if value.dtype is dtypes.resource or value.dtype is dtypes.variant:
             raise TypeError(f"A tensor of dtype {value.dtype.name} cannot become a NumPy array.")
+        if state.mode:
+            self._tell_tapes()
         return value.copy() if value.ndim else value[()]
+
+    def _tell_tapes(self) -> None:
+        """What is computed from the value in NumPy or Python has no gradient: tapes can say so."""
+        for tape in state.tapes:
+            tape.left(self)
 
     def set_shape(self, shape: Any) -> None:
         """Checks that the shape is compatible with `shape`."""
@@ -212,6 +219,8 @@ class EagerTensor(Tensor):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         value = self._value
+        if state.mode:
+            self._tell_tapes()
         if dtype is not None and value.dtype != dtype:
             if copy is False:
                 raise ValueError(f"Converting {value.dtype} to {np.dtype(dtype)} needs a copy.")
@@ -267,6 +276,8 @@ class EagerTensor(Tensor):
             raise TypeError(
                 f"Only tensors of one element become Python numbers, got shape {self.shape}."
             )
+        if state.mode:
+            self._tell_tapes()
         return self._value.item()
 
     def __round__(self, ndigits: int | None = None) -> Any:

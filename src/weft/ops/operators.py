@@ -19,7 +19,7 @@ from weft.ops.indexing import slicing
 from weft.ops.linalg import products
 from weft.ops.math import arithmetic, bitwise, comparison, division, unary
 from weft.ops.math.operands import operands
-from weft.ops.registry import NOT_DIFFERENTIABLE, Op
+from weft.ops.registry import NO_ATTRS, NOT_DIFFERENTIABLE, Op
 
 
 def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -37,9 +37,12 @@ def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
                         out = EagerTensor(quiet_context().run(ufunc, x, y, out=...))
                     except Exception as error:
                         raise explain_failure(op, [x, y], {}, error) from error
-                    if mode and differentiable:
+                    if mode:
                         for tape in state.tapes:
-                            tape.record_pair(op, self, other, out)
+                            if differentiable:
+                                tape.record_pair(op, self, other, out)
+                            else:
+                                tape.record(op, (self, other), NO_ATTRS, out)
                     return out
         return call(op, operands(self, other), {}, name)
 

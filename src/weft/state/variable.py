@@ -211,6 +211,8 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
 
     def _read_now(self) -> EagerTensor:
         cell: VariableCell = self._handle._value
+        for tape in state.tapes:
+            tape.left(self._handle)
         return EagerTensor(cell.read())
 
     def numpy(self) -> Any:
