@@ -100,7 +100,8 @@ class ForwardAccumulator:
         self, op: Op, inputs: Any, attrs: dict[str, Any], outputs: Any
     ) -> Sequence[Tensor | None]:
         """The gradient of the gradient rule, from the tangents of the inputs."""
-        seeds = [_zeros(out) if takes_gradient(out) else None for out in outputs]
+        # Their values do not matter; a rule may look for zeros, though.
+        seeds = [_seed(out) if takes_gradient(out) else None for out in outputs]
         wanted = [seed for seed in seeds if seed is not None]
         if not wanted:
             return [None] * len(seeds)
@@ -167,6 +168,10 @@ def _key(leaf: Any) -> Tensor:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"ForwardAccumulator: expected tensors and variables, got {leaf!r}.")
     return tensor if state.graph is None else state.graph.capture(tensor)
+
+
+def _seed(out: Tensor) -> Tensor:
+    return stack.zeros_like_op(out) if out.dtype is variant else fill.ones_like(out)
 
 
 def _zeros(out: Tensor) -> Tensor:

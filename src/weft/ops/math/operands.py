@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft.core.convert import adopt, convert_to_tensor
-from weft.core.dtypes import DType
+from weft.core.dtypes import INEXACT, DType
 from weft.core.native_rules import Pointwise
 from weft.core.shapes import Dim
 from weft.core.tensor import Tensor
@@ -60,6 +60,28 @@ def sum_to(g: Tensor, x: Tensor) -> Tensor:
             summed = sums.sum_op(g, axis=axes, keepdims=True) if axes else g
             return shapes.reshape_to(summed, want) if lead else summed
     return sums.sum_to_shape_op(g, shapes.shape_op(x, out_type=sums.SHAPE_DTYPE))
+
+
+def _scaled_kernel(xp: Any, g: Any, factor: Any) -> Any:
+    return xp.where(g == 0, g.dtype.type(0), xp.multiply(g, factor))
+
+
+def _scaled_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor]:
+    x, factor = ctx.inputs
+    return g * conj(factor), g * conj(x)
+
+
+# A gradient times a factor that may be infinite: what does not matter has no part in the result.
+scaled_op: Op = define_op(
+    "ScaledGradient",
+    args("g factor", INEXACT),
+    infer=rules.broadcast("ScaledGradient"),
+    kernel=_scaled_kernel,
+    native=Pointwise("scaled_gradient"),
+    vjp=_scaled_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
 
 
 def unary(

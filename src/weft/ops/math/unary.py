@@ -13,7 +13,7 @@ from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.ops import rules
 from weft.ops.math import casting, complex_parts, guarded
-from weft.ops.math.operands import conj, unary, zeros_like
+from weft.ops.math.operands import conj, scaled_op, unary, zeros_like
 from weft.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 
@@ -139,16 +139,22 @@ square_op = unary("Square", np.square, NUMERIC, vjp=lambda ctx, g: (g * (conj(ct
 exp_op = unary("Exp", np.exp, INEXACT, vjp=lambda ctx, g: (g * conj(ctx.outputs[0]),))
 expm1_op = unary("Expm1", np.expm1, INEXACT, vjp=lambda ctx, g: (g * conj(ctx.outputs[0] + 1),))
 log1p_op = unary("Log1p", np.log1p, INEXACT, vjp=lambda ctx, g: (g / conj(ctx.inputs[0] + 1),))
-sqrt_op = unary("Sqrt", np.sqrt, INEXACT, vjp=lambda ctx, g: (g * 0.5 / conj(ctx.outputs[0]),))
+# As in TensorFlow, a gradient of 0 stays 0 where these have an infinite slope.
+sqrt_op = unary(
+    "Sqrt", np.sqrt, INEXACT, vjp=lambda ctx, g: (scaled_op(g, 0.5 / conj(ctx.outputs[0])),)
+)
 reciprocal_op = unary(
-    "Reciprocal", np.reciprocal, INEXACT, vjp=lambda ctx, g: (-g * conj(square_op(ctx.outputs[0])),)
+    "Reciprocal",
+    np.reciprocal,
+    INEXACT,
+    vjp=lambda ctx, g: (scaled_op(g, -conj(square_op(ctx.outputs[0]))),),
 )
 rsqrt_op = computed(
     "Rsqrt",
     INEXACT,
     lambda xp, x: xp.reciprocal(xp.sqrt(x)),
     native="rsqrt",
-    vjp=lambda ctx, g: (g * -0.5 * conj(ctx.outputs[0] * square_op(ctx.outputs[0])),),
+    vjp=lambda ctx, g: (scaled_op(g, -0.5 * conj(ctx.outputs[0] * square_op(ctx.outputs[0]))),),
 )
 
 
