@@ -116,7 +116,7 @@ class ProgramWriter:
             if r.random() < 0.3:
                 self._line(indent, f"{name} += {r.randint(-3, 3)}")
             elif r.random() < 0.2:
-                # Never twice the same: CPython 3.11.2 itself stores `x, x = a, b` in the wrong order.
+                # Never twice the same: CPython 3.11.2 stores `x, x = a, b` in the wrong order.
                 other = r.choice([v for v in _VARIABLES if v != name])
                 self._line(indent, f"{name}, {other} = {self._int()}, {self._int()}")
             else:
