@@ -108,3 +108,41 @@ def test_reading_elements_one_by_one() -> None:
             y = g(x)
         gradients.append(tape.gradient(y, x).numpy())
     np.testing.assert_allclose(gradients[0], gradients[1], rtol=1e-5)
+
+
+def test_variables_are_read_once_before_a_loop_that_does_not_change_them() -> None:
+    w, count = tf.Variable([2.0, 3.0]), tf.Variable(0.0)
+
+    def f(x: tf.Tensor) -> tf.Tensor:
+        for _ in tf.range(3):
+            x = x * w + count
+            count.assign_add(1.0)
+        return tf.reduce_sum(x)
+
+    def gradients(f: Callable[..., tf.Tensor]) -> list[list[float]]:
+        count.assign(0.0)
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return [g.numpy().tolist() for g in tape.gradient(y, [x, w, count])]
+
+    traced = tf.function(f)
+    assert gradients(traced) == gradients(f)
+    assert gradients(traced) == gradients(f)
+
+
+def test_what_does_not_change_is_not_saved() -> None:
+    w = tf.Variable(tf.ones([20, 20]))
+
+    @tf.function
+    def step(x: tf.Tensor) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            y = x
+            for _ in tf.range(3):
+                y = tf.matmul(y, w)
+        return tape.gradient(y, w)
+
+    step(tf.ones([1, 20]))
+    source = step.get_concrete_function(tf.ones([1, 20])).graph.plan.source
+    assert source.count("k_TensorListPushBack(") == 1  # y, once per iteration

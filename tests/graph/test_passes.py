@@ -192,3 +192,24 @@ def test_stops_and_custom_gradients_are_dropped_last() -> None:
     graph = optimize(trace(lambda x: f(tf.stop_gradient(x)), [F]))
     assert ops(graph) == ["StopGradient", "Exp", "Mul", "CustomGradient"]
     assert ops(optimize(forget_gradients(graph))) == ["Mul"]
+
+
+def test_unused_results_of_branches_and_variables_of_loops_are_dropped() -> None:
+    def f(x: tf.Tensor) -> object:
+        a, _ = tf.cond(x[0, 0] > 0.0, lambda: (x * 2.0, tf.exp(x)), lambda: (x, tf.sin(x)))
+        _, b, _, _ = tf.while_loop(
+            lambda i, *_: i < 3,
+            lambda i, b, c, d: (i + 1, b * 2.0, tf.cos(c), d + c),
+            (tf.constant(0), a, x, x),
+        )
+        return b
+
+    graph = optimize(trace(f, [F]))
+    verify(graph)
+    branch, loop = [node for node in graph.nodes if node.op.name in ("If", "While")]
+    assert len(branch.outputs) == 1
+    assert [ops(g) for g in branch.attrs["branches"]] == [["Const", "Mul"], []]
+    assert len(loop.outputs) == 2
+    assert "Cos" not in ops(loop.attrs["body"])
+    x = np.ones((2, 3), np.float32)
+    assert NumpyPlan(graph)(x)[0].tolist() == (x * 16).tolist()

@@ -14,6 +14,7 @@ from typing import Any
 from weft.autodiff import bodies
 from weft.autodiff.bodies import DifferentiableBody, differentiable
 from weft.autodiff.calls import call_graph
+from weft.autodiff.invariants import hoist_reads
 from weft.autodiff.sweep import takes_gradient
 from weft.core import dtypes
 from weft.core.context import building
@@ -182,6 +183,8 @@ def _prepare_while(inputs: Sequence[Any], attrs: Attrs, repeatedly: bool) -> tup
     n = len(body.outputs)
     if body.saving is not None:
         return inputs, attrs, n
+    inputs, attrs = hoist_reads(inputs, attrs)
+    body = attrs["body"]
     made = differentiable(body, repeatedly=repeatedly)
     kept = _per_iteration(made, n)
     extra = 1 + len(kept)  # a count of iterations, and a stack for each value
