@@ -203,11 +203,12 @@ def _fill_in_ints(have: tuple[int, ...], wanted: list[int]) -> tuple[int, ...]:
 
 def _reshape_kernel(xp: Any, x: Any, shape: Any) -> Any:
     wanted = tuple(shape.tolist())
-    if any(d < -1 for d in wanted):
-        raise InvalidArgumentError(None, None, f"reshape: negative size in {wanted}.")
-    if x.size == 0 and -1 in wanted and x.dtype != object:
-        wanted = _fill_in_ints(x.shape, list(wanted))
-    return xp.reshape(x, wanted)
+    if wanted and min(wanted) < 0:
+        if min(wanted) < -1:
+            raise InvalidArgumentError(None, None, f"reshape: negative size in {wanted}.")
+        if x.size == 0 and x.dtype != object:
+            wanted = _fill_in_ints(x.shape, list(wanted))
+    return x.reshape(wanted)
 
 
 def _reshape_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:

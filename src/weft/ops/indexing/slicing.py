@@ -263,7 +263,14 @@ def runtime_index(x: Any, dynamic: tuple[Any, ...], index: tuple[Entry, ...]) ->
     return tuple(out)
 
 
+_ONE_ROW = (("input", 0),)
+
+
 def _strided_slice_kernel(xp: Any, x: Array, *dynamic: Any, index: tuple[Entry, ...]) -> Any:
+    if index == _ONE_ROW and x.ndim > 1:  # x[i], 0.7 us instead of 3.9: loops over rows
+        i = int(dynamic[0])
+        if -len(x) <= i < len(x):
+            return x[i]
     # The ellipsis keeps a single element an array instead of a scalar (or bytes).
     return x[(*runtime_index(x, dynamic, index), ...)]
 

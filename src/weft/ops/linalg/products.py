@@ -42,9 +42,9 @@ def _matmul_kernel(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_
     if a.ndim < 2 or b.ndim < 2:
         raise ValueError("NumPy would take a vector; the type rule says what is wrong.")
     if transpose_a:
-        a = xp.swapaxes(a, -1, -2)
+        a = a.swapaxes(-1, -2)
     if transpose_b:
-        b = xp.swapaxes(b, -1, -2)
+        b = b.swapaxes(-1, -2)
     return xp.matmul(a, b)
 
 

@@ -56,6 +56,8 @@ def sum_to(g: Tensor, x: Tensor) -> Tensor:
         if not any(isinstance(d, Dim) for d in want):
             lead = len(have) - len(want)
             repeated = [lead + i for i, d in enumerate(want) if d == 1 and have[lead + i] != 1]
+            if lead and not repeated:
+                return sums.sum_op(g, axis=tuple(range(lead)), keepdims=False)
             axes = (*range(lead), *repeated)
             summed = sums.sum_op(g, axis=axes, keepdims=True) if axes else g
             return shapes.reshape_to(summed, want) if lead else summed

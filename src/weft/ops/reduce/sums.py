@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from weft.core import dtypes
@@ -103,6 +104,9 @@ def reduce_sum(
 
 
 def _mean_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
+    if x.dtype.kind in "fc" and x.dtype.itemsize > 2:
+        n = x.size if axis is None else math.prod([x.shape[i] for i in axis])
+        return xp.add.reduce(x, axis=axis, keepdims=keepdims) / x.dtype.type(n)
     wide = xp.widen(x)
     exact = x.dtype.kind in "iu"
     if exact:

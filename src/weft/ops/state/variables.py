@@ -41,6 +41,8 @@ def _assign_infer(handle: TensorSpec, value: TensorSpec, *, shape: Dims | None) 
 
 def _check_shape(value: Array, shape: Dims | None) -> None:
     """A variable keeps its shape; where it is declared unknown, any size will do."""
+    if shape == value.shape:
+        return
     fits = shape is None or (
         len(shape) == len(value.shape)
         and all(isinstance(d, Dim) or d == n for d, n in zip(shape, value.shape, strict=True))
