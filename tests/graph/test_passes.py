@@ -213,3 +213,33 @@ def test_unused_results_of_branches_and_variables_of_loops_are_dropped() -> None
     assert "Cos" not in ops(loop.attrs["body"])
     x = np.ones((2, 3), np.float32)
     assert NumpyPlan(graph)(x)[0].tolist() == (x * 16).tolist()
+
+
+def test_reads_after_an_assignment_use_the_assigned_value() -> None:
+    v, w = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 4.0])
+
+    def f(x: tf.Tensor) -> object:
+        v.assign(x * 2.0)
+        w.assign_add(x)
+        a = v + w  # v is known, w is not
+        tf.cond(x[0] > 0.0, lambda: v.assign(x), lambda: v)
+        return a, v.value()
+
+    graph = optimize(trace(f, [tf.TensorSpec([2])]))
+    assert ops(graph).count("ReadVariableOp") == 2
+    x = np.array([1.0, 5.0], np.float32)
+    a, b = NumpyPlan(graph)(x, *[t._value for t, _ in graph.captures])
+    assert a.tolist() == [6, 19]
+    assert b.tolist() == [1, 5]
+
+
+def test_a_variable_passed_twice_is_not_forwarded() -> None:
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f(a: tf.Variable, b: tf.Variable) -> tf.Tensor:
+        a.assign(5.0)
+        b.assign(7.0)
+        return a.value()
+
+    assert f(v, v).numpy() == 7

@@ -81,7 +81,10 @@ class VariableCell(Resource):
     def read(self) -> Array:
         """The value now; later writes do not change it."""
         with self.lock:
-            return self._snapshot()
+            data = self.data
+            if data is None or data.nbytes > SMALL_READ_BYTES:
+                return self._snapshot()
+            return data.copy()
 
     def write(self, value: Array) -> None:
         """Replaces the value. The caller may keep using `value`; it is copied."""

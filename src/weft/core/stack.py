@@ -214,9 +214,14 @@ class Stack(Variant):
         taken = np.zeros(capacity, np.bool_)
         if old is not None:
             n = min(len(old.data), self.length)
-            mine = self._mask(n)
-            data[:n][mine] = old.data[:n][mine]
-            taken[:n] = mine
+            if isinstance(self._written, int):
+                n = min(n, self._written)
+                data[:n] = old.data[:n]
+                taken[:n] = True
+            else:
+                mine = self._mask(n)
+                data[:n][mine] = old.data[:n][mine]
+                taken[:n] = mine
         return _Buffer(data, taken)
 
     def _check(self, i: int) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from weft.execution.numpy.plan import NumpyPlan
@@ -43,18 +42,26 @@ def _run_call(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     plan = plan_of(body)
     if not written:
         return plan(*values)
-    with locked([values[i] for i in written]):
+    return run_locked(locks_of([values[i] for i in written]), plan, values)
+
+
+def locks_of(cells: Iterable[Any]) -> list[Any]:
+    """The locks of resources that a call writes, in a fixed order."""
+    unique = {id(cell): cell.lock for cell in cells if hasattr(cell, "lock")}
+    return [unique[key] for key in sorted(unique)]
+
+
+def run_locked(locks: Sequence[Any], plan: NumpyPlan, values: Sequence[Any]) -> Any:
+    """Runs a plan holding locks, so that a call is atomic. Not with an ExitStack: 0.5 us a lock."""
+    held = 0
+    try:
+        for lock in locks:
+            lock.acquire()
+            held += 1
         return plan(*values)
-
-
-@contextlib.contextmanager
-def locked(cells: Iterable[Any]) -> Iterator[None]:
-    """Holds the locks of resources that a call writes, taken in a fixed order, so it is atomic."""
-    unique = {id(cell): cell for cell in cells if hasattr(cell, "lock")}
-    with contextlib.ExitStack() as stack:
-        for key in sorted(unique):
-            stack.enter_context(unique[key].lock)
-        yield
+    finally:
+        for lock in locks[:held]:
+            lock.release()
 
 
 install_structured_runner(_run_call)

@@ -17,7 +17,7 @@ from weft.core.dtypes import resource
 from weft.core.specs import TensorSpec
 from weft.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft.errors import InvalidArgumentError, ShapeError
-from weft.execution.runner import locked, plan_of
+from weft.execution.runner import locks_of, plan_of, run_locked
 from weft.function.keys import TENSORS
 from weft.function.packing import pack_tensors, pack_values
 from weft.function.signature import P, Parameters
@@ -52,6 +52,7 @@ class ConcreteFunction:
         self._captured_values: tuple[Any, ...] = ()
         self._written_cells: tuple[Any, ...] = ()
         self._writes_arguments: tuple[int, ...] = ()
+        self._locks: list[Any] = []
         self._plan: Any = None
         self._pack = pack_values(graph.structured_outputs)
         # A graph refers to cells only; the variables themselves must not die under it.
@@ -79,14 +80,17 @@ class ConcreteFunction:
         written = [position[id(t)] for t in self.graph.effects.writes]
         self._written_cells = tuple([self._captured_values[i - n] for i in written if i >= n])
         self._writes_arguments = tuple([i for i in written if i < n])
+        self._locks = locks_of(self._written_cells)
         self._plan = plan
         return plan
 
     def _run_locked(self, plan: Any, values: list[Any]) -> Any:
         """A call that writes variables is atomic: it holds their locks, taken in a fixed order."""
-        arguments = [values[i] for i in self._writes_arguments]
-        with locked([*self._written_cells, *arguments]):
-            return plan(*values, *self._captured_values)
+        locks = self._locks
+        if self._writes_arguments:
+            arguments = [values[i] for i in self._writes_arguments]
+            locks = locks_of([*self._written_cells, *arguments])
+        return run_locked(locks, plan, [*values, *self._captured_values])
 
     def call_with_tensors(self, tensors: Sequence[Tensor]) -> Any:
         """A call that is recorded: in a graph that is being built, or by tapes."""

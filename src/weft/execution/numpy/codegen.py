@@ -164,6 +164,12 @@ class _Writer:
             if buffer is not None:
                 inputs.append(f"out={self.names[id(buffer)]}")
             return f"{self.bind(op.ufunc, f'np_{op.ufunc.__name__}')}({', '.join(inputs)})"
+        if op.name == "ReadVariableOp":
+            return f"{inputs[0]}.read()"
+        if op.name == "Reshape" and node.inputs[0].spec.is_static:
+            out = node.outputs[0].spec
+            if out.is_static:
+                return f"{inputs[0]}.reshape({out.dims!r})"
         attrs = [f"{k}={self._literal(v, k)}" for k, v in node.attrs.items()]
         kernel = self.bind(op.kernel, f"k_{op.name}")
         return f"{kernel}({', '.join(['xp', *inputs, *attrs])})"

@@ -6,11 +6,19 @@ from weft.graph.ir import Graph
 from weft.graph.passes.cse import merge_equal_nodes
 from weft.graph.passes.dce import drop_dead_nodes
 from weft.graph.passes.fold import fold_constants
+from weft.graph.passes.forward import forward_assignments
 from weft.graph.passes.inline import inline_calls
 from weft.graph.passes.simplify import simplify
 from weft.graph.verify import verify
 
-PASSES = (inline_calls, fold_constants, simplify, merge_equal_nodes, drop_dead_nodes)
+PASSES = (
+    inline_calls,
+    forward_assignments,
+    fold_constants,
+    simplify,
+    merge_equal_nodes,
+    drop_dead_nodes,
+)
 
 # Tests switch this on: every graph that a pass makes is verified.
 check_passes = False

@@ -6,6 +6,7 @@ with those that nobody wrote counting as zeros.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ VARIANT = frozenset({dtypes.variant})
 _STACK = TensorSpec.of(dtypes.variant, ())
 
 
+@functools.lru_cache(maxsize=1024)
 def _static(shape: Dims | None) -> tuple[int, ...] | None:
     if shape is None or any(isinstance(d, Dim) for d in shape):
         return None
