@@ -12,7 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from weft.core import xp
+from weft.core.dtypes import COMPLEX, REAL, float32, float64
 from weft.core.tensor import SymbolicTensor
 from weft.execution.numpy.liveness import Liveness
 from weft.graph.ir import Graph, Node
@@ -21,6 +24,11 @@ from weft.ops.dispatch import as_value
 
 _INDENT = "    "
 _MAX_DEPTH = 16  # Python allows 20 loops inside each other, and 100 levels of indentation
+_OPERATORS = {
+    "AddV2": "+", "Sub": "-", "Mul": "*",
+    "Less": "<", "LessEqual": "<=", "Greater": ">", "GreaterEqual": ">=",
+}  # fmt: skip
+_WIDE = COMPLEX | {float32, float64}  # NumPy adds up narrower numbers in their own dtype
 _PASS_THROUGH = frozenset({"Identity", "StopGradient", "PreventGradient"})
 
 
@@ -66,6 +74,7 @@ class _Writer:
         self._bound: dict[int, str] = {}
         self._taken: set[str] = {"make_plan", "plan", "xp", "as_value", "range"}
         self._locals: set[int] = set()
+        self._scalars: dict[int, str] = {}
 
     # --- names ---------------------------------------------------------------------------------
 
@@ -160,19 +169,44 @@ class _Writer:
     def _expression(self, node: Node, buffer: SymbolicTensor | None) -> str:
         op = node.op
         inputs = [self.names[id(x)] for x in node.inputs]
+        if op.name in _OPERATORS and _is_scalar_arithmetic(node):
+            x, y = [self._scalar(t) for t in node.inputs]
+            return f"{x} {_OPERATORS[op.name]} {y}"
         if op.ufunc is not None:
             if buffer is not None:
                 inputs.append(f"out={self.names[id(buffer)]}")
             return f"{self.bind(op.ufunc, f'np_{op.ufunc.__name__}')}({', '.join(inputs)})"
-        if op.name == "ReadVariableOp":
-            return f"{inputs[0]}.read()"
-        if op.name == "Reshape" and node.inputs[0].spec.is_static:
-            out = node.outputs[0].spec
-            if out.is_static:
-                return f"{inputs[0]}.reshape({out.dims!r})"
+        special = self._direct(node, inputs)
+        if special is not None:
+            return special
         attrs = [f"{k}={self._literal(v, k)}" for k, v in node.attrs.items()]
         kernel = self.bind(op.kernel, f"k_{op.name}")
         return f"{kernel}({', '.join(['xp', *inputs, *attrs])})"
+
+    def _direct(self, node: Node, inputs: list[str]) -> str | None:
+        """Kernels that are one call of NumPy once all is known: 0.4 us less than the kernel."""
+        name = node.op.name
+        if name == "ReadVariableOp":
+            return f"{inputs[0]}.read()"
+        specs = [t.spec for t in (*node.inputs, *node.outputs)]
+        if name == "Reshape" and specs[0].is_static and specs[2].is_static:
+            return f"{inputs[0]}.reshape({specs[2].dims!r})"
+        if name == "MatMul" and specs[0].rank == 2 == specs[1].rank and specs[0].dtype in _WIDE:
+            transposed = (node.attrs["transpose_a"], node.attrs["transpose_b"])
+            x, y = [n + ".T" if t else n for n, t in zip(inputs, transposed, strict=True)]
+            return f"{self.bind(np.dot, 'np_dot')}({x}, {y})"
+        return None
+
+    def _scalar(self, tensor: SymbolicTensor) -> str:
+        """A number for Python's operators, which are slow on arrays: constants are arrays."""
+        if tensor.node.op.name != "Const":
+            return self.names[id(tensor)]
+        value = tensor.node.attrs["value"]
+        name = self._scalars.get(id(value))
+        if name is None:
+            number = value[()]
+            name = self._scalars[id(value)] = self.bind(number, f"{tensor.node.name}_number")
+        return name
 
     def _literal(self, value: Any, wish: str) -> str:
         return repr(value) if _is_literal(value) else self.bind(value, wish)
@@ -241,6 +275,11 @@ class _Writer:
         self.line(depth + 1, f"if not {self._results(condition)[0]}:", node)
         self.line(depth + 2, "break")
         self._branch(body, names, loop, depth + 1)
+
+
+def _is_scalar_arithmetic(node: Node) -> bool:
+    """Whether a node computes one number of numbers: an operator takes 0.1 us, a ufunc 0.6."""
+    return all(t.spec.dims == () and t.dtype in REAL for t in node.inputs)
 
 
 def _tuple(names: list[str]) -> str:
