@@ -25,14 +25,14 @@ def tape_overhead() -> Row:
         for _ in range(1000):
             x * y
 
-    untaped = best_time(chain)
-
     def taped() -> None:
         with tf.GradientTape() as tape:
             tape.watch(x)
             chain()
 
-    recorded = best_time(taped)
+    # In turns: on a shared machine a slow second must not hit only one of the two.
+    times = [(best_time(chain, seconds=0.05), best_time(taped, seconds=0.05)) for _ in range(8)]
+    untaped, recorded = min(t for t, _ in times), min(t for _, t in times)
     detail = f"{microseconds(recorded / 1000)} against {microseconds(untaped / 1000)} per op"
     return Row("x * y under a tape / without", recorded / untaped, "<= 1.5", detail)
 
