@@ -1,0 +1,95 @@
+"""From the text of a module to machine code, with LLVM. Nothing else imports llvmlite."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from typing import Any
+
+import llvmlite.binding as llvm
+
+# LLVM is used by one thread at a time; objects of llvmlite must not die while another uses it.
+lock = threading.RLock()
+
+
+@functools.cache
+def _started() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    for name, address in _outside_functions().items():
+        llvm.add_symbol(name, address)
+
+
+def _new_machine() -> Any:
+    _started()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=3,
+        jit=True,
+    )
+
+
+_machine = functools.cache(_new_machine)
+
+
+def _outside_functions() -> dict[str, int]:
+    """What generated code calls besides the C library."""
+    from scipy.linalg import cython_blas  # 20 ms, and only compiled code needs it
+
+    api = ctypes.pythonapi
+    name_of, pointer_of = api.PyCapsule_GetName, api.PyCapsule_GetPointer
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    found = {}
+    for routine in ("sgemm", "dgemm"):
+        capsule = cython_blas.__pyx_capi__[routine]
+        found[f"weft_{routine}"] = pointer_of(capsule, name_of(capsule))
+    return found
+
+
+class MachineCode:
+    """A compiled module, kept alive as long as its functions are used."""
+
+    def __init__(self, code: bytes) -> None:
+        with lock:
+            # The engine owns the machine it is given.
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Where a function lies."""
+        with lock:
+            return int(self._engine.get_function_address(name))
+
+
+def optimized(text: str) -> Any:
+    """The module after LLVM's passes."""
+    machine = _machine()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = True
+    options.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def assembly(text: str) -> str:
+    """The machine code of a module, for people."""
+    with lock:
+        return str(_machine().emit_assembly(optimized(text)))
+
+
+def object_code(text: str) -> bytes:
+    """Machine code for a module, as it can be kept in a file."""
+    with lock:
+        return bytes(_machine().emit_object(optimized(text)))
+
+
+def compile_text(text: str) -> MachineCode:
+    """Machine code for a module, ready to run."""
+    return MachineCode(object_code(text))

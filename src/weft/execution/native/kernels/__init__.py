@@ -1,0 +1,1 @@
+"""Steps of a program that are no loop nests: checks, matrix products, branches, loops."""

@@ -1,0 +1,106 @@
+"""If, Case and While: nested graphs become blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.core import dtypes
+from weft.execution.native.kernels.control import Branch, Given, Loop
+from weft.execution.native.lowering.rules import lowers, static_shape
+from weft.execution.native.schedule import Block, Write
+from weft.execution.native.values import NotCompilable, Stored, Uniform, Value
+from weft.graph.ir import Graph, Node
+
+
+def _is_cell(x: Any) -> bool:
+    return not isinstance(x, Value)
+
+
+def _given(inputs: Sequence[Any]) -> tuple[list[Any], Given]:
+    """What nested graphs are given, with stand-ins for values that are computed outside."""
+    inside: list[Any] = []
+    given: Given = {}
+    for x in inputs:
+        if isinstance(x, Value) and not isinstance(x, Uniform):
+            stand_in = Stored(x.dtype, x.shape, x.label)
+            given[stand_in] = x
+            x = stand_in
+        inside.append(x)
+    return inside, given
+
+
+def _nested_block(lowering: Any, graph: Graph, inputs: list[Any], targets: Sequence[Any]) -> Block:
+    """The block of a nested graph that leaves its outputs in the targets."""
+    outer, lowering.block = lowering.block, Block()
+    block = lowering.block
+    cells = [x for x in inputs if _is_cell(x)]
+    before = [cell.volatile for cell in cells]
+    for cell in cells:
+        cell.volatile = False
+    outputs = lowering.lower(graph, inputs)
+    for target, value in zip(targets, outputs, strict=True):
+        if target is not None:
+            block.outputs.append(Write(target, value))
+    lowering.flush(cells)
+    for cell, was in zip(cells, before, strict=True):
+        cell.volatile = was
+    lowering.block = outer
+    return block
+
+
+def _results(node: Node) -> list[Stored]:
+    out = []
+    for i, tensor in enumerate(node.outputs):
+        if tensor.dtype in (dtypes.variant, dtypes.resource, dtypes.string):
+            raise NotCompilable(f"{node.name} hands on a {tensor.dtype.name}")
+        out.append(Stored(tensor.dtype, static_shape(node, i), f"{node.name}:{i}"))
+    return out
+
+
+def _branch(lowering: Any, node: Node, inputs: list[Any], graphs: Sequence[Graph]) -> list[Stored]:
+    choice, *captured = inputs
+    inside, given = _given(captured)
+    results = _results(node)
+    for result in results:
+        lowering.program.scratch(result)
+    blocks = [_nested_block(lowering, graph, inside, results) for graph in graphs]
+    lowering.add(Branch(lowering.program, choice, given, results, blocks))
+    return results
+
+
+@lowers("If")
+def _if(lowering: Any, node: Node, inputs: list[Any]) -> list[Stored]:
+    if node.inputs[0].dtype is not dtypes.bool_:
+        raise NotCompilable("a condition that is no bool")
+    return _branch(lowering, node, inputs, node.attrs["branches"])
+
+
+@lowers("Case")
+def _case(lowering: Any, node: Node, inputs: list[Any]) -> list[Stored]:
+    return _branch(lowering, node, inputs, node.attrs["branches"])
+
+
+@lowers("While")
+def _while(lowering: Any, node: Node, inputs: list[Any]) -> list[Stored]:
+    n = len(node.outputs)
+    start = inputs[:n]
+    variables = _results(node)
+    captured, given = _given(inputs[n:])
+    for variable, first in zip(variables, start, strict=True):
+        if variable.shape != first.shape:
+            raise NotCompilable(f"a variable of the loop {node.name} changes its shape")
+        lowering.program.scratch(variable)
+        lowering.block.items.append(Write(variable, first))
+    loop = Loop(lowering.program, given, variables, node.attrs["maximum_iterations"])
+    checks, had_written = len(lowering.program.checks), lowering.has_written
+    lowering.has_written = False
+    inside = [*variables, *captured]
+    condition = _nested_block(lowering, node.attrs["cond"], inside, [loop.test])
+    body = _nested_block(lowering, node.attrs["body"], inside, variables)
+    if lowering.has_written and len(lowering.program.checks) > checks:
+        raise NotCompilable(f"the loop {node.name} may fail after it has changed a variable")
+    lowering.has_written = lowering.has_written or had_written
+    loop.set_blocks(condition, body)
+    lowering.add(loop)
+    return variables

@@ -1,0 +1,178 @@
+"""Lowering of whole graphs: what each tensor has become, variables, checks, control flow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.core.native_rules import Pointwise
+from weft.execution.native.kernels.checks import Check
+from weft.execution.native.lowering import (  # the families register their rules
+    control as control,
+    movement as movement,
+    pointwise,
+    products as products,
+    reductions as reductions,
+    state as state,
+)
+from weft.execution.native.lowering.rules import check_dtype, copy_rule, rule_of
+from weft.execution.native.program import Program
+from weft.execution.native.schedule import Block, Keep, Write
+from weft.execution.native.values import (
+    Elementwise,
+    Index,
+    Indexed,
+    NotCompilable,
+    Shape,
+    Stored,
+    Uniform,
+    Value,
+)
+from weft.graph.ir import Graph, Node
+
+
+class Cell:
+    """A variable: where its elements lie, and the value that was assigned last."""
+
+    __slots__ = ("assigned", "name", "stored", "volatile")
+
+    def __init__(self, stored: Stored, name: str) -> None:
+        self.stored = stored
+        self.name = name
+        self.assigned: Value | None = None
+        self.volatile = False  # changed by a branch or a loop: reads must be taken at once
+
+
+class Lowering:
+    """Turns nodes into values, block by block."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.block = Block()
+        self.constants: list[np.ndarray[Any, Any]] = []
+        self.constant_slots: list[Stored] = []
+        self.node: Node | None = None
+        self.has_written = False
+        self.kernels = 0
+
+    # --- for the rules ---------------------------------------------------------------------------
+
+    def constant(self, label: str, array: np.ndarray[Any, Any]) -> Stored:
+        """An array that the executable brings along."""
+        stored = self.program.slot(Stored(dtypes.from_numpy(array.dtype), array.shape, label))
+        self.constants.append(np.ascontiguousarray(array))
+        self.constant_slots.append(stored)
+        return stored
+
+    def positions(self, shape: Shape, axis: int, dtype: DType) -> Value:
+        """The index along an axis, as a value; dtype is int64."""
+
+        def formula(source: Any, index: Index) -> Any:
+            return index[axis]
+
+        return Indexed(dtype, shape, "positions", "positions", (), formula)
+
+    def kept(self, value: Value) -> Value:
+        """Has a value computed at this point."""
+        if not isinstance(value, (Stored, Uniform)):
+            self.block.items.append(Keep(value))
+        return value
+
+    def check(self, node: Node, condition: Value) -> None:
+        """What must hold; if it does not, NumPy runs the same nodes and says what is wrong."""
+        if isinstance(condition, Uniform):
+            if condition.number:
+                return
+            raise NotCompilable(f"{node.name} fails for these inputs")
+        if self.has_written:
+            raise NotCompilable(f"{node.name} may fail after a variable has been changed")
+        self.program.checks.append(node)
+        self.add(Check(condition, len(self.program.checks)))
+
+    def add(self, kernel: Any) -> Any:
+        """Adds a step with code of its own."""
+        self.block.items.append(kernel)
+        return kernel
+
+    # --- graphs ----------------------------------------------------------------------------------
+
+    def lower(self, graph: Graph, inputs: list[Any]) -> list[Any]:
+        """The values of a graph's outputs; inputs are values or cells."""
+        env: dict[int, Any] = dict(zip(map(id, graph.all_inputs), inputs, strict=True))
+        self._note_volatile(graph, env)
+        for node in graph.nodes:
+            if node.op.name == "Placeholder":
+                continue
+            results = self._node(node, [env[id(x)] for x in node.inputs])
+            for tensor, value in zip(node.outputs, results, strict=True):
+                env[id(tensor)] = value
+        return [env[id(out)] for out in graph.outputs]
+
+    def _note_volatile(self, graph: Graph, env: dict[int, Any]) -> None:
+        assigned = {
+            id(env[id(t)])
+            for node in graph.nodes
+            if not any(True for _ in node.nested)
+            for t in node.effects.writes
+        }
+        for node in graph.nodes:
+            if not any(True for _ in node.nested):
+                continue
+            for tensor in (*node.effects.reads, *node.effects.writes):
+                cell = env[id(tensor)]
+                is_written = any(t is tensor for t in node.effects.writes)
+                if is_written or id(cell) in assigned:
+                    cell.volatile = True
+
+    def _node(self, node: Node, inputs: list[Any]) -> list[Any]:
+        self.node = node
+        rule = rule_of(node.op.name)
+        if rule is None:
+            if not isinstance(node.op.native, Pointwise):
+                raise NotCompilable(f"{node.op.name} has no native form")
+            rule = pointwise.lower_pointwise
+        if not node.op.has_resources and not _has_stacks(node):
+            check_dtype(node)
+        results = rule(self, node, inputs)
+        if results is None:
+            return []
+        return [results] if isinstance(results, (Value, Cell)) else list(results)
+
+    # --- variables -------------------------------------------------------------------------------
+
+    def read(self, cell: Cell) -> Value:
+        """The value of a variable here."""
+        if cell.assigned is not None:
+            return cell.assigned
+        if not cell.volatile:
+            return cell.stored
+        stored = cell.stored
+        copy = Elementwise(
+            stored.dtype, stored.shape, cell.name, "copy", copy_rule, (stored,), {}
+        )
+        return self.kept(copy)
+
+    def assign(self, cell: Cell, value: Value) -> None:
+        """Changes a variable; it is written when the block ends, unless somebody looks before."""
+        if value.shape != cell.stored.shape:
+            raise NotCompilable(f"the variable {cell.name!r} changes its shape")
+        self.has_written = True
+        if cell.volatile:
+            self.block.items.append(Write(cell.stored, value))
+            return
+        cell.assigned = value
+
+    def flush(self, cells: list[Cell]) -> None:
+        """What was assigned is to be written when the current block ends."""
+        for cell in cells:
+            if cell.assigned is not None:
+                self.block.outputs.append(Write(cell.stored, cell.assigned))
+                cell.assigned = None
+
+
+def _has_stacks(node: Node) -> bool:
+    return any(t.dtype is dtypes.variant for t in (*node.inputs, *node.outputs))
+

@@ -1,0 +1,355 @@
+"""Ops that move elements: views, slices, joins, gathers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.execution.native.builder import Scalar, is_unsigned
+from weft.execution.native.lowering.rules import (
+    apply,
+    broadcast,
+    known,
+    lowers,
+    normalized_axes,
+    number,
+    reduced,
+    reshaped,
+    static_shape,
+)
+from weft.execution.native.values import (
+    Assembled,
+    Index,
+    Indexed,
+    NotCompilable,
+    Part,
+    Uniform,
+    Value,
+)
+from weft.graph.ir import Node
+from weft.ops.indexing.slicing import NEW_AXIS, _expand
+
+
+@lowers("Reshape", "ExpandDims", "Squeeze", "CollapseAxes")
+def _reshape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    if node.op.name == "CollapseAxes":
+        raise NotCompilable("CollapseAxes stays with NumPy")
+    return reshaped(inputs[0], static_shape(node), node.name)
+
+
+def transposed(x: Value, perm: tuple[int, ...], label: str = "transpose") -> Value:
+    """The value with its axes in another order."""
+    if perm == tuple(range(len(perm))):
+        return x
+
+    def formula(source: Any, index: Index) -> Scalar:
+        back: list[Any] = [None] * len(perm)
+        for to, axis in enumerate(perm):
+            back[axis] = index[to]
+        return source.at(x, back)
+
+    shape = tuple([x.shape[axis] for axis in perm])
+    return Indexed(x.dtype, shape, label, "transpose", (x,), formula)
+
+
+@lowers("Transpose")
+def _transpose(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    rank = len(inputs[0].shape)
+    perm = node.attrs["perm"]
+    perm = tuple(reversed(range(rank))) if perm is None else tuple([p % rank for p in perm])
+    return transposed(inputs[0], perm, node.name)
+
+
+@lowers("ReverseV2")
+def _reverse(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    (x,) = inputs
+    axes = normalized_axes(node.attrs["axis"], len(x.shape)) if node.attrs["axis"] != () else ()
+
+    def formula(source: Any, index: Index) -> Scalar:
+        b = source.b
+        return source.at(
+            x,
+            [
+                b.sub(b.index(x.shape[i] - 1), at) if i in axes else at
+                for i, at in enumerate(index)
+            ],
+        )
+
+    return Indexed(x.dtype, x.shape, node.name, "reverse", (x,), formula)
+
+
+# --- slices ---------------------------------------------------------------------------------------
+
+
+def _wide(x: Value) -> Value:
+    return x if x.dtype is dtypes.int64 else apply("cast", x, dtype=dtypes.int64)
+
+
+def _picked(lowering: Any, node: Node, x_shape: Any, index: Any, dynamic: list[Value]) -> Any:
+    """For each axis of x: (start value or int, step) and whether the axis stays, checked."""
+    out = []
+    axis = 0
+    for entry in _expand(index, len(x_shape)):
+        if entry == NEW_AXIS:
+            out.append(None)
+            continue
+        size = x_shape[axis]
+        if isinstance(entry, tuple) and entry[0] != "input":
+            if any(isinstance(part, tuple) for part in entry):
+                raise NotCompilable(f"{node.name}: a slice with bounds known only at run time")
+            start, _, step = slice(*entry).indices(size)
+            out.append((start, step, True))
+        elif isinstance(entry, tuple):
+            position = _wide(dynamic[entry[1]])
+            lowering.check(node, _in_range(position, size, negative=True))
+            wrapped = apply(
+                "select",
+                apply("less", position, number(position, 0)),
+                apply("add", position, number(position, size)),
+                position,
+            )
+            out.append((lowering.kept(wrapped), 1, False))
+        else:
+            out.append((entry % size, 1, False))
+        axis += 1
+    return out
+
+
+def _in_range(position: Value, size: int, *, negative: bool) -> Value:
+    low = number(position, -size if negative else 0)
+    inside = apply(
+        "logical_and",
+        apply("greater_equal", position, low),
+        apply("less", position, number(position, size)),
+    )
+    return reduced(inside, tuple(range(len(inside.shape))), "logical_and", "in range")
+
+
+def _source_index(source: Any, picked: Any, index: Index) -> Index:
+    """The index in x of an element of x[...]."""
+    b = source.b
+    at: list[Scalar] = []
+    position = 0
+    for entry in picked:
+        if entry is None:
+            position += 1
+            continue
+        start, step, stays = entry
+        first = source.at(start, ()) if isinstance(start, Value) else b.index(start)
+        if stays:
+            moved = b.mul(index[position], b.index(step))
+            first = b.add(first, moved)
+            position += 1
+        at.append(first)
+    return tuple(at)
+
+
+def _dynamic_of(picked: Any) -> list[Value]:
+    return [e[0] for e in picked if e is not None and isinstance(e[0], Value)]
+
+
+@lowers("StridedSlice")
+def _strided_slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    x, *dynamic = inputs
+    shape = static_shape(node)
+    picked = _picked(lowering, node, x.shape, node.attrs["index"], dynamic)
+
+    def formula(source: Any, index: Index) -> Scalar:
+        return source.at(x, _source_index(source, picked, index))
+
+    return Indexed(x.dtype, shape, node.name, "slice", (x, *_dynamic_of(picked)), formula)
+
+
+@lowers("StridedSliceGrad")
+def _strided_slice_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    _, g, *dynamic = inputs
+    shape = static_shape(node)
+    picked = _picked(lowering, node, shape, node.attrs["index"], dynamic)
+    part = Part(
+        g, lambda source, index: _source_index(source, picked, index), _dynamic_of(picked)
+    )
+    return Assembled(g.dtype, shape, node.name, [part], Uniform(g.dtype, (), "0", 0))
+
+
+@lowers("Slice")
+def _slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    x = inputs[0]
+    shape = static_shape(node)
+    begin = known(node.inputs[1]).tolist()
+    return _window(x, begin, shape, node.name)
+
+
+def _window(x: Value, begin: list[int], shape: tuple[int, ...], label: str) -> Value:
+    def formula(source: Any, index: Index) -> Scalar:
+        b = source.b
+        return source.at(x, [b.add(at, b.index(n)) for at, n in zip(index, begin, strict=True)])
+
+    return Indexed(x.dtype, shape, label, "slice", (x,), formula)
+
+
+@lowers("Split", "SplitV", "Unpack")
+def _split(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
+    x = inputs[0]
+    axis = node.attrs["axis"] % len(x.shape)
+    out: list[Value] = []
+    begin = 0
+    for i in range(len(node.outputs)):
+        shape = static_shape(node, i)
+        n = 1 if node.op.name == "Unpack" else shape[axis]
+        whole = (*x.shape[:axis], n, *x.shape[axis + 1 :])
+        starts = [begin if a == axis else 0 for a in range(len(x.shape))]
+        out.append(reshaped(_window(x, starts, whole, node.name), shape))
+        begin += n
+    return out
+
+
+# --- joins ----------------------------------------------------------------------------------------
+
+
+def _shifted(axis: int, by: int) -> Any:
+    def place(source: Any, index: Index) -> Index:
+        b = source.b
+        return tuple([b.add(at, b.index(by)) if i == axis else at for i, at in enumerate(index)])
+
+    return place
+
+
+def joined(values: list[Value], axis: int, label: str) -> Value:
+    """Values one behind the other along an axis."""
+    parts, at = [], 0
+    for v in values:
+        parts.append(Part(v, _shifted(axis, at)))
+        at += v.shape[axis]
+    first = values[0]
+    shape = (*first.shape[:axis], at, *first.shape[axis + 1 :])
+    return Assembled(first.dtype, shape, label, parts, None)
+
+
+@lowers("ConcatV2")
+def _concat(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    axis = node.attrs["axis"] % len(static_shape(node))
+    return joined(inputs, axis, node.name)
+
+
+@lowers("Pack")
+def _pack(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    shape = static_shape(node)
+    axis = node.attrs["axis"] % len(shape)
+    one = (*shape[:axis], 1, *shape[axis + 1 :])
+    return joined([reshaped(v, one) for v in inputs], axis, node.name)
+
+
+@lowers("Pad", "PadV2")
+def _pad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    x = inputs[0]
+    before = [int(lo) for lo, _ in known(node.inputs[1]).tolist()]
+    fill = inputs[2] if len(inputs) > 2 else number(x, 0)
+
+    def place(source: Any, index: Index) -> Index:
+        b = source.b
+        return tuple([b.add(at, b.index(n)) for at, n in zip(index, before, strict=True)])
+
+    return Assembled(x.dtype, static_shape(node), node.name, [Part(x, place)], fill)
+
+
+@lowers("Tile")
+def _tile(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    x = inputs[0]
+    shape = static_shape(node)
+    if x.size == 0 or 0 in shape:
+        return Uniform(x.dtype, shape, node.name, 0)
+    # One more axis per repeated axis, which broadcasts.
+    inner: list[int] = []
+    wide: list[int] = []
+    for n, m in zip(x.shape, shape, strict=True):
+        if m != n:
+            inner.append(1)
+            wide.append(m // n)
+        inner.append(n)
+        wide.append(n)
+    return reshaped(broadcast(reshaped(x, tuple(inner)), tuple(wide)), shape, node.name)
+
+
+@lowers("Roll")
+def _roll(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    out = inputs[0]
+    shifts = known(node.inputs[1]).reshape(-1).tolist()
+    for axis, shift in zip(node.attrs["axis"], shifts, strict=True):
+        axis %= len(out.shape)
+        n = out.shape[axis]
+        shift %= n or 1
+        if shift:
+            out = _rolled(out, axis, shift, node.name)
+    return out
+
+
+def _rolled(x: Value, axis: int, shift: int, label: str) -> Value:
+    n = x.shape[axis]
+    lead = [0] * len(x.shape)
+    tail = [n - shift if a == axis else 0 for a in range(len(x.shape))]
+    first = (*x.shape[:axis], shift, *x.shape[axis + 1 :])
+    rest = (*x.shape[:axis], n - shift, *x.shape[axis + 1 :])
+    return joined([_window(x, tail, first, label), _window(x, lead, rest, label)], axis, label)
+
+
+# --- gathers --------------------------------------------------------------------------------------
+
+
+@lowers("GatherV2")
+def _gather(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    params, indices = inputs
+    if node.attrs["batch_dims"]:
+        raise NotCompilable("GatherV2 with batch_dims stays with NumPy")
+    axis = (node.attrs["axis"] or 0) % len(params.shape)
+    return gathered(lowering, node, params, indices, axis)
+
+
+def gathered(lowering: Any, node: Node, params: Value, indices: Value, axis: int) -> Value:
+    """Rows of a value, their numbers checked."""
+    shape = static_shape(node)
+    rows = _wide(indices)
+    lowering.check(node, _in_range(rows, params.shape[axis], negative=False))
+    rank = len(indices.shape)
+
+    def formula(source: Any, index: Index) -> Scalar:
+        row = source.at(rows, index[axis : axis + rank])
+        return source.at(params, (*index[:axis], row, *index[axis + rank :]))
+
+    return Indexed(params.dtype, shape, node.name, "gather", (params, rows), formula)
+
+
+@lowers("OneHot")
+def _one_hot(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    indices, _, on, off = inputs
+    shape = static_shape(node)
+    axis = node.attrs["axis"]
+    axis = len(shape) - 1 if axis == -1 else axis
+    if is_unsigned(indices.dtype):
+        raise NotCompilable("OneHot of unsigned indices stays with NumPy")
+    rows = _wide(indices)
+
+    def formula(source: Any, index: Index) -> Scalar:
+        row = source.at(rows, (*index[:axis], *index[axis + 1 :]))
+        hit = source.b.compare("eq", row, index[axis])
+        return source.b.select(hit, source.at(on, ()), source.at(off, ()))
+
+    return Indexed(on.dtype, shape, node.name, "one_hot", (rows, on, off), formula)
+
+
+@lowers("MatrixBandPart")
+def _band_part(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    x = inputs[0]
+    lower, upper = int(known(node.inputs[1])), int(known(node.inputs[2]))
+
+    def formula(source: Any, index: Index) -> Scalar:
+        b = source.b
+        out = source.at(x, index)
+        below = b.sub(index[-2], index[-1])
+        zero = b.like(out, 0)
+        if lower >= 0:
+            out = b.select(b.compare("sle", below, b.index(lower)), out, zero)
+        if upper >= 0:
+            out = b.select(b.compare("sge", below, b.index(-upper)), out, zero)
+        return out
+
+    return Indexed(x.dtype, x.shape, node.name, "band", (x,), formula)

@@ -1,0 +1,191 @@
+"""Reductions, and what is made of several of them: means, norms, softmax and its losses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.execution.native.lowering.rules import (
+    apply,
+    expanded,
+    lowers,
+    normalized_axes,
+    number,
+    reduced,
+    reshaped,
+    static_shape,
+)
+from weft.execution.native.values import Indexed, NotCompilable, Value
+from weft.graph.ir import Node
+
+_NARROW = frozenset({dtypes.float16, dtypes.bfloat16})
+
+
+def _wide(x: Value) -> Value:
+    """Narrow floats are added up as float32."""
+    return apply("cast", x, dtype=dtypes.float32) if x.dtype in _NARROW else x
+
+
+def _as(x: Value, dtype: DType) -> Value:
+    return x if x.dtype is dtype else apply("cast", x, dtype=dtype)
+
+
+def _finished(node: Node, x: Value, i: int = 0) -> Value:
+    """The result in the dtype and shape of the node: axes that were kept are back."""
+    return reshaped(_as(x, node.outputs[i].dtype), static_shape(node, i), node.name)
+
+
+def _axes(node: Node, x: Value) -> tuple[int, ...]:
+    return normalized_axes(node.attrs["axis"], len(x.shape))
+
+
+@lowers("Sum", "Prod", "Max", "Min", "All", "Any")
+def _plain(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    (x,) = inputs
+    name = node.op.native.name
+    wide = _wide(x) if name in ("add", "multiply") else x
+    return _finished(node, reduced(wide, _axes(node, x), name, node.name))
+
+
+def _sum(x: Value, axes: tuple[int, ...], label: str) -> Value:
+    return reduced(x, axes, "add", label)
+
+
+@lowers("Mean")
+def _mean(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    (x,) = inputs
+    axes = _axes(node, x)
+    if x.dtype.is_integer:
+        raise NotCompilable("Mean of integers stays with NumPy")
+    count = math.prod([x.shape[a] for a in axes])
+    total = _sum(_wide(x), axes, node.name)
+    return _finished(node, apply("divide", total, number(total, float(count))))
+
+
+@lowers("L2Loss")
+def _l2_loss(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    wide = _wide(inputs[0])
+    total = _sum(apply("square", wide), tuple(range(len(wide.shape))), node.name)
+    return _finished(node, apply("multiply", total, number(total, 0.5)))
+
+
+@lowers("EuclideanNorm")
+def _norm(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    wide = _wide(inputs[0])
+    if not wide.dtype.is_floating:
+        raise NotCompilable("EuclideanNorm of integers stays with NumPy")
+    total = _sum(apply("square", wide), _axes(node, wide), node.name)
+    return _finished(node, apply("sqrt", total))
+
+
+@lowers("BiasAddGrad")
+def _bias_add_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    (g,) = inputs
+    channel = 1 if node.attrs["channels_first"] else len(g.shape) - 1
+    axes = tuple([a for a in range(len(g.shape)) if a != channel])
+    return _finished(node, _sum(_wide(g), axes, node.name))
+
+
+@lowers("SumToShape")
+def _sum_to_shape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    x = inputs[0]
+    shape = static_shape(node)
+    lead = len(x.shape) - len(shape)
+    repeated = [lead + i for i, n in enumerate(shape) if n == 1 and x.shape[lead + i] != 1]
+    total = _sum(_wide(x), (*range(lead), *repeated), node.name)
+    return _finished(node, total)
+
+
+# --- softmax and its kin --------------------------------------------------------------------------
+
+
+def _shifted(x: Value, axes: tuple[int, ...], label: str) -> tuple[Value, Value]:
+    """x less its maximum along axes (0 where that is infinite), and that maximum."""
+    top = expanded(reduced(x, axes, "maximum", f"{label}/max"), axes)
+    usable = apply("select", apply("isfinite", top), top, number(top, 0.0))
+    return apply("subtract", x, usable), usable
+
+
+def _log_sum_exp(x: Value, axes: tuple[int, ...], label: str) -> Value:
+    """With the axes kept."""
+    shifted, top = _shifted(x, axes, label)
+    total = expanded(_sum(apply("exp", shifted), axes, f"{label}/sum"), axes)
+    return apply("add", apply("log", total), top)
+
+
+@lowers("LogSumExp")
+def _logsumexp(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    wide = _wide(inputs[0])
+    axes = _axes(node, wide)
+    if wide.size == 0:
+        raise NotCompilable("LogSumExp of nothing stays with NumPy")
+    return _finished(node, _log_sum_exp(wide, axes, node.name)) if axes else inputs[0]
+
+
+def _softmax_parts(x: Value, axis: int, label: str) -> tuple[Value, Value, Value]:
+    """(x - max, exp of it, sum of that), axes kept."""
+    if x.size == 0:
+        raise NotCompilable("softmax of nothing stays with NumPy")
+    top = expanded(reduced(x, (axis,), "maximum", f"{label}/max"), (axis,))
+    shifted = apply("subtract", x, top)
+    powers = apply("exp", shifted, label=f"{label}/exp")
+    return shifted, powers, expanded(_sum(powers, (axis,), f"{label}/sum"), (axis,))
+
+
+@lowers("Softmax")
+def _softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    wide = _wide(inputs[0])
+    _, powers, total = _softmax_parts(wide, node.attrs["axis"] % len(wide.shape), node.name)
+    return _as(apply("divide", powers, total, label=node.name), node.outputs[0].dtype)
+
+
+@lowers("LogSoftmax")
+def _log_softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    wide = _wide(inputs[0])
+    shifted, _, total = _softmax_parts(wide, node.attrs["axis"] % len(wide.shape), node.name)
+    out = apply("subtract", shifted, apply("log", total), label=node.name)
+    return _as(out, node.outputs[0].dtype)
+
+
+@lowers("SoftmaxCrossEntropyWithLogits")
+def _cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
+    logits, labels = [_wide(v) for v in inputs]
+    last = len(logits.shape) - 1
+    shifted, powers, total = _softmax_parts(logits, last, node.name)
+    terms = apply("multiply", labels, apply("subtract", apply("log", total), shifted))
+    loss = _sum(terms, (last,), f"{node.name}/loss")
+    slope = apply("subtract", apply("divide", powers, total), labels)
+    return [_finished(node, loss), _finished(node, slope, 1)]
+
+
+@lowers("SparseSoftmaxCrossEntropyWithLogits")
+def _sparse_cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
+    logits, labels = _wide(inputs[0]), inputs[1]
+    last = len(logits.shape) - 1
+    rows = apply("cast", labels, dtype=dtypes.int64)
+    inside = apply(
+        "logical_and",
+        apply("greater_equal", rows, number(rows, 0)),
+        apply("less", rows, number(rows, logits.shape[last])),
+    )
+    lowering.check(node, reduced(inside, tuple(range(last)), "logical_and", "labels"))
+    shifted, powers, total = _softmax_parts(logits, last, node.name)
+
+    def own_logit(source: Any, index: Any) -> Any:
+        return source.at(shifted, (*index, source.at(rows, index)))
+
+    own = Indexed(
+        logits.dtype, rows.shape, f"{node.name}/own", "gather", (shifted, rows), own_logit
+    )
+    loss = apply("subtract", reshaped(apply("log", total), rows.shape), own)
+
+    def is_target(source: Any, index: Any) -> Any:
+        hit = source.b.compare("eq", source.at(rows, index[:-1]), index[-1])
+        one, zero = [source.at(number(logits, x), ()) for x in (1.0, 0.0)]
+        return source.b.select(hit, one, zero)
+
+    hot = Indexed(logits.dtype, logits.shape, f"{node.name}/hot", "one_hot", (rows,), is_target)
+    slope = apply("subtract", apply("divide", powers, total), hot)
+    return [_finished(node, loss), _finished(node, slope, 1)]

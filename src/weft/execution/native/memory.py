@@ -1,0 +1,74 @@
+"""Where values lie: slots of the table a call is given, or scratch memory planned once."""
+
+from __future__ import annotations
+
+_ALIGNMENT = 64
+
+
+class Buffer:
+    """A place for the elements of one value."""
+
+    __slots__ = ("moved_to", "nbytes", "offset", "slot")
+
+    def __init__(self, nbytes: int, slot: int | None = None) -> None:
+        self.nbytes = nbytes
+        self.slot = slot  # of the table; None for scratch
+        self.offset = 0  # in scratch
+        self.moved_to: Buffer | None = None  # where its value is computed instead
+
+    @property
+    def final(self) -> Buffer:
+        """The buffer that is used in the end."""
+        buffer = self
+        while buffer.moved_to is not None:
+            buffer = buffer.moved_to
+        return buffer
+
+
+class ScratchPlan:
+    """Gives scratch buffers offsets so that those which live at the same time do not overlap."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._free: list[tuple[int, int]] = []  # (offset, size), by offset
+        self._ending: dict[int, list[tuple[int, int]]] = {}
+        self._step = 0
+
+    def place(self, nbytes: int, first: int, last: int) -> int:
+        """The offset of a buffer that lives from one step to another; first never decreases."""
+        while self._step < first:
+            for offset, size in self._ending.pop(self._step, ()):
+                self._release(offset, size)
+            self._step += 1
+        size = max(_ALIGNMENT, -(-nbytes // _ALIGNMENT) * _ALIGNMENT)
+        offset = self._take(size)
+        self._ending.setdefault(last, []).append((offset, size))
+        return offset
+
+    def _take(self, size: int) -> int:
+        fitting = [(free, offset) for offset, free in self._free if free >= size]
+        if not fitting:
+            offset = self.total
+            self.total += size
+            return offset
+        free, offset = min(fitting)
+        self._free.remove((offset, free))
+        if free > size:
+            self._insert(offset + size, free - size)
+        return offset
+
+    def _release(self, offset: int, size: int) -> None:
+        merged = []
+        for start, length in self._free:
+            if start + length == offset:
+                offset, size = start, length + size
+            elif offset + size == start:
+                size += length
+            else:
+                merged.append((start, length))
+        self._free = merged
+        self._insert(offset, size)
+
+    def _insert(self, offset: int, size: int) -> None:
+        self._free.append((offset, size))
+        self._free.sort()

@@ -1,0 +1,404 @@
+"""A loop nest as an LLVM function: every root computed at every index, stores and sums last."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from weft.core.dtypes import DType
+from weft.execution.native.builder import (
+    PARALLEL_LOOP,
+    SERIAL_LOOP,
+    Builder,
+    Module,
+    Scalar,
+    alignment,
+    compute_type,
+    memory_type,
+)
+from weft.execution.native.lowering.rules import identity_of
+from weft.execution.native.memory import Buffer
+from weft.execution.native.schedule import Assembly, Nest, Schedule, base_of
+from weft.execution.native.values import (
+    Elementwise,
+    Index,
+    Indexed,
+    Reduced,
+    Shape,
+    Stored,
+    Uniform,
+    Value,
+)
+
+SCRATCH_SLOT = 0  # of the table
+
+
+class NestWriter:
+    """Emits the elements of values inside the loops of one nest."""
+
+    def __init__(
+        self, module: Module, schedule: Schedule, space: Shape, groups: list[list[int]], exact: bool
+    ) -> None:
+        self._schedule = schedule
+        self._groups = groups
+        self._merged = len(groups) != len(space)
+        sizes = [math.prod([space[i] for i in group]) for group in groups]
+        self.loops = [g for g, n in enumerate(sizes) if n != 1]
+        self.sizes = sizes
+        self.b = Builder(module, len(self.loops), exact=exact)
+        self._entry: list[str] = []
+        self._pointers: dict[Buffer, str] = {}
+        self._elements: dict[tuple[Any, ...], Scalar] = {}
+        self._own: set[int] = set()
+        self._dims: dict[int, tuple[int, ...]] = {}
+        level = {g: i + 1 for i, g in enumerate(self.loops)}
+        self.index: Index = tuple(
+            [
+                Scalar(f"%i{level[g]}", "i64", level[g]) if g in level else self.b.index(0)
+                for g in range(len(groups))
+            ]
+        )
+
+    # --- elements ------------------------------------------------------------------------------
+
+    def at(self, value: Value, index: Sequence[Scalar]) -> Scalar:
+        """The element of a value at an index, in a register."""
+        if isinstance(value, Uniform):
+            return self._literal(value)
+        key = (id(value), *[i.text for i in index])
+        known = self._elements.get(key)
+        if known is None:
+            known = self._elements[key] = self._emit(value, tuple(index))
+        return known
+
+    def _emit(self, value: Value, index: Index) -> Scalar:
+        in_memory = isinstance(value, Stored) or base_of(value) is not value
+        if in_memory or (id(value) in self._schedule.kept and id(value) not in self._own):
+            return self._load(value, index)
+        if isinstance(value, Elementwise):
+            operands = [self.at(v, self._narrowed(v, index)) for v in value.operands]
+            t = value.operands[-1].dtype
+            return self.b.rounded(value.rule(self.b, t, value.attrs, *operands), value.dtype)
+        assert isinstance(value, Indexed), value
+        return value.formula(self, index)
+
+    def _literal(self, value: Uniform) -> Scalar:
+        number = value.number
+        kind = compute_type(value.dtype)
+        return self.b.number(kind, float(number) if kind in ("float", "double") else int(number))
+
+    def _narrowed(self, value: Value, index: Index) -> Index:
+        """The index of a broadcast operand: axes of size one stay at 0."""
+        dims = self.dims_of(value)
+        index = index[len(index) - len(dims) :]
+        zero = self.b.index(0)
+        return tuple([zero if n == 1 else i for n, i in zip(dims, index, strict=True)])
+
+    def dims_of(self, value: Value) -> tuple[int, ...]:
+        """The sizes of a value, along merged axes if the nest has merged some."""
+        if not self._merged:
+            return value.shape
+        dims = self._dims.get(id(value))
+        if dims is None:
+            rank = sum(len(group) for group in self._groups)
+            aligned = (1,) * (rank - len(value.shape)) + value.shape
+            dims = tuple([math.prod([aligned[i] for i in group]) for group in self._groups])
+            self._dims[id(value)] = dims
+        return dims
+
+    def _load(self, value: Value, index: Index) -> Scalar:
+        pointer = self.pointer(self._schedule.memory[id(base_of(value))])
+        return self.b.load(pointer, value.dtype, self.offset(self.dims_of(value), index))
+
+    def offset(self, dims: Sequence[int], index: Index) -> Scalar:
+        """The number of an element in memory."""
+        total = self.b.index(0)
+        stride = 1
+        for n, i in zip(reversed(dims), reversed(index), strict=True):
+            if i.text != "0":
+                scaled = i if stride == 1 else self._product(i, stride)
+                total = scaled if total.text == "0" else self._sum(scaled, total)
+            stride *= n
+        return total
+
+    def _product(self, i: Scalar, stride: int) -> Scalar:
+        if i.text.lstrip("-").isdigit():
+            return self.b.index(int(i.text) * stride)
+        return self.b.pure(f"mul nsw i64 {i.text}, {stride}", "i64", i)
+
+    def _sum(self, x: Scalar, y: Scalar) -> Scalar:
+        if x.text.lstrip("-").isdigit() and y.text.lstrip("-").isdigit():
+            return self.b.index(int(x.text) + int(y.text))
+        return self.b.pure(f"add nsw i64 {x.text}, {y.text}", "i64", x, y)
+
+    def pointer(self, buffer: Buffer) -> str:
+        """The register that points to a buffer."""
+        buffer = buffer.final
+        name = self._pointers.get(buffer)
+        if name is None:
+            name = self._pointers[buffer] = f"%p{len(self._pointers)}"
+            self._entry += pointer_lines(name, buffer)
+        return name
+
+    # --- roots ---------------------------------------------------------------------------------
+
+    def compute(self, roots: Iterable[Value]) -> dict[int, Scalar]:
+        """The elements of all roots; roots are not read from memory here, even if they are kept."""
+        roots = list(roots)
+        self._own = {id(root) for root in roots}
+        return {
+            id(root): self.at(root.source if isinstance(root, Reduced) else root, self.index)
+            for root in roots
+        }
+
+    def store(self, value: Value, index: Index, element: Scalar, dims: Sequence[int]) -> None:
+        """Writes an element of a kept value."""
+        pointer = self.pointer(self._schedule.memory[id(value)])
+        self.b.store(pointer, value.dtype, self.offset(dims, index), element, len(self.loops))
+
+    # --- reductions ----------------------------------------------------------------------------
+
+    def reduce(self, root: Reduced, element: Scalar) -> None:
+        """Combines the elements of one root over its axes."""
+        reduced = [self._groups[g][0] in root.axes for g in self.loops]
+        trailing = 0
+        while trailing < len(reduced) and reduced[-1 - trailing]:
+            trailing += 1
+        depth = len(reduced) - trailing
+        scattered = any(reduced[:depth])
+        name, t = root.combination, root.dtype
+        identity = self._literal(Uniform(t, (), "", identity_of(name, t)))
+        kept = [g for g in range(len(self._groups)) if self._groups[g][0] not in root.axes]
+        dims = [self.sizes[g] for g in kept]
+        offset = self.offset(dims, tuple([self.index[g] for g in kept]))
+        pointer = self.pointer(self._schedule.memory[id(root)])
+        if scattered:
+            self._fill(pointer, t, math.prod(dims), identity)
+        if trailing:
+            element = self._accumulate(element, identity, name, t, depth)
+        lines = self.b.after[depth] if trailing else self.b.before[depth]
+        self._finish(lines, pointer, t, offset, element, name if scattered else None)
+
+    def _accumulate(
+        self, element: Scalar, identity: Scalar, name: str, t: DType, depth: int
+    ) -> Scalar:
+        """A register that grows in the inner loops; its last value is there behind them."""
+        kind, place = element.type, self.b.fresh()
+        self._entry.append(f"{place} = alloca {kind}")
+        self.b.before[depth].append(f"store {kind} {identity.text}, ptr {place}")
+        inner = self.b.before[-1]
+        old, new, out = self.b.fresh(), self.b.fresh(), self.b.fresh()
+        inner.append(f"{old} = load {kind}, ptr {place}")
+        inner.append(f"{new} = {self._combination(name, t, kind, old, element.text)}")
+        inner.append(f"store {kind} {new}, ptr {place}")
+        self.b.after[depth].append(f"{out} = load {kind}, ptr {place}")
+        return Scalar(out, kind, depth)
+
+    def _combination(self, name: str, t: DType, kind: str, x: str, y: str) -> str:
+        if name in ("maximum", "minimum"):
+            if kind in ("float", "double"):
+                function = f"llvm.{name}.{'f32' if kind == 'float' else 'f64'}"
+            else:
+                sign = "u" if t.numpy_dtype.kind == "u" else "s"
+                function = f"llvm.{sign}{name[:3]}.{kind}"
+            self.b.module.declare(function, kind, f"{kind}, {kind}")
+            return f"call {kind} @{function}({kind} {x}, {kind} {y})"
+        opcodes = {
+            "add": "fadd reassoc" if kind in ("float", "double") else "add",
+            "multiply": "fmul reassoc" if kind in ("float", "double") else "mul",
+            "logical_and": "and",
+            "logical_or": "or",
+        }
+        return f"{opcodes[name]} {kind} {x}, {y}"
+
+    def _finish(
+        self,
+        lines: list[str],
+        pointer: str,
+        t: DType,
+        offset: Scalar,
+        element: Scalar,
+        combination: str | None,
+    ) -> None:
+        """Stores what the inner loops gave, or combines it with what lies in memory."""
+        kind = memory_type(t)
+        b = self.b.appending_to(lines)
+        element = element._replace(level=0)
+        place = b.address(pointer, kind, offset._replace(level=0))
+        if combination is not None:
+            old = b.pure(f"load {kind}, ptr {place.text}, align {alignment(kind)}", kind)
+            text = self._combination(
+                combination, t, element.type, b.widened(old, t).text, element.text
+            )
+            element = b.pure(text, element.type)
+        raw = b.narrowed(element, t)
+        lines.append(f"store {kind} {raw.text}, ptr {place.text}, align {alignment(kind)}")
+
+    def _fill(self, pointer: str, t: DType, n: int, number: Scalar) -> None:
+        """A loop before the nest that sets every element of a buffer."""
+        kind = memory_type(t)
+        raw = self.b.narrowed(number, t)
+        label = self.b.fresh()[1:]
+        self.b.before[0] += [
+            f"br label %{label}.start",
+            f"{label}.start:",
+            f"br label %{label}",
+            f"{label}:",
+            f"%{label}.i = phi i64 [0, %{label}.start], [%{label}.n, %{label}]",
+            f"%{label}.p = getelementptr {kind}, ptr {pointer}, i64 %{label}.i",
+            f"store {kind} {raw.text}, ptr %{label}.p, align {alignment(kind)}",
+            f"%{label}.n = add nuw nsw i64 %{label}.i, 1",
+            f"%{label}.c = icmp ult i64 %{label}.n, {n}",
+            f"br i1 %{label}.c, label %{label}, label %{label}.end",
+            f"{label}.end:",
+        ]
+
+    # --- text ----------------------------------------------------------------------------------
+
+    def function(self, name: str) -> str:
+        """The whole function; it returns whether the result is in doubt."""
+        result = self._doubt()
+        lines = [f"define internal i1 @{name}(ptr %t) {{", "entry:"]
+        body, levels = self.b, len(self.loops)
+        lines += [*self._entry, *body.before[0], "br label %outside", "outside:"]
+        above = "%outside"
+        for level in range(1, levels + 1):
+            lines += [
+                f"br label %loop{level}",
+                f"loop{level}:",
+                f"%i{level} = phi i64 [0, {above}], [%i{level}.next, %latch{level}]",
+                *body.before[level],
+            ]
+            above = f"%loop{level}"
+        for level in range(levels, 0, -1):
+            size = self.sizes[self.loops[level - 1]]
+            kind = PARALLEL_LOOP if level == levels else SERIAL_LOOP
+            lines += [
+                *(body.after[level]),
+                f"br label %latch{level}",
+                f"latch{level}:",
+                f"%i{level}.next = add nuw nsw i64 %i{level}, 1",
+                f"%i{level}.more = icmp ult i64 %i{level}.next, {size}",
+                f"br i1 %i{level}.more, label %loop{level}, label %end{level}, {kind}",
+                f"end{level}:",
+            ]
+        lines += [*body.after[0], *result, "}"]
+        return "\n".join(lines)
+
+    def _doubt(self) -> list[str]:
+        if not self.b.doubts:
+            return ["ret i1 false"]
+        doubt = self.b.doubts[0]
+        for other in self.b.doubts[1:]:
+            doubt = self.b.binary("or", doubt, other)
+        if doubt.level == 0:
+            return [f"ret i1 {doubt.text}"]
+        inner = self.b.before[-1]
+        self._entry += ["%doubt = alloca i1", "store i1 false, ptr %doubt"]
+        inner += [
+            "%doubt.old = load i1, ptr %doubt",
+            f"%doubt.new = or i1 %doubt.old, {doubt.text}",
+            "store i1 %doubt.new, ptr %doubt",
+        ]
+        return ["%doubt.end = load i1, ptr %doubt", "ret i1 %doubt.end"]
+
+
+def pointer_lines(name: str, buffer: Buffer, table: str = "%t") -> list[str]:
+    """Instructions that load the address of a buffer from the table."""
+    buffer = buffer.final
+    slot = SCRATCH_SLOT if buffer.slot is None else buffer.slot
+    place = f"{name}.slot"
+    lines = [f"{place} = getelementptr ptr, ptr {table}, i64 {slot}"]
+    if buffer.slot is not None:
+        return [*lines, f"{name} = load ptr, ptr {place}"]
+    return [
+        *lines,
+        f"{name}.base = load ptr, ptr {place}",
+        f"{name} = getelementptr i8, ptr {name}.base, i64 {buffer.offset}",
+    ]
+
+
+def merged_axes(schedule: Schedule, nest: Nest) -> list[list[int]]:
+    """Neighbouring axes along which all values of a nest run alike become one loop."""
+    space = nest.space
+    separate = [[i] for i in range(len(space))]
+    values = _inlined(schedule, nest)
+    if values is None:
+        return separate
+    together = [True] * (len(space) - 1)
+    for value in values:
+        aligned = (1,) * (len(space) - len(value.shape)) + value.shape
+        for i in range(len(space) - 1):
+            if (aligned[i] == space[i]) != (aligned[i + 1] == space[i + 1]):
+                together[i] = False
+    for root in nest.roots:
+        if isinstance(root, Reduced):
+            for i in range(len(space) - 1):
+                if (i in root.axes) != (i + 1 in root.axes):
+                    together[i] = False
+    groups = [[0]] if space else []
+    for i, merged in enumerate(together):
+        if merged:
+            groups[-1].append(i + 1)
+        else:
+            groups.append([i + 1])
+    return groups
+
+
+def _inlined(schedule: Schedule, nest: Nest) -> list[Value] | None:
+    """Every value a nest touches; None if some are not elementwise."""
+    own = {id(root) for root in nest.roots}
+    stack: list[Value] = []
+    for root in nest.roots:
+        stack.append(root.source if isinstance(root, Reduced) else root)
+    seen: dict[int, Value] = {}
+    while stack:
+        v = stack.pop()
+        if id(v) in seen:
+            continue
+        seen[id(v)] = v
+        in_memory = isinstance(v, (Stored, Uniform)) or base_of(v) is not v
+        if in_memory or (id(v) in schedule.kept and id(v) not in own):
+            continue
+        if not isinstance(v, Elementwise):
+            return None
+        stack.extend(v.operands)
+    return [v for v in seen.values() if not isinstance(v, Uniform)]
+
+
+def emit_nest(module: Module, schedule: Schedule, at: int, name: str, *, exact: bool) -> bool:
+    """Adds the function of a nest to the module; whether its result can be in doubt."""
+    nest = schedule.steps[at]
+    assert isinstance(nest, Nest)
+    writer = NestWriter(module, schedule, nest.space, merged_axes(schedule, nest), exact)
+    elements = writer.compute(nest.roots)
+    for root in nest.roots:
+        if isinstance(root, Reduced):
+            writer.reduce(root, elements[id(root)])
+    for root in nest.roots:
+        if not isinstance(root, Reduced) and schedule.is_read_elsewhere(root, at):
+            dims = writer.dims_of(root)
+            writer.store(root, writer.index, elements[id(root)], dims)
+    module.functions.append(writer.function(name))
+    return bool(writer.b.doubts)
+
+
+def emit_assembly(module: Module, schedule: Schedule, step: Assembly, name: str) -> None:
+    """Adds the function that writes one part of an assembled value, or its fill."""
+    source = step.target.fill if step.part is None else step.part.source
+    assert source is not None
+    space = step.target.shape if step.part is None else source.shape
+    groups = [list(range(len(space)))] if step.part is None and space else []
+    if step.part is not None:
+        groups = [[i] for i in range(len(space))]
+    writer = NestWriter(module, schedule, space, groups, exact=True)
+    if step.part is None:
+        element = writer.at(source, ())
+        dims: tuple[int, ...] = (step.target.size,) if space else ()
+        writer.store(step.target, writer.index, element, dims)
+    else:
+        element = writer.at(source, writer.index)
+        place = step.part.place(writer, writer.index)
+        writer.store(step.target, place, element, step.target.shape)
+    module.functions.append(writer.function(name))

@@ -1,0 +1,140 @@
+"""The main function of a module: steps in order, branches and loops between them.
+
+`int main(void **table)`: slot 0 is scratch memory; then come arrays, constants, variables and
+results. It returns 0, or the number of the check that failed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from weft.execution.native import nests
+from weft.execution.native.builder import Module
+from weft.execution.native.memory import Buffer
+from weft.execution.native.nests import pointer_lines
+from weft.execution.native.schedule import Assembly, Block, Nest, Schedule
+from weft.execution.native.values import Kernel, Stored, Value
+
+_INLINED_STEPS = 40  # in larger programs steps stay functions, so that compile time stays linear
+
+
+class Program:
+    """Collects the code of one graph."""
+
+    def __init__(self) -> None:
+        self.module = Module()
+        self.memory: dict[int, Buffer] = {}
+        self.slots: list[Stored] = []  # what is expected at slot 1, 2, ...
+        self.lines: list[str] = []
+        self.checks: list[Any] = []  # the node of each check
+        self.work = 0
+        self.scratch_bytes = 0
+        self.schedules: list[Schedule] = []
+        self._labels = 0
+
+    # --- memory --------------------------------------------------------------------------------
+
+    def slot(self, value: Stored) -> Stored:
+        """Reserves a slot of the table for a value."""
+        self.slots.append(value)
+        self.memory[id(value)] = Buffer(value.size * value.dtype.size, len(self.slots))
+        return value
+
+    def scratch(self, value: Stored) -> Buffer:
+        """A buffer in scratch memory whose owner plans where it lies."""
+        buffer = self.memory[id(value)] = Buffer(value.size * value.dtype.size)
+        return buffer
+
+    # --- building ------------------------------------------------------------------------------
+
+    def schedule(self, block: Block) -> Schedule:
+        """The steps of a block."""
+        schedule = Schedule(block, self.memory)
+        self.schedules.append(schedule)
+        return schedule
+
+    def finish(self, block: Block) -> None:
+        """Schedules and emits everything."""
+        schedule = self.schedule(block)
+        self.scratch_bytes = schedule.plan_scratch()
+        self.lines = []
+        self.emit(schedule)
+        body = "\n".join(self.lines)
+        self.module.functions.append(
+            f"define i32 @weft_main(ptr %t) {{\nentry:\n{body}\nret i32 0\n}}"
+        )
+
+    @property
+    def steps(self) -> int:
+        """The number of steps in all blocks."""
+        return sum(len(s.steps) for s in self.schedules)
+
+    def emit(self, schedule: Schedule) -> None:
+        """Adds the steps of a block to the main function."""
+        for at, step in enumerate(schedule.steps):
+            if isinstance(step, Kernel):
+                step.emit(self)
+                self.work += step.work
+            elif isinstance(step, Assembly):
+                self._assembly(schedule, step)
+            else:
+                self._nest(schedule, at, step)
+
+    def _nest(self, schedule: Schedule, at: int, nest: Nest) -> None:
+        if math.prod(nest.space) == 0:
+            return
+        self.work += nest.work
+        name = self.module.new_name("nest")
+        # A nest that changes what it reads cannot be computed twice.
+        exact = schedule.works_in_place(at)
+        doubtful = nests.emit_nest(self.module, schedule, at, name, exact=exact)
+        if not doubtful or exact:
+            self.line(f"call i1 @{name}(ptr %t)")
+            return
+        precise = self.module.new_name("exact_nest")
+        nests.emit_nest(self.module, schedule, at, precise, exact=True)
+        doubt, again, done = self.label("doubt"), self.label("again"), self.label("done")
+        self.line(f"%{doubt} = call i1 @{name}(ptr %t)")
+        self.line(f"br i1 %{doubt}, label %{again}, label %{done}")
+        self.line(f"{again}:")
+        self.line(f"call i1 @{precise}(ptr %t)")
+        self.line(f"br label %{done}")
+        self.line(f"{done}:")
+
+    def _assembly(self, schedule: Schedule, step: Assembly) -> None:
+        source = step.target if step.part is None else step.part.source
+        if source.size == 0:
+            return
+        self.work += source.size // 4
+        name = self.module.new_name("part")
+        nests.emit_assembly(self.module, schedule, step, name)
+        self.line(f"call i1 @{name}(ptr %t)")
+
+    # --- lines of the main function --------------------------------------------------------------
+
+    def line(self, text: str) -> None:
+        """One line."""
+        self.lines.append(text)
+
+    def label(self, stem: str) -> str:
+        """A new name for a block or a register."""
+        self._labels += 1
+        return f"{stem}.{self._labels}"
+
+    def pointer(self, value: Value) -> str:
+        """A register that points to a value."""
+        return self.buffer_pointer(self.memory[id(value)])
+
+    def buffer_pointer(self, buffer: Buffer) -> str:
+        """A register that points to a buffer."""
+        name = f"%{self.label('p')}"
+        self.lines += pointer_lines(name, buffer)
+        return name
+
+    def text(self) -> str:
+        """The module."""
+        text = self.module.text()
+        if self.steps > _INLINED_STEPS:
+            text = text.replace("(ptr %t) {\nentry:\n%p", "(ptr %t) noinline {\nentry:\n%p")
+        return text

@@ -1,0 +1,422 @@
+"""Which values are kept in memory, which share a loop nest, and in what order all is done.
+
+A value is computed where it is used unless something needs it in memory: a kernel, a write, a
+reduction, or several uses that would each compute it anew. Kept values with the same index space
+go into one nest if neither needs more of the other than the element at the same place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.execution.native.lowering.rules import copy_rule
+from weft.execution.native.memory import Buffer, ScratchPlan
+from weft.execution.native.values import (
+    Assembled,
+    Elementwise,
+    Indexed,
+    Kernel,
+    Part,
+    Reduced,
+    Reshaped,
+    Shape,
+    Stored,
+    Uniform,
+    Value,
+)
+
+_COSTLY = frozenset(
+    "exp expm1 log log1p tanh sigmoid softplus erf erfc sin cos tan pow atan2 arccos arccosh "
+    "arcsin arcsinh arctan arctanh cosh sinh lgamma elu selu xlogy xlog1py".split()
+)
+_SLOW = frozenset("divide sqrt rsqrt reciprocal floor_divide floor_mod truncate_mod".split())
+_KEEP_FROM = 4  # the cost from which a value with several uses is kept
+_INLINE_LIMIT = 64
+_NEST_LIMIT = 600
+
+
+@dataclass(eq=False)
+class Write:
+    """Elements that have to end up at a given place."""
+
+    target: Stored
+    value: Value
+
+
+@dataclass(eq=False)
+class Keep:
+    """A value that has to be computed at this point, because what it reads will change."""
+
+    value: Value
+
+
+Item = Kernel | Write | Keep
+
+
+@dataclass(eq=False)
+class Block:
+    """What is to be done, in order; branches and loop bodies are blocks of their own."""
+
+    items: list[Item] = field(default_factory=list)
+    outputs: list[Write] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Nest:
+    """Loops over one index space in which several values are computed."""
+
+    space: Shape
+    roots: list[Value] = field(default_factory=list)
+    cost: int = 0
+
+    @property
+    def work(self) -> int:
+        """About how many nanoseconds it takes."""
+        return math.prod(self.space) * self.cost // 8
+
+
+@dataclass(eq=False)
+class Assembly:
+    """The fill of an assembled value, or one of its parts."""
+
+    target: Assembled
+    part: Part | None
+
+
+Step = Nest | Assembly | Kernel
+
+
+class Schedule:
+    """The steps of a block and the memory of its values."""
+
+    def __init__(self, block: Block, memory: dict[int, Buffer]) -> None:
+        self.steps: list[Step] = []
+        self.memory = memory  # shared by all blocks of a program
+        self.kept: dict[int, int] = {}  # the step after which a value lies in memory
+        self._nests: dict[Shape, list[int]] = {}
+        self._leaves: dict[int, dict[int, tuple[Value, bool]]] = {}
+        self._cost: dict[int, int] = {}
+        self._readers: dict[int, list[tuple[int, bool]]] = {}
+        self._alive: list[Value] = []  # so that ids stay unique
+        self._uses = _count_uses(block)
+        self._scratch: dict[int, tuple[Value, Buffer]] = {}
+        self._begun: dict[int, int] = {}  # where an assembled value gets its first part
+        # Loop variables and results of branches of this block; their memory is planned here.
+        self._local = {id(r) for k in block.items if isinstance(k, Kernel) for r in k.results}
+        for item in block.items:
+            self._do(item)
+        self._write(block.outputs)
+
+    # --- items ---------------------------------------------------------------------------------
+
+    def _do(self, item: Item) -> None:
+        if isinstance(item, Keep):
+            self._keep(item.value)
+        elif isinstance(item, Write):
+            self._keep(item.value)
+            self._copy(item)
+        else:
+            for operand in item.operands:
+                self._keep(operand)
+            item.prepare(self.memory)
+            at = len(self.steps)
+            self.steps.append(item)
+            for operand in item.operands:
+                self._note_reader(base_of(operand), at, same_place=False)
+            for result in item.results:
+                self._allocate(result, at)
+
+    def _write(self, writes: list[Write]) -> None:
+        """All at once: no write may change what another one still reads."""
+        targets = {id(w.target) for w in writes}
+        moves: list[Write] = []
+        for write in writes:
+            value = write.value
+            if isinstance(base_of(value), Stored) and id(base_of(value)) in targets:
+                if base_of(value) is write.target:
+                    continue
+                value = _copied(value)
+            self._keep(value)
+            moves.append(Write(write.target, value))
+        left = [write for write in moves if not self._redirect(write)]
+        for write in left:
+            self._copy(write)
+
+    def _redirect(self, write: Write) -> bool:
+        """Lets a value be computed right where it has to be."""
+        value, target = base_of(write.value), write.target
+        buffer = self.memory.get(id(value))
+        at = self.kept.get(id(value), -1)
+        if buffer is None or id(value) not in self._scratch:
+            return False
+        readers = self._readers.get(id(target), [])
+        if any(step > at or (step == at and not same) for step, same in readers):
+            return False
+        if any(step >= self._begun.get(id(value), at + 1) for step, _ in readers):
+            return False
+        del self._scratch[id(value)]
+        buffer.moved_to = self.memory[id(target)]
+        return True
+
+    def _copy(self, write: Write) -> None:
+        copy = _copied(write.value)
+        nest = Nest(copy.shape, [copy], 1)
+        at = len(self.steps)
+        self.steps.append(nest)
+        self._alive.append(copy)
+        self.memory[id(copy)] = buffer = self.memory[id(write.target)]
+        self.kept[id(copy)] = at
+        if buffer.slot is None and id(write.target) in self._local:
+            self._scratch[id(write.target)] = (write.target, buffer)
+            self._begun.setdefault(id(write.target), at)
+            self.kept.setdefault(id(write.target), at)
+        self._note_reader(base_of(write.value), at, same_place=False)
+
+    # --- values --------------------------------------------------------------------------------
+
+    def _keep(self, value: Value) -> None:
+        """Has a value computed into memory."""
+        for v in _in_order(value, lambda v: id(v) in self._leaves):
+            self._visit(v)
+        self._keep_now(value)
+
+    def _keep_now(self, value: Value) -> None:
+        value = base_of(value)
+        if isinstance(value, Stored) or id(value) in self.kept:
+            return
+        if isinstance(value, Uniform):
+            self._leaves[id(value)] = {}
+        if isinstance(value, Assembled):
+            return  # kept when it was visited
+        self._place(value)
+
+    def _visit(self, value: Value) -> None:
+        """Decides about a value whose operands are decided."""
+        self._alive.append(value)
+        key = id(value)
+        if isinstance(value, (Stored, Uniform)):
+            self._leaves[key] = {key: (value, True)} if isinstance(value, Stored) else {}
+            self._cost[key] = 0
+            return
+        if isinstance(value, Reshaped):
+            self._keep_now(value.source)
+            self._leaves[key] = {key: (value, True)}
+            self._cost[key] = 0
+            return
+        if isinstance(value, Assembled):
+            self._assemble(value)
+            return
+        leaves: dict[int, tuple[Value, bool]] = {}
+        cost = _own_cost(value)
+        for operand in value.operands:
+            same_place = (
+                operand.shape == value.shape and isinstance(value, Elementwise)
+            ) or isinstance(value, Reduced)
+            if id(operand) in self.kept:
+                leaves[id(operand)] = (operand, same_place and _is(leaves, operand, True))
+                continue
+            cost += self._cost[id(operand)]
+            for leaf_id, (leaf, same) in self._leaves[id(operand)].items():
+                same = same and same_place
+                leaves[leaf_id] = (leaf, same and _is(leaves, leaf, True))
+        self._leaves[key], self._cost[key] = leaves, cost
+        uses, widened = self._uses.get(key, (1, False))
+        if (
+            isinstance(value, Reduced)
+            or (uses > 1 and cost >= _KEEP_FROM)
+            or (widened and cost >= 2)
+            or cost > _INLINE_LIMIT
+        ):
+            self._place(value)
+
+    def _place(self, value: Value) -> None:
+        """Puts a value into a nest."""
+        space = value.source.shape if isinstance(value, Reduced) else value.shape
+        leaves = self._leaves[id(value)]
+        earliest = 0
+        for leaf, same_place in leaves.values():
+            earliest = max(earliest, self._earliest(leaf, space, same_place))
+        cost = self._cost.get(id(value), 0) + 1
+        at = self._find_nest(space, earliest, cost)
+        nest = self.steps[at]
+        assert isinstance(nest, Nest)
+        nest.roots.append(value)
+        nest.cost += cost
+        for leaf, same_place in leaves.values():
+            self._note_reader(base_of(leaf), at, same_place and not isinstance(leaf, Reshaped))
+        self._allocate(value, at)
+        self._leaves[id(value)] = {id(value): (value, True)}
+        self._cost[id(value)] = 0
+
+    def _earliest(self, leaf: Value, space: Shape, same_place: bool) -> int:
+        base = base_of(leaf)
+        at = self.kept.get(id(base), -1)
+        if at < 0:
+            return 0
+        step = self.steps[at]
+        fits = (
+            same_place
+            and base is leaf
+            and isinstance(step, Nest)
+            and step.space == space
+            and not isinstance(base, Reduced)
+        )
+        return at if fits else at + 1
+
+    def _find_nest(self, space: Shape, earliest: int, cost: int) -> int:
+        known = self._nests.setdefault(space, [])
+        for at in known:
+            nest = self.steps[at]
+            if at >= earliest and nest.cost + cost <= _NEST_LIMIT:  # type: ignore[union-attr]
+                return at
+        at = len(self.steps)
+        self.steps.append(Nest(space))
+        known.append(at)
+        return at
+
+    def _assemble(self, value: Assembled) -> None:
+        for operand in value.operands:
+            if isinstance(operand, Reduced):
+                self._keep_now(operand)
+        pieces = [Assembly(value, part) for part in value.parts]
+        if value.fill is not None:
+            pieces.insert(0, Assembly(value, None))
+        at = len(self.steps)
+        self.steps.extend(pieces)
+        last = len(self.steps) - 1
+        for operand in value.operands:
+            leaves = self._leaves[id(operand)]
+            if id(operand) in self.kept:
+                leaves = {id(operand): (operand, False)}
+            for leaf, _ in leaves.values():
+                self._note_reader(base_of(leaf), last, same_place=False)
+        self._allocate(value, at, last)
+        self._leaves[id(value)] = {id(value): (value, True)}
+        self._cost[id(value)] = 0
+
+    def _allocate(self, value: Value, at: int, ready: int | None = None) -> None:
+        buffer = self.memory.get(id(value))
+        if buffer is None:
+            buffer = self.memory[id(value)] = Buffer(value.size * value.dtype.size)
+        self.kept[id(value)] = at if ready is None else ready
+        self._alive.append(value)
+        self._scratch[id(value)] = (value, buffer)
+        if ready is not None:
+            self._begun[id(value)] = at
+
+    def _note_reader(self, base: Value, step: int, same_place: bool) -> None:
+        self._readers.setdefault(id(base), []).append((step, same_place))
+
+    # --- results -------------------------------------------------------------------------------
+
+    def is_read_elsewhere(self, value: Value, nest: int) -> bool:
+        """Whether a value has to be stored, or is only used in the nest that computes it."""
+        if id(value) not in self._scratch:
+            return True
+        return any(step != nest for step, _ in self._readers.get(id(value), []))
+
+    def works_in_place(self, at: int) -> bool:
+        """Whether a nest writes to memory that it also reads."""
+        nest = self.steps[at]
+        assert isinstance(nest, Nest)
+        written = {id(self.memory[id(root)].final) for root in nest.roots}
+        read = {
+            id(self.memory[key].final)
+            for key, readers in self._readers.items()
+            if key in self.memory and any(step == at for step, _ in readers)
+        }
+        own = {id(b) for root in nest.roots for _, b in [self._scratch.get(id(root), (0, None))]}
+        return bool((written - own) & read)
+
+    def plan_scratch(self) -> int:
+        """Gives every scratch buffer its offset; the bytes needed in all."""
+        plan = ScratchPlan()
+        wanted: list[tuple[int, int, list[Buffer], int]] = []
+        for value, buffer in self._scratch.values():
+            start = self._begun.get(id(value), self.kept[id(value)])
+            readers = [step for step, _ in self._readers.get(id(value), [])]
+            last = max([self.kept[id(value)], *readers])
+            wanted.append((start, last, [buffer], buffer.nbytes))
+        for step, kernel in enumerate(self.steps):
+            if isinstance(kernel, Kernel):
+                size = kernel.scratch_bytes()
+                if size:
+                    wanted.append((step, step, kernel.scratch_buffers(), size))
+        for start, last, buffers, nbytes in sorted(wanted, key=lambda w: w[0]):
+            offset = plan.place(nbytes, start, last)
+            for buffer in buffers:
+                buffer.offset += offset
+        return plan.total
+
+    def scratch_buffers(self) -> list[Buffer]:
+        """All buffers in scratch memory, those of nested blocks too."""
+        inner = [s.scratch_buffers() for s in self.steps if isinstance(s, Kernel)]
+        return [*[b for _, b in self._scratch.values()], *[b for bs in inner for b in bs]]
+
+
+def _is(leaves: dict[int, tuple[Value, bool]], value: Value, default: bool) -> bool:
+    known = leaves.get(id(value))
+    return default if known is None else known[1]
+
+
+def _copied(value: Value) -> Elementwise:
+    return Elementwise(value.dtype, value.shape, "copy", "copy", copy_rule, (value,), {})
+
+
+def base_of(value: Value) -> Value:
+    """What owns the memory of a value."""
+    while isinstance(value, Reshaped):
+        value = value.source
+    return value
+
+
+def _own_cost(value: Value) -> int:
+    if isinstance(value, Elementwise):
+        name = value.rule_name
+        return 10 if name in _COSTLY else 3 if name in _SLOW else 1
+    return 2 if isinstance(value, Indexed) and value.kind == "gather" else 1
+
+
+def _in_order(value: Value, is_known: Any) -> Iterator[Value]:
+    """A value behind everything it is computed from, without what is known already."""
+    done: set[int] = set()
+    stack: list[tuple[Value, bool]] = [(value, False)]
+    while stack:
+        v, is_ready = stack.pop()
+        if is_ready:
+            yield v
+            continue
+        if id(v) in done or is_known(v):
+            continue
+        done.add(id(v))
+        stack.append((v, True))
+        stack.extend((operand, False) for operand in reversed(v.operands))
+
+
+def _count_uses(block: Block) -> dict[int, tuple[int, bool]]:
+    """How often each value is used, and whether by something with more elements."""
+    uses: dict[int, tuple[int, bool]] = {}
+
+    def use(v: Value, widened: bool) -> None:
+        count, already = uses.get(id(v), (0, False))
+        uses[id(v)] = (count + 1, already or widened)
+
+    seen: set[int] = set()
+    for demanded in _demanded(block):
+        use(demanded, False)
+        for v in _in_order(demanded, lambda v: id(v) in seen):
+            seen.add(id(v))
+            uses.setdefault(id(v), (0, False))
+            for operand in v.operands:
+                use(operand, operand.size > 1 and v.size > operand.size)
+    return uses
+
+
+def _demanded(block: Block) -> Iterable[Value]:
+    for item in block.items:
+        yield from item.operands if isinstance(item, Kernel) else (item.value,)
+    for write in block.outputs:
+        yield write.value
