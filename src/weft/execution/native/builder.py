@@ -87,6 +87,10 @@ class Module:
         """Makes an outside function known."""
         self._declarations[name] = f"declare {result} @{name}({parameters})"
 
+    def forget(self, name: str) -> None:
+        """Drops a declaration: the function is defined in this module after all."""
+        self._declarations.pop(name, None)
+
     def table(self, name: str, kind: str, numbers: list[float]) -> str:
         """A constant array of floats; the same name means the same numbers."""
         items = ", ".join(f"{kind} {float_text(x, kind)}" for x in numbers)

@@ -16,6 +16,7 @@ from weft.execution.native.nests import pointer_lines
 from weft.execution.native.schedule import Assembly, Block, Nest, Schedule
 from weft.execution.native.values import Kernel, Stored, Value
 
+_RELEASE_GIL_FROM = 20_000  # nanoseconds
 _INLINED_STEPS = 40  # in larger programs steps stay functions, so that compile time stays linear
 
 
@@ -28,7 +29,8 @@ class Program:
         self.slots: list[Stored] = []  # what is expected at slot 1, 2, ...
         self.lines: list[str] = []
         self.checks: list[Any] = []  # the node of each check
-        self.work = 0
+        self.work = 0  # about how many nanoseconds a call takes
+        self.has_loops = False
         self.scratch_bytes = 0
         self.schedules: list[Schedule] = []
         self._labels = 0
@@ -64,6 +66,11 @@ class Program:
         self.module.functions.append(
             f"define i32 @weft_main(ptr %t) {{\nentry:\n{body}\nret i32 0\n}}"
         )
+
+    @property
+    def releases_gil(self) -> bool:
+        """Whether other threads may run meanwhile; loops may take any time."""
+        return self.has_loops or self.work > _RELEASE_GIL_FROM
 
     @property
     def steps(self) -> int:

@@ -25,7 +25,8 @@ class Translation(NamedTuple):
     inputs: list[tuple[int, Stored]]  # (position among the graph's inputs, slot)
     constants: list[np.ndarray[Any, Any]]
     constant_slots: list[Stored]
-    written: list[int]  # positions of variables that are changed
+    cells: frozenset[int]  # positions of variables
+    written: frozenset[int]  # positions of variables that are changed
     outputs: list[Stored]
 
 
@@ -54,8 +55,15 @@ def translate(graph: Graph, variables: Sequence[TensorSpec | None]) -> Translati
         lowering.block.outputs.append(Write(out, value))
     lowering.flush(cells)
     written_tensors = {id(t) for t in graph.effects.writes}
-    written = [i for i, t in enumerate(graph.all_inputs) if id(t) in written_tensors]
+    written = frozenset(i for i, t in enumerate(graph.all_inputs) if id(t) in written_tensors)
+    variable_positions = frozenset(i for i, v in enumerate(variables) if v is not None)
     program.finish(lowering.block)
     return Translation(
-        program, inputs, lowering.constants, lowering.constant_slots, written, outputs
+        program,
+        inputs,
+        lowering.constants,
+        lowering.constant_slots,
+        variable_positions,
+        written,
+        outputs,
     )

@@ -113,6 +113,7 @@ class Loop(Nested):
 
     def emit(self, program: Any) -> None:
         condition, body = self._schedules
+        program.has_loops = True
         head, inside, end = [program.label(stem) for stem in ("while", "body", "end")]
         start = program.label("start")
         count, more = f"%{program.label('count')}", f"%{program.label('next')}"

@@ -1,0 +1,144 @@
+"""A compiled graph that can be called with arrays and variable cells.
+
+Hot path: a call is the call of one built-in function; Python code runs only when something is
+unusual.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from typing import Any
+
+import numpy as np
+
+from weft.core.cells import VariableCell
+from weft.execution.native.compiler import MachineCode
+from weft.execution.native.translate import Translation
+from weft.execution.native.trampoline import CONTEXT
+
+_api = ctypes.pythonapi
+_METH_FASTCALL = 0x80
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+_api.PyCFunction_NewEx.restype = ctypes.py_object
+_api.PyCFunction_NewEx.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+@functools.cache
+def _slot_offset(name: str) -> int:
+    """Where a slot lies in a VariableCell, found by looking for what was stored in it."""
+    cell = VariableCell(None)
+    mark = object()
+    setattr(cell, name, mark)
+    words = (ctypes.c_void_p * (VariableCell.__basicsize__ // 8)).from_address(id(cell))
+    (found,) = [8 * i for i, word in enumerate(words) if word == id(mark)]
+    setattr(cell, name, None)
+    return found
+
+
+@functools.cache
+def _fixed_context() -> tuple[int, ...]:
+    array_api = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
+    _api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    _api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    table = (ctypes.c_void_p * 100).from_address(_api.PyCapsule_GetPointer(array_api, None))
+    libc = ctypes.CDLL(None)
+    values = {
+        "ndarray": id(np.ndarray),
+        "true": id(True),
+        "not_implemented": id(NotImplemented),
+        "tuple_new": _address(_api.PyTuple_New),
+        "array_new": table[94],  # PyArray_NewFromDescr
+        "save_thread": _address(_api.PyEval_SaveThread),
+        "restore_thread": _address(_api.PyEval_RestoreThread),
+        "check_signals": _address(_api.PyErr_CheckSignals),
+        "incref": _address(_api.Py_IncRef),
+        "decref": _address(_api.Py_DecRef),
+        "allocate": _address(libc.aligned_alloc),
+        "free": _address(libc.free),
+        "scratch": 0,
+        "cell_data": _slot_offset("data"),
+        "cell_shared": _slot_offset("shared"),
+    }
+    return tuple([values[name] for name in CONTEXT])
+
+
+class Executable:
+    """Callable with the values of a graph's inputs; None if NumPy has to do it."""
+
+    def __init__(self, translation: Translation, code: MachineCode) -> None:
+        self._code = code
+        self._arrays = translation.constants
+        self._cells = sorted(translation.cells)
+        self._written = sorted(translation.written)
+        self._inputs = [(s.dtype.numpy_dtype, s.shape) for _, s in translation.inputs]
+        dims = [
+            np.array(out.shape, np.intp) if out.shape else np.zeros(1, np.intp)
+            for out in translation.outputs
+        ]
+        outputs = [out.dtype.numpy_dtype for out in translation.outputs]
+        self._kept = (dims, outputs, [dtype for dtype, _ in self._inputs])
+        entries = [
+            *_fixed_context(),
+            *[array.ctypes.data for array in self._arrays],
+            *[id(dtype) for dtype, _ in self._inputs],
+            *[x for d, t in zip(dims, outputs, strict=True) for x in (id(t), d.ctypes.data)],
+        ]
+        self._context = struct.pack(f"{len(entries)}q", *entries)
+        self._method = _MethodDef(b"native", code.address("weft_call"), _METH_FASTCALL, None)
+        self.call = _api.PyCFunction_NewEx(ctypes.addressof(self._method), self._context, None)
+        self._free = _address(ctypes.CDLL(None).free)
+
+    def __call__(self, *values: Any) -> Any:
+        out = self.call(*values)
+        return self._once_more(values) if out is NotImplemented else out
+
+    def _once_more(self, values: tuple[Any, ...]) -> Any:
+        """After making arrays contiguous and variables unshared; None if that does not help."""
+        usual = list(values)
+        for i, (dtype, shape) in enumerate(self._inputs):
+            if i not in self._cells:
+                usual[i] = _normal(values[i], dtype, shape)
+        for i in self._written:
+            if values[i].shared:
+                values[i].modify(_unchanged)
+        out = self.call(*usual)
+        return None if out is NotImplemented else out
+
+    def __del__(self) -> None:
+        """Gives the scratch memory back."""
+        at = CONTEXT.index("scratch")
+        context = getattr(self, "_context", None)
+        if context is not None:
+            (block,) = struct.unpack_from("q", context, 8 * at)
+            if block:
+                ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._free)(block)
+
+
+def _unchanged(data: Any) -> None:
+    pass
+
+
+def _normal(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+    """An array as native code expects it, if it is one of that type and shape."""
+    array = np.asarray(value)
+    if array.dtype != dtype or array.shape != shape:
+        return value
+    out = np.empty(shape, dtype)
+    out[...] = array
+    return out
