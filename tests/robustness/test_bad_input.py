@@ -240,6 +240,13 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("strings.regex_replace", input=S, pattern="a", rewrite="b")
     rows("strings.substr", input=S, pos=np.array([0, 0, 1]), len=np.array([1, 0, 2]))
     rows("strings.to_number", input=np.array([b"1.5", b"-2"], object))
+    rows("math.bessel_i0 math.bessel_i0e math.bessel_i1 math.bessel_i1e", x=P)
+    for kind in ("j0", "j1", "k0", "k0e", "k1", "k1e", "y0", "y1"):
+        rows(f"math.special.bessel_{kind}", x=P)
+    rows("math.special.dawsn math.special.expint math.special.spence math.lbeta", x=P)
+    rows("math.special.fresnel_cos math.special.fresnel_sin", x=P)
+    rows("math.igamma math.igammac", a=P, x=P)
+    rows("math.betainc", a=P, b=P, x=P)
     return table
 
 
@@ -277,7 +284,8 @@ NOT_TRACED = {
 
 NAMESPACES: dict[str, ModuleType] = {
     "": tf, "math.": tf.math, "linalg.": tf.linalg, "nn.": tf.nn, "random.": tf.random,
-    "strings.": tf.strings, "bitwise.": tf.bitwise, "debugging.": tf.debugging,
+    "math.special.": tf.math.special, "strings.": tf.strings, "bitwise.": tf.bitwise,
+    "debugging.": tf.debugging,
 }  # fmt: skip
 
 

@@ -5,6 +5,9 @@ from typing import Any as _Any
 from weft.core.missing import (
     missing_name as _missing_name,
 )
+from weft.math import (
+    special as special,
+)
 from weft.ops.linalg.norms import (
     l2_normalize as l2_normalize,
 )
@@ -26,6 +29,12 @@ from weft.ops.math.arithmetic import (
     scalar_mul as scalar_mul,
     subtract as subtract,
     truediv as truediv,
+)
+from weft.ops.math.bessel import (
+    bessel_i0 as bessel_i0,
+    bessel_i0e as bessel_i0e,
+    bessel_i1 as bessel_i1,
+    bessel_i1e as bessel_i1e,
 )
 from weft.ops.math.comparison import (
     equal as equal,
@@ -57,6 +66,12 @@ from weft.ops.math.guarded import (
     xdivy as xdivy,
     xlog1py as xlog1py,
     xlogy as xlogy,
+)
+from weft.ops.math.incomplete import (
+    betainc as betainc,
+    igamma as igamma,
+    igammac as igammac,
+    lbeta as lbeta,
 )
 from weft.ops.math.special import (
     digamma as digamma,
