@@ -247,6 +247,11 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("math.special.fresnel_cos math.special.fresnel_sin", x=P)
     rows("math.igamma math.igammac", a=P, x=P)
     rows("math.betainc", a=P, b=P, x=P)
+    for kind in ("max", "mean", "min", "prod", "sum"):
+        rows(f"math.segment_{kind}", data=V, segment_ids=np.array([0, 0, 2], np.int32))
+    for kind in ("max", "mean", "min", "prod", "sum", "sqrt_n"):
+        rows(f"math.unsorted_segment_{kind}", data=V, segment_ids=W, num_segments=3)
+    rows("math.cumulative_logsumexp", x=P)
     return table
 
 

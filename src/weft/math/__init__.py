@@ -153,11 +153,27 @@ from weft.ops.reduce.products import (
 from weft.ops.reduce.scans import (
     cumprod as cumprod,
     cumsum as cumsum,
+    cumulative_logsumexp as cumulative_logsumexp,
+)
+from weft.ops.reduce.segments import (
+    segment_max as segment_max,
+    segment_mean as segment_mean,
+    segment_min as segment_min,
+    segment_prod as segment_prod,
+    segment_sum as segment_sum,
 )
 from weft.ops.reduce.sums import (
     add_n as add_n,
     reduce_mean as reduce_mean,
     reduce_sum as reduce_sum,
+)
+from weft.ops.reduce.unsorted_segments import (
+    unsorted_segment_max as unsorted_segment_max,
+    unsorted_segment_mean as unsorted_segment_mean,
+    unsorted_segment_min as unsorted_segment_min,
+    unsorted_segment_prod as unsorted_segment_prod,
+    unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
+    unsorted_segment_sum as unsorted_segment_sum,
 )
 
 
