@@ -16,7 +16,7 @@ import signal
 import traceback
 import zlib
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -41,6 +41,7 @@ W = np.array([0, 2, 1], np.int32)
 S = np.array([b"ab", b"", b"xyz"], object)
 IMAGE = np.arange(2 * 4 * 5 * 3, dtype=np.float32).reshape(2, 4, 5, 3)
 SEED = np.array([1, 2], np.int32)
+SPARSE = SimpleNamespace(indices=[[0, 0], [0, 1]], values=[3, 4], dense_shape=[1, 2])
 
 
 def _pool(spatial: int, **more: Any) -> dict[str, Any]:
@@ -252,6 +253,30 @@ def _table() -> dict[str, dict[str, Any]]:
     for kind in ("max", "mean", "min", "prod", "sum", "sqrt_n"):
         rows(f"math.unsorted_segment_{kind}", data=V, segment_ids=W, num_segments=3)
     rows("math.cumulative_logsumexp", x=P)
+    rows("math.bincount", arr=np.array([1, 1, 3], np.int32))
+    rows("histogram_fixed_width", values=F, value_range=np.array([0, 2], np.float32), nbins=4)
+    rows("histogram_fixed_width_bins", values=F, value_range=np.array([0, 2], np.float32))
+    rows("math.confusion_matrix", labels=W, predictions=W)
+    rows("math.in_top_k", targets=np.array([0, 1], np.int32), predictions=F, k=2)
+    rows("math.approx_max_k math.approx_min_k", operand=F, k=2)
+    rows("math.is_non_decreasing math.is_strictly_increasing", x=F)
+    rows("math.accumulate_n", inputs=[F, F])
+    rows("math.invert_permutation", x=W)
+    rows("math.sobol_sample", dim=np.array(2, np.int32), num_results=np.array(3, np.int32))
+    rows("edit_distance", hypothesis=SPARSE, truth=SPARSE)
+    rows("dynamic_partition", data=V, partitions=np.array([0, 1, 0], np.int32), num_partitions=2)
+    rows("dynamic_stitch", indices=[np.array([0, 2]), np.array([1])], data=[V[:2], V[2:]])
+    rows("bitcast", input=F, type=tf.int32)
+    rows("fingerprint", data=F)
+    pairs = np.array([[0, 0], [0, 1]], np.int32)
+    block = np.array([2, 2], np.int32)
+    rows("space_to_batch space_to_batch_nd", input=IMAGE, block_shape=block, paddings=pairs)
+    rows("batch_to_space", input=np.ones((4, 2, 3)), block_shape=block, crops=pairs)
+    rows("required_space_to_batch_paddings", input_shape=[5, 6], block_shape=[2, 4])
+    rows("nn.space_to_depth", input=np.ones((2, 4, 2, 3), np.float32), block_size=2)
+    rows("nn.depth_to_space", input=np.ones((2, 4, 2, 8), np.float32), block_size=2)
+    rows("unravel_index", indices=W, dims=np.array([2, 3], np.int32))
+    rows("reverse_sequence", input=F, seq_lengths=np.array([1, 3], np.int32), seq_axis=1)
     return table
 
 
@@ -259,8 +284,9 @@ VALID = _table()
 
 # Functions that take anything, or change the process.
 LEFT_OUT = {
-    "no_op", "print", "register_tensor_conversion_function", "random.get_global_generator",
-    "random.set_global_generator", "get_logger", "debugging.is_numeric_tensor",
+    "no_op", "print", "timestamp", "register_tensor_conversion_function",
+    "random.get_global_generator", "random.set_global_generator", "get_logger",
+    "debugging.is_numeric_tensor",
     "debugging.enable_traceback_filtering", "debugging.disable_traceback_filtering",
     "debugging.is_traceback_filtering_enabled",
 }  # fmt: skip

@@ -8,6 +8,9 @@ from weft.core.missing import (
 from weft.math import (
     special as special,
 )
+from weft.ops.array.permutations import (
+    invert_permutation as invert_permutation,
+)
 from weft.ops.linalg.norms import (
     l2_normalize as l2_normalize,
 )
@@ -127,6 +130,13 @@ from weft.ops.nn.softmax import (
     log_softmax as log_softmax,
     softmax as softmax,
 )
+from weft.ops.random.sobol import (
+    sobol_sample as sobol_sample,
+)
+from weft.ops.reduce.counting import (
+    bincount as bincount,
+    confusion_matrix as confusion_matrix,
+)
 from weft.ops.reduce.extrema import (
     reduce_max as reduce_max,
     reduce_min as reduce_min,
@@ -150,6 +160,13 @@ from weft.ops.reduce.order import (
 from weft.ops.reduce.products import (
     reduce_prod as reduce_prod,
 )
+from weft.ops.reduce.ranking import (
+    approx_max_k as approx_max_k,
+    approx_min_k as approx_min_k,
+    in_top_k as in_top_k,
+    is_non_decreasing as is_non_decreasing,
+    is_strictly_increasing as is_strictly_increasing,
+)
 from weft.ops.reduce.scans import (
     cumprod as cumprod,
     cumsum as cumsum,
@@ -163,6 +180,7 @@ from weft.ops.reduce.segments import (
     segment_sum as segment_sum,
 )
 from weft.ops.reduce.sums import (
+    accumulate_n as accumulate_n,
     add_n as add_n,
     reduce_mean as reduce_mean,
     reduce_sum as reduce_sum,

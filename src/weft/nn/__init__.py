@@ -8,6 +8,11 @@ from weft.core.missing import (
 from weft.nn import (
     experimental as experimental,
 )
+from weft.ops.array.space import (
+    depth_to_space as depth_to_space,
+    space_to_batch as space_to_batch,
+    space_to_depth as space_to_depth,
+)
 from weft.ops.linalg.norms import (
     l2_normalize as l2_normalize,
 )
@@ -70,6 +75,11 @@ from weft.ops.nn.softmax import (
 )
 from weft.ops.reduce.order import (
     top_k as top_k,
+)
+from weft.ops.reduce.ranking import (
+    approx_max_k as approx_max_k,
+    approx_min_k as approx_min_k,
+    in_top_k as in_top_k,
 )
 
 

@@ -38,8 +38,9 @@ def reduce_rows(xp: Any, ufunc: Any, rows: Array, ids: Array, out: Array) -> Arr
 
 
 def _spread_infer(g: TensorSpec, ids: TensorSpec) -> TensorSpec:
-    known = g.dims is not None and ids.dims is not None
-    return g.with_dims((*ids.dims, *g.dims[1:]) if known else None)  # type: ignore[misc]
+    if g.dims is None or ids.dims is None:
+        return g.with_dims(None)
+    return g.with_dims((*ids.dims, *g.dims[1:]))
 
 
 def _spread_kernel(xp: Any, g: Array, ids: Array) -> Array:
