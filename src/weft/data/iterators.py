@@ -209,6 +209,8 @@ class Iterator:
 
     _handle: Tensor
     _element_spec: Any
+    _next: Any  # of the cell; None in a graph
+    _pack: structure.Packer
 
     @classmethod
     def _of(cls, handle: Tensor, element_spec: Any) -> Iterator:

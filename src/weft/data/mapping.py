@@ -16,7 +16,7 @@ from weft.data.base import CAPTURES, INPUT, DatasetBase, dataset_op
 from weft.data.parallel import ParallelMapCursor, parallel_calls
 from weft.data.stage import Ahead, Cursor, Run, Stage, row, stack
 from weft.data.structure import Values, flat_specs
-from weft.data.traced import Call, Traced
+from weft.data.traced import NOT_TRIED, Call, Traced
 from weft.data.vectorizing import vectorized
 from weft.errors import InvalidArgumentError
 from weft.execution.runner import plan_of
@@ -117,24 +117,20 @@ class _Rows:
         ])  # fmt: skip
 
 
-_NOT_TRIED: Any = object()
-
-
 def _rows_of(call: Call) -> _Rows | None:
     """The function for many elements at once, if it can be vectorised."""
     function = call.traced
     if function.debug or not function.graph.inputs:
         return None
-    found = getattr(function, "rows_graph", _NOT_TRIED)
-    if found is _NOT_TRIED:
-        found = function.rows_graph = vectorized(function.graph)
-    return None if found is None else _Rows(found, call)
+    if function.rows_graph is NOT_TRIED:
+        function.rows_graph = vectorized(function.graph)
+    return None if function.rows_graph is None else _Rows(function.rows_graph, call)
 
 
 class _BlockMapCursor(MapCursor):
     """One call for many elements."""
 
-    own = ("_pending", "_ready", "_at", "_length")
+    own = ("_pending", "_ready", "_at", "_length")  # type: ignore[assignment]
 
     def __init__(self, source: Cursor, call: Call, function: _Rows) -> None:
         super().__init__(source, call)

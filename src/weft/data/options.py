@@ -51,6 +51,9 @@ class _OptionGroup:
             )
         object.__setattr__(self, name, value)
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{type(self).__name__} has no option {name!r}.")
+
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 
@@ -146,7 +149,7 @@ class Options(_OptionGroup):
     def __getattr__(self, name: str) -> Any:
         if name in Options._aliases:
             return getattr(self, Options._aliases[name])
-        raise AttributeError(f"Options has no option {name!r}.")
+        return super().__getattr__(name)
 
     def merge(self, options: Options) -> Options:
         """These options with those that are set in the others in their place."""

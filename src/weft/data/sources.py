@@ -78,7 +78,7 @@ class _RangeCursor(Cursor):
         self._at = at + n
         first = self._numbers.start + at * self._step
         last = first + n * self._step
-        return (np.arange(first, last, self._step, np.int64).astype(self._dtype, copy=False),)
+        return (np.arange(first, last, self._step, dtype=np.int64).astype(self._dtype, copy=False),)
 
 
 def _length(numbers: range) -> int:

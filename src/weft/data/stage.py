@@ -59,8 +59,8 @@ class Cursor:
     from; saving and restoring a position needs no more.
     """
 
-    own: ClassVar[tuple[str, ...]] = ()
-    inputs: ClassVar[tuple[str, ...]] = ()
+    own: ClassVar[Sequence[str]] = ()
+    inputs: ClassVar[Sequence[str]] = ()
     # Whether many elements at once cost little more than one, and taking them has no effects.
     blocks: bool = False
 

@@ -30,6 +30,9 @@ class Debug:
     enabled = False
 
 
+NOT_TRIED: Any = object()
+
+
 class Traced:
     """A function of the user for arguments of given specs: an attribute of dataset ops."""
 
@@ -57,6 +60,7 @@ class Traced:
         self.structure = self.graph.structured_outputs
         self.output_spec = structure.spec_of_element(self.structure)
         self.effects = self.graph.effects
+        self.rows_graph: Any = NOT_TRIED  # the function of many elements, None if there is none
 
     @property
     def captures(self) -> list[Tensor]:
