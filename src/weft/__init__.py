@@ -272,6 +272,10 @@ from weft.ops.linalg.norms import (
 from weft.ops.linalg.products import (
     matmul as matmul,
 )
+from weft.ops.linalg.spectrum import (
+    eig as eig,
+    eigvals as eigvals,
+)
 from weft.ops.math.angles import (
     atan2 as atan2,
 )

@@ -277,6 +277,15 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("nn.depth_to_space", input=np.ones((2, 4, 2, 8), np.float32), block_size=2)
     rows("unravel_index", indices=W, dims=np.array([2, 3], np.int32))
     rows("reverse_sequence", input=F, seq_lengths=np.array([1, 3], np.int32), seq_axis=1)
+    rows("linalg.svd linalg.eigh linalg.eigvalsh eig eigvals", tensor=M)
+    rows("linalg.qr linalg.lu linalg.expm linalg.logm linalg.sqrtm", input=M)
+    factors = {"lower_upper": M, "perm": np.array([1, 0], np.int32)}
+    rows("linalg.lu_matrix_inverse linalg.lu_reconstruct", **factors)
+    rows("linalg.lu_solve", **factors, rhs=M)
+    rows("linalg.matrix_rank linalg.pinv", a=M)
+    rows("linalg.lstsq", matrix=M, rhs=M)
+    bands = np.array([[1, 1, 0], [4, 4, 4], [0, 1, 1]], np.float32)
+    rows("linalg.tridiagonal_matmul linalg.tridiagonal_solve", diagonals=bands, rhs=V[:, None])
     return table
 
 
