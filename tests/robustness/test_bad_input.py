@@ -286,6 +286,37 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("linalg.lstsq", matrix=M, rhs=M)
     bands = np.array([[1, 1, 0], [4, 4, 4], [0, 1, 1]], np.float32)
     rows("linalg.tridiagonal_matmul linalg.tridiagonal_solve", diagonals=bands, rhs=V[:, None])
+    rows("nn.convolution", **_conv(2))
+    rows("nn.atrous_conv2d", value=IMAGE, filters=np.ones((2, 2, 3, 2)), rate=2, padding="SAME")
+    ones = np.ones((2, 2, 3, 2), np.float32)
+    rows("nn.depthwise_conv2d", input=IMAGE, filter=ones, strides=[1, 1, 1, 1], padding="SAME")
+    rows(
+        "nn.separable_conv2d", input=IMAGE, depthwise_filter=ones,
+        pointwise_filter=np.ones((1, 1, 6, 2), np.float32), strides=[1, 1, 1, 1], padding="SAME",
+    )  # fmt: skip
+    turned = {"filters": ones.transpose(0, 1, 3, 2), "output_shape": np.array([2, 8, 10, 2])}
+    rows("nn.conv_transpose", input=IMAGE, **turned, strides=2)
+    line = {"filters": turned["filters"][0], "output_shape": np.array([4, 10, 2])}
+    rows("nn.conv1d_transpose", input=IMAGE[0], **line, strides=2)
+    cube = {"filters": turned["filters"][None], "output_shape": np.array([1, 2, 8, 10, 2])}
+    rows("nn.conv3d_transpose", input=IMAGE[None], **cube, strides=[1, 1, 2, 2, 1])
+    morphology = {"strides": 1, "padding": "SAME", "data_format": "NHWC", "dilations": 1}
+    rows("nn.dilation2d", input=IMAGE, filters=ones[..., 0], **morphology)
+    rows("nn.erosion2d", value=IMAGE, filters=ones[..., 0], **morphology)
+    rows("nn.max_pool_with_argmax", input=IMAGE, ksize=2, strides=1, padding="SAME")
+    rows("nn.pool", input=IMAGE, window_shape=[2, 2], pooling_type="AVG")
+    rows("nn.local_response_normalization", input=IMAGE)
+    rows("nn.sufficient_statistics", x=F, axes=[0])
+    rows("nn.normalize_moments", counts=np.float32(2), mean_ss=V, variance_ss=V, shift=None)
+    rows("nn.weighted_moments", x=F, axes=[0], frequency_weights=P)
+    rows("nn.compute_average_loss", per_example_loss=F)
+    rows("nn.scale_regularization_loss", regularization_loss=F)
+    rows("nn.collapse_repeated", labels=I, seq_length=np.array([3, 2], np.int32))
+    rows("nn.ctc_greedy_decoder", inputs=IMAGE[0], sequence_length=np.array([4, 3, 2, 1, 0]))
+    rows(
+        "nn.ctc_loss", labels=np.array([[1], [2]], np.int32), logits=IMAGE[0, :, :2],
+        label_length=np.array([1, 1], np.int32), logit_length=np.array([4, 3], np.int32),
+    )  # fmt: skip
     return table
 
 
