@@ -8,6 +8,7 @@ from weft import (
     bitwise as bitwise,
     compat as compat,
     config as config,
+    data as data,
     debugging as debugging,
     dtypes as dtypes,
     errors as errors,
@@ -103,7 +104,15 @@ from weft.graph.ir import (
 from weft.graph.names import (
     name_scope as name_scope,
 )
+from weft.graph.tensor_proto import (
+    make_ndarray as make_ndarray,
+    make_tensor_proto as make_tensor_proto,
+)
 from weft.ops import operators as _operators  # tensors get their operators
+from weft.ops.array.bits import (
+    bitcast as bitcast,
+    fingerprint as fingerprint,
+)
 from weft.ops.array.fill import (
     fill as fill,
     ones as ones,
@@ -122,6 +131,14 @@ from weft.ops.array.joining import (
 )
 from weft.ops.array.padding import (
     pad as pad,
+)
+from weft.ops.array.partitions import (
+    dynamic_partition as dynamic_partition,
+    dynamic_stitch as dynamic_stitch,
+)
+from weft.ops.array.permutations import (
+    reverse_sequence as reverse_sequence,
+    unravel_index as unravel_index,
 )
 from weft.ops.array.ranges import (
     eye as eye,
@@ -153,6 +170,12 @@ from weft.ops.array.source import (
     identity_n as identity_n,
     no_op as no_op,
     stop_gradient as stop_gradient,
+)
+from weft.ops.array.space import (
+    batch_to_space as batch_to_space,
+    required_space_to_batch_paddings as required_space_to_batch_paddings,
+    space_to_batch as space_to_batch,
+    space_to_batch_nd as space_to_batch_nd,
 )
 from weft.ops.array.tiling import (
     meshgrid as meshgrid,
@@ -190,6 +213,9 @@ from weft.ops.host.asserting import (
 from weft.ops.host.callback import (
     numpy_function as numpy_function,
     py_function as py_function,
+)
+from weft.ops.host.clock import (
+    timestamp as timestamp,
 )
 from weft.ops.host.comparing import (
     assert_equal as assert_equal,
@@ -245,6 +271,10 @@ from weft.ops.linalg.norms import (
 )
 from weft.ops.linalg.products import (
     matmul as matmul,
+)
+from weft.ops.linalg.spectrum import (
+    eig as eig,
+    eigvals as eigvals,
 )
 from weft.ops.math.angles import (
     atan2 as atan2,
@@ -315,6 +345,13 @@ from weft.ops.random.initializers import (
     RandomNormal as random_normal_initializer,
     RandomUniform as random_uniform_initializer,
     Zeros as zeros_initializer,
+)
+from weft.ops.reduce.counting import (
+    histogram_fixed_width as histogram_fixed_width,
+    histogram_fixed_width_bins as histogram_fixed_width_bins,
+)
+from weft.ops.reduce.edit_distance import (
+    edit_distance as edit_distance,
 )
 from weft.ops.reduce.extrema import (
     reduce_max as reduce_max,

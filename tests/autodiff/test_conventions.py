@@ -279,7 +279,7 @@ def check(g: Any, value: Any, expected: Any, dtype: Any, rtol: float) -> None:
         return
     assert g.dtype is dtype
     assert g.shape == np.shape(value)
-    flat = np.ravel(g.numpy()).astype(np.complex128)
+    flat = np.ravel(tf.convert_to_tensor(g).numpy()).astype(np.complex128)
     want = np.array(expected, np.complex128)
     np.testing.assert_allclose(flat.real, want.real, rtol=rtol, atol=rtol * 0.1)
     np.testing.assert_allclose(flat.imag, want.imag, rtol=rtol, atol=rtol * 0.1)

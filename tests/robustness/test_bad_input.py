@@ -16,7 +16,7 @@ import signal
 import traceback
 import zlib
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -41,6 +41,7 @@ W = np.array([0, 2, 1], np.int32)
 S = np.array([b"ab", b"", b"xyz"], object)
 IMAGE = np.arange(2 * 4 * 5 * 3, dtype=np.float32).reshape(2, 4, 5, 3)
 SEED = np.array([1, 2], np.int32)
+SPARSE = SimpleNamespace(indices=[[0, 0], [0, 1]], values=[3, 4], dense_shape=[1, 2])
 
 
 def _pool(spatial: int, **more: Any) -> dict[str, Any]:
@@ -240,6 +241,82 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("strings.regex_replace", input=S, pattern="a", rewrite="b")
     rows("strings.substr", input=S, pos=np.array([0, 0, 1]), len=np.array([1, 0, 2]))
     rows("strings.to_number", input=np.array([b"1.5", b"-2"], object))
+    rows("math.bessel_i0 math.bessel_i0e math.bessel_i1 math.bessel_i1e", x=P)
+    for kind in ("j0", "j1", "k0", "k0e", "k1", "k1e", "y0", "y1"):
+        rows(f"math.special.bessel_{kind}", x=P)
+    rows("math.special.dawsn math.special.expint math.special.spence math.lbeta", x=P)
+    rows("math.special.fresnel_cos math.special.fresnel_sin", x=P)
+    rows("math.igamma math.igammac", a=P, x=P)
+    rows("math.betainc", a=P, b=P, x=P)
+    for kind in ("max", "mean", "min", "prod", "sum"):
+        rows(f"math.segment_{kind}", data=V, segment_ids=np.array([0, 0, 2], np.int32))
+    for kind in ("max", "mean", "min", "prod", "sum", "sqrt_n"):
+        rows(f"math.unsorted_segment_{kind}", data=V, segment_ids=W, num_segments=3)
+    rows("math.cumulative_logsumexp", x=P)
+    rows("math.bincount", arr=np.array([1, 1, 3], np.int32))
+    rows("histogram_fixed_width", values=F, value_range=np.array([0, 2], np.float32), nbins=4)
+    rows("histogram_fixed_width_bins", values=F, value_range=np.array([0, 2], np.float32))
+    rows("math.confusion_matrix", labels=W, predictions=W)
+    rows("math.in_top_k", targets=np.array([0, 1], np.int32), predictions=F, k=2)
+    rows("math.approx_max_k math.approx_min_k", operand=F, k=2)
+    rows("math.is_non_decreasing math.is_strictly_increasing", x=F)
+    rows("math.accumulate_n", inputs=[F, F])
+    rows("math.invert_permutation", x=W)
+    rows("math.sobol_sample", dim=np.array(2, np.int32), num_results=np.array(3, np.int32))
+    rows("edit_distance", hypothesis=SPARSE, truth=SPARSE)
+    rows("dynamic_partition", data=V, partitions=np.array([0, 1, 0], np.int32), num_partitions=2)
+    rows("dynamic_stitch", indices=[np.array([0, 2]), np.array([1])], data=[V[:2], V[2:]])
+    rows("bitcast", input=F, type=tf.int32)
+    rows("fingerprint", data=F)
+    pairs = np.array([[0, 0], [0, 1]], np.int32)
+    block = np.array([2, 2], np.int32)
+    rows("space_to_batch space_to_batch_nd", input=IMAGE, block_shape=block, paddings=pairs)
+    rows("batch_to_space", input=np.ones((4, 2, 3)), block_shape=block, crops=pairs)
+    rows("required_space_to_batch_paddings", input_shape=[5, 6], block_shape=[2, 4])
+    rows("nn.space_to_depth", input=np.ones((2, 4, 2, 3), np.float32), block_size=2)
+    rows("nn.depth_to_space", input=np.ones((2, 4, 2, 8), np.float32), block_size=2)
+    rows("unravel_index", indices=W, dims=np.array([2, 3], np.int32))
+    rows("reverse_sequence", input=F, seq_lengths=np.array([1, 3], np.int32), seq_axis=1)
+    rows("linalg.svd linalg.eigh linalg.eigvalsh eig eigvals", tensor=M)
+    rows("linalg.qr linalg.lu linalg.expm linalg.logm linalg.sqrtm", input=M)
+    factors = {"lower_upper": M, "perm": np.array([1, 0], np.int32)}
+    rows("linalg.lu_matrix_inverse linalg.lu_reconstruct", **factors)
+    rows("linalg.lu_solve", **factors, rhs=M)
+    rows("linalg.matrix_rank linalg.pinv", a=M)
+    rows("linalg.lstsq", matrix=M, rhs=M)
+    bands = np.array([[1, 1, 0], [4, 4, 4], [0, 1, 1]], np.float32)
+    rows("linalg.tridiagonal_matmul linalg.tridiagonal_solve", diagonals=bands, rhs=V[:, None])
+    rows("nn.convolution", **_conv(2))
+    rows("nn.atrous_conv2d", value=IMAGE, filters=np.ones((2, 2, 3, 2)), rate=2, padding="SAME")
+    ones = np.ones((2, 2, 3, 2), np.float32)
+    rows("nn.depthwise_conv2d", input=IMAGE, filter=ones, strides=[1, 1, 1, 1], padding="SAME")
+    rows(
+        "nn.separable_conv2d", input=IMAGE, depthwise_filter=ones,
+        pointwise_filter=np.ones((1, 1, 6, 2), np.float32), strides=[1, 1, 1, 1], padding="SAME",
+    )  # fmt: skip
+    turned = {"filters": ones.transpose(0, 1, 3, 2), "output_shape": np.array([2, 8, 10, 2])}
+    rows("nn.conv_transpose", input=IMAGE, **turned, strides=2)
+    line = {"filters": turned["filters"][0], "output_shape": np.array([4, 10, 2])}
+    rows("nn.conv1d_transpose", input=IMAGE[0], **line, strides=2)
+    cube = {"filters": turned["filters"][None], "output_shape": np.array([1, 2, 8, 10, 2])}
+    rows("nn.conv3d_transpose", input=IMAGE[None], **cube, strides=[1, 1, 2, 2, 1])
+    morphology = {"strides": 1, "padding": "SAME", "data_format": "NHWC", "dilations": 1}
+    rows("nn.dilation2d", input=IMAGE, filters=ones[..., 0], **morphology)
+    rows("nn.erosion2d", value=IMAGE, filters=ones[..., 0], **morphology)
+    rows("nn.max_pool_with_argmax", input=IMAGE, ksize=2, strides=1, padding="SAME")
+    rows("nn.pool", input=IMAGE, window_shape=[2, 2], pooling_type="AVG")
+    rows("nn.local_response_normalization", input=IMAGE)
+    rows("nn.sufficient_statistics", x=F, axes=[0])
+    rows("nn.normalize_moments", counts=np.float32(2), mean_ss=V, variance_ss=V, shift=None)
+    rows("nn.weighted_moments", x=F, axes=[0], frequency_weights=P)
+    rows("nn.compute_average_loss", per_example_loss=F)
+    rows("nn.scale_regularization_loss", regularization_loss=F)
+    rows("nn.collapse_repeated", labels=I, seq_length=np.array([3, 2], np.int32))
+    rows("nn.ctc_greedy_decoder", inputs=IMAGE[0], sequence_length=np.array([4, 3, 2, 1, 0]))
+    rows(
+        "nn.ctc_loss", labels=np.array([[1], [2]], np.int32), logits=IMAGE[0, :, :2],
+        label_length=np.array([1, 1], np.int32), logit_length=np.array([4, 3], np.int32),
+    )  # fmt: skip
     return table
 
 
@@ -247,8 +324,9 @@ VALID = _table()
 
 # Functions that take anything, or change the process.
 LEFT_OUT = {
-    "no_op", "print", "register_tensor_conversion_function", "random.get_global_generator",
-    "random.set_global_generator", "get_logger", "debugging.is_numeric_tensor",
+    "no_op", "print", "timestamp", "register_tensor_conversion_function",
+    "random.get_global_generator", "random.set_global_generator", "get_logger",
+    "debugging.is_numeric_tensor",
     "debugging.enable_traceback_filtering", "debugging.disable_traceback_filtering",
     "debugging.is_traceback_filtering_enabled",
 }  # fmt: skip
@@ -277,7 +355,8 @@ NOT_TRACED = {
 
 NAMESPACES: dict[str, ModuleType] = {
     "": tf, "math.": tf.math, "linalg.": tf.linalg, "nn.": tf.nn, "random.": tf.random,
-    "strings.": tf.strings, "bitwise.": tf.bitwise, "debugging.": tf.debugging,
+    "math.special.": tf.math.special, "strings.": tf.strings, "bitwise.": tf.bitwise,
+    "debugging.": tf.debugging,
 }  # fmt: skip
 
 

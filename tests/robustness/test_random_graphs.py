@@ -65,7 +65,8 @@ def check(program: Program) -> None:
             y = [t for t in program(*xs) if t.dtype.is_floating]
         if not y:
             return []
-        return [g for g in tape.gradient(y, [xs[i] for i in wanted]) if g is not None]
+        found = tape.gradient(y, [xs[i] for i in wanted])
+        return [tf.convert_to_tensor(g) for g in found if g is not None]
 
     if wanted:
         eager = [t._value for t in gradients(*tensors)]

@@ -306,7 +306,7 @@ def test_reading_parts() -> None:
         rows, elements, by_rows, by_elements = run(tf.constant([2, 0, 2]))
         assert rows.numpy().tolist() == [[5, 6], [1, 2], [5, 6]]
         assert elements.numpy().tolist() == [2, 5]
-        assert by_rows.numpy().tolist() == [[1, 1], [0, 0], [2, 2]]
+        assert tf.convert_to_tensor(by_rows).numpy().tolist() == [[1, 1], [0, 0], [2, 2]]
         assert by_elements.numpy().tolist() == [[0, 3], [0, 0], [3, 0]]
     whole = v.gather_nd(np.zeros((1, 0), np.int32))
     v.assign(START * 0)

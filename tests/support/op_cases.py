@@ -157,7 +157,8 @@ def _check_gradients(case: Case) -> None:
         with tf.GradientTape() as tape:
             tape.watch([xs[i] for i in wanted])
             y = case.call(*xs)
-        return [g for g in tape.gradient(y, [xs[i] for i in wanted]) if g is not None]
+        found = tape.gradient(y, [xs[i] for i in wanted])
+        return [tf.convert_to_tensor(g) for g in found if g is not None]
 
     eager = gradients(*tensors)
     for specs in _specs(case, tensors):

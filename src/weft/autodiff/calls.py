@@ -23,7 +23,9 @@ class DifferentiableCall:
     """A graph whose calls can be differentiated."""
 
     def __init__(self, body: Graph, *, repeatedly: bool) -> None:
-        self._body: DifferentiableBody = differentiable(body, repeatedly=repeatedly)
+        self._body: DifferentiableBody = differentiable(
+            body, DifferentiableBody, repeatedly=repeatedly
+        )
         copy = copied(self._body.flat)
         self.forward = copy.new
         self.forward.outputs = [copy[t] for t in self._body.outputs]
@@ -31,7 +33,7 @@ class DifferentiableCall:
         outputs = enumerate(self._body.outputs)
         self._position = {id(t): i for i, t in reversed(list(outputs))}
 
-    def vjp(self, ctx: Any, gs: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
+    def vjp(self, ctx: Any, gs: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
         """The gradients of the call's inputs."""
         if any(g is not None for g in gs[len(self._body.flat.outputs) :]):
             # What was saved has gradients too: everything needed is saved for all of them only.
@@ -41,8 +43,7 @@ class DifferentiableCall:
         step = self._body.step(given, wanted)
         seeds = [g for g in gs if g is not None]
         saved = [self._found(ctx, t) for t in step.uses]
-        results = iter(call_graph(step.graph, [*seeds, *saved]))
-        return tuple([next(results) if connected else None for connected in step.connected])
+        return tuple(step.gradients(call_graph(step.graph, [*seeds, *saved])))
 
     @staticmethod
     def _filled(ctx: Any, i: int, g: Tensor | None) -> Tensor | None:
@@ -89,7 +90,7 @@ def saving_body(body: Graph) -> Graph:
     return _differentiable_call(body, repeatedly=True).forward
 
 
-def _call_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor | None, ...]:
+def _call_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Any, ...]:
     body: Graph = ctx.attrs["body"]
     made = next(iter(body.call_gradient.values())) if body.call_gradient else None
     if made is None:

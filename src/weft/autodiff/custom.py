@@ -15,7 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft import nest
+from weft.autodiff.bodies import parts_of
 from weft.autodiff.calls import call_graph
+from weft.autodiff.partial import Gradient, dense
 from weft.autodiff.sweep import takes_gradient
 from weft.autodiff.tape import GradientTape
 from weft.core.context import building, recording, state
@@ -26,6 +28,7 @@ from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
 from weft.graph.ir import Graph, Node, outermost
 from weft.graph.rewrite import copied
+from weft.ops.indexing.indexed_slices import IndexedSlices
 from weft.ops.registry import STRUCTURED, Op, define_op, each
 
 
@@ -39,7 +42,7 @@ class _Gradient:
         self.sources = 0
         self.variables: list[Any] = []
 
-    def __call__(self, gs: list[Tensor], captured: Sequence[Tensor]) -> list[Tensor | None]:
+    def __call__(self, gs: list[Tensor], captured: Sequence[Tensor]) -> list[Gradient | None]:
         """The gradients of the sources and then of the variables."""
         if not self.variables:
             return self._checked(self._grad_fn(*gs))
@@ -56,16 +59,16 @@ class _Gradient:
                 f"custom_gradient: the grad_fn of {self._name} must return a gradient for each of "
                 f"its {len(self.variables)} variables, got {len(of_variables)}."
             )
-        return [*self._checked(both[0]), *map(_as_tensor, of_variables)]
+        return [*self._checked(both[0]), *map(_as_gradient, of_variables)]
 
-    def _checked(self, found: Any) -> list[Tensor | None]:
+    def _checked(self, found: Any) -> list[Gradient | None]:
         flat = nest.flatten(found)
         if len(flat) != self.sources:
             raise ValueError(
                 f"custom_gradient: the grad_fn of {self._name} must return {self.sources} "
                 f"gradients, one for each argument, got {len(flat)}."
             )
-        return [_as_tensor(g) for g in flat]
+        return [_as_gradient(g) for g in flat]
 
     def __repr__(self) -> str:
         return f"<gradient of {self._name}>"
@@ -85,30 +88,31 @@ class _TracedGradient(_Gradient):
                     seeds.append(graph.add_input(out.spec, f"gradient_{i}"))
                     seeds[-1].spec = out.spec  # the same unknown sizes as outside
                 found = super().__call__(list(seeds), ())
-                self._there = [g is not None for g in found]
-                graph.outputs = [graph.capture(g) for g in found if g is not None]
+                self._sizes = [len(parts_of(g)) for g in found]
+                graph.outputs = [graph.capture(part) for g in found for part in parts_of(g)]
         except Exception as error:  # noqa: BLE001 - the user's; nobody may ask for the gradient
             self._error = error
             return []
         self._graph = copied(graph).finish()
         return [outer for outer, _ in graph.captures]
 
-    def __call__(self, gs: list[Tensor], captured: Sequence[Tensor]) -> list[Tensor | None]:
+    def __call__(self, gs: list[Tensor], captured: Sequence[Tensor]) -> list[Gradient | None]:
         if self._error is not None:
             raise self._error
-        found = iter(call_graph(self._graph, [*gs, *captured]))
-        return [next(found) if there else None for there in self._there]
+        left = iter(call_graph(self._graph, [*gs, *captured]))
+        parts = [[next(left) for _ in range(size)] for size in self._sizes]
+        return [IndexedSlices(*p) if len(p) > 1 else p[0] if p else None for p in parts]
 
 
-def _as_tensor(g: Any) -> Tensor | None:
-    return None if g is None else convert_to_tensor(g)
+def _as_gradient(g: Any) -> Gradient | None:
+    return g if g is None or isinstance(g, IndexedSlices) else convert_to_tensor(g)
 
 
 def _custom_infer(*inputs: TensorSpec, gradient: _Gradient) -> tuple[TensorSpec, ...]:
     return inputs[: gradient.results]
 
 
-def _custom_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor | None, ...]:
+def _custom_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Gradient | None, ...]:
     gradient: _Gradient = ctx.attrs["gradient"]
     filled = [ctx.zeros_like_output(i) if g is None else g for i, g in enumerate(gs)]
     first = gradient.results + gradient.sources + len(gradient.variables)
@@ -127,6 +131,8 @@ custom_gradient_op: Op = define_op(
     outputs=None,
     trusts_kernel=True,
 )
+# A tape that is not told of what the function does has to watch its variables all the same.
+custom_gradient_op.has_resources = True
 
 
 # --- which variables a function reads ------------------------------------------------------------
@@ -304,7 +310,7 @@ class _Recomputing(_Decorated):
             )
             by_id = {id(x): g for x, g in zip(watched, found, strict=False)}
             of_args = [by_id.get(id(x)) for x in sources]
-            return (of_args, found[len(watched) :]) if variables else of_args
+            return (of_args, [dense(g) for g in found[len(watched) :]]) if variables else of_args
 
         return result, grad
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from weft import nest
-from weft.autodiff.sweep import VjpContext, backward, takes_gradient
+from weft.autodiff.partial import worked_out
+from weft.autodiff.sweep import VjpContext, backward_dense, takes_gradient
 from weft.autodiff.tape import GradientTape, UnconnectedGradients
 from weft.core import context
 from weft.core.context import recording, state
@@ -21,6 +22,8 @@ from weft.errors import ShapeError
 from weft.ops.array import fill
 from weft.ops.array.source import identity_op
 from weft.ops.control import stack
+from weft.ops.indexing import gathering
+from weft.ops.indexing.indexed_slices import IndexedSlices
 from weft.ops.registry import NO_ATTRS, Absent, Op
 
 
@@ -110,15 +113,24 @@ class ForwardAccumulator:
             for seed in wanted:
                 tape._watched[id(seed)] = seed
             gradients = op.vjp(ctx, *seeds)
-        pairs = [
-            (g, self._tangents[id(x)][1])
-            for x, g in zip(inputs, gradients, strict=True)
-            if g is not None and id(x) in self._tangents
-        ]
+            gradients = [self._only_rows(x, g) for x, g in zip(inputs, gradients, strict=True)]
+        pairs = [pair for pair in gradients if pair is not None]
         found = iter(
-            backward(tape._records or [], [g for g, _ in pairs], [t for _, t in pairs], wanted)
+            backward_dense(
+                tape._records or [], [g for g, _ in pairs], [t for _, t in pairs], wanted
+            )
         )
         return [None if seed is None else next(found) for seed in seeds]
+
+    def _only_rows(self, x: Tensor, g: Any) -> tuple[Tensor, Tensor] | None:
+        """A gradient that a rule returned and the tangent it is weighted with, as tensors."""
+        if g is None or id(x) not in self._tangents:
+            return None
+        tangent = self._tangents[id(x)][1]
+        g = worked_out(g)
+        if isinstance(g, IndexedSlices):  # no other rows matter
+            return g.values, gathering.gather(tangent, g.indices)
+        return g, tangent
 
     def _applied(
         self, op: Op, inputs: Any, attrs: dict[str, Any], linear: tuple[int, ...]
@@ -153,12 +165,15 @@ class ForwardAccumulator:
 # By position. A stack can grow, which its gradient does not tell; and this is cheaper anyway.
 _LINEAR: dict[Op, tuple[int, ...]] = {
     identity_op: (0,),
+    stack.add_rows_op: (0, 2),
     stack.add_stacks_op: (0, 1),
     stack.from_tensor_op: (0,),
     stack.get_item_op: (0,),
     stack.pop_op: (0,),
     stack.push_op: (0, 1),
+    stack.read_rows_op: (0,),
     stack.set_item_op: (0, 2),
+    stack.to_shape_op: (0,),
     stack.to_tensor_op: (0,),
 }
 

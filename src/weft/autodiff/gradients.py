@@ -13,7 +13,8 @@ from weft import nest
 from weft.autodiff.calls import saving_body
 from weft.autodiff.control import prepare
 from weft.autodiff.jacobians import Pull, jacobian
-from weft.autodiff.sweep import Record, backward, takes_gradient
+from weft.autodiff.partial import Gradient, dense
+from weft.autodiff.sweep import Record, backward, backward_dense, takes_gradient
 from weft.core.context import building, state
 from weft.core.convert import convert_to_tensor
 from weft.core.tensor import SymbolicTensor, Tensor
@@ -42,7 +43,7 @@ def gradients(
     aggregation_method: int | None = None,
     stop_gradients: Any = None,
     unconnected_gradients: str = "none",
-) -> list[Tensor | None]:
+) -> list[Gradient | None]:
     """The derivatives of the sum of `ys` with respect to each of `xs`, in a graph.
 
     What is in `stop_gradients` counts as constant. Eagerly use `tf.GradientTape`.
@@ -94,13 +95,13 @@ def hessians(
         if first is None:
             out.append(None)
             continue
-        key, target = _key(graph, x), graph.capture(first)
+        key, target = _key(graph, x), graph.capture(dense(first))
         out += jacobian(target, [x], _pull(_records(graph, [key]), target, key))
     return out
 
 
 def _pull(records: list[Record], target: Tensor, source: Tensor) -> Pull:
-    return lambda seed: backward(records, [target], [seed], [source])
+    return lambda seed: backward_dense(records, [target], [seed], [source])
 
 
 def _graph(function: str) -> Graph:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
-from weft.core.dtypes import variant
+from weft.autodiff import partial
+from weft.autodiff.partial import Gradient
 from weft.core.tensor import Tensor
 from weft.ops.array import fill
-from weft.ops.control import stack
-from weft.ops.math import arithmetic
+from weft.ops.indexing.indexed_slices import IndexedSlices
 from weft.ops.registry import Absent, Op
 
 # One op that ran: the op, its inputs, its attributes and its outputs. A plain tuple, because a tape
@@ -51,35 +51,75 @@ class VjpContext:
 def backward(
     records: Sequence[Record],
     targets: Iterable[Tensor],
-    target_gradients: Iterable[Tensor],
+    target_gradients: Iterable[Gradient],
     sources: Iterable[Tensor],
     stops: frozenset[int] = frozenset(),
-) -> list[Tensor | None]:
+) -> list[Gradient | None]:
     """The gradient of the targets, weighted with their gradients, for each source.
 
     Gradients do not go on from tensors whose ids are in `stops`.
     """
+    found = collected(records, targets, target_gradients, sources, stops)
+    return [partial.worked_out(g) for g in found]
+
+
+def backward_dense(
+    records: Sequence[Record],
+    targets: Iterable[Tensor],
+    target_gradients: Iterable[Gradient],
+    sources: Iterable[Tensor],
+) -> list[Tensor | None]:
+    """The same where only tensors will do."""
+    found = collected(records, targets, target_gradients, sources)
+    return [partial.dense(g) for g in found]
+
+
+def collected(
+    records: Sequence[Record],
+    targets: Iterable[Tensor],
+    target_gradients: Iterable[Gradient],
+    sources: Iterable[Tensor],
+    stops: frozenset[int] = frozenset(),
+) -> list[Any]:
+    """What arrives at each source, before it is added up."""
     sources = list(sources)
     relevant, live = _depending_on(records, sources, stops)
     kept = {id(s) for s in sources} | stops
-    gradients: dict[int, Tensor] = {}
+    gradients: dict[int, Any] = {}
     for target, gradient in zip(targets, target_gradients, strict=True):
         _add(gradients, target, gradient)
     for op, inputs, attrs, outputs in reversed(live):
-        found: list[Tensor | None] = []
+        found: list[Any] = []
         for out in outputs:
             key = id(out)
             if key not in gradients or key in stops:
                 found.append(None)
-            else:
-                found.append(gradients[key] if key in kept else gradients.pop(key))
+                continue
+            g = gradients.pop(key)
+            if not isinstance(g, Tensor):
+                g = partial.worked_out(g)
+            if key in kept:
+                gradients[key] = g
+            found.append(g)
         if all(g is None for g in found):
             continue
         context = VjpContext(inputs, attrs, outputs, relevant)
-        for x, g in zip(inputs, op.vjp(context, *found), strict=True):
+        for x, g in zip(inputs, _pulled(op, context, found), strict=True):
             if g is not None and id(x) in relevant:
                 _add(gradients, x, g)
     return [gradients.get(id(source)) for source in sources]
+
+
+def _pulled(op: Op, context: VjpContext, found: list[Any]) -> Any:
+    """The gradients of an op's inputs. Rules take tensors, but for those that let rows pass."""
+    if len(found) == 1 and isinstance(found[0], IndexedSlices):
+        passed = partial.passed_through(op, context, found[0])
+        if passed is not None:
+            return passed
+    for i, g in enumerate(found):
+        if isinstance(g, IndexedSlices):
+            found[i] = partial.dense(g)
+    return op.vjp(context, *found)
 
 
 def _depending_on(
@@ -109,9 +149,7 @@ def takes_gradient(tensor: Tensor) -> bool:
     return tensor.dtype.is_differentiable
 
 
-def _add(gradients: dict[int, Tensor], tensor: Tensor, g: Tensor) -> None:
+def _add(gradients: dict[int, Any], tensor: Tensor, g: Any) -> None:
     """Adds to what has arrived at a tensor so far."""
     so_far = gradients.get(id(tensor))
-    if so_far is not None:
-        g = (stack.add_stacks_op if g.dtype is variant else arithmetic.add_op)(so_far, g)
-    gradients[id(tensor)] = g
+    gradients[id(tensor)] = g if so_far is None else partial.accumulated(so_far, g)

@@ -14,7 +14,7 @@ from typing import Any, Self
 from weft import nest
 from weft.autodiff import calls as calls, control as control, jacobians  # register gradients
 from weft.autodiff.breaks import Breaks
-from weft.autodiff.sweep import Record, backward
+from weft.autodiff.sweep import Record, backward, backward_dense
 from weft.core import context
 from weft.core.context import state
 from weft.core.convert import convert_to_tensor
@@ -23,6 +23,8 @@ from weft.core.location import user_location
 from weft.core.tensor import Tensor
 from weft.graph.ir import outermost
 from weft.ops.array import fill
+from weft.ops.indexing import gathering
+from weft.ops.indexing.indexed_slices import IndexedSlices
 from weft.ops.registry import NO_ATTRS, NOT_DIFFERENTIABLE, Op
 
 _logger = logging.getLogger("weft")
@@ -256,7 +258,7 @@ class GradientTape:
     def _pull(self, target: Any, tensor: Tensor, keys: list[Tensor]) -> jacobians.Pull:
         at = _here(getattr(target, "handle", tensor))
         records = self._records
-        return lambda seed: backward(records, [at], [seed], keys)  # type: ignore[arg-type]
+        return lambda seed: backward_dense(records, [at], [seed], keys)  # type: ignore[arg-type]
 
     def _check_usable(self, unconnected_gradients: str) -> None:
         if self._records is None:
@@ -299,6 +301,9 @@ class GradientTape:
         for t, seed in zip(flat_targets, flat_seeds, strict=True):
             if t is None:
                 raise TypeError("The target of a gradient is None: nothing was computed.")
+            if isinstance(t, IndexedSlices):  # a gradient: its rows are what was computed
+                seed = None if seed is None else gathering.gather(seed, t.indices)
+                t = t.values
             handle = getattr(t, "handle", None)
             value = _here(handle) if handle is not None else _here(convert_to_tensor(t))
             like = convert_to_tensor(t)

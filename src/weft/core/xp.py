@@ -6,6 +6,7 @@ namespace with the same names. Anything not defined here is NumPy's own function
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import ml_dtypes
@@ -18,7 +19,8 @@ _NARROW = {np.dtype(np.float16): np.float32, np.dtype(ml_dtypes.bfloat16): np.fl
 
 
 def __getattr__(name: str) -> Any:
-    value = getattr(np, name)
+    # SciPy's linalg takes a while to load, so it is imported by the first kernel that needs it.
+    value = import_module("scipy.linalg") if name == "scipy_linalg" else getattr(np, name)
     globals()[name] = value  # found directly from now on
     return value
 

@@ -14,6 +14,7 @@ from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.errors import OpError
 from weft.graph.ir import Graph, Node
+from weft.ops.control.loop import LOOP_NAMES
 from weft.ops.dispatch import run_kernel
 
 Values = list[Any]
@@ -99,6 +100,6 @@ def _run_call(node: Node, arguments: Values) -> Values:
 _STRUCTURED = {
     "If": _run_if,
     "Case": _run_case,
-    "While": _run_while,
+    **dict.fromkeys(LOOP_NAMES, _run_while),
     "PartitionedCall": _run_call,
 }

@@ -15,7 +15,7 @@ from weft.errors import UnsupportedError
 from weft.graph import ir
 
 
-class _Message:
+class Message:
     """Plain objects whose repr shows their fields; equal if these are equal."""
 
     def __repr__(self) -> str:
@@ -30,7 +30,7 @@ class _Message:
     __hash__ = None  # type: ignore[assignment]
 
 
-class AttrValue(_Message):
+class AttrValue(Message):
     """The value of an attribute; exactly one of the fields of an attribute is set."""
 
     def __init__(self, **content: Any) -> None:
@@ -49,7 +49,7 @@ class AttrValue(_Message):
         return f"AttrValue({', '.join(f'{k}={v!r}' for k, v in set_fields.items())})"
 
 
-class NodeDef(_Message):
+class NodeDef(Message):
     """One node: its name, op, the names of its inputs, and its attributes."""
 
     def __init__(self, name: str, op: str, input: list[str], attr: dict[str, AttrValue]) -> None:
@@ -60,7 +60,7 @@ class NodeDef(_Message):
         self.attr = attr
 
 
-class FunctionDef(_Message):
+class FunctionDef(Message):
     """A nested graph, such as a branch or a loop body, under the name nodes refer to it by."""
 
     def __init__(self, name: str, node_def: list[NodeDef]) -> None:
@@ -68,14 +68,14 @@ class FunctionDef(_Message):
         self.node_def = node_def
 
 
-class FunctionLibrary(_Message):
+class FunctionLibrary(Message):
     """The nested graphs of a graph."""
 
     def __init__(self) -> None:
         self.function: list[FunctionDef] = []
 
 
-class GraphDef(_Message):
+class GraphDef(Message):
     """All nodes of a graph, and its nested graphs as a library."""
 
     def __init__(self) -> None:

@@ -217,7 +217,7 @@ def with_gradients(run: Callable[..., Any]) -> Callable[..., Any]:
             tape.watch(sources)
             result = run(*inputs)
         found = tape.gradient(result[1], sources, unconnected_gradients="zero")
-        return [*result, *found]
+        return [*result, *map(convert_to_tensor, found)]
 
     return both
 

@@ -95,7 +95,8 @@ def _gradient_function(
         with GradientTape() as tape:
             tape.watch(sources)
             outputs = _float_outputs(fn(*tensors))
-        return tape.gradient(outputs, sources, output_gradients=weights)
+        found = tape.gradient(outputs, sources, output_gradients=weights)
+        return [None if g is None else convert_to_tensor(g) for g in found]
 
     return gradient
 

@@ -20,6 +20,7 @@ from weft.core.tensor import SymbolicTensor
 from weft.execution.numpy.liveness import Liveness
 from weft.graph.ir import Graph, Node
 from weft.graph.printer import describe_node
+from weft.ops.control.loop import LOOP_NAMES
 from weft.ops.dispatch import as_value
 
 _INDENT = "    "
@@ -147,7 +148,8 @@ class _Writer:
             self._call(node, depth)
             return
         self.line(depth, f"# {describe_node(node)}")
-        structured = {"If": self._if, "Case": self._case, "While": self._while}.get(name)
+        writers = {"If": self._if, "Case": self._case, **dict.fromkeys(LOOP_NAMES, self._while)}
+        structured = writers.get(name)
         if structured is not None:
             structured(node, depth)
             return

@@ -8,6 +8,7 @@ from typing import Any
 from weft.core.tensor import SymbolicTensor
 from weft.graph.ir import Graph, Node
 from weft.graph.rewrite import Rewriter, copied, with_nested
+from weft.ops.control.loop import LOOP_NAMES
 
 
 def drop_dead_nodes(graph: Graph) -> Graph:
@@ -18,7 +19,7 @@ def drop_dead_nodes(graph: Graph) -> Graph:
         kept = [k for k, out in enumerate(node.outputs) if id(out) in needed]
         if not kept and not node.effects.must_run:
             continue
-        if node.op.name == "While":
+        if node.op.name in LOOP_NAMES:
             kept = _live_variables(node, kept)
             n = len(node.outputs)
             used: Iterable[SymbolicTensor] = [
@@ -119,4 +120,8 @@ def _used(graph: Graph, outputs: Sequence[SymbolicTensor]) -> set[int]:
     return needed
 
 
-_NARROW = {"If": _narrowed_branches, "Case": _narrowed_branches, "While": _narrowed_loop}
+_NARROW = {
+    "If": _narrowed_branches,
+    "Case": _narrowed_branches,
+    **dict.fromkeys(LOOP_NAMES, _narrowed_loop),
+}

@@ -54,12 +54,14 @@ identity_op = define_op(
 )
 
 
-def identity(input: Any, name: str | None = None) -> Tensor:
+def identity(input: Any, name: str | None = None) -> Any:
     """A tensor with the same value.
 
     >>> tf.identity([1, 2]).numpy()
     array([1, 2], dtype=int32)
     """
+    if hasattr(input, "with_values"):  # rows of a tensor: tf.IndexedSlices
+        return input.with_values(identity(input.values, name))
     return identity_op(convert_to_tensor(input), name=name)
 
 
@@ -99,7 +101,7 @@ stop_gradient_op = define_op(
 )
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+def stop_gradient(input: Any, name: str | None = None) -> Any:
     """The same value, through which no gradient flows.
 
     >>> x = tf.constant(3.0)
@@ -109,6 +111,8 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     >>> tape.gradient(y, x).numpy()
     np.float32(3.0)
     """
+    if hasattr(input, "with_values"):  # rows of a tensor: tf.IndexedSlices
+        return input.with_values(stop_gradient(input.values, name))
     return stop_gradient_op(convert_to_tensor(input), name=name)
 
 

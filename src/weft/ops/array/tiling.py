@@ -117,13 +117,13 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
         return _repeat_all(x, times, at, x.spec.rank)
     known = _known_repeats(x, times, at)
     if known is not None:
-        return gathering.gather(x, known, axis=at, name=name)
+        return gathering.pick(x, convert_to_tensor(known), at, name)
     count = shapes.shape_op(x, out_type=times.dtype)[at]
     each = shapes.broadcast_to_op(shapes.reshape(times, [-1]), shapes.expand_dims(count, 0))
     each = arithmetic.maximum(each, 0)
     positions = ranges.range(0, sums.reduce_sum(each))
     where = searching.searchsorted(scans.cumsum(each), positions, side="right")
-    return gathering.gather(x, where, axis=at, name=name)
+    return gathering.pick(x, where, at, name)
 
 
 _MAX_KNOWN_REPEATS = 1 << 20  # more indices than this are computed by ops, not held by the graph

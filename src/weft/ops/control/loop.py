@@ -38,6 +38,21 @@ while_op = define_op(
 )
 
 
+# A loop over a dataset: its condition asks an iterator for more, its body takes the next element.
+reduce_dataset_op = define_op(
+    "ReduceDataset",
+    each("*input", ANY),
+    infer=_while_infer,
+    kernel=STRUCTURED,
+    native=Special("while"),
+    vjp=REGISTERED_LATER,
+    outputs=None,
+)
+
+LOOPS = frozenset({while_op, reduce_dataset_op})
+LOOP_NAMES = frozenset({op.name for op in LOOPS})
+
+
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],

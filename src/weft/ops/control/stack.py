@@ -20,7 +20,7 @@ from weft.core.stack import Stack
 from weft.core.tensor import Array, Tensor
 from weft.errors import ShapeError
 from weft.ops import rules
-from weft.ops.array import fill
+from weft.ops.array import fill, shape as shapes
 from weft.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 VARIANT = frozenset({dtypes.variant})
@@ -131,13 +131,26 @@ def _get_item_infer(
 def _get_item_kernel(
     xp: Any, stack: Stack, index: Any, *, dtype: DType, shape: Dims | None
 ) -> Array:
-    return stack.read(int(index), _static(shape))
+    return stack.read(int(index), _static(shape), dtype.numpy_dtype)
+
+
+class StackItem:
+    """The gradient of elements read: added to what there is, so that reading all is linear."""
+
+    def __init__(self, stack: Tensor, index: Tensor, value: Tensor) -> None:
+        self.stack = stack
+        self.index = index
+        self.value = value
+
+    def added_to(self, total: Tensor | None) -> Tensor:
+        """The gradient of the stack."""
+        start = zeros_op() if total is None else total
+        return add_rows_op(start, self.index, self.value, length_op(self.stack))
 
 
 def _get_item_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     stack, index = ctx.inputs
-    zeros = reserve_op(length_op(stack), dtype=g.dtype)
-    return set_item_op(zeros, index, g, grow=False), None
+    return StackItem(stack, index, g), None
 
 
 get_item_op: Op = define_op(
@@ -205,7 +218,7 @@ def _pop_kernel(xp: Any, stack: Stack, *, dtype: DType, shape: Dims | None) -> t
             return (stack.pop(())[0] if stack.length else stack), Stack.zeros()
         rest, item = stack.pop()
         return rest, item.item()
-    return stack.pop(_static(shape))
+    return stack.pop(_static(shape), dtype.numpy_dtype)
 
 
 pop_op: Op = define_op(
@@ -245,8 +258,7 @@ def _from_tensor_infer(tensor: TensorSpec) -> TensorSpec:
 
 def _from_tensor_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
     x = ctx.inputs[0]
-    element = None if x.spec.dims is None else x.spec.dims[1:]
-    return (to_tensor_op(g, dtype=x.dtype, shape=element),)
+    return (to_shape_op(g, shapes.shape_op(x, out_type=int32), dtype=x.dtype),)
 
 
 from_tensor_op: Op = define_op(
@@ -259,18 +271,106 @@ from_tensor_op: Op = define_op(
 )
 
 
+# --- gradients that arrive row by row ------------------------------------------------------------
+
+
+def _add_rows_kernel(xp: Any, stack: Stack, indices: Any, values: Any, length: Any) -> Stack:
+    if stack.length < length:
+        stack = stack.resized(int(length))
+    if not indices.ndim:
+        return _with_added(stack, int(indices), values)
+    for i, value in zip(indices.tolist(), values, strict=True):
+        stack = _with_added(stack, i, value)
+    return stack
+
+
+def _with_added(stack: Stack, i: int, value: Any) -> Stack:
+    return stack.write(i, stack.read(i) + value if stack.has_written(i) else value, grow=True)
+
+
+def _add_rows_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+    _, indices, values, _ = ctx.inputs
+    rank = indices.spec.rank
+    dims = None if values.spec.dims is None else values.spec.dims[rank:]
+    read = read_rows_op if rank else get_item_op
+    return g, None, read(g, indices, dtype=values.dtype, shape=dims), None
+
+
+# One row at one index, or rows at a vector of them: what gradients of reads add up to. The stack
+# becomes as long as the one that was read: who pushed on that pops from this.
+add_rows_op: Op = define_op(
+    "StackAddRows",
+    args("input_handle", VARIANT)
+    + args("indices", INDEX | {dtypes.int16})
+    + args("values", DATA)
+    + args("length", INDEX),
+    infer=lambda stack, indices, values, length: stack,
+    kernel=_add_rows_kernel,
+    native=Special("stack_add"),
+    vjp=_add_rows_vjp,
+)
+
+
+def _read_rows_infer(
+    stack: TensorSpec, indices: TensorSpec, *, dtype: DType, shape: Dims | None
+) -> TensorSpec:
+    if shape is None or indices.dims is None:
+        return TensorSpec.of(dtype, None)
+    return TensorSpec.of(dtype, (*indices.dims, *shape))
+
+
+def _read_rows_kernel(
+    xp: Any, stack: Stack, indices: Any, *, dtype: DType, shape: Dims | None
+) -> Array:
+    element = _static(shape) if stack.element_shape is None else stack.element_shape
+    rows = [stack.read(i, element, dtype.numpy_dtype) for i in indices.tolist()]
+    return np.stack(rows) if rows else np.zeros((0, *(element or ())), dtype.numpy_dtype)
+
+
+read_rows_op: Op = define_op(
+    "StackReadRows",
+    args("input_handle", VARIANT) + args("indices", INDEX | {dtypes.int16}),
+    infer=_read_rows_infer,
+    kernel=_read_rows_kernel,
+    native=Special("stack_read"),
+    vjp=_get_item_vjp,
+    fresh=True,
+)
+
+
+def _to_shape_kernel(xp: Any, stack: Stack, shape: Array, *, dtype: DType) -> Array:
+    sizes = tuple(shape.tolist())
+    if stack.length == sizes[0] and len(stack.written()) == stack.length:
+        return stack.to_array(sizes[1:])
+    out = np.zeros(sizes, dtype.numpy_dtype)
+    rows = stack.to_array(sizes[1:])[: sizes[0]]
+    out[: len(rows)] = rows
+    return out
+
+
+def _to_shape_infer(stack: TensorSpec, shape: TensorSpec, *, dtype: DType) -> TensorSpec:
+    return TensorSpec.of(dtype, rules.dims_from_value("StackToShape", shape))
+
+
+# The gradient of a tensor from that of its rows, of which some (at the end: all) may be missing.
+to_shape_op: Op = define_op(
+    "StackToShape",
+    args("input_handle", VARIANT) + args("shape", INDEX, is_shape=True),
+    infer=_to_shape_infer,
+    kernel=_to_shape_kernel,
+    native=Special("stack_to_tensor"),
+    vjp=lambda ctx, g: (from_tensor_op(g), None),
+)
+
+
 def _add_numbers(x: Stack, y: Stack) -> Stack:
-    """The gradient of one element read is a stack with just that one: merged without a copy."""
-    few, many = sorted((x, y), key=lambda s: len(s.written()))
-    if len(few.written()) > _FEW or few.length > many.length:
+    if x.length == y.length and len(x.written()) == len(y.written()) == x.length:
         return Stack.from_array(x.to_array() + y.to_array())
+    few, many = sorted((x, y), key=lambda s: len(s.written()))
+    many = many.resized(max(x.length, y.length))
     for i in few.written():
-        value = few.read(i)
-        many = many.write(i, many.read(i) + value if many.has_written(i) else value)
+        many = _with_added(many, i, few.read(i))
     return many
-
-
-_FEW = 4
 
 
 def _add_kernel(xp: Any, x: Stack, y: Stack) -> Stack:

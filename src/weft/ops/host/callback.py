@@ -6,14 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 from weft import nest
-from weft.core.context import building, state
+from weft.core.context import building, recording, state
 from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import DATA
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, EagerTensor, Tensor
 from weft.errors import InvalidArgumentError
 from weft.ops.array import source
-from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, define_op, each
+from weft.ops.registry import (
+    HOST_ONLY,
+    NOT_DIFFERENTIABLE,
+    REGISTERED_LATER,
+    define_op,
+    each,
+)
 
 
 def _infer(*inputs: TensorSpec, func: Any, out: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:
@@ -23,7 +29,7 @@ def _infer(*inputs: TensorSpec, func: Any, out: tuple[TensorSpec, ...]) -> tuple
 def _eager_kernel(
     xp: Any, *values: Array, func: Callable[..., Any], out: tuple[TensorSpec, ...]
 ) -> tuple[Array, ...]:
-    with building(None):
+    with building(None), recording(()):
         result = func(*[EagerTensor(xp.asarray(value)) for value in values])
         return tuple([t._value for t in _results("py_function", result, out)])
 
@@ -61,7 +67,7 @@ eager_py_func_op = define_op(
     infer=_infer,
     kernel=_eager_kernel,
     native=HOST_ONLY,
-    vjp=NOT_DIFFERENTIABLE,
+    vjp=REGISTERED_LATER,
     outputs=None,
     host_io=True,
 )
@@ -96,6 +102,8 @@ def _inputs(op: str, func: Any, inp: Any) -> list[Tensor]:
 
 def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:
     """Runs a Python function on (eager) tensors, each time the graph runs.
+
+    Its gradient runs it once more, under a tape.
 
     >>> tf.py_function(lambda x: x.numpy() ** 2, inp=[tf.constant(3)], Tout=tf.int32).numpy()
     np.int32(9)

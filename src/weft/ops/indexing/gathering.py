@@ -13,7 +13,7 @@ from weft.core.tensor import Array, Tensor
 from weft.errors import InvalidArgumentError, ShapeError
 from weft.ops import rules
 from weft.ops.array import joining, shape as shapes
-from weft.ops.indexing import scattering
+from weft.ops.indexing import indexed_slices, scattering
 from weft.ops.registry import Op, args, define_op
 
 
@@ -105,16 +105,12 @@ def _moves(at: int, batch: int, indices_rank: int) -> tuple[list[int], list[int]
     return [indices_rank + i for i in between], [batch + i for i in between]
 
 
-def _gather_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
-    return dense_gather_gradient(g, *ctx.inputs, **ctx.attrs), None
-
-
-def dense_gather_gradient(
-    g: Tensor, params: Tensor, indices: Tensor, *, axis: int | None, batch_dims: int
-) -> Tensor:
-    """The gradient of gather with respect to params, as a tensor of their shape."""
+def _gather_vjp(ctx: Any, g: Tensor) -> tuple[Any, None]:
+    params, indices = ctx.inputs
     shape = shapes.shape_op(params, out_type=int32)
-    return gather_grad_op(shape, g, indices, axis=axis, batch_dims=batch_dims)
+    if not ctx.attrs["axis"] and not ctx.attrs["batch_dims"]:
+        return indexed_slices.of_rows(g, indices, shape, params.spec), None
+    return gather_grad_op(shape, g, indices, **ctx.attrs), None
 
 
 gather_op: Op = define_op(
@@ -146,13 +142,26 @@ def gather(
     array([[2],
            [3]], dtype=int32)
     """
+    at = None if axis is None else joining.single_axis("gather", axis)
+    batch = joining.single_axis("gather", batch_dims, "batch_dims")
+    if hasattr(params, "sparse_read") and not at and not batch:
+        return params.sparse_read(indices, name=name)  # a variable: the other rows are not read
     return gather_op(
         convert_to_tensor(params),
         convert_to_tensor(indices, dtype_hint=int32),
-        axis=None if axis is None else joining.single_axis("gather", axis),
-        batch_dims=joining.single_axis("gather", batch_dims, "batch_dims"),
+        axis=at,
+        batch_dims=batch,
         name=name,
     )
+
+
+def pick(x: Tensor, indices: Tensor, axis: int, name: str | None = None) -> Tensor:
+    """`gather` for functions that happen to be made of it: its gradient is a tensor, not rows."""
+    if x.spec.rank is not None:
+        axis -= x.spec.rank if axis >= 0 else 0
+    else:
+        x = shapes.reshape(x, shapes.shape_op(x, out_type=int32))
+    return gather_op(x, indices, axis=axis, batch_dims=0, name=name)
 
 
 def _gather_grad_infer(
@@ -249,10 +258,20 @@ def _gather_nd_kernel(xp: Any, params: Array, indices: Array, *, batch_dims: int
     return params[(*index, ...)]
 
 
-def _gather_nd_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _gather_nd_vjp(ctx: Any, g: Tensor) -> tuple[Any, None]:
     params, indices = ctx.inputs
     shape = shapes.shape_op(params, out_type=indices.dtype)
-    return scattering.scatter_nd_op(indices, g, shape, **ctx.attrs), None
+    return nd_gradient(g, indices, shape, params.spec, **ctx.attrs), None
+
+
+def nd_gradient(
+    g: Tensor, indices: Tensor, shape: Tensor, params: TensorSpec, *, batch_dims: int
+) -> Any:
+    """The gradient of gather_nd: some rows if vectors of one entry pick these, else a tensor."""
+    if not batch_dims and indices.spec.dims is not None and indices.spec.dims[-1] == 1:
+        rows = shapes.squeeze(indices, [-1])
+        return indexed_slices.of_rows(g, rows, shape, params)
+    return scattering.scatter_nd_op(indices, g, shape, batch_dims=batch_dims)
 
 
 gather_nd_op: Op = define_op(

@@ -12,9 +12,9 @@ from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec, TypeSpec, spec_of
 from weft.core.tensor import Tensor
 from weft.ops import static
-from weft.ops.array import shape as shapes
+from weft.ops.array import joining, shape as shapes
 from weft.ops.indexing import scattering
-from weft.ops.math import arithmetic
+from weft.ops.math import arithmetic, casting
 
 
 class IndexedSlicesSpec(TypeSpec):
@@ -221,9 +221,62 @@ class IndexedSlices:
             shapes.expand_dims(indices, -1), values, shape, batch_dims=0, name=name
         )
 
+    def with_values(self, values: Any) -> IndexedSlices:
+        """Other values for the same rows."""
+        return IndexedSlices(values, self._indices, self._dense_shape)
+
     def __neg__(self) -> IndexedSlices:
-        return IndexedSlices(arithmetic.negative(self._values), self._indices, self._dense_shape)
+        return self.with_values(arithmetic.negative(self._values))
+
+    # Everything else sees a tensor, as it does if the other operand is one.
+
+    def __add__(self, other: Any) -> Tensor:
+        return arithmetic.add(self, other)
+
+    def __radd__(self, other: Any) -> Tensor:
+        return arithmetic.add(other, self)
+
+    def __sub__(self, other: Any) -> Tensor:
+        return arithmetic.subtract(self, other)
+
+    def __rsub__(self, other: Any) -> Tensor:
+        return arithmetic.subtract(other, self)
+
+    def __mul__(self, other: Any) -> Tensor:
+        return arithmetic.multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Tensor:
+        return arithmetic.multiply(other, self)
+
+    def __truediv__(self, other: Any) -> Tensor:
+        return arithmetic.truediv(self, other)
 
     def __repr__(self) -> str:
         shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
         return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
+
+
+def of_rows(g: Tensor, indices: Tensor, shape: Tensor, params: TensorSpec) -> IndexedSlices:
+    """The gradient of picking rows of a tensor by number: g, of shape `indices + one row`."""
+    if indices.spec.rank != 1:
+        row = None if params.dims is None else params.dims[1:]
+        if row is None or not all(isinstance(d, int) for d in row):
+            lead: Any = shapes.shape_op(shapes.reshape(indices, [-1]), out_type=shape.dtype)
+            g = shapes.reshape(g, joining.concat([lead, shape[1:]], 0))
+        elif 0 in row:
+            g = shapes.reshape(g, [shapes.size(indices), *row])
+        else:
+            g = shapes.reshape(g, [-1, *row])
+        indices = shapes.reshape(indices, [-1])
+    return IndexedSlices(g, indices, shape)
+
+
+def joined(parts: Sequence[IndexedSlices]) -> IndexedSlices:
+    """The rows of several gradients of one tensor, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    indices = [part.indices for part in parts]
+    if any(i.dtype is not indices[0].dtype for i in indices):
+        indices = [casting.cast(i, dtypes.int64) for i in indices]
+    values = joining.concat([part.values for part in parts], 0)
+    return IndexedSlices(values, joining.concat(indices, 0), parts[0].dense_shape)

@@ -66,11 +66,11 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
         if rank > 1:
             x = shapes.reshape(x, [*dims[:at], math.prod(dims[at : at + rank]), *dims[at + rank :]])
             mask = shapes.reshape(mask, [-1])
-        return gathering.gather(x, where_op(mask)[:, 0], axis=at, name=name)
+        return gathering.pick(x, where_op(mask)[:, 0], at, name)
     sizes = shapes.shape(x)
     count = shapes.expand_dims(products.reduce_prod(sizes[at : at + rank]), 0)
     if rank > 1:
         x = shapes.reshape(x, joining.concat([sizes[:at], count, sizes[at + rank :]], 0))
     # Reshaping to the number of covered elements refuses a mask of another size at run time.
     where = where_op(shapes.reshape(mask, count))
-    return gathering.gather(x, where[:, 0], axis=at, name=name)
+    return gathering.pick(x, where[:, 0], at, name)

@@ -18,8 +18,9 @@ from weft.core.specs import TensorSpec, ValueSpec
 from weft.core.tensor import Array, EagerTensor, Tensor
 from weft.errors import ShapeError
 from weft.ops import rules, static
-from weft.ops.array import shape as shapes
+from weft.ops.array import select, shape as shapes
 from weft.ops.indexing import masks
+from weft.ops.math import casting
 from weft.ops.registry import args, define_op
 
 # One entry of an index: an int, ("input", i), a slice (start, stop, step) whose parts are the
@@ -275,11 +276,49 @@ def _strided_slice_kernel(xp: Any, x: Array, *dynamic: Any, index: tuple[Entry, 
     return x[(*runtime_index(x, dynamic, index), ...)]
 
 
+class Row:
+    """The gradient of x[i]: zeros but for one row.
+
+    It becomes a tensor when it is known what else there is. Reading many rows one by one then makes
+    one tensor, not one for each.
+    """
+
+    def __init__(self, x: Tensor, index: tuple[Entry, ...], dynamic: list[Tensor], g: Tensor):
+        self._x, self._index, self._dynamic = x, index, dynamic
+        self.value = g
+
+    @property
+    def shape(self) -> Tensor:
+        """The shape of x."""
+        return shapes.shape_op(self._x, out_type=int32)
+
+    @property
+    def tensor(self) -> Tensor:
+        """The gradient of x, if this is all."""
+        return strided_slice_grad_op(self.shape, self.value, *self._dynamic, index=self._index)
+
+    @property
+    def number(self) -> Any:
+        """The number of the row, counted from the front: an int or a tensor."""
+        if not self._dynamic:
+            (i,) = self._index
+            return i if i >= 0 else _from_front(self._x, i)
+        (position,) = self._dynamic
+        size = casting.cast(self.shape[0], position.dtype)
+        return select.where(position < 0, position + size, position)
+
+
+def _from_front(x: Tensor, i: int) -> Any:
+    size = x.spec.dims[0] if x.spec.dims else None
+    return i + size if isinstance(size, int) else shapes.shape_op(x, out_type=int32)[0] + i
+
+
 def _strided_slice_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     x, *dynamic = ctx.inputs
-    grad = strided_slice_grad_op(
-        shapes.shape_op(x, out_type=int32), g, *dynamic, index=ctx.attrs["index"]
-    )
+    index = ctx.attrs["index"]
+    if len(index) == 1 and (type(index[0]) is int or index == _ONE_ROW):
+        return (Row(x, index, dynamic, g), *[None] * len(dynamic))
+    grad = strided_slice_grad_op(shapes.shape_op(x, out_type=int32), g, *dynamic, index=index)
     return (grad, *[None] * len(dynamic))
 
 

@@ -12,6 +12,7 @@ from weft.core.tensor import Tensor
 from weft.errors import UnsupportedError
 from weft.ops import static
 from weft.ops.array import fill, select
+from weft.ops.indexing.indexed_slices import IndexedSlices
 from weft.ops.linalg import spectrum
 from weft.ops.math import arithmetic, casting, complex_parts, unary
 from weft.ops.math.operands import conj
@@ -114,12 +115,14 @@ def l2_normalize(
 # --- limiting length ---------------------------------------------------------------------------
 
 
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     """t, scaled down where its Euclidean norm (along the axes) is above `clip_norm`.
 
     >>> tf.clip_by_norm([3.0, 4.0], 2.5).numpy()
     array([1.5, 2. ], dtype=float32)
     """
+    if isinstance(t, IndexedSlices):
+        return t.with_values(clip_by_norm(t.values, clip_norm, axes, name))
     t = convert_to_tensor(t)
     clip_norm = adopt(clip_norm, t.dtype)
     axis = static.static_ints("clip_by_norm", axes, "axes")
@@ -132,19 +135,24 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     return arithmetic.truediv(t * clip_norm, arithmetic.maximum(length, clip_norm), name=name)
 
 
-def _tensors(op: str, t_list: Any) -> list[Tensor | None]:
+def _gradients(op: str, t_list: Any) -> list[Any]:
+    """Tensors, IndexedSlices and None."""
     if not isinstance(t_list, Sequence) or isinstance(t_list, (str, Tensor)):
         raise TypeError(f"{op}: t_list must be a list of tensors, got {t_list!r}.")
-    return [None if t is None else convert_to_tensor(t) for t in t_list]
+    kept = (type(None), IndexedSlices)
+    return [t if isinstance(t, kept) else convert_to_tensor(t) for t in t_list]
 
 
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
     """The Euclidean norm of all elements of several tensors; None is left out.
 
+    Of `tf.IndexedSlices` the values count, also where rows occur twice.
+
     >>> tf.linalg.global_norm([tf.constant([3.0]), tf.constant([[4.0]])]).numpy()
     np.float32(5.0)
     """
-    halves = [losses.l2_loss(t) for t in _tensors("global_norm", t_list) if t is not None]
+    given = [t for t in _gradients("global_norm", t_list) if t is not None]
+    halves = [losses.l2_loss(t.values if isinstance(t, IndexedSlices) else t) for t in given]
     if not halves:
         return convert_to_tensor(0.0)
     total = halves[0]
@@ -155,17 +163,23 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
 
 def clip_by_global_norm(
     t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
-) -> tuple[list[Tensor | None], Tensor]:
+) -> tuple[list[Any], Tensor]:
     """The tensors, all scaled by one factor so that their joint norm is at most `clip_norm`.
 
     >>> clipped, norm = tf.clip_by_global_norm([tf.constant([3.0]), tf.constant([4.0])], 2.5)
     >>> [t.numpy() for t in clipped], norm.numpy()
     ([array([1.5], dtype=float32), array([2.], dtype=float32)], np.float32(5.0))
     """
-    tensors = _tensors("clip_by_global_norm", t_list)
+    tensors = _gradients("clip_by_global_norm", t_list)
     length = convert_to_tensor(global_norm(tensors) if use_norm is None else use_norm)
     limit = adopt(clip_norm, length.dtype)
     scale = limit * arithmetic.minimum(1.0 / length, 1.0 / limit)
     # If a norm is infinite or NaN everything becomes NaN, so that the mistake is seen.
     scale = scale + (length - length)
-    return [None if t is None else t * casting.cast(scale, t.dtype) for t in tensors], length
+
+    def scaled(t: Any) -> Any:
+        if isinstance(t, IndexedSlices):
+            return t.with_values(scaled(t.values))
+        return None if t is None else t * casting.cast(scale, t.dtype)
+
+    return [scaled(t) for t in tensors], length

@@ -20,7 +20,7 @@ from weft.ops.reduce import sums
 from weft.ops.registry import NO_NATIVE, Op, args, define_op
 
 
-def _square(op: str, x: TensorSpec, name: str = "input") -> Dims | None:
+def square_dims(op: str, x: TensorSpec, name: str = "input") -> Dims | None:
     """The dims of a batch of square matrices; ShapeError if it is none."""
     rules.check_rank_at_least(op, x, 2, name=name)
     if x.dims is None:
@@ -29,7 +29,7 @@ def _square(op: str, x: TensorSpec, name: str = "input") -> Dims | None:
     return (*x.dims[:-2], size, size)
 
 
-def _lapack(xp: Any, function: str, problem: str, *arrays: Array) -> Any:
+def lapack(xp: Any, function: str, problem: str, *arrays: Array) -> Any:
     """A function of NumPy's linalg, narrow floats in float32; InvalidArgumentError if it fails."""
     try:
         return getattr(xp.linalg, function)(*[xp.widen(x) for x in arrays])
@@ -41,7 +41,7 @@ def _lapack(xp: Any, function: str, problem: str, *arrays: Array) -> Any:
 
 
 def _inverse_kernel(xp: Any, x: Array) -> Array:
-    out = _lapack(xp, "inv", "inv: a matrix in input is singular, so it has no inverse.", x)
+    out = lapack(xp, "inv", "inv: a matrix in input is singular, so it has no inverse.", x)
     return out.astype(x.dtype, copy=False)
 
 
@@ -53,7 +53,7 @@ def _inverse_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
 inverse_op = define_op(
     "MatrixInverse",
     args("input", INEXACT),
-    infer=lambda x: x.with_dims(_square("inv", x)),
+    infer=lambda x: x.with_dims(square_dims("inv", x)),
     kernel=_inverse_kernel,
     native=NO_NATIVE,
     vjp=_inverse_vjp,
@@ -76,7 +76,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
 
 
 def _determinant_infer(x: TensorSpec) -> TensorSpec:
-    dims = _square("det", x)
+    dims = square_dims("det", x)
     return x.with_dims(None if dims is None else dims[:-2])
 
 
@@ -121,7 +121,7 @@ class LogMatrixDeterminant(NamedTuple):
 
 
 def _slogdet_infer(x: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
-    dims = _square("slogdet", x)
+    dims = square_dims("slogdet", x)
     out = x.with_dims(None if dims is None else dims[:-2])
     return out, out
 
@@ -163,7 +163,7 @@ def slogdet(input: Any, name: str | None = None) -> LogMatrixDeterminant:
 
 
 def _solve_infer(matrix: TensorSpec, rhs: TensorSpec) -> TensorSpec:
-    dims = _square("solve", matrix, "matrix")
+    dims = square_dims("solve", matrix, "matrix")
     rules.check_rank_at_least("solve", rhs, 2, name="rhs")
     if dims is None or rhs.dims is None:
         return rhs
@@ -173,7 +173,7 @@ def _solve_infer(matrix: TensorSpec, rhs: TensorSpec) -> TensorSpec:
 
 def _solve_kernel(xp: Any, matrix: Array, rhs: Array) -> Array:
     problem = "solve: a matrix is singular, so the equations have no unique solution."
-    return _lapack(xp, "solve", problem, matrix, rhs).astype(rhs.dtype, copy=False)
+    return lapack(xp, "solve", problem, matrix, rhs).astype(rhs.dtype, copy=False)
 
 
 def _solve_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor]:
@@ -205,7 +205,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 
 
 def _triangular_infer(matrix: TensorSpec, rhs: TensorSpec, *, lower: bool) -> TensorSpec:
-    dims = _square("triangular_solve", matrix, "matrix")
+    dims = square_dims("triangular_solve", matrix, "matrix")
     rules.check_rank_at_least("triangular_solve", rhs, 2, name="rhs")
     if dims is None or rhs.dims is None:
         return rhs.with_dims(None)
@@ -287,7 +287,7 @@ def triangular_solve(
 
 def _cholesky_kernel(xp: Any, x: Array) -> Array:
     problem = "cholesky: a matrix in input is not positive definite, so it has no Cholesky factor."
-    return _lapack(xp, "cholesky", problem, x).astype(x.dtype, copy=False)
+    return lapack(xp, "cholesky", problem, x).astype(x.dtype, copy=False)
 
 
 def _cholesky_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
@@ -303,7 +303,7 @@ def _cholesky_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
 cholesky_op = define_op(
     "Cholesky",
     args("input", INEXACT),
-    infer=lambda x: x.with_dims(_square("cholesky", x)),
+    infer=lambda x: x.with_dims(square_dims("cholesky", x)),
     kernel=_cholesky_kernel,
     native=Special("cholesky"),
     vjp=_cholesky_vjp,

@@ -125,12 +125,14 @@ def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     return real_div_op(*operands(x, y), name=name)
 
 
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Tensor:
-    """x times a number.
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+    """x times a number; `tf.IndexedSlices` stay what they are.
 
     >>> tf.math.scalar_mul(2, [1.0, 3.0]).numpy()
     array([2., 6.], dtype=float32)
     """
+    if hasattr(x, "with_values"):  # rows of a tensor: tf.IndexedSlices
+        return x.with_values(scalar_mul(scalar, x.values, name))
     x = convert_to_tensor(x)
     factor = convert_to_tensor(scalar, dtype=x.dtype)
     rules.check_rank("scalar_mul", factor.spec, 0, name="scalar")

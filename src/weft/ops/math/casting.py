@@ -55,13 +55,15 @@ cast_op = define_op(
 )
 
 
-def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """x with elements of another dtype; floats are cut towards zero to become integers.
 
     >>> tf.cast([1.8, 2.2], tf.int32).numpy()
     array([1, 2], dtype=int32)
     """
     dtype = dtypes.as_dtype(dtype)
+    if hasattr(x, "with_values"):  # rows of a tensor: tf.IndexedSlices
+        return x.with_values(cast(x.values, dtype, name))
     x = convert_to_tensor(x)
     if x.dtype is dtype:
         return x

@@ -11,17 +11,18 @@ from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DType
 from weft.core.tensor import Tensor
 from weft.errors import ShapeError
+from weft.ops.indexing.indexed_slices import IndexedSlices
 from weft.ops.math import arithmetic, casting, complex_parts
 
 
-def clip_by_value(
-    t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None
-) -> Tensor:
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """t with what lies outside of a range moved to its edge.
 
     >>> tf.clip_by_value([-5.0, 0.5, 7.0], 0.0, 1.0).numpy()
     array([0. , 0.5, 1. ], dtype=float32)
     """
+    if isinstance(t, IndexedSlices):
+        return t.with_values(clip_by_value(t.values, clip_value_min, clip_value_max, name))
     x = convert_to_tensor(t)
     out = arithmetic.maximum(arithmetic.minimum(x, clip_value_max), clip_value_min, name=name)
     if not x.shape.is_compatible_with(out.shape):

@@ -223,15 +223,16 @@ def _shape(x: Tensor) -> Tensor:
     return shapes.shape_op(x, out_type=SHAPE_DTYPE)
 
 
-_CONVOLUTIONS = {
+CONVOLUTIONS = {
     2: _define("Conv2D", ("Conv2DBackpropInput", "Conv2DBackpropFilter"), 2),
     3: _define("Conv3D", ("Conv3DBackpropInputV2", "Conv3DBackpropFilterV2"), 3),
 }
 
 
-def _attributes(
+def attributes(
     op: str, n: int, strides: Any, padding: Any, data_format: Any, dilations: Any
 ) -> dict[str, Any]:
+    """The attributes of a convolution over n spatial axes, checked."""
     first = windows.check_format(op, data_format, n)
     return {
         "strides": windows.per_axis(op, "strides", strides, n, first),
@@ -256,9 +257,9 @@ def conv2d(
     >>> tf.nn.conv2d(image, tf.ones([2, 2, 1, 1]), strides=1, padding="VALID").numpy()
     array([[[[10.]]]], dtype=float32)
     """
-    attrs = _attributes("conv2d", 2, strides, padding, data_format, dilations)
+    attrs = attributes("conv2d", 2, strides, padding, data_format, dilations)
     x = convert_to_tensor(input)
-    return _CONVOLUTIONS[2].forward(x, adopt(filters, x.dtype), **attrs, name=name)
+    return CONVOLUTIONS[2].forward(x, adopt(filters, x.dtype), **attrs, name=name)
 
 
 def conv3d(
@@ -276,9 +277,9 @@ def conv3d(
     >>> tf.nn.conv3d(x, tf.ones([2, 2, 2, 1, 1]), strides=[1] * 5, padding="VALID").numpy().ravel()
     array([8.], dtype=float32)
     """
-    attrs = _attributes("conv3d", 3, strides, padding, data_format, dilations)
+    attrs = attributes("conv3d", 3, strides, padding, data_format, dilations)
     x = convert_to_tensor(input)
-    return _CONVOLUTIONS[3].forward(x, adopt(filters, x.dtype), **attrs, name=name)
+    return CONVOLUTIONS[3].forward(x, adopt(filters, x.dtype), **attrs, name=name)
 
 
 def conv1d(
@@ -296,22 +297,22 @@ def conv1d(
     >>> tf.nn.conv1d(x, tf.ones([2, 1, 1]), stride=1, padding="VALID").numpy().ravel()
     array([3., 5.], dtype=float32)
     """
-    attrs = _attributes("conv1d", 1, stride, padding, data_format, dilations)
+    attrs = attributes("conv1d", 1, stride, padding, data_format, dilations)
     x = convert_to_tensor(input)
     rules.check_rank("conv1d", x.spec, 3, name="input")
     flat = adopt(filters, x.dtype)
     rules.check_rank("conv1d", flat.spec, 3, name="filters")
     at = 2 if attrs["channels_first"] else 1
-    out = _CONVOLUTIONS[2].forward(
+    out = CONVOLUTIONS[2].forward(
         shapes.expand_dims_op(x, axis=at),
         shapes.expand_dims_op(flat, axis=0),
-        **_with_height(attrs),
+        **with_height(attrs),
         name=name,
     )
     return shapes.squeeze_op(out, axis=(at,))
 
 
-def _with_height(attrs: dict[str, Any]) -> dict[str, Any]:
+def with_height(attrs: dict[str, Any]) -> dict[str, Any]:
     """The attributes of a convolution over one axis for images of height 1."""
     padding = attrs["padding"]
     return attrs | {
@@ -338,7 +339,7 @@ def conv2d_transpose(
     >>> y.numpy().ravel()
     array([1., 1., 2., 2.], dtype=float32)
     """
-    attrs = _attributes("conv2d_transpose", 2, strides, padding, data_format, dilations)
+    attrs = attributes("conv2d_transpose", 2, strides, padding, data_format, dilations)
     x = convert_to_tensor(input)
     shape = shapes.shape_argument(output_shape)
-    return _CONVOLUTIONS[2].input_gradient(shape, adopt(filters, x.dtype), x, **attrs, name=name)
+    return CONVOLUTIONS[2].input_gradient(shape, adopt(filters, x.dtype), x, **attrs, name=name)

@@ -1,4 +1,4 @@
-"""Losses that work element by element."""
+"""Losses that work element by element, and their averages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from weft.core.convert import adopt, convert_to_tensor
 from weft.core.dtypes import FLOATING
 from weft.core.native_rules import Reduction
 from weft.core.tensor import Array, Tensor
-from weft.errors import ShapeError
+from weft.errors import DTypeError, ShapeError
 from weft.ops import rules
-from weft.ops.array import select
-from weft.ops.math import arithmetic, unary
+from weft.ops.array import select, shape as shapes
+from weft.ops.host import comparing
+from weft.ops.math import arithmetic, casting, unary
 from weft.ops.nn import activations
+from weft.ops.reduce import sums
 from weft.ops.registry import args, define_op
 
 
@@ -111,3 +113,46 @@ def log_poisson_loss(
     stirling = targets * arithmetic.log_op(targets) - targets
     stirling = stirling + 0.5 * arithmetic.log_op(2 * math.pi * targets)
     return loss + select.where((targets >= 0) & (targets <= 1), 0, stirling)
+
+
+# --- averages over batches ---------------------------------------------------------------------
+
+
+def compute_average_loss(
+    per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
+) -> Tensor:
+    """The sum of (weighted) losses divided by the size of the batch.
+
+    >>> tf.nn.compute_average_loss([1.0, 2.0, 3.0], global_batch_size=12).numpy()
+    np.float32(0.5)
+    """
+    op = "compute_average_loss"
+    losses = convert_to_tensor(per_example_loss)
+    rules.check_rank_at_least(op, losses.spec, 1, name="per_example_loss")
+    if sample_weight is not None:
+        weights = adopt(sample_weight, losses.dtype)
+        if losses.spec.rank is not None and weights.spec.rank == losses.spec.rank - 1:
+            weights = shapes.expand_dims_op(weights, axis=-1)
+        losses = losses * weights
+    if global_batch_size is None:
+        size = shapes.shape(losses)[0]
+    else:
+        size = convert_to_tensor(global_batch_size)
+        rules.check_rank(op, size.spec, 0, name="global_batch_size")
+        if not size.dtype.is_integer:
+            raise DTypeError(
+                f"{op}: global_batch_size must be an integer, got dtype {size.dtype.name}."
+            )
+        message = f"{op}: global_batch_size must not be negative."
+        comparing.assert_non_negative(size, message=message)
+    total = sums.reduce_sum(losses)
+    return arithmetic.truediv(total, casting.cast(size, total.dtype))
+
+
+def scale_regularization_loss(regularization_loss: Any) -> Tensor:
+    """The sum of a regularisation loss, divided by the number of replicas (here one).
+
+    >>> tf.nn.scale_regularization_loss([1.0, 2.0]).numpy()
+    np.float32(3.0)
+    """
+    return sums.reduce_sum(convert_to_tensor(regularization_loss))

@@ -139,6 +139,18 @@ class _Streams:
             op_seed = self._op_seeds.randint(0, _LARGEST_OP_SEED)
             return EagerTensor(_seeded_cell(self._global_seed, op_seed))
 
+    def seeds_for(self, seed: int | None) -> tuple[int, int] | None:
+        """The global seed and that of an op; None if nothing is seeded."""
+        with self._lock:
+            if seed is None and self._global_seed is None:
+                return None
+            if seed is None and context.graph is None:
+                seed = self._op_seeds.randint(0, _LARGEST_OP_SEED)
+            elif seed is None:
+                seed = self._unseeded_in.get(context.graph, 0)
+                self._unseeded_in[context.graph] = seed + 1
+            return self._global_or_default(), seed
+
     def _for_seed(self, kind: tuple[Any, ...], seed: int) -> Tensor:
         stream = self._eager.get((kind, seed))
         if stream is None:
@@ -191,6 +203,19 @@ def set_seed(seed: Any) -> None:
     True
     """
     _streams.set_seed(python_seed("set_seed", seed))
+
+
+def seed_pair(op: str, seed: Any) -> tuple[int, int]:
+    """The key and the high half of the counter for something that owns a stream, as datasets do.
+
+    Without any seed they cannot be foreseen.
+    """
+    pair = _streams.seeds_for(python_seed(op, seed))
+    if pair is None:
+        key, high, _ = random_state().tolist()
+        return key, high
+    key, counter = seeds.key_counter_from_op_seed(*pair)
+    return key, counter >> 64
 
 
 def next_state(

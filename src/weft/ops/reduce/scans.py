@@ -1,17 +1,17 @@
-"""Cumulative sums and products."""
+"""Cumulative sums, products and logarithms of sums of exponentials."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from weft.core.convert import convert_to_tensor
-from weft.core.dtypes import NUMERIC
+from weft.core.dtypes import FLOATING, NUMERIC
 from weft.core.native_rules import Scan
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.ops import rules
 from weft.ops.array import joining, select
-from weft.ops.math import comparison
+from weft.ops.math import arithmetic, comparison, unary
 from weft.ops.math.operands import conj
 from weft.ops.registry import Op, args, define_op
 
@@ -25,7 +25,7 @@ def _infer(op: str) -> Any:
     return infer
 
 
-def _kernel(ufunc: str, start: int) -> Any:
+def _kernel(ufunc: str, start: float) -> Any:
     def kernel(xp: Any, x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Array:
         wide = xp.widen(x)
         if reverse:
@@ -113,6 +113,53 @@ def cumprod(
     return cumprod_op(
         convert_to_tensor(x),
         axis=joining.single_axis("cumprod", axis),
+        exclusive=bool(exclusive),
+        reverse=bool(reverse),
+        name=name,
+    )
+
+
+def _log_of(g: Tensor) -> Tensor:
+    """log(g) where g is positive, else the lowest number."""
+    positive = g > 0
+    lowest = convert_to_tensor(g.dtype.min, dtype=g.dtype)
+    one = convert_to_tensor(1, dtype=g.dtype)
+    return select.where(positive, arithmetic.log_op(select.where(positive, g, one)), lowest)
+
+
+def _cumulative_logsumexp_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    x, y = ctx.inputs[0], ctx.outputs[0]
+    later = ctx.attrs | {"reverse": not ctx.attrs["reverse"]}
+    # By logarithms, positive and negative parts apart: exp(x) alone may overflow.
+    parts = [
+        unary.exp_op(cumulative_logsumexp_op(_log_of(part) - y, **later) + x) for part in (g, -g)
+    ]
+    return (parts[0] - parts[1],)
+
+
+cumulative_logsumexp_op: Op = define_op(
+    "CumulativeLogsumexp",
+    args("x", FLOATING),
+    infer=_infer("cumulative_logsumexp"),
+    kernel=_kernel("logaddexp", -float("inf")),
+    native=Scan("logaddexp"),
+    vjp=_cumulative_logsumexp_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def cumulative_logsumexp(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """log(sum(exp(x))) of all elements up to each (without it if exclusive).
+
+    >>> tf.math.cumulative_logsumexp([0.0, 0.0, 0.0]).numpy()
+    array([0.       , 0.6931472, 1.0986123], dtype=float32)
+    """
+    return cumulative_logsumexp_op(
+        convert_to_tensor(x),
+        axis=joining.single_axis("cumulative_logsumexp", axis),
         exclusive=bool(exclusive),
         reverse=bool(reverse),
         name=name,

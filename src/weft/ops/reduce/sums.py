@@ -9,8 +9,10 @@ from weft.core import dtypes
 from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import INDEX, NUMERIC
 from weft.core.native_rules import Reduction, Special
+from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
+from weft.errors import DTypeError
 from weft.ops import rules, static
 from weft.ops.array import shape as shapes
 from weft.ops.math import casting
@@ -204,6 +206,28 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     tensors = [convert_to_tensor(x) for x in items_of("add_n", inputs, "inputs")]
     if not tensors:
         raise ValueError("add_n: at least one tensor is needed, got none.")
+    return add_n_op(*tensors, name=name)
+
+
+def accumulate_n(
+    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """The sum of several tensors of one shape, which may be asserted together with the dtype.
+
+    >>> tf.math.accumulate_n([[1, 2], [3, 4]], shape=[2], tensor_dtype=tf.int32).numpy()
+    array([4, 6], dtype=int32)
+    """
+    tensors = [convert_to_tensor(x) for x in items_of("accumulate_n", inputs, "inputs")]
+    if not tensors:
+        raise ValueError("accumulate_n: at least one tensor is needed in inputs, got none.")
+    if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) is not tensors[0].dtype:
+        raise DTypeError(
+            f"accumulate_n: tensor_dtype is {dtypes.as_dtype(tensor_dtype).name}, but inputs have "
+            f"dtype {tensors[0].dtype.name}."
+        )
+    for x in tensors if shape is not None else ():
+        wanted = TensorShape(shape).dims_or_none
+        rules.merge_dims("accumulate_n", x.spec.dims, wanted, "inputs and shape")
     return add_n_op(*tensors, name=name)
 
 

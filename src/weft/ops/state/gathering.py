@@ -11,7 +11,7 @@ from weft.core.shapes import Dims
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.ops.array import shape as shapes
-from weft.ops.indexing import gathering, scattering
+from weft.ops.indexing import gathering, indexed_slices
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 from weft.ops.state import variables
 
@@ -41,10 +41,11 @@ def _gather_kernel(
     )
 
 
-def _gather_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+def _gather_vjp(ctx: Any, g: Tensor) -> tuple[Any, None]:
     handle, indices = ctx.inputs
     shape = shape_of(handle, **ctx.attrs)
-    return gathering.gather_grad_op(shape, g, indices, axis=0, batch_dims=0), None
+    params = TensorSpec.of(ctx.attrs["dtype"], ctx.attrs["shape"])
+    return indexed_slices.of_rows(g, indices, shape, params), None
 
 
 gather_op: Op = define_op(
@@ -76,10 +77,11 @@ def _gather_nd_kernel(
     )
 
 
-def _gather_nd_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+def _gather_nd_vjp(ctx: Any, g: Tensor) -> tuple[Any, None]:
     handle, indices = ctx.inputs
     shape = shape_of(handle, **ctx.attrs)
-    return scattering.scatter_nd_op(indices, g, shape, batch_dims=0), None
+    params = TensorSpec.of(ctx.attrs["dtype"], ctx.attrs["shape"])
+    return gathering.nd_gradient(g, indices, shape, params, batch_dims=0), None
 
 
 gather_nd_op: Op = define_op(

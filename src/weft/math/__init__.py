@@ -5,6 +5,12 @@ from typing import Any as _Any
 from weft.core.missing import (
     missing_name as _missing_name,
 )
+from weft.math import (
+    special as special,
+)
+from weft.ops.array.permutations import (
+    invert_permutation as invert_permutation,
+)
 from weft.ops.linalg.norms import (
     l2_normalize as l2_normalize,
 )
@@ -26,6 +32,12 @@ from weft.ops.math.arithmetic import (
     scalar_mul as scalar_mul,
     subtract as subtract,
     truediv as truediv,
+)
+from weft.ops.math.bessel import (
+    bessel_i0 as bessel_i0,
+    bessel_i0e as bessel_i0e,
+    bessel_i1 as bessel_i1,
+    bessel_i1e as bessel_i1e,
 )
 from weft.ops.math.comparison import (
     equal as equal,
@@ -57,6 +69,12 @@ from weft.ops.math.guarded import (
     xdivy as xdivy,
     xlog1py as xlog1py,
     xlogy as xlogy,
+)
+from weft.ops.math.incomplete import (
+    betainc as betainc,
+    igamma as igamma,
+    igammac as igammac,
+    lbeta as lbeta,
 )
 from weft.ops.math.special import (
     digamma as digamma,
@@ -112,6 +130,13 @@ from weft.ops.nn.softmax import (
     log_softmax as log_softmax,
     softmax as softmax,
 )
+from weft.ops.random.sobol import (
+    sobol_sample as sobol_sample,
+)
+from weft.ops.reduce.counting import (
+    bincount as bincount,
+    confusion_matrix as confusion_matrix,
+)
 from weft.ops.reduce.extrema import (
     reduce_max as reduce_max,
     reduce_min as reduce_min,
@@ -135,14 +160,38 @@ from weft.ops.reduce.order import (
 from weft.ops.reduce.products import (
     reduce_prod as reduce_prod,
 )
+from weft.ops.reduce.ranking import (
+    approx_max_k as approx_max_k,
+    approx_min_k as approx_min_k,
+    in_top_k as in_top_k,
+    is_non_decreasing as is_non_decreasing,
+    is_strictly_increasing as is_strictly_increasing,
+)
 from weft.ops.reduce.scans import (
     cumprod as cumprod,
     cumsum as cumsum,
+    cumulative_logsumexp as cumulative_logsumexp,
+)
+from weft.ops.reduce.segments import (
+    segment_max as segment_max,
+    segment_mean as segment_mean,
+    segment_min as segment_min,
+    segment_prod as segment_prod,
+    segment_sum as segment_sum,
 )
 from weft.ops.reduce.sums import (
+    accumulate_n as accumulate_n,
     add_n as add_n,
     reduce_mean as reduce_mean,
     reduce_sum as reduce_sum,
+)
+from weft.ops.reduce.unsorted_segments import (
+    unsorted_segment_max as unsorted_segment_max,
+    unsorted_segment_mean as unsorted_segment_mean,
+    unsorted_segment_min as unsorted_segment_min,
+    unsorted_segment_prod as unsorted_segment_prod,
+    unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
+    unsorted_segment_sum as unsorted_segment_sum,
 )
 
 

@@ -1,0 +1,15 @@
+"""Input pipelines: `tf.data`."""
+
+from weft.data.base import (
+    AUTOTUNE as AUTOTUNE,
+    INFINITE_CARDINALITY as INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
+    DatasetSpec as DatasetSpec,
+)
+from weft.data.dataset import Dataset as Dataset
+from weft.data.iterators import (
+    Iterator as Iterator,
+    IteratorSpec as IteratorSpec,
+    NumpyIterator as NumpyIterator,
+)
+from weft.data.options import Options as Options, ThreadingOptions as ThreadingOptions

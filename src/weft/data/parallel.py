@@ -1,0 +1,100 @@
+"""`map` with several calls at once, in threads, where that pays.
+
+NumPy, native code and input/output let go of the interpreter's lock, so calls that spend their time
+there overlap. Calls that are too short for a thread run at once where they are needed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from weft.data.stage import Cursor, Run
+from weft.data.structure import Values
+from weft.data.traced import Call
+from weft.data.workers import Pool, Slot, Stopwatch, processors
+
+
+def parallel_calls(wanted: int, run: Run) -> int:
+    """How many calls may run at once; -1 leaves it to us."""
+    number = processors() if wanted < 0 else wanted
+    return number if run.max_threads is None else max(1, min(number, run.max_threads))
+
+
+class _Timed:
+    """A call that notes how long it takes. Threads hold this, not the cursor."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        # A callback may sleep or wait for another one, so those start in threads.
+        self.watch = Stopwatch(long=not call.traced.is_pure)
+
+    def __call__(self, values: Values) -> Values:
+        return self.watch(self._call, values)
+
+
+class ParallelMapCursor(Cursor):
+    """Calls of a function for the next elements run in threads, while the consumer works."""
+
+    own = ("_undone",)
+    inputs = ("_source",)
+
+    def __init__(self, source: Cursor, call: Call, threads: int, in_order: bool) -> None:
+        self._source, self._call = source, _Timed(call)
+        self._threads, self._in_order = threads, in_order
+        self._pool: Pool | None = None
+        self._slots: deque[Slot] = deque()
+        self._elements: dict[Slot, Values] = {}
+        self._undone: list[Values] = []  # of a restored position: elements to be mapped first
+        self._end: BaseException | None = None  # what the source raised, after the calls under way
+
+    def __next__(self) -> Values:
+        if not self._slots and not self._call.watch.long and self._end is None:
+            return self._call(self._take())
+        self._submit()
+        if not self._slots:
+            assert self._end is not None
+            error = self._end
+            if not isinstance(error, StopIteration):
+                self._end = None
+            raise error
+        assert self._pool is not None
+        slot = self._pool.wait(self._slots, self._in_order)
+        del self._elements[slot]
+        self._submit()
+        return slot.get()
+
+    def _submit(self) -> None:
+        """Keeps as many calls under way as there are threads, and as many waiting."""
+        if self._pool is None:
+            self._pool = Pool(self._threads)
+        wanted = 2 * self._threads if self._call.watch.long else 0
+        while self._end is None and len(self._slots) < wanted:
+            try:
+                values = self._take()
+            except BaseException as error:  # noqa: BLE001 - raised when the calls before are done
+                self._end = error
+                return
+            slot = self._pool.submit(self._call, values)
+            self._elements[slot] = values
+            self._slots.append(slot)
+
+    def _take(self) -> Values:
+        return self._undone.pop(0) if self._undone else next(self._source)
+
+    def save(self) -> dict[str, Any]:
+        """Calls under way are made again: their elements are saved, not their results."""
+        state = super().save()
+        state["_undone"] = [*[self._elements[slot] for slot in self._slots], *self._undone]
+        return state
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._slots.clear()
+        self._elements.clear()
+        self._end = None
+        super().restore(state)
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
+        super().close()
