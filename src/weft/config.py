@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import os
+
 
 class _Flags:
     """Read on every call of a traced function, so plain attributes of one object."""
 
-    __slots__ = ("run_functions_eagerly",)
+    __slots__ = ("deterministic", "run_functions_eagerly")
 
     def __init__(self) -> None:
         self.run_functions_eagerly = False
+        self.deterministic = False
 
 
 flags = _Flags()
+
+# Which tier runs functions: "auto" (NumPy first, machine code when it is worth it), "numpy", or
+# "native" (compiled at the first call). Set it as `weft.config.execution = "numpy"`.
+execution = os.environ.get("WEFT_EXECUTION", "auto")
+
+
+def execution_wanted() -> str:
+    """The tier that is set, checked."""
+    if execution not in ("auto", "numpy", "native"):
+        raise ValueError(
+            f"weft.config.execution must be 'auto', 'numpy' or 'native', got {execution!r}."
+        )
+    return execution
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:

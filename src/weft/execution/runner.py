@@ -7,26 +7,24 @@ import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from weft.execution.numpy.plan import NumpyPlan
+from weft.execution.tiers import TieredPlan
 from weft.graph.ir import Graph
-from weft.graph.passes import optimize
-from weft.graph.passes.forget import forget_gradients
 from weft.ops.dispatch import install_structured_runner
 from weft.ops.registry import Op
 
 _lock = threading.Lock()
-# The positions of the inputs that a graph writes.
-_written: weakref.WeakKeyDictionary[Graph, tuple[int, ...]] = weakref.WeakKeyDictionary()
+# The positions of the resources that a call has to lock, for graphs that write some.
+_locked: weakref.WeakKeyDictionary[Graph, tuple[int, ...]] = weakref.WeakKeyDictionary()
 
 
-def plan_of(graph: Graph) -> NumpyPlan:
+def plan_of(graph: Graph) -> TieredPlan:
     """The executable form of a graph; the same one for every call."""
-    plan: NumpyPlan | None = graph.plan
+    plan: TieredPlan | None = graph.plan
     if plan is None:
         with _lock:
             plan = graph.plan
             if plan is None:
-                plan = graph.plan = NumpyPlan(optimize(forget_gradients(graph)))
+                plan = graph.plan = TieredPlan(graph)
     return plan
 
 
@@ -35,14 +33,26 @@ def _run_call(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     if op.name != "PartitionedCall":
         raise AssertionError(f"{op.name} is only made while tracing.")
     body: Graph = attrs["body"]
-    written = _written.get(body)
-    if written is None:
-        position = {id(x): i for i, x in enumerate(body.all_inputs)}
-        written = _written[body] = tuple([position[id(t)] for t in body.effects.writes])
+    locked = _locked.get(body)
+    if locked is None:
+        locked = _locked[body] = locked_inputs(body)
     plan = plan_of(body)
-    if not written:
-        return plan(*values)
-    return run_locked(locks_of([values[i] for i in written]), plan, values)
+    if not locked:
+        return plan.run(*values)
+    return run_locked(locks_of([values[i] for i in locked]), plan, values)
+
+
+def locked_inputs(graph: Graph) -> tuple[int, ...]:
+    """The positions of the resources a call holds: all it touches, if it writes any.
+
+    Also those that are only read: two functions that each write what the other one reads would
+    wait for each other.
+    """
+    effects = graph.effects
+    if not effects.writes:
+        return ()
+    touched = {id(t) for t in (*effects.reads, *effects.writes)}
+    return tuple([i for i, x in enumerate(graph.all_inputs) if id(x) in touched])
 
 
 def locks_of(cells: Iterable[Any]) -> list[Any]:
@@ -51,14 +61,14 @@ def locks_of(cells: Iterable[Any]) -> list[Any]:
     return [unique[key] for key in sorted(unique)]
 
 
-def run_locked(locks: Sequence[Any], plan: NumpyPlan, values: Sequence[Any]) -> Any:
+def run_locked(locks: Sequence[Any], plan: TieredPlan, values: Sequence[Any]) -> Any:
     """Runs a plan holding locks, so that a call is atomic. Not with an ExitStack: 0.5 us a lock."""
     held = 0
     try:
         for lock in locks:
             lock.acquire()
             held += 1
-        return plan(*values)
+        return plan.run(*values)
     finally:
         for lock in locks[:held]:
             lock.release()

@@ -17,7 +17,7 @@ from weft.core.dtypes import resource
 from weft.core.specs import TensorSpec
 from weft.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft.errors import InvalidArgumentError, ShapeError
-from weft.execution.runner import locks_of, plan_of, run_locked
+from weft.execution.runner import locked_inputs, locks_of, plan_of, run_locked
 from weft.function.keys import TENSORS
 from weft.function.packing import pack_tensors, pack_values
 from weft.function.signature import P, Parameters
@@ -50,8 +50,8 @@ class ConcreteFunction:
         self._parameters = parameters
         self.name = f"__inference_{graph.name}_{next(_numbers)}"
         self._captured_values: tuple[Any, ...] = ()
-        self._written_cells: tuple[Any, ...] = ()
-        self._writes_arguments: tuple[int, ...] = ()
+        self._locked_cells: tuple[Any, ...] = ()
+        self._locked_arguments: tuple[int, ...] = ()
         self._locks: list[Any] = []
         self._plan: Any = None
         self._pack = pack_values(graph.structured_outputs)
@@ -68,28 +68,27 @@ class ConcreteFunction:
         plan = self._plan
         if plan is None:
             plan = self._prepare()
-        if self._written_cells or self._writes_arguments:
+        if self._locked_cells or self._locked_arguments:
             return self._pack(self._run_locked(plan, values))
-        return self._pack(plan(*values, *self._captured_values))
+        return self._pack(plan.run(*values, *self._captured_values))
 
     def _prepare(self) -> Any:
         plan = plan_of(self.graph)
         self._captured_values = tuple([t._value for t in self.captured_inputs])  # type: ignore[attr-defined]
         n = len(self.graph.inputs)
-        position = {id(x): i for i, x in enumerate(self.graph.all_inputs)}
-        written = [position[id(t)] for t in self.graph.effects.writes]
-        self._written_cells = tuple([self._captured_values[i - n] for i in written if i >= n])
-        self._writes_arguments = tuple([i for i in written if i < n])
-        self._locks = locks_of(self._written_cells)
+        locked = locked_inputs(self.graph)
+        self._locked_cells = tuple([self._captured_values[i - n] for i in locked if i >= n])
+        self._locked_arguments = tuple([i for i in locked if i < n])
+        self._locks = locks_of(self._locked_cells)
         self._plan = plan
         return plan
 
     def _run_locked(self, plan: Any, values: list[Any]) -> Any:
         """A call that writes variables is atomic: it holds their locks, taken in a fixed order."""
         locks = self._locks
-        if self._writes_arguments:
-            arguments = [values[i] for i in self._writes_arguments]
-            locks = locks_of([*self._written_cells, *arguments])
+        if self._locked_arguments:
+            arguments = [values[i] for i in self._locked_arguments]
+            locks = locks_of([*self._locked_cells, *arguments])
         return run_locked(locks, plan, [*values, *self._captured_values])
 
     def call_with_tensors(self, tensors: Sequence[Tensor]) -> Any:

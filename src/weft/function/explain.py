@@ -78,6 +78,6 @@ def _row(number: int, record: TraceRecord) -> dict[str, Any]:
         "called from": str(record.location),
         "ms": record.seconds * 1e3,
         "nodes": record.nodes,
-        "tier": "numpy" if concrete.graph.plan is not None else "not run yet",
+        "tier": "not run yet" if concrete.graph.plan is None else concrete.graph.plan.tier,
         "calls": concrete.calls,
     }

@@ -14,7 +14,7 @@ from weft.execution.native.executable import Executable
 from weft.execution.native.specialize import specialize
 from weft.execution.native.trampoline import full_text
 from weft.execution.native.translate import Translation, translate
-from weft.execution.native.values import NotCompilable
+from weft.execution.native.values import NotCompilable as NotCompilable
 from weft.graph.ir import Graph
 
 _RESOURCE = TensorSpec.of(dtypes.resource, ())
@@ -48,13 +48,18 @@ def translate_for(graph: Graph, values: Sequence[Any]) -> Translation:
     return translate(specialize(graph, specs), variables)
 
 
-class Compiled:
+class Compiled(Executable):
     """An executable and what is worth knowing about it."""
 
     def __init__(self, graph: Graph, values: Sequence[Any]) -> None:
         started = time.perf_counter()
         translation = translate_for(graph, values)
-        self.text, _ = full_text(translation)
+        self.text = full_text(translation)
         self.steps = translation.program.steps
-        self.executable = Executable(translation, compiler.compile_text(self.text))
+        super().__init__(translation, compiler.compile_text(self.text))
         self.milliseconds = 1e3 * (time.perf_counter() - started)
+
+
+def compile_graph(graph: Graph, values: Sequence[Any], *, whole: bool) -> Compiled:
+    """Machine code for a graph; `whole` means that nothing may be left to NumPy."""
+    return Compiled(graph, values)

@@ -16,7 +16,7 @@ import numpy as np
 from weft.core.cells import VariableCell
 from weft.execution.native.compiler import MachineCode
 from weft.execution.native.translate import Translation
-from weft.execution.native.trampoline import CONTEXT
+from weft.execution.native.trampoline import CELL, CONTEXT, PLAIN, WRITTEN_CELL, context_entries
 
 _api = ctypes.pythonapi
 _METH_FASTCALL = 0x80
@@ -87,18 +87,30 @@ class Executable:
         self._cells = sorted(translation.cells)
         self._written = sorted(translation.written)
         self._inputs = [(s.dtype.numpy_dtype, s.shape) for _, s in translation.inputs]
-        dims = [
-            np.array(out.shape, np.intp) if out.shape else np.zeros(1, np.intp)
-            for out in translation.outputs
+        memory = translation.program.memory
+        inputs = [stored for _, stored in translation.inputs]
+        # Everything the context points to has to live as long as the executable.
+        self._sizes = [np.array([*v.shape, 0], np.intp) for v in (*inputs, *translation.outputs)]
+        self._dtypes = [v.dtype.numpy_dtype for v in (*inputs, *translation.outputs)]
+        described = [
+            (memory[id(v)].slot, id(t), len(v.shape), sizes.ctypes.data)
+            for v, t, sizes in zip(
+                (*inputs, *translation.outputs), self._dtypes, self._sizes, strict=True
+            )
         ]
-        outputs = [out.dtype.numpy_dtype for out in translation.outputs]
-        self._kept = (dims, outputs, [dtype for dtype, _ in self._inputs])
-        entries = [
-            *_fixed_context(),
-            *[array.ctypes.data for array in self._arrays],
-            *[id(dtype) for dtype, _ in self._inputs],
-            *[x for d, t in zip(dims, outputs, strict=True) for x in (id(t), d.ctypes.data)],
+        kinds = [
+            WRITTEN_CELL if i in translation.written else CELL if i in translation.cells else PLAIN
+            for i in range(len(inputs))
         ]
+        entries = context_entries(
+            _fixed_context(),
+            [(slot, kind, *rest) for kind, (slot, *rest) in zip(kinds, described)],
+            [
+                (memory[id(v)].slot, array.ctypes.data)
+                for v, array in zip(translation.constant_slots, self._arrays, strict=True)
+            ],
+            described[len(inputs) :],
+        )
         self._context = struct.pack(f"{len(entries)}q", *entries)
         self._method = _MethodDef(b"native", code.address("weft_call"), _METH_FASTCALL, None)
         self.call = _api.PyCFunction_NewEx(ctypes.addressof(self._method), self._context, None)
@@ -120,6 +132,14 @@ class Executable:
         out = self.call(*usual)
         return None if out is NotImplemented else out
 
+    def fits(self, values: tuple[Any, ...]) -> bool:
+        """Whether the values have the types this was compiled for."""
+        return all(
+            (v.data if i in self._cells else v) is not None
+            and _type_of(v.data if i in self._cells else v) == kind
+            for i, (v, kind) in enumerate(zip(values, self._inputs, strict=True))
+        )
+
     def __del__(self) -> None:
         """Gives the scratch memory back."""
         at = CONTEXT.index("scratch")
@@ -128,6 +148,10 @@ class Executable:
             (block,) = struct.unpack_from("q", context, 8 * at)
             if block:
                 ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._free)(block)
+
+
+def _type_of(array: Any) -> tuple[Any, Any]:
+    return array.dtype, array.shape
 
 
 def _unchanged(data: Any) -> None:

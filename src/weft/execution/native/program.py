@@ -13,6 +13,7 @@ from weft.execution.native import nests
 from weft.execution.native.builder import Module
 from weft.execution.native.memory import Buffer
 from weft.execution.native.nests import pointer_lines
+from weft.execution.native.pace import breathe
 from weft.execution.native.schedule import Assembly, Block, Nest, Schedule
 from weft.execution.native.values import Kernel, Stored, Value
 
@@ -80,6 +81,7 @@ class Program:
     def emit(self, schedule: Schedule) -> None:
         """Adds the steps of a block to the main function."""
         for at, step in enumerate(schedule.steps):
+            breathe()
             if isinstance(step, Kernel):
                 step.emit(self)
                 self.work += step.work

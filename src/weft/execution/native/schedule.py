@@ -14,6 +14,7 @@ from typing import Any
 
 from weft.execution.native.lowering.rules import copy_rule
 from weft.execution.native.memory import Buffer, ScratchPlan
+from weft.execution.native.pace import breathe
 from weft.execution.native.values import (
     Assembled,
     Elementwise,
@@ -35,7 +36,8 @@ _COSTLY = frozenset(
 _SLOW = frozenset("divide sqrt rsqrt reciprocal floor_divide floor_mod truncate_mod".split())
 _KEEP_FROM = 4  # the cost from which a value with several uses is kept
 _INLINE_LIMIT = 64
-_NEST_LIMIT = 600
+_NEST_LIMIT = 300
+_ROOT_LIMIT = 12  # of a nest: LLVM's time grows faster than the number of stores in a loop
 
 
 @dataclass(eq=False)
@@ -195,6 +197,7 @@ class Schedule:
 
     def _visit(self, value: Value) -> None:
         """Decides about a value whose operands are decided."""
+        breathe()
         self._alive.append(value)
         key = id(value)
         if isinstance(value, (Stored, Uniform)):
@@ -270,7 +273,7 @@ class Schedule:
         known = self._nests.setdefault(space, [])
         for at in known:
             nest = self.steps[at]
-            if at >= earliest and nest.cost + cost <= _NEST_LIMIT:  # type: ignore[union-attr]
+            if at >= earliest and _has_room(nest, cost):
                 return at
         at = len(self.steps)
         self.steps.append(Nest(space))
@@ -355,6 +358,10 @@ class Schedule:
         """All buffers in scratch memory, those of nested blocks too."""
         inner = [s.scratch_buffers() for s in self.steps if isinstance(s, Kernel)]
         return [*[b for _, b in self._scratch.values()], *[b for bs in inner for b in bs]]
+
+
+def _has_room(nest: Any, cost: int) -> bool:
+    return nest.cost + cost <= _NEST_LIMIT and len(nest.roots) < _ROOT_LIMIT
 
 
 def _is(leaves: dict[int, tuple[Value, bool]], value: Value, default: bool) -> bool:

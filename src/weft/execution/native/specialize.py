@@ -8,6 +8,7 @@ from typing import Any
 from weft.core.specs import TensorSpec
 from weft.core.tensor import SymbolicTensor
 from weft.errors import OpError
+from weft.execution.native.pace import breathe
 from weft.graph.ir import Graph, Node, infer
 from weft.graph.passes import optimize
 from weft.ops.array.source import placeholder_op
@@ -38,6 +39,7 @@ def _retraced(graph: Graph, specs: Sequence[TensorSpec]) -> Graph:
 
 
 def _copy(new: Graph, node: Node, known: dict[int, SymbolicTensor]) -> None:
+    breathe()
     inputs = tuple([known[id(x)] for x in node.inputs])
     attrs = _nested_attrs(node, inputs)
     specs = _types(node, inputs, attrs)

@@ -2,256 +2,324 @@
 
 `PyObject *weft_call(PyObject *self, PyObject **args, Py_ssize_t n)` looks into the array objects
 itself. Anything unusual (another shape, strides, a shared variable buffer) makes it answer
-NotImplemented, and Python takes over. `self` is a bytes object that holds the addresses it needs.
+NotImplemented, and Python takes over. `self` is a bytes object, the context: the addresses the
+function needs, and then what it expects of every input, constant and output.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Any
 
 from weft.execution.native.translate import Translation
 
-# Offsets in PyArrayObject and in bytes objects, part of their stable binary interfaces.
-_DATA, _RANK, _DIMS, _DESCR, _FLAGS = 16, 24, 32, 56, 64
-_BYTES_START = 32
-_CONTIGUOUS_AND_ALIGNED = 0x101
-
-# The first entries of the context.
+# The first entries of the context; each is eight bytes.
 CONTEXT = (
     "ndarray", "true", "not_implemented", "tuple_new", "array_new", "save_thread",
     "restore_thread", "check_signals", "incref", "decref", "allocate", "free", "scratch",
     "cell_data", "cell_shared",
 )  # fmt: skip
 
-
-class Trampoline:
-    """The text of the calling function of one program."""
-
-    def __init__(self, translation: Translation) -> None:
-        self._t = translation
-        self._lines: list[str] = []
-        self._names = 0
-        program = translation.program
-        self._first_constant = len(CONTEXT)
-        self._first_input = self._first_constant + len(translation.constants)
-        self._first_output = self._first_input + len(translation.inputs)
-        self.entries = self._first_output + 2 * len(translation.outputs)
-        self._slots = len(program.slots) + 1  # then: context, thread state
-
-    def text(self) -> str:
-        """The functions to be added to the module."""
-        self._emit()
-        body = "\n".join(self._lines)
-        return (
-            f"{self._interrupted()}\n"
-            f"define ptr @weft_call(ptr %self, ptr %args, i64 %n) {{\nentry:\n{body}\n}}\n"
-        )
-
-    # --- helpers ---------------------------------------------------------------------------------
-
-    def _line(self, text: str) -> None:
-        self._lines.append(text)
-
-    def _new(self, text: str) -> str:
-        self._names += 1
-        name = f"%v{self._names}"
-        self._line(f"{name} = {text}")
-        return name
-
-    def _label(self, stem: str) -> str:
-        self._names += 1
-        return f"{stem}{self._names}"
-
-    def _field(self, pointer: str, offset: int | str, kind: str) -> str:
-        place = self._new(f"getelementptr i8, ptr {pointer}, i64 {offset}")
-        return self._new(f"load {kind}, ptr {place}")
-
-    def _context(self, entry: int | str) -> str:
-        index = CONTEXT.index(entry) if isinstance(entry, str) else entry
-        return self._field("%context", 8 * index, "ptr")
-
-    def _demand(self, condition: str) -> None:
-        """Goes on only if a condition holds."""
-        label = self._label("fine")
-        self._line(f"br i1 {condition}, label %{label}, label %unusual")
-        self._line(f"{label}:")
-
-    def _set_slot(self, slot: int, pointer: str) -> None:
-        place = self._new(f"getelementptr ptr, ptr %t, i64 {slot}")
-        self._line(f"store ptr {pointer}, ptr {place}")
-
-    # --- the function ----------------------------------------------------------------------------
-
-    def _emit(self) -> None:
-        program, t = self._t.program, self._t
-        self._line(f"%context = getelementptr i8, ptr %self, i64 {_BYTES_START}")
-        self._line(f"%t = alloca [{self._slots + 2} x ptr], align 16")
-        count = self._new(f"icmp eq i64 %n, {len(t.inputs)}")
-        self._demand(count)
-        self._set_slot(self._slots, "%context")
-        ndarray = self._context("ndarray")
-        shown = {id(s): program.memory[id(s)].slot for s in program.slots}
-        cells = None
-        for number, (position, stored) in enumerate(t.inputs):
-            place = self._new(f"getelementptr ptr, ptr %args, i64 {position}")
-            array = self._new(f"load ptr, ptr {place}")
-            if position in t.cells:
-                if cells is None:
-                    cells = [self._context_number(e) for e in ("cell_data", "cell_shared")]
-                if position in t.written:
-                    shared = self._field(array, cells[1], "ptr")
-                    self._demand(self._new(f"icmp ne ptr {shared}, {self._context('true')}"))
-                array = self._field(array, cells[0], "ptr")
-            self._check_array(array, ndarray, self._first_input + number, stored.shape)
-            self._set_slot(shown[id(stored)], self._field(array, _DATA, "ptr"))
-        for i, stored in enumerate(t.constant_slots):
-            self._set_slot(shown[id(stored)], self._context(self._first_constant + i))
-        self._run()
-        self._line("unusual:")
-        self._return_not_implemented()
-
-    def _context_number(self, entry: str) -> str:
-        return self._field("%context", 8 * CONTEXT.index(entry), "i64")
-
-    def _check_array(self, array: str, ndarray: str, descr: int, shape: tuple[int, ...]) -> None:
-        is_array = self._new(f"icmp eq ptr {self._field(array, 8, 'ptr')}, {ndarray}")
-        self._demand(is_array)
-        tests = [
-            self._new(
-                f"icmp eq ptr {self._field(array, _DESCR, 'ptr')}, {self._context(descr)}"
-            ),
-            self._new(f"icmp eq i32 {self._field(array, _RANK, 'i32')}, {len(shape)}"),
-        ]
-        flags = self._new(
-            f"and i32 {self._field(array, _FLAGS, 'i32')}, {_CONTIGUOUS_AND_ALIGNED}"
-        )
-        tests.append(self._new(f"icmp eq i32 {flags}, {_CONTIGUOUS_AND_ALIGNED}"))
-        both = self._new(f"and i1 {tests[0]}, {tests[1]}")
-        self._demand(self._new(f"and i1 {both}, {tests[2]}"))
-        if shape:
-            dims = self._field(array, _DIMS, "ptr")
-            same = "true"
-            for axis, n in enumerate(shape):
-                size = self._new(f"icmp eq i64 {self._field(dims, 8 * axis, 'i64')}, {n}")
-                same = self._new(f"and i1 {same}, {size}")
-            self._demand(same)
-
-    def _run(self) -> None:
-        """Results, scratch memory, the call itself, and the tuple that is returned."""
-        program = self._t.program
-        arrays = list(self._new_arrays())
-        scratch = self._take_scratch() if program.scratch_bytes else None
-        thread = self._slots + 1
-        if program.releases_gil:
-            self._set_slot(thread, self._new(f"call ptr {self._context('save_thread')}()"))
-        else:
-            self._set_slot(thread, "null")
-        status = self._new("call i32 @weft_main(ptr %t)")
-        if program.releases_gil:
-            place = self._new(f"getelementptr ptr, ptr %t, i64 {thread}")
-            state = self._new(f"load ptr, ptr {place}")
-            self._line(f"call void {self._context('restore_thread')}(ptr {state})")
-        if scratch is not None:
-            self._give_back(scratch)
-        done, failed = self._label("done"), self._label("failed")
-        fine = self._new(f"icmp eq i32 {status}, 0")
-        self._line(f"br i1 {fine}, label %{done}, label %{failed}")
-        self._line(f"{failed}:")
-        for array in arrays:
-            self._line(f"call void {self._context('decref')}(ptr {array})")
-        stopped = self._label("stopped")
-        interrupted = self._new(f"icmp slt i32 {status}, 0")
-        self._line(f"br i1 {interrupted}, label %{stopped}, label %unusual")
-        self._line(f"{stopped}:")
-        self._line("ret ptr null")
-        self._line(f"{done}:")
-        result = self._new(f"call ptr {self._context('tuple_new')}(i64 {len(arrays)})")
-        for i, array in enumerate(arrays):
-            # ob_item of a tuple object begins behind its size.
-            place = self._new(f"getelementptr i8, ptr {result}, i64 {24 + 8 * i}")
-            self._line(f"store ptr {array}, ptr {place}")
-        self._line(f"ret ptr {result}")
-
-    def _new_arrays(self) -> Iterator[str]:
-        program = self._t.program
-        for i, out in enumerate(self._t.outputs):
-            descr = self._context(self._first_output + 2 * i)
-            dims = self._context(self._first_output + 2 * i + 1)
-            self._line(f"call void {self._context('incref')}(ptr {descr})")
-            array = self._new(
-                f"call ptr {self._context('array_new')}(ptr {self._context('ndarray')}, "
-                f"ptr {descr}, i32 {len(out.shape)}, ptr {dims}, ptr null, ptr null, i32 0, "
-                "ptr null)"
-            )
-            made = self._label("made")
-            self._line(f"%{made}.ok = icmp ne ptr {array}, null")
-            self._line(f"br i1 %{made}.ok, label %{made}, label %{made}.no")
-            self._line(f"{made}.no:")
-            self._line("ret ptr null")
-            self._line(f"{made}:")
-            self._set_slot(program.memory[id(out)].slot, self._field(array, _DATA, "ptr"))
-            yield array
-
-    def _take_scratch(self) -> str:
-        """The block that the last call left, or a new one: concurrent calls each have their own."""
-        place = self._new(f"getelementptr i8, ptr %context, i64 {8 * CONTEXT.index('scratch')}")
-        old = self._new(f"atomicrmw xchg ptr {place}, ptr null seq_cst")
-        have, need, ready = [self._label(stem) for stem in ("have", "need", "ready")]
-        found = self._new(f"icmp ne ptr {old}, null")
-        self._line(f"br i1 {found}, label %{have}, label %{need}")
-        self._line(f"{need}:")
-        size = -(-self._t.program.scratch_bytes // 64) * 64
-        made = self._new(f"call ptr {self._context('allocate')}(i64 64, i64 {size})")
-        self._line(f"br label %{ready}")
-        self._line(f"{have}:")
-        self._line(f"br label %{ready}")
-        self._line(f"{ready}:")
-        block = self._new(f"phi ptr [{made}, %{need}], [{old}, %{have}]")
-        self._set_slot(0, block)
-        return block
-
-    def _give_back(self, block: str) -> None:
-        place = self._new(f"getelementptr i8, ptr %context, i64 {8 * CONTEXT.index('scratch')}")
-        other = self._new(f"atomicrmw xchg ptr {place}, ptr {block} seq_cst")
-        self._line(f"call void {self._context('free')}(ptr {other})")
-
-    def _return_not_implemented(self) -> None:
-        answer = self._context("not_implemented")
-        self._line(f"call void {self._context('incref')}(ptr {answer})")
-        self._line(f"ret ptr {answer}")
-
-    def _interrupted(self) -> str:
-        """Asks Python whether a signal came, taking the GIL for that if it was released."""
-        outer, self._lines = self._lines, []
-        at = self._new(f"getelementptr ptr, ptr %t, i64 {self._slots}")
-        self._line(f"%context = load ptr, ptr {at}")
-        place = self._new(f"getelementptr ptr, ptr %t, i64 {self._slots + 1}")
-        state = self._new(f"load ptr, ptr {place}")
-        self._line(f"%held = icmp eq ptr {state}, null")
-        self._line("br i1 %held, label %ask, label %take")
-        self._line("take:")
-        self._line(f"call void {self._context('restore_thread')}(ptr {state})")
-        self._line("br label %ask")
-        self._line("ask:")
-        answer = self._new(f"call i32 {self._context('check_signals')}()")
-        self._line("br i1 %held, label %end, label %give")
-        self._line("give:")
-        again = self._new(f"call ptr {self._context('save_thread')}()")
-        self._line(f"store ptr {again}, ptr {place}")
-        self._line("br label %end")
-        self._line("end:")
-        self._line(f"ret i32 {answer}")
-        text = "\n".join(self._lines)
-        self._lines = outer
-        return f"define i32 @weft_interrupted(ptr %t) {{\nentry:\n{text}\n}}"
+PLAIN, CELL, WRITTEN_CELL = 0, 1, 2
 
 
-def full_text(translation: Translation) -> tuple[str, int]:
-    """The module of a program with its calling function, and the entries of its context."""
-    trampoline = Trampoline(translation)
+def context_entries(
+    fixed: Sequence[int],
+    inputs: Sequence[tuple[int, ...]],
+    constants: Sequence[tuple[int, int]],
+    outputs: Sequence[tuple[int, int, int, int]],
+) -> list[int]:
+    """The context: fixed addresses, then (slot, ...) of inputs, constants and outputs."""
+    groups: list[Any] = [*inputs, *constants, *outputs]
+    return [*fixed, *[number for group in groups for number in group]]
+
+
+def full_text(translation: Translation) -> str:
+    """The module of a program with its calling function."""
     program = translation.program
-    own = trampoline.text()
     program.module.forget("weft_interrupted")
-    return f"{program.text()}\n{own}", trampoline.entries
+    values = {
+        "inputs": len(translation.inputs),
+        "constants": len(translation.constants),
+        "outputs": len(translation.outputs),
+        "slots": len(program.slots) + 1,
+        "scratch": -(-program.scratch_bytes // 64) * 64,
+    }
+    first = len(CONTEXT)
+    values["first_input"] = first
+    values["first_constant"] = first + 5 * values["inputs"]
+    values["first_output"] = values["first_constant"] + 2 * values["constants"]
+    values["thread"] = values["slots"] + 1
+    values["table"] = values["slots"] + 2
+    text = _INTERRUPTED + _CALL
+    for key, number in values.items():
+        text = text.replace(f"<{key}>", str(number))
+    for key in CONTEXT:
+        text = text.replace(f"<at {key}>", str(CONTEXT.index(key)))
+    for condition, name in (
+        (values["inputs"], "inputs"),
+        (values["constants"], "constants"),
+        (values["outputs"], "outputs"),
+        (values["scratch"], "scratch"),
+        (program.releases_gil, "gil"),
+    ):
+        text = text.replace(f"<has {name}>", "true" if condition else "false")
+    return f"{program.text()}\n{text}"
 
 
+# PyArrayObject: type at 8, data at 16, rank at 24, sizes at 32, descr at 56, flags at 64.
+# A tuple's items begin at 24, the data of bytes at 32. Both are parts of stable interfaces.
+_CALL = """
+define ptr @weft_call(ptr %self, ptr %args, i64 %n) {
+entry:
+%context = getelementptr i8, ptr %self, i64 32
+%t = alloca [<table> x ptr], align 16
+%tp = getelementptr ptr, ptr %t, i64 <slots>
+store ptr %context, ptr %tp
+%ndarray.p = getelementptr ptr, ptr %context, i64 <at ndarray>
+%ndarray = load ptr, ptr %ndarray.p
+%true.p = getelementptr ptr, ptr %context, i64 <at true>
+%true = load ptr, ptr %true.p
+%data.p = getelementptr i64, ptr %context, i64 <at cell_data>
+%data.offset = load i64, ptr %data.p
+%shared.p = getelementptr i64, ptr %context, i64 <at cell_shared>
+%shared.offset = load i64, ptr %shared.p
+%incref.p = getelementptr ptr, ptr %context, i64 <at incref>
+%incref = load ptr, ptr %incref.p
+%counted = icmp eq i64 %n, <inputs>
+br i1 %counted, label %inputs, label %unusual
+
+inputs:
+br i1 <has inputs>, label %input, label %constants
+input:
+%i = phi i64 [0, %inputs], [%i.next, %input.done]
+%i.entry = mul i64 %i, 5
+%i.at = add i64 %i.entry, <first_input>
+%e = getelementptr i64, ptr %context, i64 %i.at
+%e.kind = getelementptr i64, ptr %e, i64 1
+%e.descr = getelementptr i64, ptr %e, i64 2
+%e.rank = getelementptr i64, ptr %e, i64 3
+%e.dims = getelementptr i64, ptr %e, i64 4
+%slot = load i64, ptr %e
+%kind = load i64, ptr %e.kind
+%descr = load ptr, ptr %e.descr
+%rank = load i64, ptr %e.rank
+%dims = load ptr, ptr %e.dims
+%arg.p = getelementptr ptr, ptr %args, i64 %i
+%arg = load ptr, ptr %arg.p
+%is.cell = icmp ne i64 %kind, 0
+br i1 %is.cell, label %cell, label %array
+cell:
+%shared.at = getelementptr i8, ptr %arg, i64 %shared.offset
+%shared = load ptr, ptr %shared.at
+%is.shared = icmp eq ptr %shared, %true
+%is.written = icmp eq i64 %kind, 2
+%is.bad = and i1 %is.shared, %is.written
+%data.at = getelementptr i8, ptr %arg, i64 %data.offset
+%cell.array = load ptr, ptr %data.at
+br i1 %is.bad, label %unusual, label %array
+array:
+%a = phi ptr [%arg, %input], [%cell.array, %cell]
+%a.type.p = getelementptr i8, ptr %a, i64 8
+%a.type = load ptr, ptr %a.type.p
+%is.array = icmp eq ptr %a.type, %ndarray
+br i1 %is.array, label %look, label %unusual
+look:
+%a.data.p = getelementptr i8, ptr %a, i64 16
+%a.rank.p = getelementptr i8, ptr %a, i64 24
+%a.dims.p = getelementptr i8, ptr %a, i64 32
+%a.descr.p = getelementptr i8, ptr %a, i64 56
+%a.flags.p = getelementptr i8, ptr %a, i64 64
+%a.data = load ptr, ptr %a.data.p
+%a.rank = load i32, ptr %a.rank.p
+%a.dims = load ptr, ptr %a.dims.p
+%a.descr = load ptr, ptr %a.descr.p
+%a.flags = load i32, ptr %a.flags.p
+%same.descr = icmp eq ptr %a.descr, %descr
+%a.rank64 = sext i32 %a.rank to i64
+%same.rank = icmp eq i64 %a.rank64, %rank
+%layout = and i32 %a.flags, 257
+%same.layout = icmp eq i32 %layout, 257
+%same.1 = and i1 %same.descr, %same.rank
+%same = and i1 %same.1, %same.layout
+br i1 %same, label %sizes, label %unusual
+sizes:
+%scalar = icmp eq i64 %rank, 0
+br i1 %scalar, label %input.done, label %size
+size:
+%d = phi i64 [0, %sizes], [%d.next, %size.done]
+%d.got.p = getelementptr i64, ptr %a.dims, i64 %d
+%d.want.p = getelementptr i64, ptr %dims, i64 %d
+%d.got = load i64, ptr %d.got.p
+%d.want = load i64, ptr %d.want.p
+%d.same = icmp eq i64 %d.got, %d.want
+br i1 %d.same, label %size.done, label %unusual
+size.done:
+%d.next = add i64 %d, 1
+%d.more = icmp ult i64 %d.next, %rank
+br i1 %d.more, label %size, label %input.done
+input.done:
+%slot.p = getelementptr ptr, ptr %t, i64 %slot
+store ptr %a.data, ptr %slot.p
+%i.next = add i64 %i, 1
+%i.more = icmp ult i64 %i.next, <inputs>
+br i1 %i.more, label %input, label %constants
+
+constants:
+br i1 <has constants>, label %constant, label %outputs
+constant:
+%k = phi i64 [0, %constants], [%k.next, %constant]
+%k.entry = mul i64 %k, 2
+%k.at = add i64 %k.entry, <first_constant>
+%k.e = getelementptr i64, ptr %context, i64 %k.at
+%k.slot = load i64, ptr %k.e
+%k.e1 = getelementptr i64, ptr %k.e, i64 1
+%k.data = load ptr, ptr %k.e1
+%k.place = getelementptr ptr, ptr %t, i64 %k.slot
+store ptr %k.data, ptr %k.place
+%k.next = add i64 %k, 1
+%k.more = icmp ult i64 %k.next, <constants>
+br i1 %k.more, label %constant, label %outputs
+
+outputs:
+%tuple_new.p = getelementptr ptr, ptr %context, i64 <at tuple_new>
+%tuple_new = load ptr, ptr %tuple_new.p
+%array_new.p = getelementptr ptr, ptr %context, i64 <at array_new>
+%array_new = load ptr, ptr %array_new.p
+%decref.p = getelementptr ptr, ptr %context, i64 <at decref>
+%decref = load ptr, ptr %decref.p
+%result = call ptr %tuple_new(i64 <outputs>)
+%got.tuple = icmp ne ptr %result, null
+br i1 %got.tuple, label %make, label %failed
+make:
+br i1 <has outputs>, label %output, label %ready
+output:
+%o = phi i64 [0, %make], [%o.next, %output.done]
+%o.entry = mul i64 %o, 4
+%o.at = add i64 %o.entry, <first_output>
+%o.e = getelementptr i64, ptr %context, i64 %o.at
+%o.e1 = getelementptr i64, ptr %o.e, i64 1
+%o.e2 = getelementptr i64, ptr %o.e, i64 2
+%o.e3 = getelementptr i64, ptr %o.e, i64 3
+%o.slot = load i64, ptr %o.e
+%o.descr = load ptr, ptr %o.e1
+%o.rank64 = load i64, ptr %o.e2
+%o.rank = trunc i64 %o.rank64 to i32
+%o.dims = load ptr, ptr %o.e3
+call void %incref(ptr %o.descr)
+%made = call ptr %array_new(ptr %ndarray, ptr %o.descr, i32 %o.rank, ptr %o.dims, ptr null, ptr null, i32 0, ptr null)
+%made.ok = icmp ne ptr %made, null
+br i1 %made.ok, label %output.done, label %drop
+output.done:
+%o.data.p = getelementptr i8, ptr %made, i64 16
+%o.data = load ptr, ptr %o.data.p
+%o.place = getelementptr ptr, ptr %t, i64 %o.slot
+store ptr %o.data, ptr %o.place
+%o.next = add i64 %o, 1
+%item = getelementptr ptr, ptr %result, i64 %o
+%item.p = getelementptr i8, ptr %item, i64 24
+store ptr %made, ptr %item.p
+%o.more = icmp ult i64 %o.next, <outputs>
+br i1 %o.more, label %output, label %ready
+drop:
+call void %decref(ptr %result)
+br label %failed
+
+ready:
+%scratch.p = getelementptr ptr, ptr %context, i64 <at scratch>
+br i1 <has scratch>, label %scratch, label %run
+scratch:
+%old = atomicrmw xchg ptr %scratch.p, ptr null seq_cst
+%have = icmp ne ptr %old, null
+br i1 %have, label %run, label %allocate
+allocate:
+%allocate.p = getelementptr ptr, ptr %context, i64 <at allocate>
+%allocator = load ptr, ptr %allocate.p
+%fresh = call ptr %allocator(i64 64, i64 <scratch>)
+%allocated = icmp ne ptr %fresh, null
+br i1 %allocated, label %run, label %no.memory
+no.memory:
+call void %decref(ptr %result)
+br label %unusual
+
+run:
+%block = phi ptr [null, %ready], [%old, %scratch], [%fresh, %allocate]
+store ptr %block, ptr %t
+%thread.p = getelementptr ptr, ptr %t, i64 <thread>
+%save.p = getelementptr ptr, ptr %context, i64 <at save_thread>
+%save = load ptr, ptr %save.p
+%restore.p = getelementptr ptr, ptr %context, i64 <at restore_thread>
+%restore = load ptr, ptr %restore.p
+br i1 <has gil>, label %released, label %holding
+released:
+%state = call ptr %save()
+store ptr %state, ptr %thread.p
+%status.1 = call i32 @weft_main(ptr %t)
+%state.now = load ptr, ptr %thread.p
+call void %restore(ptr %state.now)
+br label %finish
+holding:
+store ptr null, ptr %thread.p
+%status.2 = call i32 @weft_main(ptr %t)
+br label %finish
+
+finish:
+%status = phi i32 [%status.1, %released], [%status.2, %holding]
+br i1 <has scratch>, label %keep, label %answer
+keep:
+%other = atomicrmw xchg ptr %scratch.p, ptr %block seq_cst
+%free.p = getelementptr ptr, ptr %context, i64 <at free>
+%free = load ptr, ptr %free.p
+call void %free(ptr %other)
+br label %answer
+answer:
+%fine = icmp eq i32 %status, 0
+br i1 %fine, label %good, label %bad
+good:
+ret ptr %result
+bad:
+call void %decref(ptr %result)
+%interrupted = icmp slt i32 %status, 0
+br i1 %interrupted, label %failed, label %unusual
+failed:
+ret ptr null
+unusual:
+%no.p = getelementptr ptr, ptr %context, i64 <at not_implemented>
+%no = load ptr, ptr %no.p
+%incref2.p = getelementptr ptr, ptr %context, i64 <at incref>
+%incref2 = load ptr, ptr %incref2.p
+call void %incref2(ptr %no)
+ret ptr %no
+}
+"""
+
+# Asks Python whether a signal came, taking the GIL for that if it was released.
+_INTERRUPTED = """
+define i32 @weft_interrupted(ptr %t) {
+entry:
+%context.p = getelementptr ptr, ptr %t, i64 <slots>
+%context = load ptr, ptr %context.p
+%thread.p = getelementptr ptr, ptr %t, i64 <thread>
+%state = load ptr, ptr %thread.p
+%held = icmp eq ptr %state, null
+%restore.p = getelementptr ptr, ptr %context, i64 <at restore_thread>
+%restore = load ptr, ptr %restore.p
+%check.p = getelementptr ptr, ptr %context, i64 <at check_signals>
+%check = load ptr, ptr %check.p
+%save.p = getelementptr ptr, ptr %context, i64 <at save_thread>
+%save = load ptr, ptr %save.p
+br i1 %held, label %ask, label %take
+take:
+call void %restore(ptr %state)
+br label %ask
+ask:
+%answer = call i32 %check()
+br i1 %held, label %end, label %give
+give:
+%again = call ptr %save()
+store ptr %again, ptr %thread.p
+br label %end
+end:
+ret i32 %answer
+}
+"""

@@ -19,7 +19,17 @@ Index = tuple[Scalar, ...]
 
 
 class NotCompilable(Exception):
-    """Something has no native form; says what and why."""
+    """Something has no native form; says what, why, and at which line of the user."""
+
+    def __init__(self, reason: str, node: Any = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.node = node
+
+    def __str__(self) -> str:
+        if self.node is None:
+            return self.reason
+        return f"{self.reason} ({self.node.name!r}, {self.node.location})"
 
 
 class ElementSource(Protocol):

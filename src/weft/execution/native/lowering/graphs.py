@@ -18,6 +18,7 @@ from weft.execution.native.lowering import (  # the families register their rule
     reductions as reductions,
     state as state,
 )
+from weft.execution.native.pace import breathe
 from weft.execution.native.lowering.rules import check_dtype, copy_rule, rule_of
 from weft.execution.native.program import Program
 from weft.execution.native.schedule import Block, Keep, Write
@@ -132,11 +133,17 @@ class Lowering:
         rule = rule_of(node.op.name)
         if rule is None:
             if not isinstance(node.op.native, Pointwise):
-                raise NotCompilable(f"{node.op.name} has no native form")
+                raise NotCompilable(f"{node.op.name} has no native form", node)
             rule = pointwise.lower_pointwise
         if not node.op.has_resources and not _has_stacks(node):
             check_dtype(node)
-        results = rule(self, node, inputs)
+        breathe()
+        try:
+            results = rule(self, node, inputs)
+        except NotCompilable as reason:
+            if reason.node is None:
+                reason.node = node
+            raise
         if results is None:
             return []
         return [results] if isinstance(results, (Value, Cell)) else list(results)

@@ -161,7 +161,7 @@ def check_dtype(node: Node) -> None:
     """Refuses what native code cannot hold, such as strings."""
     for tensor in (*node.inputs, *node.outputs):
         if not has_memory_type(tensor.dtype):
-            raise NotCompilable(f"{node.op.name} of {tensor.dtype.name} stays with NumPy")
+            raise NotCompilable(f"{node.op.name} of {tensor.dtype.name} stays with NumPy", node)
 
 
 def known(tensor: Any) -> np.ndarray[Any, Any]:

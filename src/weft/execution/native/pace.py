@@ -1,0 +1,27 @@
+"""Keeps background compilation from being felt: pauses between small pieces of work."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+_SLICE = 0.0005  # seconds of work between pauses
+_REST = 6  # times as long as it worked
+
+_local = threading.local()
+
+
+def slow_down_this_thread() -> None:
+    """From now on `breathe` makes this thread pause."""
+    _local.since = time.perf_counter()
+
+
+def breathe() -> None:
+    """Called between pieces of work; other threads get the GIL meanwhile."""
+    since = getattr(_local, "since", None)
+    if since is None:
+        return
+    worked = time.perf_counter() - since
+    if worked > _SLICE:
+        time.sleep(_REST * worked)
+        _local.since = time.perf_counter()

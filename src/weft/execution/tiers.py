@@ -1,0 +1,199 @@
+"""Which tier runs a graph: NumPy at once, machine code when it is worth it.
+
+Hot path: `plan.run(*values)`; `run` is replaced when the tier changes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft import config
+from weft.core.cells import VariableCell
+from weft.errors import UnimplementedError
+from weft.execution import background
+from weft.execution.numpy.plan import NumpyPlan
+from weft.graph.ir import Graph
+from weft.graph.passes import optimize
+from weft.graph.passes.forget import forget_gradients
+
+_MOST_SHAPES = 4  # native versions of one graph
+_TRIALS = 5
+# Compiling takes about this long, and is begun when NumPy has spent half of it.
+_SECONDS_PER_GRAPH, _SECONDS_PER_NODE = 0.03, 0.0015
+_DETERMINISTIC_CALL = 10
+
+
+class TieredPlan:
+    """The executable form of a graph, whichever tier it is on."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = forget_gradients(graph)
+        self.numpy = NumpyPlan(optimize(self.graph))
+        self.tier = "numpy"
+        self.compiled: list[Any] = []  # native versions, the newest first
+        self.left_out: str | None = None  # why there is no native version
+        self._jit = graph.jit_compile
+        self._spent = 0.0
+        self._calls = 0
+        self._best = float("inf")
+        self._trials: list[float] = []
+        self._misses = 0
+        self._reads: tuple[int, ...] = ()
+        nodes = len(graph.nodes)
+        self._worth = (_SECONDS_PER_GRAPH + _SECONDS_PER_NODE * nodes) / 2
+        self.run: Callable[..., Any] = self._first
+        effects = graph.effects
+        if not effects.writes:  # a call that writes is made with all its variables locked
+            position = {id(x): i for i, x in enumerate(graph.all_inputs)}
+            self._reads = tuple([position[id(t)] for t in effects.reads])
+
+    def __call__(self, *values: Any) -> Any:
+        return self.run(*values)
+
+    @property
+    def source(self) -> str:
+        """The Python code of the NumPy tier."""
+        return self.numpy.source
+
+    # --- before there is native code ---------------------------------------------------------------
+
+    def _first(self, *values: Any) -> Any:
+        """Decides how to begin, by the settings at the first call."""
+        wanted = config.execution_wanted()
+        if self._jit is False or wanted == "numpy":
+            self.run = self.numpy
+        elif self._jit or wanted == "native":
+            self.run = self._compile_at_once
+        else:
+            self.run = self._watched
+        return self.run(*values)
+
+    def _watched(self, *values: Any) -> Any:
+        """On NumPy, until so much time was spent that compiling pays."""
+        started = time.perf_counter()
+        out = self.numpy(*values)
+        took = time.perf_counter() - started
+        self._calls += 1
+        self._spent += took
+        self._best = min(self._best, took)
+        if config.flags.deterministic:
+            if self._calls == _DETERMINISTIC_CALL:
+                self._compile(values)
+        elif self._spent > self._worth and self._calls > 2:
+            self.run = self.numpy
+            kinds = _descriptions(values)
+            background.submit(lambda: self._compile_in_background(kinds))
+        return out
+
+    def _compile_in_background(self, values: Sequence[Any]) -> None:
+        pace = importlib.import_module("weft.execution.native.pace")
+        pace.slow_down_this_thread()
+        self._compile(values)
+
+    def _compile_at_once(self, *values: Any) -> Any:
+        if not self._compile(values):
+            if self._jit:
+                raise UnimplementedError(
+                    None,
+                    None,
+                    f"jit_compile=True: {self.graph.name} cannot be compiled, {self.left_out}. "
+                    "Leave jit_compile out: then what can be compiled is, and NumPy does the rest.",
+                )
+            self.run = self.numpy
+        return self.run(*values)
+
+    def _compile(self, values: Sequence[Any]) -> bool:
+        # Only when it is needed: LLVM takes a tenth of a second to load.
+        native = importlib.import_module("weft.execution.native.compile")
+        try:
+            made = native.compile_graph(self.graph, values, whole=bool(self._jit))
+        except native.NotCompilable as reason:
+            self.left_out = str(reason)
+            self.run = self.numpy
+            return False
+        self.compiled.insert(0, made)
+        self._trials = []
+        sure = self._jit or config.flags.deterministic or config.execution_wanted() == "native"
+        self.run = self._native if sure else self._on_trial
+        self.tier = "native"
+        return True
+
+    # --- with native code --------------------------------------------------------------------------
+
+    def _on_trial(self, *values: Any) -> Any:
+        """The first native calls are timed: the faster tier is kept."""
+        started = time.perf_counter()
+        out = self._native(*values)
+        self._trials.append(time.perf_counter() - started)
+        if len(self._trials) >= _TRIALS:
+            if min(self._trials) > self._best:
+                self.run, self.tier = self.numpy, "numpy"
+                self.left_out = (
+                    f"NumPy is faster: {self._best * 1e6:.1f} us against "
+                    f"{min(self._trials) * 1e6:.1f} us"
+                )
+            else:
+                self.run = self._native
+        return out
+
+    def _native(self, *values: Any) -> Any:
+        if self._reads:
+            return self._native_locked(values)
+        out = self.compiled[0].call(*values)
+        return out if out is not NotImplemented else self._unusual(values)
+
+    def _native_locked(self, values: tuple[Any, ...]) -> Any:
+        """Variables are not changed by others while machine code reads them."""
+        locks = [lock for _, lock in sorted([(id(values[i]), values[i].lock) for i in self._reads])]
+        held = 0
+        try:
+            for lock in locks:
+                lock.acquire()
+                held += 1
+            out = self.compiled[0].call(*values)
+            return out if out is not NotImplemented else self._unusual(values)
+        finally:
+            for lock in locks[:held]:
+                lock.release()
+
+    def _unusual(self, values: tuple[Any, ...]) -> Any:
+        """Other shapes, strided arrays, shared buffers, or something for NumPy to complain about."""
+        for i, made in enumerate(self.compiled):
+            out = made(*values)
+            if out is not None:
+                if i:  # the shapes used last come first
+                    self.compiled.insert(0, self.compiled.pop(i))
+                return out
+        self._misses += 1
+        fits = any(made.fits(values) for made in self.compiled)
+        if not fits and len(self.compiled) < _MOST_SHAPES and self._may_compile_more():
+            return self.run(*values) if self._compile(values) else self.numpy(*values)
+        return self.numpy(*values)
+
+    def _may_compile_more(self) -> bool:
+        if self._jit or config.execution_wanted() == "native":
+            return True
+        self._spent += self._best
+        return self._misses % 50 == 0
+
+    def wait(self) -> None:
+        """Until what was begun in the background is finished."""
+        background.wait()
+
+
+class _Kind:
+    """The type of an array, without the array: jobs must not keep data alive."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, value: Any) -> None:
+        self.dtype, self.shape = value.dtype, value.shape
+
+
+def _descriptions(values: Sequence[Any]) -> list[Any]:
+    return [
+        _Kind(v) if hasattr(v, "dtype") and not isinstance(v, VariableCell) else v for v in values
+    ]
