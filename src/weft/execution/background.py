@@ -10,60 +10,57 @@ import threading
 from collections.abc import Callable
 
 _log = logging.getLogger("weft")
-_jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-_thread: threading.Thread | None = None
-_start = threading.Lock()
-_ending = False
 
 
-def submit(job: Callable[[], None]) -> None:
-    """Runs a job some time later."""
-    global _thread
-    _jobs.put(job)
-    with _start:
-        if _thread is None and not _ending:
-            _thread = threading.Thread(target=_work, name="weft-compiler", daemon=True)
-            _thread.start()
+class Worker:
+    """Runs jobs one after the other on a thread of its own."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._start = threading.Lock()
+        self._ending = False
+
+    def submit(self, job: Callable[[], None]) -> None:
+        """Runs a job some time later."""
+        self._jobs.put(job)
+        with self._start:
+            if self._thread is None and not self._ending:
+                self._thread = threading.Thread(
+                    target=self._work, name="weft-compiler", daemon=True
+                )
+                self._thread.start()
+
+    def wait(self) -> None:
+        """Returns when all jobs submitted so far are done."""
+        if self._thread is not None:
+            done = threading.Event()
+            self.submit(done.set)
+            done.wait()
+
+    def _work(self) -> None:
+        while True:
+            job = self._jobs.get()
+            if job is None or self._ending:
+                return
+            try:
+                job()
+            except Exception as error:  # noqa: BLE001 - the function goes on, whatever happened here
+                _log.warning(
+                    "Compiling in the background failed, the function goes on with NumPy: %s: %s",
+                    type(error).__name__,
+                    error,
+                )
+
+    def stop(self) -> None:
+        """LLVM must not be running while the process takes itself apart."""
+        self._ending = True
+        if self._thread is not None:
+            self._jobs.put(None)
+            self._thread.join()
 
 
-def wait() -> None:
-    """Returns when all jobs submitted so far are done."""
-    if _thread is None:
-        return
-    done = threading.Event()
-    submit(done.set)
-    done.wait()
-
-
-def _work() -> None:
-    while True:
-        job = _jobs.get()
-        if job is None or _ending:
-            return
-        try:
-            job()
-        except Exception as error:  # the function goes on with NumPy, whatever happened here
-            _log.warning(
-                "Compiling in the background failed, NumPy goes on running the function: %s: %s",
-                type(error).__name__,
-                error,
-            )
-
-
-def _stop() -> None:
-    """LLVM must not be running while the process takes itself apart."""
-    global _ending
-    _ending = True
-    if _thread is not None:
-        _jobs.put(None)
-        _thread.join()
-
-
-def _reset_in_child() -> None:
-    """A forked process has no thread yet, and no jobs."""
-    global _jobs, _thread, _start
-    _jobs, _thread, _start = queue.SimpleQueue(), None, threading.Lock()
-
-
-atexit.register(_stop)
-os.register_at_fork(after_in_child=_reset_in_child)
+worker = Worker()
+atexit.register(worker.stop)
+# A forked process has no thread yet, and no jobs.
+os.register_at_fork(after_in_child=worker.__init__)  # type: ignore[misc]

@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft import config
+from weft.core import dtypes
 from weft.core.cells import VariableCell
 from weft.errors import UnimplementedError
-from weft.execution import background
+from weft.execution.background import worker
 from weft.execution.numpy.plan import NumpyPlan
 from weft.graph.ir import Graph
 from weft.graph.passes import optimize
@@ -42,6 +43,8 @@ class TieredPlan:
         self._trials: list[float] = []
         self._misses = 0
         self._reads: tuple[int, ...] = ()
+        resources = [i for i, x in enumerate(graph.inputs) if x.dtype is dtypes.resource]
+        self._given_variables = resources if len(resources) > 1 or graph.captures else []
         nodes = len(graph.nodes)
         self._worth = (_SECONDS_PER_GRAPH + _SECONDS_PER_NODE * nodes) / 2
         self.run: Callable[..., Any] = self._first
@@ -58,7 +61,7 @@ class TieredPlan:
         """The Python code of the NumPy tier."""
         return self.numpy.source
 
-    # --- before there is native code ---------------------------------------------------------------
+    # --- before there is native code ---------------------------------------------------------
 
     def _first(self, *values: Any) -> Any:
         """Decides how to begin, by the settings at the first call."""
@@ -85,7 +88,7 @@ class TieredPlan:
         elif self._spent > self._worth and self._calls > 2:
             self.run = self.numpy
             kinds = _descriptions(values)
-            background.submit(lambda: self._compile_in_background(kinds))
+            worker.submit(lambda: self._compile_in_background(kinds))
         return out
 
     def _compile_in_background(self, values: Sequence[Any]) -> None:
@@ -110,7 +113,7 @@ class TieredPlan:
         native = importlib.import_module("weft.execution.native.compile")
         try:
             made = native.compile_graph(self.graph, values, whole=bool(self._jit))
-        except native.NotCompilable as reason:
+        except native.NotCompilableError as reason:
             self.left_out = str(reason)
             self.run = self.numpy
             return False
@@ -121,7 +124,7 @@ class TieredPlan:
         self.tier = "native"
         return True
 
-    # --- with native code --------------------------------------------------------------------------
+    # --- with native code --------------------------------------------------------------------
 
     def _on_trial(self, *values: Any) -> Any:
         """The first native calls are timed: the faster tier is kept."""
@@ -140,10 +143,17 @@ class TieredPlan:
         return out
 
     def _native(self, *values: Any) -> Any:
+        if self._given_variables and self._has_aliases(values):
+            return self.numpy(*values)
         if self._reads:
             return self._native_locked(values)
         out = self.compiled[0].call(*values)
         return out if out is not NotImplemented else self._unusual(values)
+
+    def _has_aliases(self, values: tuple[Any, ...]) -> bool:
+        """Whether one variable was passed twice, which native code does not expect."""
+        cells = [id(v) for v in values if isinstance(v, VariableCell)]
+        return len(set(cells)) != len(cells)
 
     def _native_locked(self, values: tuple[Any, ...]) -> Any:
         """Variables are not changed by others while machine code reads them."""
@@ -160,7 +170,7 @@ class TieredPlan:
                 lock.release()
 
     def _unusual(self, values: tuple[Any, ...]) -> Any:
-        """Other shapes, strided arrays, shared buffers, or something for NumPy to complain about."""
+        """Other shapes, strided arrays, shared buffers, or an error for NumPy to report."""
         for i, made in enumerate(self.compiled):
             out = made(*values)
             if out is not None:
@@ -181,7 +191,7 @@ class TieredPlan:
 
     def wait(self) -> None:
         """Until what was begun in the background is finished."""
-        background.wait()
+        worker.wait()
 
 
 class _Kind:

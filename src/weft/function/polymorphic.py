@@ -260,6 +260,7 @@ class Function:
             graph = self._trace_graph(types, inputs)
         finally:
             self._in_progress.discard(types)
+        graph.jit_compile = self._jit_compile
         concrete = ConcreteFunction(graph, self._parameters, types)
         self._store(types, concrete)
         self._trace_count += 1

@@ -137,7 +137,7 @@ class Builder:
         other._numbers = self._numbers
         return other
 
-    # --- instructions --------------------------------------------------------------------------
+    # --- instructions ------------------------------------------------------------------------
 
     def fresh(self) -> str:
         """A new register name."""
@@ -188,7 +188,7 @@ class Builder:
         arguments = ", ".join(f"{x.type} {x.text}" for x in operands)
         return self.pure(f"call {kind} @{name}({arguments})", kind, *operands)
 
-    # --- numbers -------------------------------------------------------------------------------
+    # --- numbers -----------------------------------------------------------------------------
 
     def number(self, kind: str, value: Any) -> Scalar:
         """A literal."""
@@ -247,7 +247,7 @@ class Builder:
         """x * y + z, rounded once where the processor can."""
         return self.intrinsic("fmuladd", x, y, z)
 
-    # --- memory --------------------------------------------------------------------------------
+    # --- memory ------------------------------------------------------------------------------
 
     def address(self, pointer: str, kind: str, offset: Scalar) -> Scalar:
         """The place of an element."""

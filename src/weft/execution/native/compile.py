@@ -14,7 +14,7 @@ from weft.execution.native.executable import Executable
 from weft.execution.native.specialize import specialize
 from weft.execution.native.trampoline import full_text
 from weft.execution.native.translate import Translation, translate
-from weft.execution.native.values import NotCompilable as NotCompilable
+from weft.execution.native.values import NotCompilableError as NotCompilableError
 from weft.graph.ir import Graph
 
 _RESOURCE = TensorSpec.of(dtypes.resource, ())
@@ -27,14 +27,14 @@ def types_of(values: Sequence[Any]) -> tuple[list[TensorSpec], list[TensorSpec |
     for value in values:
         if isinstance(value, VariableCell):
             if value.data is None:
-                raise NotCompilable(f"the variable {value.name!r} is not initialised")
+                raise NotCompilableError(f"the variable {value.name!r} is not initialised")
             specs.append(_RESOURCE)
             variables.append(_spec(value.data))
         elif hasattr(value, "dtype") and hasattr(value, "shape"):
             specs.append(_spec(value))
             variables.append(None)
         else:
-            raise NotCompilable(f"an input is a {type(value).__name__}")
+            raise NotCompilableError(f"an input is a {type(value).__name__}")
     return specs, variables
 
 

@@ -90,7 +90,7 @@ def _power_of_two(b: Builder, n: Scalar) -> Scalar:
     return b.convert("bitcast", bits, "float")
 
 
-# --- exponential ----------------------------------------------------------------------------------
+# --- exponential ----------------------------------------------------------------------------
 
 
 def _reduced_exp(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
@@ -133,7 +133,7 @@ exp = _in_c("exp", _exp)
 expm1 = _in_c("expm1", _expm1)
 
 
-# --- logarithm ------------------------------------------------------------------------------------
+# --- logarithm ------------------------------------------------------------------------------
 
 
 def _log(b: Builder, x: Scalar) -> Scalar:
@@ -180,7 +180,7 @@ log = _in_c("log", _log)
 log1p = _in_c("log1p", _log1p)
 
 
-# --- hyperbolic and logistic ----------------------------------------------------------------------
+# --- hyperbolic and logistic ----------------------------------------------------------------
 
 
 def _tanh(b: Builder, x: Scalar) -> Scalar:
@@ -212,7 +212,7 @@ def softplus(b: Builder, x: Scalar) -> Scalar:
 tanh = _in_c("tanh", _tanh)
 
 
-# --- error function -------------------------------------------------------------------------------
+# --- error function -------------------------------------------------------------------------
 
 
 def _erf(b: Builder, x: Scalar) -> Scalar:
@@ -229,7 +229,7 @@ def _erf(b: Builder, x: Scalar) -> Scalar:
 erf = _in_c("erf", _erf)
 
 
-# --- trigonometric --------------------------------------------------------------------------------
+# --- trigonometric --------------------------------------------------------------------------
 
 _FIRST_LARGE = 2.0**30
 _EXPONENTS = 105  # a float32 is m * 2**e with a 24-bit m and e < 105
@@ -334,7 +334,7 @@ sin = _in_c("sin", _sin)
 cos = _in_c("cos", _cos)
 
 
-# --- power ----------------------------------------------------------------------------------------
+# --- power ----------------------------------------------------------------------------------
 
 
 def _log2_in_double(b: Builder, x: Scalar) -> Scalar:
@@ -398,7 +398,7 @@ def power(b: Builder, x: Scalar, y: Scalar) -> Scalar:
     return _pow(b, x, y)
 
 
-# --- what is left to the C library ----------------------------------------------------------------
+# --- what is left to the C library ----------------------------------------------------------
 
 
 def by_c_library(name: str) -> Unary:

@@ -15,8 +15,8 @@ import numpy as np
 
 from weft.core.cells import VariableCell
 from weft.execution.native.compiler import MachineCode
-from weft.execution.native.translate import Translation
 from weft.execution.native.trampoline import CELL, CONTEXT, PLAIN, WRITTEN_CELL, context_entries
+from weft.execution.native.translate import Translation
 
 _api = ctypes.pythonapi
 _METH_FASTCALL = 0x80
@@ -75,7 +75,7 @@ def _fixed_context() -> tuple[int, ...]:
         "cell_data": _slot_offset("data"),
         "cell_shared": _slot_offset("shared"),
     }
-    return tuple([values[name] for name in CONTEXT])
+    return tuple([values[name] or 0 for name in CONTEXT])
 
 
 class Executable:
@@ -93,7 +93,7 @@ class Executable:
         self._sizes = [np.array([*v.shape, 0], np.intp) for v in (*inputs, *translation.outputs)]
         self._dtypes = [v.dtype.numpy_dtype for v in (*inputs, *translation.outputs)]
         described = [
-            (memory[id(v)].slot, id(t), len(v.shape), sizes.ctypes.data)
+            (memory[id(v)].table_slot, id(t), len(v.shape), sizes.ctypes.data)
             for v, t, sizes in zip(
                 (*inputs, *translation.outputs), self._dtypes, self._sizes, strict=True
             )
@@ -106,7 +106,7 @@ class Executable:
             _fixed_context(),
             [(slot, kind, *rest) for kind, (slot, *rest) in zip(kinds, described)],
             [
-                (memory[id(v)].slot, array.ctypes.data)
+                (memory[id(v)].table_slot, array.ctypes.data)
                 for v, array in zip(translation.constant_slots, self._arrays, strict=True)
             ],
             described[len(inputs) :],

@@ -17,6 +17,12 @@ class Buffer:
         self.moved_to: Buffer | None = None  # where its value is computed instead
 
     @property
+    def table_slot(self) -> int:
+        """The slot of a buffer that is known to have one."""
+        assert self.slot is not None
+        return self.slot
+
+    @property
     def final(self) -> Buffer:
         """The buffer that is used in the end."""
         buffer = self

@@ -60,7 +60,7 @@ class NestWriter:
             ]
         )
 
-    # --- elements ------------------------------------------------------------------------------
+    # --- elements ----------------------------------------------------------------------------
 
     def at(self, value: Value, index: Sequence[Scalar]) -> Scalar:
         """The element of a value at an index, in a register."""
@@ -141,7 +141,7 @@ class NestWriter:
             self._entry += pointer_lines(name, buffer)
         return name
 
-    # --- roots ---------------------------------------------------------------------------------
+    # --- roots -------------------------------------------------------------------------------
 
     def compute(self, roots: Iterable[Value]) -> dict[int, Scalar]:
         """The elements of all roots; roots are not read from memory here, even if they are kept."""
@@ -157,7 +157,7 @@ class NestWriter:
         pointer = self.pointer(self._schedule.memory[id(value)])
         self.b.store(pointer, value.dtype, self.offset(dims, index), element, len(self.loops))
 
-    # --- reductions ----------------------------------------------------------------------------
+    # --- reductions --------------------------------------------------------------------------
 
     def reduce(self, root: Reduced, element: Scalar) -> None:
         """Combines the elements of one root over its axes."""
@@ -254,7 +254,7 @@ class NestWriter:
             f"{label}.end:",
         ]
 
-    # --- text ----------------------------------------------------------------------------------
+    # --- text --------------------------------------------------------------------------------
 
     def function(self, name: str) -> str:
         """The whole function; it returns whether the result is in doubt."""
@@ -349,9 +349,7 @@ def merged_axes(schedule: Schedule, nest: Nest) -> list[list[int]]:
 def _inlined(schedule: Schedule, nest: Nest) -> list[Value] | None:
     """Every value a nest touches; None if some are not elementwise."""
     own = {id(root) for root in nest.roots}
-    stack: list[Value] = []
-    for root in nest.roots:
-        stack.append(root.source if isinstance(root, Reduced) else root)
+    stack = [root.source if isinstance(root, Reduced) else root for root in nest.roots]
     seen: dict[int, Value] = {}
     while stack:
         v = stack.pop()

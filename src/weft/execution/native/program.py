@@ -36,7 +36,7 @@ class Program:
         self.schedules: list[Schedule] = []
         self._labels = 0
 
-    # --- memory --------------------------------------------------------------------------------
+    # --- memory ------------------------------------------------------------------------------
 
     def slot(self, value: Stored) -> Stored:
         """Reserves a slot of the table for a value."""
@@ -49,7 +49,7 @@ class Program:
         buffer = self.memory[id(value)] = Buffer(value.size * value.dtype.size)
         return buffer
 
-    # --- building ------------------------------------------------------------------------------
+    # --- building ----------------------------------------------------------------------------
 
     def schedule(self, block: Block) -> Schedule:
         """The steps of a block."""
@@ -120,7 +120,7 @@ class Program:
         nests.emit_assembly(self.module, schedule, step, name)
         self.line(f"call i1 @{name}(ptr %t)")
 
-    # --- lines of the main function --------------------------------------------------------------
+    # --- lines of the main function ----------------------------------------------------------
 
     def line(self, text: str) -> None:
         """One line."""

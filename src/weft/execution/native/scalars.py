@@ -50,7 +50,7 @@ for _name in ("ceil", "floor", "rint"):
     _rule(_name)(lambda b, t, attrs, x, name=_name: b.intrinsic(name, x))
 
 
-# --- arithmetic -----------------------------------------------------------------------------------
+# --- arithmetic -----------------------------------------------------------------------------
 
 
 @_rule("add bias_add", REAL)
@@ -161,7 +161,7 @@ def _atan2(b: Builder, t: DType, attrs: Any, y: Scalar, x: Scalar) -> Scalar:
     return b.convert("fptrunc", b.call("atan2", "double", *wide), x.type)
 
 
-# --- division that rounds; integers are checked for zeros before ----------------------------------
+# --- division that rounds; integers are checked for zeros before ----------------------------
 
 
 @_rule("floor_divide", REAL)
@@ -235,7 +235,7 @@ def _is_too_high(b: Builder, rest: Scalar, y: Scalar) -> Scalar:
     return b.binary("and", b.compare("ne", rest, zero), other_sign)
 
 
-# --- zero wins ------------------------------------------------------------------------------------
+# --- zero wins ------------------------------------------------------------------------------
 
 
 def _zero_where(b: Builder, x: Scalar, out: Scalar) -> Scalar:
@@ -272,7 +272,7 @@ def _xlog1py(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     return _zero_where(b, x, b.mul(x, b.rounded(elementary.log1p(b, y), t)))
 
 
-# --- comparisons, logic, bits ---------------------------------------------------------------------
+# --- comparisons, logic, bits ---------------------------------------------------------------
 
 
 def _less(b: Builder, t: DType, x: Scalar, y: Scalar) -> Scalar:
@@ -352,7 +352,7 @@ def _select(b: Builder, t: DType, attrs: Any, condition: Scalar, x: Scalar, y: S
     return b.select(condition, x, y)
 
 
-# --- activations ----------------------------------------------------------------------------------
+# --- activations ----------------------------------------------------------------------------
 
 
 def _is_positive(b: Builder, t: DType, x: Scalar) -> Scalar:
@@ -412,9 +412,7 @@ _SELU_SCALE_ALPHA = 1.7580993408473768
 
 @_rule("selu")
 def _selu(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
-    below = b.mul(
-        _constant(b, t, x, _SELU_SCALE_ALPHA), b.rounded(elementary.expm1(b, x), t)
-    )
+    below = b.mul(_constant(b, t, x, _SELU_SCALE_ALPHA), b.rounded(elementary.expm1(b, x), t))
     above = b.mul(_constant(b, t, x, _SELU_SCALE), x)
     return b.select(b.compare("olt", x, b.like(x, 0.0)), below, above)
 
@@ -431,7 +429,7 @@ def _softsign(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
     return b.div(x, b.rounded(b.add(b.intrinsic("fabs", x), b.like(x, 1.0)), t))
 
 
-# --- casts ----------------------------------------------------------------------------------------
+# --- casts ----------------------------------------------------------------------------------
 
 
 @_rule("cast", REAL | BOOL)

@@ -29,11 +29,14 @@ from weft.execution.native.values import (
     Value,
 )
 
-_COSTLY = frozenset(
-    "exp expm1 log log1p tanh sigmoid softplus erf erfc sin cos tan pow atan2 arccos arccosh "
-    "arcsin arcsinh arctan arctanh cosh sinh lgamma elu selu xlogy xlog1py".split()
-)
-_SLOW = frozenset("divide sqrt rsqrt reciprocal floor_divide floor_mod truncate_mod".split())
+_COSTLY = frozenset({
+    "exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus", "erf", "erfc", "sin", "cos",
+    "tan", "pow", "atan2", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cosh",
+    "sinh", "lgamma", "elu", "selu", "xlogy", "xlog1py",
+})  # fmt: skip
+_SLOW = frozenset({
+    "divide", "sqrt", "rsqrt", "reciprocal", "floor_divide", "floor_mod", "truncate_mod",
+})  # fmt: skip
 _KEEP_FROM = 4  # the cost from which a value with several uses is kept
 _INLINE_LIMIT = 64
 _NEST_LIMIT = 300
@@ -46,6 +49,7 @@ class Write:
 
     target: Stored
     value: Value
+    renewed: Stored | None = None  # stands for the place once it is written
 
 
 @dataclass(eq=False)
@@ -112,7 +116,7 @@ class Schedule:
             self._do(item)
         self._write(block.outputs)
 
-    # --- items ---------------------------------------------------------------------------------
+    # --- items -------------------------------------------------------------------------------
 
     def _do(self, item: Item) -> None:
         if isinstance(item, Keep):
@@ -120,6 +124,8 @@ class Schedule:
         elif isinstance(item, Write):
             self._keep(item.value)
             self._copy(item)
+            if item.renewed is not None:
+                self._renew(item.renewed, item.target, len(self.steps) - 1)
         else:
             for operand in item.operands:
                 self._keep(operand)
@@ -130,6 +136,12 @@ class Schedule:
                 self._note_reader(base_of(operand), at, same_place=False)
             for result in item.results:
                 self._allocate(result, at)
+            for new, old in item.renewed:
+                self._renew(new, old, at)
+
+    def _renew(self, new: Stored, old: Stored, at: int) -> None:
+        self.memory[id(new)] = self.memory[id(old)]
+        self.kept[id(new)] = at
 
     def _write(self, writes: list[Write]) -> None:
         """All at once: no write may change what another one still reads."""
@@ -177,7 +189,7 @@ class Schedule:
             self.kept.setdefault(id(write.target), at)
         self._note_reader(base_of(write.value), at, same_place=False)
 
-    # --- values --------------------------------------------------------------------------------
+    # --- values ------------------------------------------------------------------------------
 
     def _keep(self, value: Value) -> None:
         """Has a value computed into memory."""
@@ -313,7 +325,7 @@ class Schedule:
     def _note_reader(self, base: Value, step: int, same_place: bool) -> None:
         self._readers.setdefault(id(base), []).append((step, same_place))
 
-    # --- results -------------------------------------------------------------------------------
+    # --- results -----------------------------------------------------------------------------
 
     def is_read_elsewhere(self, value: Value, nest: int) -> bool:
         """Whether a value has to be stored, or is only used in the nest that computes it."""

@@ -207,7 +207,8 @@ output:
 %o.rank = trunc i64 %o.rank64 to i32
 %o.dims = load ptr, ptr %o.e3
 call void %incref(ptr %o.descr)
-%made = call ptr %array_new(ptr %ndarray, ptr %o.descr, i32 %o.rank, ptr %o.dims, ptr null, ptr null, i32 0, ptr null)
+%made = call ptr %array_new(ptr %ndarray, ptr %o.descr, i32 %o.rank,
+  ptr %o.dims, ptr null, ptr null, i32 0, ptr null)
 %made.ok = icmp ne ptr %made, null
 br i1 %made.ok, label %output.done, label %drop
 output.done:

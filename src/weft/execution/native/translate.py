@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from weft.execution.native.lowering.graphs import Cell, Lowering
 from weft.execution.native.lowering.rules import static_shape
 from weft.execution.native.program import Program
 from weft.execution.native.schedule import Write
-from weft.execution.native.values import NotCompilable, Stored
+from weft.execution.native.values import NotCompilableError, Shape, Stored
 from weft.graph.ir import Graph
 
 
@@ -39,8 +39,8 @@ def translate(graph: Graph, variables: Sequence[TensorSpec | None]) -> Translati
     for position, (tensor, variable) in enumerate(zip(graph.all_inputs, variables, strict=True)):
         spec = tensor.spec if variable is None else variable
         if not has_memory_type(spec.dtype) or not spec.is_static:
-            raise NotCompilable(f"the input {tensor.node.name} is {spec}")
-        stored = program.slot(Stored(spec.dtype, spec.dims, tensor.node.name))
+            raise NotCompilableError(f"the input {tensor.node.name} is {spec}")
+        stored = program.slot(Stored(spec.dtype, cast(Shape, spec.dims), tensor.node.name))
         inputs.append((position, stored))
         given.append(stored if variable is None else Cell(stored, tensor.node.name))
     values = lowering.lower(graph, given)
@@ -48,7 +48,7 @@ def translate(graph: Graph, variables: Sequence[TensorSpec | None]) -> Translati
     outputs = []
     for i, (tensor, value) in enumerate(zip(graph.outputs, values, strict=True)):
         if tensor.dtype in (dtypes.resource, dtypes.variant):
-            raise NotCompilable(f"output {i} is a {tensor.dtype.name}")
+            raise NotCompilableError(f"output {i} is a {tensor.dtype.name}")
         shape = static_shape(tensor.node, tensor.index)
         out = program.slot(Stored(tensor.dtype, shape, f"output {i}"))
         outputs.append(out)

@@ -18,7 +18,7 @@ Shape = tuple[int, ...]
 Index = tuple[Scalar, ...]
 
 
-class NotCompilable(Exception):
+class NotCompilableError(Exception):
     """Something has no native form; says what, why, and at which line of the user."""
 
     def __init__(self, reason: str, node: Any = None) -> None:
@@ -148,9 +148,7 @@ class Reduced(Value):
 
     __slots__ = ("axes", "combination", "source")
 
-    def __init__(
-        self, source: Value, axes: tuple[int, ...], combination: str, label: str
-    ) -> None:
+    def __init__(self, source: Value, axes: tuple[int, ...], combination: str, label: str) -> None:
         kept = tuple([n for i, n in enumerate(source.shape) if i not in axes])
         super().__init__(source.dtype, kept, label)
         self.source, self.axes, self.combination = source, axes, combination
@@ -199,6 +197,8 @@ class Kernel:
     def __init__(self, operands: Sequence[Value]) -> None:
         self.operands = tuple(operands)
         self.results: tuple[Stored, ...] = ()
+        # Variables that it changes: (what stands for the new contents, for the old ones).
+        self.renewed: list[tuple[Stored, Stored]] = []
 
     @property
     def work(self) -> int:

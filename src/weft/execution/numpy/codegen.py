@@ -77,7 +77,7 @@ class _Writer:
         self._locals: set[int] = set()
         self._scalars: dict[int, str] = {}
 
-    # --- names ---------------------------------------------------------------------------------
+    # --- names -------------------------------------------------------------------------------
 
     def _free_name(self, wish: str) -> str:
         base = re.sub(r"\W", "_", wish)
@@ -111,7 +111,7 @@ class _Writer:
         name = self.names[id(tensor)]
         return name if tensor.spec.dims else f"as_value({name})"
 
-    # --- lines ---------------------------------------------------------------------------------
+    # --- lines -------------------------------------------------------------------------------
 
     def line(self, depth: int, text: str, node: Node | None = None) -> None:
         self.lines.append(_INDENT * depth + text)
@@ -213,7 +213,7 @@ class _Writer:
     def _literal(self, value: Any, wish: str) -> str:
         return repr(value) if _is_literal(value) else self.bind(value, wish)
 
-    # --- nested graphs -------------------------------------------------------------------------
+    # --- nested graphs -----------------------------------------------------------------------
 
     def _enter(self, graph: Graph, names: list[str]) -> None:
         for tensor, name in zip(graph.all_inputs, names, strict=True):

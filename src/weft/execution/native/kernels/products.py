@@ -37,7 +37,7 @@ class Product(Kernel):
 
     def emit(self, program: Any) -> None:
         name = program.module.new_name("product")
-        batch, m, n, k = self.sizes
+        _, m, n, k = self.sizes
         if m * n * k >= _BLAS_FROM and self.results[0].dtype in (dtypes.float32, dtypes.float64):
             text = self._by_blas(program, name)
         else:
@@ -47,7 +47,7 @@ class Product(Kernel):
 
     def _head(self, program: Any, name: str) -> list[str]:
         lines = [f"define internal i1 @{name}(ptr %t) {{", "entry:"]
-        for register, value in zip("%a0 %b0 %c0".split(), (*self.operands, *self.results)):
+        for register, value in zip(["%a0", "%b0", "%c0"], (*self.operands, *self.results)):
             lines += pointer_lines(register, program.memory[id(base_of(value))])
         return lines
 
@@ -72,7 +72,7 @@ class Product(Kernel):
             "}",
         ]
 
-    # --- BLAS --------------------------------------------------------------------------------------
+    # --- BLAS --------------------------------------------------------------------------------
 
     def _by_blas(self, program: Any, name: str) -> str:
         """Row-major c = a b is column-major c' = b' a'."""
@@ -87,16 +87,19 @@ class Product(Kernel):
         for key, number in numbers.items():
             lines += [f"%{key}.p = alloca i32", f"store i32 {number}, ptr %{key}.p"]
         for key, flag in (("ta", tb), ("tb", ta)):
-            lines += [f"%{key}.p = alloca i8", f"store i8 {ord('T' if flag else 'N')}, ptr %{key}.p"]
-        for key, number in (("alpha", "1.0"), ("beta", "0.0")):
-            lines += [f"%{key}.p = alloca {kind}", f"store {kind} {number}, ptr %{key}.p"]
+            lines += [
+                f"%{key}.p = alloca i8",
+                f"store i8 {ord('T' if flag else 'N')}, ptr %{key}.p",
+            ]
+        for key, factor in (("alpha", "1.0"), ("beta", "0.0")):
+            lines += [f"%{key}.p = alloca {kind}", f"store {kind} {factor}, ptr %{key}.p"]
         arguments = (
             "ptr %ta.p, ptr %tb.p, ptr %m.p, ptr %n.p, ptr %k.p, ptr %alpha.p, ptr %b, "
             "ptr %lda.p, ptr %a, ptr %ldb.p, ptr %beta.p, ptr %c, ptr %ldc.p"
         )
         return "\n".join([*lines, *self._batch_loop([f"call void @{routine}({arguments})"], kind)])
 
-    # --- loops -------------------------------------------------------------------------------------
+    # --- loops -------------------------------------------------------------------------------
 
     def _by_loops(self, program: Any, name: str) -> str:
         _, m, n, k = self.sizes
@@ -205,11 +208,10 @@ class _Rows:
         phis, stores = [], []
         for start, width in group:
             tag = f"{number}.{start}"
-            vector = f"<{width} x {kind}>"
+            vector, zeros = f"<{width} x {kind}>", f"<{width} x i32> zeroinitializer"
             body += [
                 f"%s1.{tag} = insertelement {vector} poison, {kind} %av.{number}, i32 0",
-                f"%s.{tag} = shufflevector {vector} %s1.{tag}, {vector} poison, "
-                f"<{width} x i32> zeroinitializer",
+                f"%s.{tag} = shufflevector {vector} %s1.{tag}, {vector} poison, {zeros}",
                 f"%br.{tag} = mul nuw nsw i64 %{p}, {self.n}",
                 f"%bo.{tag} = add nuw nsw i64 %br.{tag}, {start}",
                 f"%bp.{tag} = getelementptr {kind}, ptr %b, i64 %bo.{tag}",

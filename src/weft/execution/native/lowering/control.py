@@ -9,7 +9,7 @@ from weft.core import dtypes
 from weft.execution.native.kernels.control import Branch, Given, Loop
 from weft.execution.native.lowering.rules import lowers, static_shape
 from weft.execution.native.schedule import Block, Write
-from weft.execution.native.values import NotCompilable, Stored, Uniform, Value
+from weft.execution.native.values import NotCompilableError, Stored, Uniform, Value
 from weft.graph.ir import Graph, Node
 
 
@@ -35,7 +35,7 @@ def _nested_block(lowering: Any, graph: Graph, inputs: list[Any], targets: Seque
     outer, lowering.block = lowering.block, Block()
     block = lowering.block
     cells = [x for x in inputs if _is_cell(x)]
-    before = [cell.volatile for cell in cells]
+    before = [(cell.volatile, cell.stored) for cell in cells]
     for cell in cells:
         cell.volatile = False
     outputs = lowering.lower(graph, inputs)
@@ -43,17 +43,27 @@ def _nested_block(lowering: Any, graph: Graph, inputs: list[Any], targets: Seque
         if target is not None:
             block.outputs.append(Write(target, value))
     lowering.flush(cells)
-    for cell, was in zip(cells, before, strict=True):
-        cell.volatile = was
+    for cell, (volatile, stored) in zip(cells, before, strict=True):
+        cell.volatile, cell.stored = volatile, stored
     lowering.block = outer
     return block
+
+
+def _add(lowering: Any, node: Node, inputs: Sequence[Any], kernel: Any) -> None:
+    """Adds the step; variables it writes have new contents after it."""
+    written = {id(t) for t in node.effects.writes}
+    for tensor, x in zip(node.inputs, inputs, strict=True):
+        if id(tensor) in written:
+            old, new = x.renew()
+            kernel.renewed.append((new, old))
+    lowering.add(kernel)
 
 
 def _results(node: Node) -> list[Stored]:
     out = []
     for i, tensor in enumerate(node.outputs):
         if tensor.dtype in (dtypes.variant, dtypes.resource, dtypes.string):
-            raise NotCompilable(f"{node.name} hands on a {tensor.dtype.name}")
+            raise NotCompilableError(f"{node.name} hands on a {tensor.dtype.name}")
         out.append(Stored(tensor.dtype, static_shape(node, i), f"{node.name}:{i}"))
     return out
 
@@ -65,14 +75,14 @@ def _branch(lowering: Any, node: Node, inputs: list[Any], graphs: Sequence[Graph
     for result in results:
         lowering.program.scratch(result)
     blocks = [_nested_block(lowering, graph, inside, results) for graph in graphs]
-    lowering.add(Branch(lowering.program, choice, given, results, blocks))
+    _add(lowering, node, inputs, Branch(lowering.program, choice, given, results, blocks))
     return results
 
 
 @lowers("If")
 def _if(lowering: Any, node: Node, inputs: list[Any]) -> list[Stored]:
     if node.inputs[0].dtype is not dtypes.bool_:
-        raise NotCompilable("a condition that is no bool")
+        raise NotCompilableError("a condition that is no bool")
     return _branch(lowering, node, inputs, node.attrs["branches"])
 
 
@@ -89,7 +99,7 @@ def _while(lowering: Any, node: Node, inputs: list[Any]) -> list[Stored]:
     captured, given = _given(inputs[n:])
     for variable, first in zip(variables, start, strict=True):
         if variable.shape != first.shape:
-            raise NotCompilable(f"a variable of the loop {node.name} changes its shape")
+            raise NotCompilableError(f"a variable of the loop {node.name} changes its shape")
         lowering.program.scratch(variable)
         lowering.block.items.append(Write(variable, first))
     loop = Loop(lowering.program, given, variables, node.attrs["maximum_iterations"])
@@ -99,8 +109,8 @@ def _while(lowering: Any, node: Node, inputs: list[Any]) -> list[Stored]:
     condition = _nested_block(lowering, node.attrs["cond"], inside, [loop.test])
     body = _nested_block(lowering, node.attrs["body"], inside, variables)
     if lowering.has_written and len(lowering.program.checks) > checks:
-        raise NotCompilable(f"the loop {node.name} may fail after it has changed a variable")
+        raise NotCompilableError(f"the loop {node.name} may fail after it has changed a variable")
     lowering.has_written = lowering.has_written or had_written
     loop.set_blocks(condition, body)
-    lowering.add(loop)
+    _add(lowering, node, inputs, loop)
     return variables

@@ -18,15 +18,15 @@ from weft.execution.native.lowering import (  # the families register their rule
     reductions as reductions,
     state as state,
 )
-from weft.execution.native.pace import breathe
 from weft.execution.native.lowering.rules import check_dtype, copy_rule, rule_of
+from weft.execution.native.pace import breathe
 from weft.execution.native.program import Program
 from weft.execution.native.schedule import Block, Keep, Write
 from weft.execution.native.values import (
     Elementwise,
     Index,
     Indexed,
-    NotCompilable,
+    NotCompilableError,
     Shape,
     Stored,
     Uniform,
@@ -46,6 +46,12 @@ class Cell:
         self.assigned: Value | None = None
         self.volatile = False  # changed by a branch or a loop: reads must be taken at once
 
+    def renew(self) -> tuple[Stored, Stored]:
+        """What stood for the contents, and what stands for them after a change."""
+        old = self.stored
+        self.stored = Stored(old.dtype, old.shape, old.label)
+        return old, self.stored
+
 
 class Lowering:
     """Turns nodes into values, block by block."""
@@ -59,7 +65,7 @@ class Lowering:
         self.has_written = False
         self.kernels = 0
 
-    # --- for the rules ---------------------------------------------------------------------------
+    # --- for the rules -----------------------------------------------------------------------
 
     def constant(self, label: str, array: np.ndarray[Any, Any]) -> Stored:
         """An array that the executable brings along."""
@@ -87,9 +93,9 @@ class Lowering:
         if isinstance(condition, Uniform):
             if condition.number:
                 return
-            raise NotCompilable(f"{node.name} fails for these inputs")
+            raise NotCompilableError(f"{node.name} fails for these inputs")
         if self.has_written:
-            raise NotCompilable(f"{node.name} may fail after a variable has been changed")
+            raise NotCompilableError(f"{node.name} may fail after a variable has been changed")
         self.program.checks.append(node)
         self.add(Check(condition, len(self.program.checks)))
 
@@ -98,7 +104,7 @@ class Lowering:
         self.block.items.append(kernel)
         return kernel
 
-    # --- graphs ----------------------------------------------------------------------------------
+    # --- graphs ------------------------------------------------------------------------------
 
     def lower(self, graph: Graph, inputs: list[Any]) -> list[Any]:
         """The values of a graph's outputs; inputs are values or cells."""
@@ -133,14 +139,14 @@ class Lowering:
         rule = rule_of(node.op.name)
         if rule is None:
             if not isinstance(node.op.native, Pointwise):
-                raise NotCompilable(f"{node.op.name} has no native form", node)
+                raise NotCompilableError(f"{node.op.name} has no native form", node)
             rule = pointwise.lower_pointwise
         if not node.op.has_resources and not _has_stacks(node):
             check_dtype(node)
         breathe()
         try:
             results = rule(self, node, inputs)
-        except NotCompilable as reason:
+        except NotCompilableError as reason:
             if reason.node is None:
                 reason.node = node
             raise
@@ -148,7 +154,7 @@ class Lowering:
             return []
         return [results] if isinstance(results, (Value, Cell)) else list(results)
 
-    # --- variables -------------------------------------------------------------------------------
+    # --- variables ---------------------------------------------------------------------------
 
     def read(self, cell: Cell) -> Value:
         """The value of a variable here."""
@@ -157,18 +163,17 @@ class Lowering:
         if not cell.volatile:
             return cell.stored
         stored = cell.stored
-        copy = Elementwise(
-            stored.dtype, stored.shape, cell.name, "copy", copy_rule, (stored,), {}
-        )
+        copy = Elementwise(stored.dtype, stored.shape, cell.name, "copy", copy_rule, (stored,), {})
         return self.kept(copy)
 
     def assign(self, cell: Cell, value: Value) -> None:
         """Changes a variable; it is written when the block ends, unless somebody looks before."""
         if value.shape != cell.stored.shape:
-            raise NotCompilable(f"the variable {cell.name!r} changes its shape")
+            raise NotCompilableError(f"the variable {cell.name!r} changes its shape")
         self.has_written = True
         if cell.volatile:
-            self.block.items.append(Write(cell.stored, value))
+            old, new = cell.renew()
+            self.block.items.append(Write(old, value, new))
             return
         cell.assigned = value
 
@@ -182,4 +187,3 @@ class Lowering:
 
 def _has_stacks(node: Node) -> bool:
     return any(t.dtype is dtypes.variant for t in (*node.inputs, *node.outputs))
-

@@ -21,7 +21,7 @@ from weft.execution.native.values import (
     Assembled,
     Index,
     Indexed,
-    NotCompilable,
+    NotCompilableError,
     Part,
     Uniform,
     Value,
@@ -33,7 +33,7 @@ from weft.ops.indexing.slicing import NEW_AXIS, _expand
 @lowers("Reshape", "ExpandDims", "Squeeze", "CollapseAxes")
 def _reshape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     if node.op.name == "CollapseAxes":
-        raise NotCompilable("CollapseAxes stays with NumPy")
+        raise NotCompilableError("CollapseAxes stays with NumPy")
     return reshaped(inputs[0], static_shape(node), node.name)
 
 
@@ -69,16 +69,13 @@ def _reverse(lowering: Any, node: Node, inputs: list[Value]) -> Value:
         b = source.b
         return source.at(
             x,
-            [
-                b.sub(b.index(x.shape[i] - 1), at) if i in axes else at
-                for i, at in enumerate(index)
-            ],
+            [b.sub(b.index(x.shape[i] - 1), at) if i in axes else at for i, at in enumerate(index)],
         )
 
     return Indexed(x.dtype, x.shape, node.name, "reverse", (x,), formula)
 
 
-# --- slices ---------------------------------------------------------------------------------------
+# --- slices ---------------------------------------------------------------------------------
 
 
 def _wide(x: Value) -> Value:
@@ -87,7 +84,7 @@ def _wide(x: Value) -> Value:
 
 def _picked(lowering: Any, node: Node, x_shape: Any, index: Any, dynamic: list[Value]) -> Any:
     """For each axis of x: (start value or int, step) and whether the axis stays, checked."""
-    out = []
+    out: list[Any] = []
     axis = 0
     for entry in _expand(index, len(x_shape)):
         if entry == NEW_AXIS:
@@ -96,7 +93,7 @@ def _picked(lowering: Any, node: Node, x_shape: Any, index: Any, dynamic: list[V
         size = x_shape[axis]
         if isinstance(entry, tuple) and entry[0] != "input":
             if any(isinstance(part, tuple) for part in entry):
-                raise NotCompilable(f"{node.name}: a slice with bounds known only at run time")
+                raise NotCompilableError(f"{node.name}: a slice with bounds known only at run time")
             start, _, step = slice(*entry).indices(size)
             out.append((start, step, True))
         elif isinstance(entry, tuple):
@@ -165,9 +162,7 @@ def _strided_slice_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value
     _, g, *dynamic = inputs
     shape = static_shape(node)
     picked = _picked(lowering, node, shape, node.attrs["index"], dynamic)
-    part = Part(
-        g, lambda source, index: _source_index(source, picked, index), _dynamic_of(picked)
-    )
+    part = Part(g, lambda source, index: _source_index(source, picked, index), _dynamic_of(picked))
     return Assembled(g.dtype, shape, node.name, [part], Uniform(g.dtype, (), "0", 0))
 
 
@@ -203,7 +198,7 @@ def _split(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
     return out
 
 
-# --- joins ----------------------------------------------------------------------------------------
+# --- joins ----------------------------------------------------------------------------------
 
 
 def _shifted(axis: int, by: int) -> Any:
@@ -292,14 +287,14 @@ def _rolled(x: Value, axis: int, shift: int, label: str) -> Value:
     return joined([_window(x, tail, first, label), _window(x, lead, rest, label)], axis, label)
 
 
-# --- gathers --------------------------------------------------------------------------------------
+# --- gathers --------------------------------------------------------------------------------
 
 
 @lowers("GatherV2")
 def _gather(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     params, indices = inputs
     if node.attrs["batch_dims"]:
-        raise NotCompilable("GatherV2 with batch_dims stays with NumPy")
+        raise NotCompilableError("GatherV2 with batch_dims stays with NumPy")
     axis = (node.attrs["axis"] or 0) % len(params.shape)
     return gathered(lowering, node, params, indices, axis)
 
@@ -325,7 +320,7 @@ def _one_hot(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     axis = node.attrs["axis"]
     axis = len(shape) - 1 if axis == -1 else axis
     if is_unsigned(indices.dtype):
-        raise NotCompilable("OneHot of unsigned indices stays with NumPy")
+        raise NotCompilableError("OneHot of unsigned indices stays with NumPy")
     rows = _wide(indices)
 
     def formula(source: Any, index: Index) -> Scalar:

@@ -17,7 +17,7 @@ from weft.execution.native.lowering.rules import (
     reshaped,
     static_shape,
 )
-from weft.execution.native.values import Elementwise, NotCompilable, Uniform, Value
+from weft.execution.native.values import Elementwise, NotCompilableError, Uniform, Value
 from weft.graph.ir import Node
 
 _DIVISIONS = frozenset({"FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod"})
@@ -30,7 +30,7 @@ def lower_pointwise(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     t = inputs[-1].dtype
     rule = scalars.rule_for(name, t)
     if rule is None:
-        raise NotCompilable(f"{node.op.name} has no native form for {t.name}")
+        raise NotCompilableError(f"{node.op.name} has no native form for {t.name}")
     if node.op.name in _DIVISIONS and t.is_integer:
         _check_divisor(lowering, node, inputs[1])
     if node.op.name == "BiasAdd":
@@ -72,7 +72,7 @@ def _constant(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     # By bits: 0.0 and -0.0 differ, NaN is itself.
     if flat.size and (flat.size == 1 or bool((_bits(flat) == _bits(flat)[0]).all())):
         return Uniform(node.outputs[0].dtype, value.shape, node.name, flat[0])
-    return lowering.constant(node.name, value)  # type: ignore[no-any-return]
+    return lowering.constant(node.name, value)
 
 
 def _bits(flat: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -106,8 +106,10 @@ def _nothing(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
 def _range(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     start, _, delta = inputs
     if not start.dtype.is_integer:
-        raise NotCompilable("Range of floats stays with NumPy")
+        raise NotCompilableError("Range of floats stays with NumPy")
     shape = static_shape(node)
     positions = lowering.positions(shape, 0, dtypes.int64)
-    steps = positions if start.dtype is dtypes.int64 else apply("cast", positions, dtype=start.dtype)
+    steps = (
+        positions if start.dtype is dtypes.int64 else apply("cast", positions, dtype=start.dtype)
+    )
     return apply("add", start, apply("multiply", steps, delta), label=node.name)

@@ -9,7 +9,7 @@ from weft.core import dtypes
 from weft.execution.native.kernels.products import Product
 from weft.execution.native.lowering.movement import transposed
 from weft.execution.native.lowering.rules import apply, broadcast, lowers, reshaped, static_shape
-from weft.execution.native.values import NotCompilable, Stored, Uniform, Value
+from weft.execution.native.values import NotCompilableError, Stored, Uniform, Value
 from weft.graph.ir import Node
 
 _NARROW = frozenset({dtypes.float16, dtypes.bfloat16})
@@ -23,7 +23,7 @@ def product(
     if dtype in _NARROW:
         a, b = [apply("cast", v, dtype=dtypes.float32) for v in (a, b)]
     if dtype is dtypes.bool_:
-        raise NotCompilable("a product of bools")
+        raise NotCompilableError("a product of bools")
     m, k = a.shape[-2:][::-1] if ta else a.shape[-2:]
     n = b.shape[-2] if tb else b.shape[-1]
     batch = _batch_shape(a.shape[:-2], b.shape[:-2])
@@ -79,4 +79,4 @@ def contracted(
 
 @lowers("Einsum", "Tensordot")
 def _einsum(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    raise NotCompilable(f"{node.op.name} stays with NumPy")
+    raise NotCompilableError(f"{node.op.name} stays with NumPy")

@@ -17,7 +17,7 @@ from weft.execution.native.lowering.rules import (
     reshaped,
     static_shape,
 )
-from weft.execution.native.values import Indexed, NotCompilable, Value
+from weft.execution.native.values import Indexed, NotCompilableError, Value
 from weft.graph.ir import Node
 
 _NARROW = frozenset({dtypes.float16, dtypes.bfloat16})
@@ -58,7 +58,7 @@ def _mean(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     (x,) = inputs
     axes = _axes(node, x)
     if x.dtype.is_integer:
-        raise NotCompilable("Mean of integers stays with NumPy")
+        raise NotCompilableError("Mean of integers stays with NumPy")
     count = math.prod([x.shape[a] for a in axes])
     total = _sum(_wide(x), axes, node.name)
     return _finished(node, apply("divide", total, number(total, float(count))))
@@ -75,7 +75,7 @@ def _l2_loss(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 def _norm(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     wide = _wide(inputs[0])
     if not wide.dtype.is_floating:
-        raise NotCompilable("EuclideanNorm of integers stays with NumPy")
+        raise NotCompilableError("EuclideanNorm of integers stays with NumPy")
     total = _sum(apply("square", wide), _axes(node, wide), node.name)
     return _finished(node, apply("sqrt", total))
 
@@ -98,7 +98,7 @@ def _sum_to_shape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return _finished(node, total)
 
 
-# --- softmax and its kin --------------------------------------------------------------------------
+# --- softmax and its kin --------------------------------------------------------------------
 
 
 def _shifted(x: Value, axes: tuple[int, ...], label: str) -> tuple[Value, Value]:
@@ -120,14 +120,14 @@ def _logsumexp(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     wide = _wide(inputs[0])
     axes = _axes(node, wide)
     if wide.size == 0:
-        raise NotCompilable("LogSumExp of nothing stays with NumPy")
+        raise NotCompilableError("LogSumExp of nothing stays with NumPy")
     return _finished(node, _log_sum_exp(wide, axes, node.name)) if axes else inputs[0]
 
 
 def _softmax_parts(x: Value, axis: int, label: str) -> tuple[Value, Value, Value]:
     """(x - max, exp of it, sum of that), axes kept."""
     if x.size == 0:
-        raise NotCompilable("softmax of nothing stays with NumPy")
+        raise NotCompilableError("softmax of nothing stays with NumPy")
     top = expanded(reduced(x, (axis,), "maximum", f"{label}/max"), (axis,))
     shifted = apply("subtract", x, top)
     powers = apply("exp", shifted, label=f"{label}/exp")

@@ -15,7 +15,7 @@ from weft.execution.native.values import (
     Elementwise,
     Index,
     Indexed,
-    NotCompilable,
+    NotCompilableError,
     Reduced,
     Reshaped,
     Shape,
@@ -50,7 +50,7 @@ def static_shape(node: Node, i: int = 0) -> Shape:
     """The shape of an output, which has to be known."""
     dims = node.outputs[i].spec.dims
     if dims is None or not all(isinstance(d, int) for d in dims):
-        raise NotCompilable(f"the shape of {node.name} ({node.op.name}) depends on data")
+        raise NotCompilableError(f"the shape of {node.name} ({node.op.name}) depends on data")
     return dims  # type: ignore[return-value]
 
 
@@ -59,14 +59,15 @@ def apply(name: str, *operands: Value, label: str = "", **attrs: Any) -> Value:
     t = operands[-1].dtype
     rule = scalars.rule_for(name, t)
     if rule is None:
-        raise NotCompilable(f"{name} has no native form for {t.name}")
+        raise NotCompilableError(f"{name} has no native form for {t.name}")
     shape = np.broadcast_shapes(*[v.shape for v in operands])
     return Elementwise(_result(name, t, attrs), shape, label or name, name, rule, operands, attrs)
 
 
-_PREDICATES = frozenset(
-    "less less_equal greater greater_equal equal not_equal isnan isinf isfinite".split()
-)
+_PREDICATES = frozenset({
+    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "isnan", "isinf",
+    "isfinite",
+})  # fmt: skip
 
 
 def _result(name: str, t: DType, attrs: dict[str, Any]) -> DType:
@@ -161,13 +162,15 @@ def check_dtype(node: Node) -> None:
     """Refuses what native code cannot hold, such as strings."""
     for tensor in (*node.inputs, *node.outputs):
         if not has_memory_type(tensor.dtype):
-            raise NotCompilable(f"{node.op.name} of {tensor.dtype.name} stays with NumPy", node)
+            raise NotCompilableError(
+                f"{node.op.name} of {tensor.dtype.name} stays with NumPy", node
+            )
 
 
 def known(tensor: Any) -> np.ndarray[Any, Any]:
     """The value of a constant input."""
     if tensor.node.op.name != "Const":
-        raise NotCompilable(
+        raise NotCompilableError(
             f"{tensor.node.name} ({tensor.node.op.name}) is only known at run time"
         )
-    return tensor.node.attrs["value"]  # type: ignore[no-any-return]
+    return tensor.node.attrs["value"]

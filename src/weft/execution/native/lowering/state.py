@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.execution.native.lowering.movement import gathered
 from weft.execution.native.lowering.rules import apply, lowers, static_shape
-from weft.execution.native.values import NotCompilable, Value
+from weft.execution.native.values import NotCompilableError, Value
 from weft.graph.ir import Node
 
 
@@ -14,8 +14,10 @@ from weft.graph.ir import Node
 def _read(lowering: Any, node: Node, inputs: list[Any]) -> Value:
     value = lowering.read(inputs[0])
     if value.shape != static_shape(node):
-        raise NotCompilable(f"the variable read by {node.name} has a shape known only at run time")
-    return value  # type: ignore[no-any-return]
+        raise NotCompilableError(
+            f"the variable read by {node.name} has a shape known only at run time"
+        )
+    return value
 
 
 @lowers("AssignVariableOp")
