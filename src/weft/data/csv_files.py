@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,7 +59,7 @@ class _CsvCursor(Cursor):
         where = f"{stage.paths[self._file]}, record {number}"
         try:
             found = csv.split_line(line, stage.form)
-            width = stage.columns[-1].index + 1 if stage.columns else 0
+            width = stage.columns[-1].place + 1 if stage.columns else 0
             if len(found) < width:
                 raise InvalidArgumentError(
                     None, None, f"CSV: {width} fields are expected, there are {len(found)}."
@@ -257,7 +258,7 @@ def make_csv_dataset(
         return make_dataset(variant, tuple([TensorSpec([], c.dtype) for c in columns]))
 
     def to_features(*columns: Tensor) -> Any:
-        features = dict(zip(labels, columns, strict=True))
+        features = OrderedDict(zip(labels, columns, strict=True))
         if label_name is None:
             return features
         label = features.pop(label_name)

@@ -257,9 +257,9 @@ class Iterator:
         self._asked = (id(graph), count + 1 if seen == id(graph) else 1)
         if count > _MOST_IN_A_TRACE:
             raise OperatorNotAllowedInGraphError(
-                "A dataset is iterated over by Python while a function is traced, which would never "
-                "end: the elements are only known when the graph runs. Use a for statement that "
-                "AutoGraph converts, Dataset.map, or Dataset.reduce."
+                "A dataset is iterated over by Python while a function is traced, which would "
+                "never end: the elements are only known when the graph runs. Use a for statement "
+                "that AutoGraph converts, Dataset.map, or Dataset.reduce."
             )
 
     def get_next_as_optional(self, name: str | None = None) -> Optional:

@@ -19,7 +19,7 @@ from weft.data.base import INPUT, DatasetBase, dataset_op, int64_scalar, number,
 from weft.data.batching import static_bool, static_size
 from weft.data.stage import Cursor, Run, Stage, scaled
 from weft.data.structure import Values
-from weft.errors import InvalidArgumentError
+from weft.errors import DataLossError, InvalidArgumentError
 from weft.ops.host.asserting import Assert
 from weft.ops.indexing import gathering
 from weft.ops.math import casting
@@ -85,7 +85,7 @@ def _padded(component: int, column: Sequence[Any], wanted: Sizes, padding: Any) 
     shape = [big if size < 0 else size for big, size in zip(largest, wanted, strict=True)]
     for i, value in enumerate(column):
         if any(n > size for n, size in zip(value.shape, shape, strict=True)):
-            raise InvalidArgumentError(
+            raise DataLossError(
                 None,
                 None,
                 f"Dataset.padded_batch: component {component} of element {i} has shape "
@@ -93,7 +93,8 @@ def _padded(component: int, column: Sequence[Any], wanted: Sizes, padding: Any) 
             )
     out = np.full((len(column), *shape), padding[()], column[0].dtype)
     for i, value in enumerate(column):
-        out[(i, *[slice(n) for n in value.shape])] = value
+        place: Any = (i, *[slice(n) for n in value.shape])
+        out[place] = value
     return out
 
 

@@ -48,7 +48,10 @@ class SavingMethods(DatasetBase):
             raise RuntimeError("Dataset.save works eagerly only, not in a function.")
         folder = path_text("Dataset.save", path)
         kind = _compression(compression)
-        described = spec_to_json(self.element_spec)
+        spec_to_json(
+            self.element_spec, 0
+        )  # refuses what cannot be saved before anything is written
+        count = 0
         shard = None if shard_func is None else _shard_call(shard_func, self.element_spec)
         writers: dict[int, ElementWriter] = {}
         cursor = self._stage.cursor(run_of(self._options))
@@ -58,6 +61,7 @@ class SavingMethods(DatasetBase):
                 if number not in writers:
                     writers[number] = ElementWriter(_shard_path(folder, number, kind), kind)
                 writers[number].write(values)
+                count += 1
         except BaseException:
             for writer in writers.values():
                 writer.abandon()
@@ -73,7 +77,7 @@ class SavingMethods(DatasetBase):
         with file_errors("Dataset.save", folder), open(
             os.path.join(folder, _SPEC), "w", encoding="utf-8"
         ) as file:  # fmt: skip
-            file.write(described)
+            file.write(spec_to_json(self.element_spec, count))
 
     @staticmethod
     def load(
@@ -98,7 +102,7 @@ class SavingMethods(DatasetBase):
         if not os.path.exists(os.path.join(folder, _SPEC)):
             raise NotFoundError(None, None, f"Dataset.load: there is no saved dataset in {folder}.")
         with open(os.path.join(folder, _SPEC), encoding="utf-8") as file:
-            spec = spec_from_json(file.read())
+            spec, count = spec_from_json(file.read())
         if element_spec is not None:
             if not structure.is_compatible(element_spec, spec):
                 raise ValueError(
@@ -111,7 +115,7 @@ class SavingMethods(DatasetBase):
         paths = _shards(folder)
         kind = "GZIP" if paths and paths[0].endswith(".gz") else ""
         if reader_func is None:
-            return make_dataset(EagerTensor(FileStage(paths, specs, kind)), spec)
+            return make_dataset(EagerTensor(FileStage(paths, specs, kind, count)), spec)
         shards = [(FileStage([path], specs, kind),) for path in paths]
         made = reader_func(make_dataset(EagerTensor(ListStage(shards)), DatasetSpec(spec)))
         if not isinstance(made, DatasetBase):

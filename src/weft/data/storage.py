@@ -13,7 +13,7 @@ from weft import nest
 from weft.core import dtypes
 from weft.core.specs import TensorSpec
 from weft.core.wire import bytes_field, fields
-from weft.data.stage import Cursor, Run, Stage
+from weft.data.stage import UNKNOWN, Cursor, Run, Stage
 from weft.data.structure import NoneTensorSpec, Values, eager_tensor, sizes
 from weft.errors import DataLossError, InvalidArgumentError
 from weft.io.paths import file_errors
@@ -92,15 +92,20 @@ def _remove(writer: TFRecordWriter, path: str) -> None:
 class FileStage(Stage):
     """The elements in files."""
 
-    __slots__ = ("compression", "paths", "specs")
+    __slots__ = ("compression", "count", "paths", "specs")
 
     def __init__(
-        self, paths: Sequence[str], specs: Sequence[TensorSpec], compression: str = ""
-    ) -> None:
+        self, paths: Sequence[str], specs: Sequence[TensorSpec], compression: str = "",
+        count: int = UNKNOWN,
+    ) -> None:  # fmt: skip
         self.paths, self.specs, self.compression = tuple(paths), tuple(specs), compression
+        self.count = count
 
     def cursor(self, run: Run) -> Cursor:
         return FileCursor(self.paths, self.specs, self.compression)
+
+    def cardinality(self) -> int:
+        return self.count
 
 
 class FileCursor(Cursor):
@@ -149,9 +154,9 @@ class FileCursor(Cursor):
 # --- the type of elements as text ----------------------------------------------------------------
 
 
-def spec_to_json(spec: Any) -> str:
-    """A nest of tensor specs as text."""
-    return json.dumps(_described(spec))
+def spec_to_json(spec: Any, count: int) -> str:
+    """A nest of tensor specs, and how many elements there are, as text."""
+    return json.dumps({"element_spec": _described(spec), "count": count})
 
 
 def _described(spec: Any) -> Any:
@@ -171,9 +176,10 @@ def _described(spec: Any) -> Any:
     raise TypeError(f"Dataset.save: elements that hold {spec!r} cannot be saved.")
 
 
-def spec_from_json(text: str) -> Any:
-    """The nest of tensor specs that text describes."""
-    return _built(json.loads(text))
+def spec_from_json(text: str) -> tuple[Any, int]:
+    """The nest of tensor specs that text describes, and the number of elements."""
+    found = json.loads(text)
+    return _built(found["element_spec"]), int(found["count"])
 
 
 def _built(described: Any) -> Any:

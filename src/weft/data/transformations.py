@@ -194,7 +194,7 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
                 f"group_by_reducer: reduce_func must return what init_func does, "
                 f"{init.output_spec!r}, got {reduce.output_spec!r}."
             )
-        finalize = Traced(reducer.finalize_func, (init.output_spec,), "group_by_reducer")
+        finalize = traced.of_element(reducer.finalize_func, init.output_spec, "group_by_reducer")
         functions = (key, init, reduce, finalize)
         captured = [t for f in functions for t in f.captures]
         return dataset._derived(

@@ -98,7 +98,7 @@ def converted(field: bytes, dtype: DType, where: str) -> Any:
 class Column(NamedTuple):
     """A column: its number, dtype, and whether it must be there."""
 
-    index: int
+    place: int
     dtype: DType
     required: bool
 
@@ -106,17 +106,17 @@ class Column(NamedTuple):
 def column_value(column: Column, fields: Sequence[bytes], default: Any, form: Format,
                  record: int) -> Any:  # fmt: skip
     """The value of a column in a line that has been split."""
-    field = fields[column.index]
+    field = fields[column.place]
     if field in (b"", form.na_value):
         if column.required:
             raise InvalidArgumentError(
                 None,
                 None,
-                f"CSV: field {column.index} is empty in record {record}, but is required: it has "
+                f"CSV: field {column.place} is empty in record {record}, but is required: it has "
                 "no default.",
             )
         return default
-    return converted(field, column.dtype, f"field {column.index} in record {record}")
+    return converted(field, column.dtype, f"field {column.place} in record {record}")
 
 
 # --- decode_csv ----------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def check_width(
     found: Sequence[bytes], columns: Sequence[Column], width: int | None, record: int
 ) -> None:
     """InvalidArgumentError unless a line has as many fields as there must be."""
-    least = width if width is not None else max([c.index for c in columns], default=-1) + 1
+    least = width if width is not None else max([c.place for c in columns], default=-1) + 1
     if len(found) < least or (width is not None and len(found) != width):
         raise InvalidArgumentError(
             None, None, f"CSV: {least} fields are expected, record {record} has {len(found)}."

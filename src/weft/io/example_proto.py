@@ -44,7 +44,7 @@ class RepeatedValues(list[T], Generic[T]):
         super().__setitem__(index, checked)  # type: ignore[call-overload]
         self._changed()
 
-    def __iadd__(self, values: Iterable[Any]) -> RepeatedValues[T]:  # type: ignore[misc,override]
+    def __iadd__(self, values: Iterable[Any]) -> RepeatedValues[T]:  # type: ignore[misc]
         self.extend(values)
         return self
 
@@ -308,6 +308,7 @@ class Feature(Message):
         float_list: FloatList | None = None,
         int64_list: Int64List | None = None,
     ) -> None:
+        self._kind: str | None = None
         self.Clear()
         given = {"bytes_list": bytes_list, "float_list": float_list, "int64_list": int64_list}
         for kind, value in given.items():
@@ -324,7 +325,7 @@ class Feature(Message):
 
     def Clear(self) -> None:  # noqa: N802
         """Makes the feature one without a list."""
-        self._kind: str | None = None
+        self._kind = None
         self._lists: dict[str, ValueList] = {}
         for kind, (_, cls) in self._KINDS.items():
             made = self._lists[kind] = cls()

@@ -295,7 +295,7 @@ def _wanted(op: str, key: str, item: Any) -> Wanted:
             f"{op}: the FixedLenSequenceFeature {key!r} must have allow_missing=True, because "
             "shorter sequences are filled up."
         )
-    dims = tuple(shape.as_list())
+    dims: Any = tuple(shape.as_list())
     return Wanted(key, dtype, dims, is_sequence, item.default_value is not None)
 
 

@@ -26,7 +26,8 @@ def _one(op: str, name: str, x: TensorSpec) -> None:
 
 
 def _text(x: Any) -> str:
-    return os.fsdecode(as_array(x)[()])
+    name: Any = as_array(x)[()]
+    return os.fsdecode(name)
 
 
 def _read_infer(filename: TensorSpec) -> TensorSpec:
@@ -76,7 +77,8 @@ def _write_kernel(xp: Any, filename: Any, contents: Any) -> tuple[Any, ...]:
         if os.path.dirname(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
-            file.write(as_array(contents)[()])
+            data: Any = as_array(contents)[()]
+            file.write(data)
     return ()
 
 
