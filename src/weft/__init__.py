@@ -12,6 +12,7 @@ from weft import (
     debugging as debugging,
     dtypes as dtypes,
     errors as errors,
+    io as io,
     linalg as linalg,
     math as math,
     nest as nest,
@@ -19,6 +20,7 @@ from weft import (
     random as random,
     strings as strings,
     testing as testing,
+    train as train,
     types as types,
 )
 from weft.autodiff.custom import (

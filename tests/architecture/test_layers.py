@@ -22,6 +22,7 @@ LAYERS = [
     "state",
     "autograph",
     "function",
+    "io",
     "data",
     "summary",
     "saving",

@@ -188,3 +188,19 @@ def test_complex_gradients_use_the_conjugate_convention() -> None:
         tape.watch(z)
         w = z * z
     assert tape.gradient(w, z).numpy() == np.conj(2 * (1 + 2j))
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_persistent_tape_records_its_own_gradients(
+    traced: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    def f(x: tf.Tensor) -> list[tf.Tensor]:
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x * x * x
+            first = tape.gradient(y, x)
+        return [first, tape.gradient(first, x)]
+
+    first, second = (tf.function(f) if traced else f)(tf.constant(2.0))
+    assert (first.numpy(), second.numpy()) == (12, 12)
+    assert "inside of its `with` block" in caplog.text

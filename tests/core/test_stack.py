@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -88,3 +90,57 @@ def test_zeros_without_end() -> None:
         rest, below = rest.pop((2,))
         assert below.tolist() == [0, 0]
     assert zeros.read(7, (2,)).tolist() == [0, 0]
+
+
+def test_replaced_elements_leave_older_versions_as_they_were() -> None:
+    rng = np.random.default_rng(5)
+    first = Stack.from_array(np.arange(12, dtype=np.float32).reshape(6, 2))
+    versions = [(first, first.to_array().copy())]
+    for step in range(200):
+        stack, expected = versions[rng.integers(len(versions)) if step % 3 == 0 else -1]
+        i, row = int(rng.integers(6)), rng.normal(size=2).astype(np.float32)
+        changed = expected.copy()
+        changed[i] = row
+        versions.append((stack.write(i, row), changed))
+    order = rng.permutation(len(versions))
+    for k in order[: len(order) // 2]:
+        stack, expected = versions[k]
+        for i in rng.permutation(6)[:3]:
+            np.testing.assert_array_equal(stack.read(int(i)), expected[i])
+    for k in order:
+        stack, expected = versions[k]
+        np.testing.assert_array_equal(stack.to_array(), expected)
+
+
+def test_what_was_read_does_not_change() -> None:
+    stack = Stack.from_array(np.zeros((3, 2))).write(1, np.ones(2))
+    row = stack.read(1)
+    newer = stack.write(1, np.full(2, 5.0))
+    everything = newer.to_array()
+    newest = newer.write(1, np.full(2, 7.0)).write(1, np.full(2, 8.0))
+    assert (row.tolist(), everything[1].tolist()) == ([1, 1], [5, 5])
+    assert newest.pop()[0].pop()[1].tolist() == [8, 8]
+    assert newer.pop()[0].pop()[1].tolist() == [5, 5]
+
+
+def test_replacing_does_not_copy_everything() -> None:
+    stack = Stack.from_array(np.zeros((1000, 2))).write(3, np.ones(2))
+    data = stack._buffer.data  # type: ignore[union-attr]
+    for i in range(1000):
+        stack = stack.write(i, np.full(2, float(i)))
+    assert stack._buffer is not None
+    assert stack._buffer.data is data
+    assert stack.to_array()[:, 0].tolist() == list(range(1000))
+
+
+@pytest.mark.parametrize("order", [range(9, -1, -1), [5, 4, 6, 3, 7, 8, 2, 9, 0, 1], [7, 2, 9, 0]])
+def test_elements_written_in_any_order(order: Any) -> None:
+    stack = Stack.reserve(np.dtype(np.float32), 10)
+    expected = np.zeros(10, np.float32)
+    for i in order:
+        stack = stack.write(i, np.float32(i + 1))
+        expected[i] = i + 1
+        assert [stack.has_written(k) for k in range(10)] == (expected > 0).tolist()
+    np.testing.assert_array_equal(stack.to_array(()), expected)
+    np.testing.assert_array_equal(stack.resized(7).to_array(()), expected[:7])
+    assert sorted(stack.written()) == sorted(order)

@@ -154,7 +154,7 @@ def test_generators_are_made_outside_of_graphs() -> None:
         (lambda: seven().skip([1, 2]), tf.errors.ShapeError, "delta must have rank 0"),
         (lambda: seven().uniform([2], dtype=tf.int32), ValueError, "minval=0 and maxval=None"),
         (lambda: seven().uniform_full_int([2], tf.int8), TypeError, "got int8"),
-        (lambda: seven().binomial([2], 3.0, 0.5), NotImplementedError, "binomial"),
+        (lambda: seven().binomial([2], 3.0, 0.5, tf.uint8), TypeError, "binomial: dtype must be"),
         (lambda: seven().make_seeds(-1), tf.errors.InvalidArgumentError, "negative"),
     ],
 )

@@ -317,6 +317,11 @@ def _table() -> dict[str, dict[str, Any]]:
         "nn.ctc_loss", labels=np.array([[1], [2]], np.int32), logits=IMAGE[0, :, :2],
         label_length=np.array([1, 1], np.int32), logit_length=np.array([4, 3], np.int32),
     )  # fmt: skip
+    rows("random.gamma", shape=np.array([2, 3]), alpha=P)
+    rows("random.poisson", shape=np.array([2, 3]), lam=P)
+    rows("random.stateless_gamma", shape=np.array([2, 3]), seed=SEED, alpha=P)
+    rows("random.stateless_poisson", shape=np.array([2, 3]), seed=SEED, lam=P)
+    rows("random.stateless_binomial", shape=np.array([2, 3]), seed=SEED, counts=P * 9, probs=P)
     return table
 
 
@@ -333,7 +338,8 @@ LEFT_OUT = {
 
 # New numbers in every call: only their types are compared.
 DRAWS = {
-    "nn.dropout", "random.categorical", "random.normal", "random.shuffle",
+    "nn.dropout", "random.categorical", "random.gamma", "random.normal", "random.poisson",
+    "random.shuffle",
     "random.truncated_normal", "random.uniform",
 }  # fmt: skip
 

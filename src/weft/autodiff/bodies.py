@@ -7,7 +7,7 @@ outputs that can have gradients themselves, so saving goes on until nothing new 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self, TypeVar
 
 from weft.autodiff.partial import Gradient, has_rows_only, worked_out
@@ -21,8 +21,10 @@ from weft.graph.ir import Graph, Node
 from weft.graph.passes import optimize
 from weft.graph.passes.inline import inline_calls
 from weft.ops.array.shape import rank_op, shape_op, size_op
+from weft.ops.array.source import const_op
 from weft.ops.control.stack import length_op
 from weft.ops.indexing.indexed_slices import IndexedSlices
+from weft.ops.static import get_static_value
 
 Mask = tuple[bool, ...]
 
@@ -42,6 +44,7 @@ class Backward:
         self.connected: Mask = tuple([g is not None for g in found])
         self.sparse: Mask = tuple([isinstance(g, IndexedSlices) for g in found])
         self.rows_only: Mask = self.sparse  # or as something that is zero but for some rows
+        self._sizes = [len(parts_of(g)) for g in found]
         self._specs = [_dense_spec(g) for g in found]
         rows = [(i, g) for i, g in enumerate(found) if isinstance(g, IndexedSlices)]
         self._index_dtypes = {i: g.indices.dtype for i, g in rows}
@@ -56,10 +59,7 @@ class Backward:
     def gradients(self, results: Sequence[Tensor]) -> list[Gradient | None]:
         """What the graph returned, for each input of the forward graph."""
         left = iter(results)
-        return [
-            None if not connected else IndexedSlices(*_take(left, 3)) if sparse else next(left)
-            for connected, sparse in zip(self.connected, self.sparse, strict=True)
-        ]
+        return [gradient_of([next(left) for _ in range(size)]) for size in self._sizes]
 
     def gradient_spec(self, i: int) -> TensorSpec:
         """The type of the gradient of an input, as a tensor."""
@@ -70,10 +70,6 @@ class Backward:
     def index_dtype(self, i: int) -> dtypes.DType:
         """The type of the indices, where the gradient of an input comes as rows."""
         return self._index_dtypes[i]
-
-
-def _take(items: Iterator[Tensor], n: int) -> list[Tensor]:
-    return [next(items) for _ in range(n)]
 
 
 def _dense_spec(g: Gradient | None) -> TensorSpec | None:
@@ -185,8 +181,16 @@ _STACK = TensorSpec([], dtypes.variant)
 def parts_of(g: Gradient | None) -> list[Any]:
     """The tensors that a gradient is made of."""
     if isinstance(g, IndexedSlices):
-        return [g.values, g.indices, g.dense_shape]
+        shape = [] if g.dense_shape is None else [g.dense_shape]
+        return [g.values, g.indices, *shape]
     return [] if g is None else [g]
+
+
+def gradient_of(parts: Sequence[Tensor]) -> Gradient | None:
+    """The gradient that is made of these tensors."""
+    if len(parts) > 1:
+        return IndexedSlices(*parts)
+    return parts[0] if parts else None
 
 
 class _Sizes:
@@ -221,7 +225,9 @@ class _Sizes:
         key = (id(tensor), node.op, *sorted(node.attrs.items()))
         if key not in self._made:
             with building(self._forward):
-                self._made[key] = node.op(tensor, **node.attrs)
+                size = node.op(tensor, **node.attrs)
+                known = get_static_value(size)  # then it is a constant
+                self._made[key] = size if known is None else const_op(value=known)
         return self._made[key]
 
 

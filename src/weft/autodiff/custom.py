@@ -15,19 +15,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft import nest
-from weft.autodiff.bodies import parts_of
+from weft.autodiff.bodies import gradient_of, parts_of
 from weft.autodiff.calls import call_graph
 from weft.autodiff.partial import Gradient, dense
 from weft.autodiff.sweep import takes_gradient
 from weft.autodiff.tape import GradientTape
 from weft.core.context import building, recording, state
 from weft.core.convert import convert_to_tensor
-from weft.core.dtypes import ANY, resource
+from weft.core.dtypes import ANY, int32, resource
 from weft.core.native_rules import IndexMap
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
 from weft.graph.ir import Graph, Node, outermost
 from weft.graph.rewrite import copied
+from weft.ops.array.shape import shape_argument
 from weft.ops.indexing.indexed_slices import IndexedSlices
 from weft.ops.registry import STRUCTURED, Op, define_op, each
 
@@ -100,12 +101,15 @@ class _TracedGradient(_Gradient):
         if self._error is not None:
             raise self._error
         left = iter(call_graph(self._graph, [*gs, *captured]))
-        parts = [[next(left) for _ in range(size)] for size in self._sizes]
-        return [IndexedSlices(*p) if len(p) > 1 else p[0] if p else None for p in parts]
+        return [gradient_of([next(left) for _ in range(size)]) for size in self._sizes]
 
 
 def _as_gradient(g: Any) -> Gradient | None:
-    return g if g is None or isinstance(g, IndexedSlices) else convert_to_tensor(g)
+    if not isinstance(g, IndexedSlices):
+        return None if g is None else convert_to_tensor(g)
+    shape = None if g.dense_shape is None else shape_argument(g.dense_shape)
+    indices = convert_to_tensor(g.indices, dtype_hint=int32)
+    return IndexedSlices(convert_to_tensor(g.values), indices, shape)
 
 
 def _custom_infer(*inputs: TensorSpec, gradient: _Gradient) -> tuple[TensorSpec, ...]:

@@ -280,12 +280,17 @@ class GradientTape:
 
     @contextlib.contextmanager
     def _playing(self) -> Iterator[None]:
-        """Nothing is recorded meanwhile; a tape that is not persistent is used up by it."""
+        """A tape that is not persistent is used up by it; another goes on recording."""
         if self._active and not self._persistent:
             context.pop_tape(self)
             self._active = False
-        with self.stop_recording() if self._active else contextlib.nullcontext():
-            yield
+        if self._active:
+            _logger.warning(
+                "A persistent tape that is asked for gradients inside of its `with` block records "
+                "how they are computed, which takes time and memory. Ask it after the block, "
+                "unless you want gradients of these gradients."
+            )
+        yield
         if not self._persistent:
             self._records = None
             self._watched = {}

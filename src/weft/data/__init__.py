@@ -1,5 +1,6 @@
 """Input pipelines: `tf.data`."""
 
+from weft.data import experimental as experimental
 from weft.data.base import (
     AUTOTUNE as AUTOTUNE,
     INFINITE_CARDINALITY as INFINITE_CARDINALITY,
@@ -13,3 +14,8 @@ from weft.data.iterators import (
     NumpyIterator as NumpyIterator,
 )
 from weft.data.options import Options as Options, ThreadingOptions as ThreadingOptions
+from weft.data.readers import (
+    FixedLengthRecordDataset as FixedLengthRecordDataset,
+    TextLineDataset as TextLineDataset,
+    TFRecordDataset as TFRecordDataset,
+)

@@ -11,14 +11,26 @@ from weft.core.tensor import EagerTensor, Tensor
 from weft.data import structure
 from weft.data.base import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, DatasetBase
 from weft.data.batching import BatchingMethods
+from weft.data.caching import CachingMethods
 from weft.data.combining import CombiningMethods
+from weft.data.filtering import FilteringMethods
+from weft.data.folding import FoldingMethods
+from weft.data.generator import GeneratorMethods
 from weft.data.iterators import Iterator, NumpyIterator, iterate, run_of
+from weft.data.listing import ListingMethods
+from weft.data.loops import stage_loop
 from weft.data.mapping import MappingMethods
+from weft.data.nesting import NestingMethods
 from weft.data.options import Options
+from weft.data.padding import PaddingMethods
 from weft.data.prefetching import PrefetchingMethods
+from weft.data.sampling import SamplingMethods
+from weft.data.saving import SavingMethods
 from weft.data.selecting import SelectingMethods
+from weft.data.shuffling import ShufflingMethods
 from weft.data.sources import SourceMethods
 from weft.data.stage import Run, Stage
+from weft.data.windows import WindowMethods
 from weft.errors import InvalidArgumentError
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
 
@@ -66,10 +78,21 @@ single_element_op = define_op(
 
 class Dataset(
     SourceMethods,
+    GeneratorMethods,
+    ListingMethods,
     CombiningMethods,
+    SamplingMethods,
     SelectingMethods,
     MappingMethods,
+    FilteringMethods,
+    FoldingMethods,
+    NestingMethods,
+    WindowMethods,
+    ShufflingMethods,
     BatchingMethods,
+    PaddingMethods,
+    CachingMethods,
+    SavingMethods,
     PrefetchingMethods,
 ):
     """A sequence of elements, each a nest of tensors, made when it is iterated over.
@@ -92,6 +115,15 @@ class Dataset(
 
     def __iter__(self) -> Iterator:
         return iterate(self)
+
+    def __autograph_for__(self, *loop: Any) -> None:
+        stage_loop(iterate(self), *loop)
+
+    def __autograph_enumerate__(self, start: Any) -> Any:
+        return self.enumerate(start)
+
+    def __autograph_zip__(self, *others: Any) -> Any:
+        return Dataset.zip(self, *others)
 
     def as_numpy_iterator(self) -> NumpyIterator:
         """An iterator that gives NumPy arrays instead of tensors.

@@ -23,10 +23,11 @@ from weft.data.optional import Optional, OptionalValue
 from weft.data.options import Options
 from weft.data.stage import Cursor, Run, Stage
 from weft.data.structure import Values
-from weft.errors import InvalidArgumentError, OutOfRangeError
+from weft.errors import InvalidArgumentError, OperatorNotAllowedInGraphError, OutOfRangeError
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
 
 _HANDLE = TensorSpec([], resource)
+_MOST_IN_A_TRACE = 5000
 
 
 class IteratorCell(Resource):
@@ -211,11 +212,12 @@ class Iterator:
     _element_spec: Any
     _next: Any  # of the cell; None in a graph
     _pack: structure.Packer
+    _asked: tuple[int, int]  # a graph, and how often it asked for an element
 
     @classmethod
     def _of(cls, handle: Tensor, element_spec: Any) -> Iterator:
         made = object.__new__(cls)
-        made._handle, made._element_spec = handle, element_spec
+        made._handle, made._element_spec, made._asked = handle, element_spec, (0, 0)
         made._next = handle._value.next if isinstance(handle, EagerTensor) else None
         made._pack = structure.make_packer(element_spec, structure.eager_tensor)
         return made
@@ -243,9 +245,22 @@ class Iterator:
 
     def get_next(self, name: str | None = None) -> Any:
         """The next element; OutOfRangeError if there is none."""
+        if state.graph is not None:
+            self._check_ends(state.graph)
         specs = tuple(structure.flat_specs(self._element_spec))
         flat: Sequence[Tensor] = get_next_op(self._handle, specs=specs, name=name)
         return structure.pack(self._element_spec, flat)
+
+    def _check_ends(self, graph: Any) -> None:
+        """Python's own loops over an iterator of a graph would never end."""
+        seen, count = self._asked
+        self._asked = (id(graph), count + 1 if seen == id(graph) else 1)
+        if count > _MOST_IN_A_TRACE:
+            raise OperatorNotAllowedInGraphError(
+                "A dataset is iterated over by Python while a function is traced, which would "
+                "never end: the elements are only known when the graph runs. Use a for statement "
+                "that AutoGraph converts, Dataset.map, or Dataset.reduce."
+            )
 
     def get_next_as_optional(self, name: str | None = None) -> Optional:
         """The next element, or an optional without a value if there is none."""

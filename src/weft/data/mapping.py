@@ -153,8 +153,13 @@ class _BlockMapCursor(MapCursor):
             return row(self._ready, at)
         if not self._reads_ahead or self._pending:
             return super().__next__()
-        self._ready = self._many(_READ_AHEAD)
-        self._at, self._length = 1, len(self._ready[0])
+        values = self._source.rows(_READ_AHEAD)
+        try:
+            self._ready = self._function(values)
+        except Exception:  # noqa: BLE001 - one by one, to raise it where it belongs
+            self._put_back([row(values, i) for i in range(len(values[0]))], None)
+            return super().__next__()
+        self._at, self._length = 1, len(values[0])
         return row(self._ready, 0)
 
     def rows(self, n: int) -> Values:

@@ -33,7 +33,7 @@ class NotVectorizable(Exception):  # noqa: N818 - a signal, not an error
 
 
 def vectorized(graph: Graph) -> Graph | None:
-    """The graph for stacked elements, or None. Captures stay what they are."""
+    """The graph for stacked elements, or None. What it captures is not stacked."""
     effects = graph.effects
     if effects.must_run or len(graph.nodes) > _MAX_NODES:
         return None
@@ -57,8 +57,9 @@ class _Vectorizer:
                     raise NotVectorizable
                 spec = TensorSpec([None, *x.shape.as_list()], x.dtype)
                 self._set(x, self._new.add_input(spec, x.node.name), stacked=True)
-            for outer, inner in self._old.captures:
-                self._set(inner, self._new.capture(outer), stacked=False)
+            # Captures are plain inputs here: their values are passed behind those of an element.
+            for _, inner in self._old.captures:
+                self._set(inner, self._new.add_input(inner.spec, inner.node.name), stacked=False)
             for node in self._old.nodes:
                 if node.op.name != "Placeholder":
                     self._visit(node)

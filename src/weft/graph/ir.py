@@ -301,11 +301,17 @@ class Graph:
 
     @property
     def effects(self) -> Effects:
-        """What running the graph sees or changes; resources are among its inputs."""
+        """What running the graph sees or changes; resources are among its inputs.
+
+        A resource that it makes itself, such as an iterator, is nobody else's business.
+        """
         stateful = [node.effects for node in self.nodes if node.effects is not PURE]
+        if not stateful:
+            return PURE
+        inputs = {id(t) for t in self.all_inputs}
         return Effects(
-            _unique(t for e in stateful for t in e.reads),
-            _unique(t for e in stateful for t in e.writes),
+            _unique(t for e in stateful for t in e.reads if id(t) in inputs),
+            _unique(t for e in stateful for t in e.writes if id(t) in inputs),
             any(e.host_io for e in stateful),
         )
 

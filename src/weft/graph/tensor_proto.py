@@ -12,6 +12,7 @@ from weft.core.convert import array_from
 from weft.core.dtypes import DType
 from weft.core.shapes import TensorShape
 from weft.core.tensor import EagerTensor, Tensor
+from weft.core.wire import bytes_field, fields, read_varint, signed, varint
 from weft.errors import DTypeError, ShapeError
 from weft.graph.graphdef import Message
 
@@ -66,21 +67,21 @@ class TensorProto(Message):
         """The message as bytes."""
         dims = b"".join(
             [
-                _bytes_field(2, b"\x08" + _varint(d.size) if d.size else b"")
+                bytes_field(2, b"\x08" + varint(d.size) if d.size else b"")
                 for d in self.tensor_shape.dim
             ]
         )
-        out = b"\x08" + _varint(self.dtype) + _bytes_field(2, dims)
+        out = b"\x08" + varint(self.dtype) + bytes_field(2, dims)
         if self.tensor_content:
-            out += _bytes_field(4, self.tensor_content)
+            out += bytes_field(4, self.tensor_content)
         for field, number in sorted(set(_FIELDS.values()), key=lambda item: item[1]):
             values = getattr(self, field)
             if field == "string_val":
-                out += b"".join([_bytes_field(8, value) for value in values])
+                out += b"".join([bytes_field(8, value) for value in values])
             elif values and number in _STORED_AS:
-                out += _bytes_field(number, np.array(values, _STORED_AS[number]).tobytes())
+                out += bytes_field(number, np.array(values, _STORED_AS[number]).tobytes())
             elif values:
-                out += _bytes_field(number, b"".join([_varint(int(v)) for v in values]))
+                out += bytes_field(number, b"".join([varint(int(v)) for v in values]))
         return out
 
     @classmethod
@@ -88,12 +89,16 @@ class TensorProto(Message):
         """The message that `SerializeToString` turned into bytes."""
         out = cls()
         names = {number: field for field, number in _FIELDS.values()}
-        for number, value in _fields(data):
+        for number, value in fields(data, "TensorProto"):
             if number == 1:
                 out.dtype = value
             elif number == 2:
-                sizes = [dict(_fields(dim)).get(1, 0) for n, dim in _fields(value) if n == 2]
-                out.tensor_shape = TensorShapeProto([_signed(size) for size in sizes])
+                sizes = [
+                    dict(fields(dim, "TensorProto")).get(1, 0)
+                    for n, dim in fields(value, "TensorProto")
+                    if n == 2
+                ]
+                out.tensor_shape = TensorShapeProto([signed(size) for size in sizes])
             elif number == 4:
                 out.tensor_content = value
             elif number in names:
@@ -101,73 +106,19 @@ class TensorProto(Message):
         return out
 
 
-# --- the wire format ---------------------------------------------------------------------------
-
-
-def _varint(n: int) -> bytes:
-    n &= 0xFFFFFFFFFFFFFFFF
-    out = bytearray()
-    while n > 127:
-        out.append(n & 127 | 128)
-        n >>= 7
-    return bytes([*out, n])
-
-
-def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    n = shift = 0
-    while True:
-        byte = data[at]
-        n |= (byte & 127) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 128:
-            return n, at
-
-
-def _signed(n: int) -> int:
-    return n - 2**64 if n >= 2**63 else n
-
-
-def _bytes_field(number: int, content: bytes) -> bytes:
-    return _varint(number << 3 | 2) + _varint(len(content)) + content
-
-
-def _fields(data: bytes) -> list[tuple[int, Any]]:
-    """The fields of a message: numbers as ints, everything else as bytes."""
-    out: list[tuple[int, Any]] = []
-    at = 0
-    try:
-        while at < len(data):
-            key, at = _read_varint(data, at)
-            kind = key & 7
-            if kind == 0:
-                value, at = _read_varint(data, at)
-                out.append((key >> 3, value))
-                continue
-            size = {1: 8, 5: 4}.get(kind)
-            if size is None:
-                size, at = _read_varint(data, at)
-            if kind not in (1, 2, 5) or at + size > len(data):
-                raise IndexError
-            out.append((key >> 3, data[at : at + size]))
-            at += size
-    except IndexError:
-        raise ValueError("These bytes are no serialized TensorProto.") from None
-    return out
-
-
 def _values(number: int, content: Any) -> list[Any]:
     if number == 8:
         return [content]
     if isinstance(content, int):
-        return [_signed(content)]
+        return [signed(content)]
     if number in _STORED_AS:
         width = int(_STORED_AS[number][-1])
         kind = {4: "f", 8: "d"}[width]
         return list(struct.unpack(f"<{len(content) // width}{kind}", content))
     out, at = [], 0
     while at < len(content):
-        n, at = _read_varint(content, at)
-        out.append(_signed(n))
+        n, at = read_varint(content, at)
+        out.append(signed(n))
     return out
 
 

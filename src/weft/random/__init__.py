@@ -16,7 +16,9 @@ from weft.ops.random.generator import (
 )
 from weft.ops.random.stateful import (
     categorical as categorical,
+    gamma as gamma,
     normal as normal,
+    poisson as poisson,
     shuffle as shuffle,
     truncated_normal as truncated_normal,
     uniform as uniform,
@@ -24,8 +26,11 @@ from weft.ops.random.stateful import (
 from weft.ops.random.stateless import (
     fold_in as fold_in,
     split as split,
+    stateless_binomial as stateless_binomial,
     stateless_categorical as stateless_categorical,
+    stateless_gamma as stateless_gamma,
     stateless_normal as stateless_normal,
+    stateless_poisson as stateless_poisson,
     stateless_truncated_normal as stateless_truncated_normal,
     stateless_uniform as stateless_uniform,
 )

@@ -9,6 +9,9 @@ from weft.ops.random.generator import (
     get_global_generator as get_global_generator,
     set_global_generator as set_global_generator,
 )
+from weft.ops.random.parametric import (
+    index_shuffle as index_shuffle,
+)
 from weft.ops.random.stateless import (
     fold_in as _fold_in,
     split as _split,

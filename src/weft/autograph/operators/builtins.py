@@ -125,6 +125,9 @@ def _together(iterables: Sequence[Any]) -> tuple[list[Rows], Tensor] | None:
 
 def enumerate_(iterable: Any, start: Any = 0) -> Any:
     """`enumerate`; over a tensor it gives pairs of tensors."""
+    numbered = getattr(iterable, "__autograph_enumerate__", None)
+    if numbered is not None and state.graph is not None:
+        return numbered(start)
     rows = rows_of(iterable)
     if rows is None:
         return enumerate(iterable, start)
@@ -133,6 +136,9 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
 
 def zip_(*iterables: Any, strict: bool = False) -> Any:
     """`zip`; over tensors it gives tuples of tensors."""
+    beside = getattr(iterables[0], "__autograph_zip__", None) if iterables else None
+    if beside is not None and state.graph is not None:
+        return beside(*iterables[1:])
     found = _together(iterables)
     if found is None:
         return zip(*iterables, strict=strict)

@@ -77,7 +77,7 @@ def while_stmt(
         if is_symbolic(goes_on):
             if iterations and _broke_out(names, get_state()):
                 raise _python_loop("while")
-            _StagedLoop(
+            StagedLoop(
                 test, body, get_state, set_state, names, needed, used_after, appended, options
             ).run()
             return
@@ -146,7 +146,7 @@ def for_stmt(
 
     stage = getattr(iterated, "__autograph_for__", None)
     if stage is not None and state.graph is not None:
-        stage(extra_test, body, get_state, set_state, names, used_after)
+        stage(extra_test, body, get_state, set_state, names, needed, used_after, appended, options)
     elif is_symbolic(iterated) or (
         isinstance(iterated, (TensorArray, GrownList, Rows)) and state.graph
     ):
@@ -221,8 +221,13 @@ def _relaxed(spec: TensorSpec, shape: TensorShape | None) -> TensorSpec:
     return TensorSpec.of(spec.dtype, shape.dims_or_none)
 
 
-class _StagedLoop:
+class StagedLoop:
     """A `while` in the graph: traces the body once and builds the node."""
+
+    op = while_op
+    name = "while"
+    # Whether sizes that an iteration changes become unknown, instead of being an error.
+    relaxes_shapes = False
 
     def __init__(
         self, test: Thunk, body: Thunk, get_state: GetState, set_state: SetState,
@@ -255,20 +260,21 @@ class _StagedLoop:
             for name, value in zip(self.names, values, strict=True)
         ]
         initial = [*self.counter(), *[t for v in self.variables for t in v.initial]]
-        specs = [
-            initial[0].spec,
-            *[spec for v in self.variables for spec in v.specs],
-        ]
-        body = self._trace_body(specs)
+        self._relaxed = True
+        while self._relaxed:
+            self._relaxed = False
+            carried = [spec for v in self.variables if v.carried for spec in v.specs]
+            specs = [initial[0].spec, *carried]
+            body = self._trace_body(specs)
         self._settle_undefined(body, initial, specs)
         condition = self._trace_condition(specs)
         graphs = (condition, body)
         union = {id(t): t for g in graphs for t, _ in g.captures}
         for graph in graphs:
             graph.align_captures(list(union.values()))
-        out = while_op(
+        out = self.op(
             *initial, *union.values(), cond=condition, body=body,
-            maximum_iterations=self._static_limit, name="while",
+            maximum_iterations=self._static_limit, name=self.name,
         )  # fmt: skip
         self._hand_on(out)
 
@@ -289,7 +295,7 @@ class _StagedLoop:
         return inputs  # type: ignore[return-value]
 
     def _trace_body(self, specs: list[TensorSpec]) -> Graph:
-        graph: Graph = state.graph.nested("while_body", "while")
+        graph: Graph = state.graph.nested(f"{self.name}_body", self.name)
         before = self.get_state()
         with building(graph), staging.block():
             inputs = self._enter(graph, specs)
@@ -338,14 +344,18 @@ class _StagedLoop:
                 f"{v.name!r} has another structure after an iteration of the loop: {e}"
             ) from None
         out = []
-        for spec, leaf in zip(v.specs, flatten(value), strict=True):
+        for i, (spec, leaf) in enumerate(zip(v.specs, flatten(value), strict=True)):
             tensor = as_tensor(leaf, spec.dtype)
             if tensor.dtype is not spec.dtype:
                 raise DTypeError(
                     f"{v.name!r} has dtype {spec.dtype.name} before the loop, but dtype "
                     f"{tensor.dtype.name} after one iteration. Convert it with tf.cast."
                 )
-            if not tensor.shape.is_subtype_of(spec.shape):
+            if self.relaxes_shapes and not tensor.shape.is_subtype_of(spec.shape):
+                shape = spec.shape.most_specific_compatible_shape(tensor.shape)
+                v.specs[i] = TensorSpec(shape, spec.dtype)
+                self._relaxed = True
+            elif not tensor.shape.is_subtype_of(spec.shape):
                 raise ShapeError(
                     f"{v.name!r} has shape {spec.shape} before the loop, but shape {tensor.shape} "
                     "after one iteration. If its shape is meant to change, say so with "
@@ -370,7 +380,7 @@ class _StagedLoop:
             position += len(v.specs) if v.carried else 0
 
     def _trace_condition(self, specs: list[TensorSpec]) -> Graph:
-        graph: Graph = state.graph.nested("while_cond", "while")
+        graph: Graph = state.graph.nested(f"{self.name}_cond", self.name)
         before = self.get_state()
         with building(graph), staging.block():
             inputs = self._enter(graph, specs)
@@ -419,7 +429,7 @@ def _kind(value: Any) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
 
 
-class _StagedFor(_StagedLoop):
+class _StagedFor(StagedLoop):
     """A `for` in the graph: a `while` over the numbers of the elements."""
 
     def __init__(

@@ -11,6 +11,7 @@ from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA
 from weft.core.tensor import Array, Tensor, is_tensor
 from weft.ops.host.formatting import format_array
+from weft.ops.indexing.indexed_slices import IndexedSlices
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, define_op, each
 
 _MARK = "\0"  # encloses the number of a tensor in the template; nobody prints it
@@ -89,6 +90,8 @@ def print(*inputs: Any, **kwargs: Any) -> None:
 def _template(value: Any, tensors: list[Tensor]) -> str:
     """The text of a value with slots where tensors belong; nests print as Python prints them."""
     if is_tensor(value):
+        if isinstance(value, IndexedSlices) and value.dense_shape is not None:
+            value = convert_to_tensor(value)
         slots = []
         for component in nest.flatten(value, expand_composites=True):
             slots.append(_slot(len(tensors)))

@@ -25,8 +25,8 @@ from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 INT64 = frozenset({int64})
 FULL_INTS = frozenset({int32, int64, uint32, uint64})
 
-_SHAPE = args("shape", INDEX, is_shape=True)
-_STATE = args("state", INT64)
+SHAPE = args("shape", INDEX, is_shape=True)
+STATE = args("state", INT64)
 
 
 def _check_vector(op: str, x: TensorSpec, size: int, name: str) -> None:
@@ -84,7 +84,7 @@ def _draw(name: str, function: Any, native: Any) -> Op:
 
     return define_op(
         name,
-        _SHAPE + _STATE,
+        SHAPE + STATE,
         infer=infer,
         kernel=kernel,
         native=native,
@@ -130,7 +130,7 @@ def _uniform_int_kernel(xp: Any, shape: Array, state: Array, minval: Any, maxval
 
 uniform_int_op = define_op(
     "StatelessRandomUniformIntV2",
-    _SHAPE + _STATE + args("minval maxval", FULL_INTS),
+    SHAPE + STATE + args("minval maxval", FULL_INTS),
     infer=_uniform_int_infer,
     kernel=_uniform_int_kernel,
     native=Special("philox_uniform_int"),
@@ -170,7 +170,7 @@ def _multinomial_kernel(
 
 multinomial_op = define_op(
     "StatelessMultinomial",
-    args("logits", FLOATING) + args("num_samples", INDEX, is_shape=True) + _STATE,
+    args("logits", FLOATING) + args("num_samples", INDEX, is_shape=True) + STATE,
     infer=_multinomial_infer,
     kernel=_multinomial_kernel,
     native=NO_NATIVE,
@@ -202,7 +202,7 @@ def _shuffle_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
 
 shuffle_op: Op = define_op(
     "StatelessShuffle",
-    args("value", DATA) + _STATE,
+    args("value", DATA) + STATE,
     infer=_shuffle_infer,
     kernel=_shuffle_kernel,
     native=NO_NATIVE,

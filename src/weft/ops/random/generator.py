@@ -14,11 +14,10 @@ from weft.core.random import seeds
 from weft.core.random.resource import RngCell, random_state
 from weft.core.shapes import Dim
 from weft.core.tensor import EagerTensor, Tensor
-from weft.errors import UnsupportedError
 from weft.ops import rules
 from weft.ops.array import fill, shape as shapes, source
 from weft.ops.math import casting
-from weft.ops.random import draws, sampling
+from weft.ops.random import draws, parametric, sampling
 from weft.ops.random.algorithms import Algorithm, philox_like
 from weft.ops.random.streams import read_and_skip_op, read_op, write_op
 from weft.ops.registry import Op
@@ -214,11 +213,9 @@ class Generator:
     def binomial(
         self, shape: Any, counts: Any, probs: Any, dtype: Any = int32, name: str | None = None
     ) -> Tensor:
-        """Not available."""
-        raise UnsupportedError(
-            "Generator.binomial: Weft draws no binomial numbers yet. For small counts sum "
-            "`generator.uniform([count, ...]) < probs` over the first axis."
-        )
+        """How many of `counts` trials succeed with probability `probs`."""
+        op = "Generator.binomial"
+        return parametric.binomial(op, shape, counts, probs, dtype, name, self._draw_state)
 
     # --- other generators ----------------------------------------------------------------------
 

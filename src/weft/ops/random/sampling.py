@@ -28,7 +28,7 @@ def _listed(allowed: frozenset[DType]) -> str:
     return ", ".join(sorted(d.name for d in allowed))
 
 
-def _shape_argument(op: str, shape: Any) -> Tensor:
+def shape_of(op: str, shape: Any) -> Tensor:
     """A shape as a tensor, refused before a stream moves on for it."""
     shape = shapes.shape_argument(shape)
     if shape.dtype not in INDEX:
@@ -44,7 +44,7 @@ def uniform(
     dtype = dtypes.as_dtype(dtype)
     if dtype not in _UNIFORM:
         raise ValueError(f"{op}: dtype must be one of {_listed(_UNIFORM)}, got {dtype.name}.")
-    shape = _shape_argument(op, shape)
+    shape = shape_of(op, shape)
     if not dtype.is_integer:
         return _uniform_float(
             op, shape, minval, 1 if maxval is None else maxval, dtype, name, source
@@ -94,7 +94,7 @@ def full_int(op: str, shape: Any, dtype: Any, name: str | None, source: StateSou
         raise DTypeError(
             f"{op}: dtype must be one of {_listed(draws.FULL_INTS)}, got {dtype.name}."
         )
-    shape = _shape_argument(op, shape)
+    shape = shape_of(op, shape)
     return draws.full_int_op(shape, source(draws.full_int_op, dtype, shape), dtype=dtype, name=name)
 
 
@@ -112,7 +112,7 @@ def normal(
     dtype = dtypes.as_dtype(dtype)
     if dtype not in FLOATING:
         raise DTypeError(f"{op}: dtype must be one of {_listed(FLOATING)}, got {dtype.name}.")
-    shape = _shape_argument(op, shape)
+    shape = shape_of(op, shape)
     plain = _is(mean, 0) and _is(stddev, 1)
     if not plain:
         mean = convert_to_tensor(mean, dtype)

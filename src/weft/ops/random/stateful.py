@@ -9,7 +9,7 @@ from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DType, float32
 from weft.core.tensor import Tensor
 from weft.ops.array import shape as shapes
-from weft.ops.random import draws, sampling
+from weft.ops.random import draws, parametric, sampling
 from weft.ops.random.streams import next_state
 from weft.ops.registry import Op
 
@@ -114,3 +114,33 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
     blocks = (shapes.shape(value)[0] + 2) // 4
     state = next_state("random.shuffle", ("RandomShuffle", value.dtype), seed, blocks, step=1)
     return draws.shuffle_op(value, state, inverse=False, name=name)
+
+
+def gamma(
+    shape: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Gamma numbers of shape alpha and rate beta, `shape` of them for each pair; with gradients.
+
+    >>> tf.random.gamma([5], alpha=[0.5, 2.0]).shape
+    TensorShape([5, 2])
+    """
+    op = "random.gamma"
+    source = _source(op, seed)
+    return parametric.gamma(op, shape, alpha, beta, dtype, name, source, whole=False)
+
+
+def poisson(
+    shape: Any, lam: Any, dtype: Any = float32, seed: Any = None, name: str | None = None
+) -> Tensor:
+    """Poisson numbers of rate lam, `shape` of them for each rate.
+
+    >>> tf.random.poisson([5], lam=[0.5, 2.0]).shape
+    TensorShape([5, 2])
+    """
+    op = "random.poisson"
+    return parametric.poisson(op, shape, lam, dtype, name, _source(op, seed), whole=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core.convert import convert_to_tensor
-from weft.core.dtypes import DType, float32, int64
+from weft.core.dtypes import DType, float32, int32, int64
 from weft.core.tensor import Tensor
 from weft.ops.array import source
 from weft.ops.array.shape import shape_argument
-from weft.ops.random import draws, sampling
+from weft.ops.random import draws, parametric, sampling
 from weft.ops.random.algorithms import philox_like
 from weft.ops.registry import Op
 
@@ -140,3 +140,54 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
         raise ValueError(f"fold_in: data must be an integer (32 or 64 bits), got {data!r}.")
     first = draws.full_int_op(shape_argument([]), _state_of(seed), dtype=data.dtype)
     return source.pack_op(first, data, axis=0)
+
+
+def stateless_gamma(
+    shape: Any,
+    seed: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = float32,
+    name: str | None = None,
+) -> Tensor:
+    """Gamma numbers of shape alpha and rate beta, determined by a seed; alpha gets a gradient.
+
+    >>> x = tf.random.stateless_gamma([1000, 2], seed=[1, 2], alpha=[2.0, 8.0])
+    >>> tf.reduce_mean(x, 0).numpy().round(0)
+    array([2., 8.], dtype=float32)
+    """
+    op = "stateless_gamma"
+    drawn_by = _source(op, seed, "auto_select")
+    return parametric.gamma(op, shape, alpha, beta, dtype, name, drawn_by, whole=True)
+
+
+def stateless_poisson(
+    shape: Any, seed: Any, lam: Any, dtype: Any = int32, name: str | None = None
+) -> Tensor:
+    """Poisson numbers of rate lam, determined by a seed.
+
+    >>> x = tf.random.stateless_poisson([1000, 2], seed=[1, 2], lam=[3.0, 40.0], dtype=tf.float32)
+    >>> tf.reduce_mean(x, 0).numpy().round(0)
+    array([ 3., 40.], dtype=float32)
+    """
+    op = "stateless_poisson"
+    drawn_by = _source(op, seed, "auto_select")
+    return parametric.poisson(op, shape, lam, dtype, name, drawn_by, whole=True)
+
+
+def stateless_binomial(
+    shape: Any,
+    seed: Any,
+    counts: Any,
+    probs: Any,
+    output_dtype: Any = int32,
+    name: str | None = None,
+) -> Tensor:
+    """How many of `counts` trials succeed with probability `probs`, determined by a seed.
+
+    >>> tf.random.stateless_binomial([3], seed=[1, 2], counts=10.0, probs=1.0).numpy()
+    array([10, 10, 10], dtype=int32)
+    """
+    op = "stateless_binomial"
+    drawn_by = _source(op, seed, "auto_select")
+    return parametric.binomial(op, shape, counts, probs, output_dtype, name, drawn_by)

@@ -1,0 +1,28 @@
+"""Files, records and serialized data: `tf.io`."""
+
+from weft.io import gfile as gfile
+from weft.io.csv import decode_csv as decode_csv
+from weft.io.examples import (
+    FixedLenFeature as FixedLenFeature,
+    FixedLenSequenceFeature as FixedLenSequenceFeature,
+    VarLenFeature as VarLenFeature,
+    parse_example as parse_example,
+    parse_single_example as parse_single_example,
+)
+from weft.io.files import (
+    matching_files as matching_files,
+    read_file as read_file,
+    write_file as write_file,
+)
+from weft.io.records import (
+    TFRecordOptions as TFRecordOptions,
+    TFRecordWriter as TFRecordWriter,
+)
+from weft.io.tensors import (
+    decode_base64 as decode_base64,
+    decode_compressed as decode_compressed,
+    decode_raw as decode_raw,
+    encode_base64 as encode_base64,
+    parse_tensor as parse_tensor,
+    serialize_tensor as serialize_tensor,
+)

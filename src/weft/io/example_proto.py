@@ -1,0 +1,547 @@
+"""`tf.train.Example`: named lists of bytes, floats or integers, as TFRecord files hold them.
+
+The classes act like those that protocol buffers generate, and the bytes are the same (names of
+features are written in sorted order). protobuf itself is not needed.
+"""
+
+from __future__ import annotations
+
+import operator
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar, Generic, SupportsIndex, TypeVar
+
+import numpy as np
+
+from weft.core.wire import bytes_field, fields, read_varint, signed, varint
+
+T = TypeVar("T")
+
+
+class RepeatedValues(list[T], Generic[T]):
+    """The list of a message: checks what is put into it, and tells the message that it changed."""
+
+    def __init__(self, check: Callable[[Any], T], changed: Callable[[], None]) -> None:
+        super().__init__()
+        self._check, self._changed = check, changed
+
+    def append(self, value: Any) -> None:
+        super().append(self._check(value))
+        self._changed()
+
+    def extend(self, values: Iterable[Any]) -> None:
+        super().extend([self._check(value) for value in values])
+        self._changed()
+
+    def insert(self, index: SupportsIndex, value: Any) -> None:
+        super().insert(index, self._check(value))
+        self._changed()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        checked = (
+            [self._check(v) for v in value] if isinstance(index, slice) else self._check(value)
+        )
+        super().__setitem__(index, checked)  # type: ignore[call-overload]
+        self._changed()
+
+    def __iadd__(self, values: Iterable[Any]) -> RepeatedValues[T]:  # type: ignore[misc]
+        self.extend(values)
+        return self
+
+    def __reduce__(self) -> Any:
+        return list, (list(self),)
+
+
+class Message:
+    """What all messages can do."""
+
+    def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
+        """The message as bytes."""
+        raise NotImplementedError
+
+    def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
+        """Adds what the bytes hold."""
+        raise NotImplementedError
+
+    def Clear(self) -> None:  # noqa: N802
+        """Makes the message empty."""
+        raise NotImplementedError
+
+    def ParseFromString(self, serialized: bytes) -> int:  # noqa: N802
+        """Replaces the content by what the bytes hold."""
+        self.Clear()
+        return self.MergeFromString(serialized)
+
+    @classmethod
+    def FromString(cls, serialized: bytes) -> Any:  # noqa: N802
+        """The message that the bytes hold."""
+        made = cls()
+        made.MergeFromString(serialized)
+        return made
+
+    def CopyFrom(self, other: Any) -> None:  # noqa: N802
+        """Takes over the content of another message of the same class."""
+        _check_message(self, other)
+        self.ParseFromString(other.SerializeToString())
+
+    def MergeFrom(self, other: Any) -> None:  # noqa: N802
+        """Adds the content of another message of the same class."""
+        _check_message(self, other)
+        self.MergeFromString(other.SerializeToString())
+
+    def ByteSize(self) -> int:  # noqa: N802
+        """The number of bytes of the serialized message."""
+        return len(self.SerializeToString())
+
+    def _lines(self) -> Iterator[str]:
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        assert isinstance(other, Message)
+        return self.SerializeToString() == other.SerializeToString()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "".join([f"{line}\n" for line in self._lines()])
+
+    def __reduce__(self) -> Any:
+        return type(self).FromString, (self.SerializeToString(),)
+
+
+def _check_message(mine: Message, other: Any) -> None:
+    if type(mine) is not type(other):
+        raise TypeError(
+            f"{type(mine).__name__}: a message of the same class is expected, got {other!r}."
+        )
+
+
+def _data(what: str, serialized: Any) -> bytes:
+    if not isinstance(serialized, (bytes, bytearray, memoryview)):
+        raise TypeError(f"{what}: bytes are expected, got {serialized!r}.")
+    return bytes(serialized)
+
+
+# --- lists of values -----------------------------------------------------------------------------
+
+
+class ValueList(Message):
+    """A list of values of one kind."""
+
+    value: RepeatedValues[Any]
+
+    def __init__(self, value: Iterable[Any] | None = None) -> None:
+        self._parent: Callable[[], None] = _nobody
+        self.value = RepeatedValues(self._checked, self._changed)
+        if value is not None:
+            self.value.extend(value.tolist() if isinstance(value, np.ndarray) else value)
+
+    @staticmethod
+    def _checked(value: Any) -> Any:
+        raise NotImplementedError
+
+    def _changed(self) -> None:
+        self._parent()
+
+    def Clear(self) -> None:  # noqa: N802
+        """Makes the list empty."""
+        self.value.clear()
+
+    def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
+        """Adds what the bytes hold."""
+        data = _data(type(self).__name__, serialized)
+        self.value.extend(values_of(data, type(self)))
+        return len(data)
+
+    def _lines(self) -> Iterator[str]:
+        for value in self.value:
+            yield f"value: {self._shown(value)}"
+
+    @staticmethod
+    def _shown(value: Any) -> str:
+        return repr(value)
+
+
+def _nobody() -> None:
+    """The parent of a message that is not part of another."""
+
+
+class BytesList(ValueList):
+    """Byte strings.
+
+    >>> tf.train.BytesList(value=[b"ab", b"c"]).value
+    [b'ab', b'c']
+    """
+
+    @staticmethod
+    def _checked(value: Any) -> bytes:
+        if not isinstance(value, bytes):
+            raise TypeError(
+                f"BytesList: {value!r} has type {type(value).__name__}, bytes are expected; "
+                "encode text with .encode()."
+            )
+        return bytes(value)
+
+    def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
+        """The message as bytes."""
+        return b"".join([bytes_field(1, value) for value in self.value])
+
+    @staticmethod
+    def _shown(value: bytes) -> str:
+        escapes = {9: "\\t", 10: "\\n", 13: "\\r", 34: '\\"', 39: "\\'", 92: "\\\\"}
+        text = "".join(
+            [escapes.get(b) or (chr(b) if 32 <= b < 127 else f"\\{b:03o}") for b in value]
+        )
+        return f'"{text}"'
+
+
+class FloatList(ValueList):
+    """Numbers, stored as float32.
+
+    >>> tf.train.FloatList(value=[1.5, 2]).value
+    [1.5, 2.0]
+    """
+
+    @staticmethod
+    def _checked(value: Any) -> float:
+        try:
+            if isinstance(value, (str, bytes)):
+                raise TypeError
+            with np.errstate(over="ignore"):
+                return float(np.float32(value))
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"FloatList: {value!r} has type {type(value).__name__}, a number is expected."
+            ) from None
+
+    def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
+        """The message as bytes."""
+        if not self.value:
+            return b""
+        return bytes_field(1, struct.pack(f"<{len(self.value)}f", *self.value))
+
+    @staticmethod
+    def _shown(value: float) -> str:
+        text = str(np.float32(value))
+        return text.removesuffix(".0")
+
+
+class Int64List(ValueList):
+    """Integers of 64 bits.
+
+    >>> tf.train.Int64List(value=[1, -2]).value
+    [1, -2]
+    """
+
+    @staticmethod
+    def _checked(value: Any) -> int:
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise TypeError(
+                f"Int64List: {value!r} has type {type(value).__name__}, an integer is expected."
+            ) from None
+        if not -(2**63) <= number < 2**63:
+            raise ValueError(f"Int64List: {number} does not fit 64 bits.")
+        return number
+
+    def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
+        """The message as bytes."""
+        if not self.value:
+            return b""
+        return bytes_field(1, b"".join([varint(value) for value in self.value]))
+
+
+def values_of(data: bytes, kind: type[ValueList]) -> list[Any]:
+    """The values in a serialized list, whose numbers may be packed together or not."""
+    out: list[Any] = []
+    for number, content in fields(data, kind.__name__):
+        if number != 1:
+            continue
+        if kind is BytesList:
+            out.append(content)
+        elif kind is FloatList:
+            out.extend(struct.unpack(f"<{len(content) // 4}f", content))
+        elif isinstance(content, int):
+            out.append(signed(content))
+        else:
+            out.extend(packed_integers(content))
+    return out
+
+
+def packed_integers(content: bytes) -> list[int]:
+    """Integers one behind the other."""
+    if content.isascii():  # every byte below 128 is a number
+        return list(content)
+    out, at, end = [], 0, len(content)
+    try:
+        while at < end:
+            n, at = read_varint(content, at)
+            out.append(signed(n))
+    except IndexError:
+        raise ValueError("These bytes are no serialized Int64List.") from None
+    return out
+
+
+# --- Feature -------------------------------------------------------------------------------------
+
+
+class Feature(Message):
+    """A list of bytes, of floats or of integers.
+
+    >>> feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
+    >>> feature.WhichOneof("kind"), feature.int64_list.value
+    ('int64_list', [1, 2])
+    """
+
+    _KINDS: ClassVar[dict[str, tuple[int, type[ValueList]]]] = {
+        "bytes_list": (1, BytesList),
+        "float_list": (2, FloatList),
+        "int64_list": (3, Int64List),
+    }
+
+    def __init__(
+        self,
+        bytes_list: BytesList | None = None,
+        float_list: FloatList | None = None,
+        int64_list: Int64List | None = None,
+    ) -> None:
+        self._kind: str | None = None
+        self.Clear()
+        given = {"bytes_list": bytes_list, "float_list": float_list, "int64_list": int64_list}
+        for kind, value in given.items():
+            if value is None:
+                continue
+            wanted = self._KINDS[kind][1]
+            if not isinstance(value, wanted):
+                raise TypeError(
+                    f"Feature: {kind} must be a {wanted.__name__}, got {value!r} of type "
+                    f"{type(value).__name__}."
+                )
+            self._lists[kind].value.extend(value.value)
+            self._kind = kind
+
+    def Clear(self) -> None:  # noqa: N802
+        """Makes the feature one without a list."""
+        self._kind = None
+        self._lists: dict[str, ValueList] = {}
+        for kind, (_, cls) in self._KINDS.items():
+            made = self._lists[kind] = cls()
+            made._parent = _Chooser(self, kind)
+
+    def _choose(self, kind: str) -> None:
+        """Only one of the lists can be there."""
+        self._kind = kind
+        for other, values in self._lists.items():
+            if other != kind:
+                values.value.clear()
+
+    @property
+    def bytes_list(self) -> BytesList:
+        """The byte strings."""
+        return self._lists["bytes_list"]  # type: ignore[return-value]
+
+    @property
+    def float_list(self) -> FloatList:
+        """The floats."""
+        return self._lists["float_list"]  # type: ignore[return-value]
+
+    @property
+    def int64_list(self) -> Int64List:
+        """The integers."""
+        return self._lists["int64_list"]  # type: ignore[return-value]
+
+    def WhichOneof(self, oneof_group: str) -> str | None:  # noqa: N802
+        """Which list is there; the group is called "kind"."""
+        if oneof_group != "kind":
+            raise ValueError(f"Feature has no oneof {oneof_group!r}; it is called 'kind'.")
+        return self._kind
+
+    def HasField(self, field_name: str) -> bool:  # noqa: N802
+        """Whether this list is there."""
+        if field_name not in self._KINDS:
+            raise ValueError(f"Feature has no field {field_name!r}.")
+        return self._kind == field_name
+
+    def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
+        """The message as bytes."""
+        if self._kind is None:
+            return b""
+        number, _ = self._KINDS[self._kind]
+        return bytes_field(number, self._lists[self._kind].SerializeToString())
+
+    def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
+        """Adds what the bytes hold."""
+        data = _data("Feature", serialized)
+        names = {number: kind for kind, (number, _) in self._KINDS.items()}
+        for number, content in fields(data, "Feature"):
+            if number in names:
+                self._choose(names[number])
+                self._lists[names[number]].MergeFromString(content)
+        return len(data)
+
+    def _lines(self) -> Iterator[str]:
+        if self._kind is not None:
+            yield from _block(self._kind, self._lists[self._kind])
+
+
+class _Chooser:
+    """Tells a feature which of its lists was changed, without keeping it alive by a closure."""
+
+    def __init__(self, feature: Feature, kind: str) -> None:
+        self._feature, self._kind = feature, kind
+
+    def __call__(self) -> None:
+        self._feature._choose(self._kind)
+
+
+def _block(name: str, message: Message) -> Iterator[str]:
+    yield f"{name} {{"
+    for line in message._lines():
+        yield f"  {line}"
+    yield "}"
+
+
+# --- Features and Example ------------------------------------------------------------------------
+
+
+class FeatureMap(dict[str, Feature]):
+    """Features by name; asking for one that is not there makes it."""
+
+    def __missing__(self, name: str) -> Feature:
+        made = Feature()
+        super().__setitem__(self._checked(name), made)
+        return made
+
+    @staticmethod
+    def _checked(name: Any) -> str:
+        if isinstance(name, bytes):
+            name = name.decode()
+        if not isinstance(name, str):
+            raise TypeError(f"Features: a name must be text, got {name!r}.")
+        return name
+
+    def __setitem__(self, name: str, feature: Feature) -> None:
+        raise ValueError(
+            "Features: assign to a part, or use .CopyFrom(feature): "
+            f"features.feature[{name!r}].CopyFrom(...)."
+        )
+
+
+class Features(Message):
+    """Features by name.
+
+    >>> feature = tf.train.Feature(float_list=tf.train.FloatList(value=[0.5]))
+    >>> tf.train.Features(feature={"x": feature}).feature["x"].float_list.value
+    [0.5]
+    """
+
+    def __init__(self, feature: Any = None) -> None:
+        self.feature = FeatureMap()
+        for name, value in dict(feature or {}).items():
+            if not isinstance(value, Feature):
+                raise TypeError(
+                    f"Features: feature[{name!r}] must be a tf.train.Feature, got {value!r} of "
+                    f"type {type(value).__name__}."
+                )
+            self.feature[FeatureMap._checked(name)].CopyFrom(value)
+
+    def Clear(self) -> None:  # noqa: N802
+        """Removes all features."""
+        self.feature.clear()
+
+    def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
+        """The message as bytes, features sorted by name."""
+        entries = [
+            bytes_field(1, name.encode()) + bytes_field(2, self.feature[name].SerializeToString())
+            for name in sorted(self.feature)
+        ]
+        return b"".join([bytes_field(1, entry) for entry in entries])
+
+    def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
+        """Adds what the bytes hold."""
+        data = _data("Features", serialized)
+        for name, content in feature_entries(data):
+            self.feature[name].ParseFromString(content)
+        return len(data)
+
+    def _lines(self) -> Iterator[str]:
+        for name in sorted(self.feature):
+            yield "feature {"
+            yield f"  key: {BytesList._shown(name.encode())}"
+            for line in _block("value", self.feature[name]):
+                yield f"  {line}"
+            yield "}"
+
+
+def feature_entries(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """The names and (serialized) features of serialized Features."""
+    for number, entry in fields(data, "Features"):
+        if number != 1:
+            continue
+        parts = dict(fields(entry, "Features"))
+        try:
+            yield parts.get(1, b"").decode(), parts.get(2, b"")
+        except (UnicodeDecodeError, AttributeError):
+            raise ValueError("These bytes are no serialized Features.") from None
+
+
+class Example(Message):
+    """Features by name: one training example, as TFRecord files hold them.
+
+    >>> feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[7]))
+    >>> example = tf.train.Example(features=tf.train.Features(feature={"label": feature}))
+    >>> tf.train.Example.FromString(example.SerializeToString()) == example
+    True
+    >>> print(example)
+    features {
+      feature {
+        key: "label"
+        value {
+          int64_list {
+            value: 7
+          }
+        }
+      }
+    }
+    <BLANKLINE>
+    """
+
+    def __init__(self, features: Features | None = None) -> None:
+        self.features = Features()
+        self._given = features is not None
+        if features is not None:
+            _check_message(self.features, features)
+            self.features.CopyFrom(features)
+
+    def Clear(self) -> None:  # noqa: N802
+        """Removes all features."""
+        self.features.Clear()
+        self._given = False
+
+    def HasField(self, field_name: str) -> bool:  # noqa: N802
+        """Whether there are features."""
+        if field_name != "features":
+            raise ValueError(f"Example has no field {field_name!r}.")
+        return self._given or bool(self.features.feature)
+
+    def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
+        """The message as bytes."""
+        if not self.HasField("features"):
+            return b""
+        return bytes_field(1, self.features.SerializeToString())
+
+    def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
+        """Adds what the bytes hold."""
+        data = _data("Example", serialized)
+        for number, content in fields(data, "Example"):
+            if number == 1:
+                self._given = True
+                self.features.MergeFromString(content)
+        return len(data)
+
+    def _lines(self) -> Iterator[str]:
+        if self.HasField("features"):
+            yield from _block("features", self.features)
