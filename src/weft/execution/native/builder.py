@@ -76,6 +76,7 @@ class Module:
         self.functions: list[str] = []
         self._declarations: dict[str, str] = {}
         self._data: dict[str, str] = {}
+        self._shared: dict[str, str] = {}
         self._names = 0
 
     def new_name(self, stem: str) -> str:
@@ -86,6 +87,10 @@ class Module:
     def declare(self, name: str, result: str, parameters: str) -> None:
         """Makes an outside function known."""
         self._declarations[name] = f"declare {result} @{name}({parameters})"
+
+    def define_once(self, name: str, text: str) -> None:
+        """Adds a function that several steps share."""
+        self._shared[name] = text
 
     def forget(self, name: str) -> None:
         """Drops a declaration: the function is defined in this module after all."""
@@ -99,7 +104,8 @@ class Module:
 
     def text(self) -> str:
         """The whole module."""
-        parts = [*self._data.values(), *self._declarations.values(), *self.functions, _METADATA]
+        parts = [*self._data.values(), *self._declarations.values(), *self._shared.values()]
+        parts += [*self.functions, _METADATA]
         return "\n".join(parts)
 
 

@@ -68,6 +68,7 @@ class Block:
 
     items: list[Item] = field(default_factory=list)
     outputs: list[Write] = field(default_factory=list)
+    local: list[Stored] = field(default_factory=list)  # memory that steps of this block change
 
 
 @dataclass(eq=False)
@@ -112,6 +113,7 @@ class Schedule:
         self._begun: dict[int, int] = {}  # where an assembled value gets its first part
         # Loop variables and results of branches of this block; their memory is planned here.
         self._local = {id(r) for k in block.items if isinstance(k, Kernel) for r in k.results}
+        self._local |= {id(stored) for stored in block.local}
         for item in block.items:
             self._do(item)
         self._write(block.outputs)

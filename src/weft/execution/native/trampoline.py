@@ -50,8 +50,9 @@ def full_text(translation: Translation) -> str:
     values["first_constant"] = first + 5 * values["inputs"]
     values["first_output"] = values["first_constant"] + 2 * values["constants"]
     values["thread"] = values["slots"] + 1
-    values["table"] = values["slots"] + 2
-    text = _INTERRUPTED + _CALL
+    values["arena"] = values["slots"] + 2  # memory that was taken during the call
+    values["table"] = values["slots"] + 3
+    text = f"{program.text()}\n{_INTERRUPTED}{_CALL}"
     for key, number in values.items():
         text = text.replace(f"<{key}>", str(number))
     for key in CONTEXT:
@@ -64,7 +65,7 @@ def full_text(translation: Translation) -> str:
         (program.releases_gil, "gil"),
     ):
         text = text.replace(f"<has {name}>", "true" if condition else "false")
-    return f"{program.text()}\n{text}"
+    return text
 
 
 # PyArrayObject: type at 8, data at 16, rank at 24, sizes at 32, descr at 56, flags at 64.
@@ -76,6 +77,8 @@ entry:
 %t = alloca [<table> x ptr], align 16
 %tp = getelementptr ptr, ptr %t, i64 <slots>
 store ptr %context, ptr %tp
+%arena.p = getelementptr ptr, ptr %t, i64 <arena>
+store ptr null, ptr %arena.p
 %ndarray.p = getelementptr ptr, ptr %context, i64 <at ndarray>
 %ndarray = load ptr, ptr %ndarray.p
 %true.p = getelementptr ptr, ptr %context, i64 <at true>
@@ -266,11 +269,22 @@ br label %finish
 
 finish:
 %status = phi i32 [%status.1, %released], [%status.2, %holding]
+%free.p = getelementptr ptr, ptr %context, i64 <at free>
+%free = load ptr, ptr %free.p
+br label %release
+release:
+%chain = load ptr, ptr %arena.p
+%is.chained = icmp ne ptr %chain, null
+br i1 %is.chained, label %unchain, label %released.all
+unchain:
+%chain.next = load ptr, ptr %chain
+store ptr %chain.next, ptr %arena.p
+call void %free(ptr %chain)
+br label %release
+released.all:
 br i1 <has scratch>, label %keep, label %answer
 keep:
 %other = atomicrmw xchg ptr %scratch.p, ptr %block seq_cst
-%free.p = getelementptr ptr, ptr %context, i64 <at free>
-%free = load ptr, ptr %free.p
 call void %free(ptr %other)
 br label %answer
 answer:

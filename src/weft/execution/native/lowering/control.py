@@ -7,14 +7,16 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.execution.native.kernels.control import Branch, Given, Loop
+from weft.execution.native.kernels.stacks import WORDS
 from weft.execution.native.lowering.rules import lowers, static_shape
+from weft.execution.native.lowering.stacks import Reserved, Stack, StackPlace, new_place
 from weft.execution.native.schedule import Block, Write
 from weft.execution.native.values import NotCompilableError, Stored, Uniform, Value
 from weft.graph.ir import Graph, Node
 
 
 def _is_cell(x: Any) -> bool:
-    return not isinstance(x, Value)
+    return hasattr(x, "volatile")
 
 
 def _given(inputs: Sequence[Any]) -> tuple[list[Any], Given]:
@@ -22,7 +24,13 @@ def _given(inputs: Sequence[Any]) -> tuple[list[Any], Given]:
     inside: list[Any] = []
     given: Given = {}
     for x in inputs:
-        if isinstance(x, Value) and not isinstance(x, Uniform):
+        if isinstance(x, Stack):
+            stand_in = Stored(dtypes.int64, (WORDS,), "stack")
+            given[stand_in] = x.read()
+            place = StackPlace(stand_in, owned=False)
+            place.element = x.place.element
+            x = Stack(place)
+        elif isinstance(x, Value) and not isinstance(x, Uniform):
             stand_in = Stored(x.dtype, x.shape, x.label)
             given[stand_in] = x
             x = stand_in
@@ -40,7 +48,11 @@ def _nested_block(lowering: Any, graph: Graph, inputs: list[Any], targets: Seque
         cell.volatile = False
     outputs = lowering.lower(graph, inputs)
     for target, value in zip(targets, outputs, strict=True):
-        if target is not None:
+        if isinstance(target, StackPlace):
+            if not isinstance(value, Stack) or value.place is not target:
+                raise NotCompilableError("a loop variable becomes another stack")
+            value.read()
+        else:
             block.outputs.append(Write(target, value))
     lowering.flush(cells)
     for cell, (volatile, stored) in zip(cells, before, strict=True):
@@ -60,12 +72,14 @@ def _add(lowering: Any, node: Node, inputs: Sequence[Any], kernel: Any) -> None:
 
 
 def _results(node: Node) -> list[Stored]:
-    out = []
-    for i, tensor in enumerate(node.outputs):
-        if tensor.dtype in (dtypes.variant, dtypes.resource, dtypes.string):
-            raise NotCompilableError(f"{node.name} hands on a {tensor.dtype.name}")
-        out.append(Stored(tensor.dtype, static_shape(node, i), f"{node.name}:{i}"))
-    return out
+    return [_result(node, i) for i in range(len(node.outputs))]
+
+
+def _result(node: Node, i: int) -> Stored:
+    dtype = node.outputs[i].dtype
+    if dtype in (dtypes.variant, dtypes.resource, dtypes.string):
+        raise NotCompilableError(f"{node.name} hands on a {dtype.name}")
+    return Stored(dtype, static_shape(node, i), f"{node.name}:{i}")
 
 
 def _branch(lowering: Any, node: Node, inputs: list[Any], graphs: Sequence[Graph]) -> list[Stored]:
@@ -91,26 +105,57 @@ def _case(lowering: Any, node: Node, inputs: list[Any]) -> list[Stored]:
     return _branch(lowering, node, inputs, node.attrs["branches"])
 
 
+def _current(variables: Sequence[Any]) -> list[Any]:
+    return [Stack(v) if isinstance(v, StackPlace) else v for v in variables]
+
+
+def _loop_variables(lowering: Any, node: Node) -> list[Any]:
+    out: list[Any] = []
+    for i, tensor in enumerate(node.outputs):
+        if tensor.dtype is dtypes.variant:
+            out.append(new_place(lowering, f"{node.name}:{i}"))
+        else:
+            out.append(_result(node, i))
+    return out
+
+
+def _begin_stack(lowering: Any, variable: StackPlace, first: Any) -> None:
+    """The loop goes on with the stack it is given; nobody else may change it then."""
+    if isinstance(first, Reserved):
+        first.write_to(lowering, variable)
+        return
+    if not isinstance(first, Stack):
+        raise NotCompilableError("a loop over something that is no stack")
+    lowering.block.items.append(Write(variable.stored, first.read()))
+    variable.element = first.place.element
+    first.changed()
+
+
 @lowers("While")
-def _while(lowering: Any, node: Node, inputs: list[Any]) -> list[Stored]:
+def _while(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     n = len(node.outputs)
     start = inputs[:n]
-    variables = _results(node)
+    variables = _loop_variables(lowering, node)
     captured, given = _given(inputs[n:])
     for variable, first in zip(variables, start, strict=True):
+        if isinstance(variable, StackPlace):
+            _begin_stack(lowering, variable, first)
+            continue
         if variable.shape != first.shape:
             raise NotCompilableError(f"a variable of the loop {node.name} changes its shape")
         lowering.program.scratch(variable)
         lowering.block.items.append(Write(variable, first))
-    loop = Loop(lowering.program, given, variables, node.attrs["maximum_iterations"])
+    stored = [v.stored if isinstance(v, StackPlace) else v for v in variables]
+    loop = Loop(lowering.program, given, stored, node.attrs["maximum_iterations"])
     checks, had_written = len(lowering.program.checks), lowering.has_written
     lowering.has_written = False
-    inside = [*variables, *captured]
-    condition = _nested_block(lowering, node.attrs["cond"], inside, [loop.test])
-    body = _nested_block(lowering, node.attrs["body"], inside, variables)
+    condition = _nested_block(
+        lowering, node.attrs["cond"], [*_current(variables), *captured], [loop.test]
+    )
+    body = _nested_block(lowering, node.attrs["body"], [*_current(variables), *captured], variables)
     if lowering.has_written and len(lowering.program.checks) > checks:
         raise NotCompilableError(f"the loop {node.name} may fail after it has changed a variable")
     lowering.has_written = lowering.has_written or had_written
     loop.set_blocks(condition, body)
     _add(lowering, node, inputs, loop)
-    return variables
+    return _current(variables)

@@ -16,6 +16,7 @@ from weft.execution.native.lowering import (  # the families register their rule
     pointwise,
     products as products,
     reductions as reductions,
+    stacks as stacks,
     state as state,
 )
 from weft.execution.native.lowering.rules import check_dtype, copy_rule, rule_of
@@ -104,6 +105,10 @@ class Lowering:
         self.block.items.append(kernel)
         return kernel
 
+    def local(self, stored: Stored) -> None:
+        """Memory that the current block sets up and others of its steps change."""
+        self.block.local.append(stored)
+
     # --- graphs ------------------------------------------------------------------------------
 
     def lower(self, graph: Graph, inputs: list[Any]) -> list[Any]:
@@ -152,7 +157,7 @@ class Lowering:
             raise
         if results is None:
             return []
-        return [results] if isinstance(results, (Value, Cell)) else list(results)
+        return [results] if isinstance(results, Value) else list(results)
 
     # --- variables ---------------------------------------------------------------------------
 
