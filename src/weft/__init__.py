@@ -18,6 +18,7 @@ from weft import (
     nest as nest,
     nn as nn,
     random as random,
+    signal as signal,
     strings as strings,
     testing as testing,
     train as train,

@@ -322,6 +322,25 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("random.stateless_gamma", shape=np.array([2, 3]), seed=SEED, alpha=P)
     rows("random.stateless_poisson", shape=np.array([2, 3]), seed=SEED, lam=P)
     rows("random.stateless_binomial", shape=np.array([2, 3]), seed=SEED, counts=P * 9, probs=P)
+    rows("signal.fft signal.fft2d signal.ifft signal.ifft2d", input=F.astype(np.complex64))
+    rows("signal.fft3d signal.ifft3d", input=IMAGE.astype(np.complex64))
+    rows("signal.rfft signal.rfft2d signal.rfftnd", input_tensor=F)
+    rows("signal.rfft3d", input_tensor=IMAGE)
+    spectrum = F.astype(np.complex64)
+    rows("signal.irfft signal.irfft2d signal.irfftnd signal.fftnd", input_tensor=spectrum)
+    rows("signal.ifftnd", input_tensor=spectrum)
+    rows("signal.irfft3d", input_tensor=IMAGE.astype(np.complex64))
+    rows("signal.dct signal.idct", input=F)
+    rows("signal.fftshift signal.ifftshift", x=F)
+    rows("signal.mfccs_from_log_mel_spectrograms", log_mel_spectrograms=F)
+    rows("signal.frame", signal=F, frame_length=np.array(2, np.int32), frame_step=1)
+    rows("signal.overlap_and_add", signal=F, frame_step=np.array(2, np.int32))
+    rows("signal.stft", signals=F, frame_length=2, frame_step=1)
+    rows("signal.inverse_stft", stfts=spectrum, frame_length=2, frame_step=1)
+    rows("signal.inverse_stft_window_fn", frame_step=2)
+    for kind in ("hann", "hamming", "kaiser", "kaiser_bessel_derived", "vorbis"):
+        rows(f"signal.{kind}_window", window_length=np.array(6, np.int32))
+    rows("signal.linear_to_mel_weight_matrix", num_mel_bins=4)
     return table
 
 
@@ -356,13 +375,13 @@ USERS = {
 NOT_TRACED = {
     "broadcast_static_shape", "constant", "control_dependencies", "get_static_value",
     "debugging.assert_proper_iterable", "debugging.assert_same_float_dtype",
-    "type_spec_from_value",
+    "signal.inverse_stft_window_fn", "type_spec_from_value",
 }  # fmt: skip
 
 NAMESPACES: dict[str, ModuleType] = {
     "": tf, "math.": tf.math, "linalg.": tf.linalg, "nn.": tf.nn, "random.": tf.random,
     "math.special.": tf.math.special, "strings.": tf.strings, "bitwise.": tf.bitwise,
-    "debugging.": tf.debugging,
+    "debugging.": tf.debugging, "signal.": tf.signal,
 }  # fmt: skip
 
 

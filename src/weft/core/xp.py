@@ -18,9 +18,13 @@ Array = np.ndarray[Any, Any]
 _NARROW = {np.dtype(np.float16): np.float32, np.dtype(ml_dtypes.bfloat16): np.float32}
 
 
+_PARTS_OF_SCIPY = {"scipy_linalg": "scipy.linalg", "scipy_fft": "scipy.fft"}
+
+
 def __getattr__(name: str) -> Any:
-    # SciPy's linalg takes a while to load, so it is imported by the first kernel that needs it.
-    value = import_module("scipy.linalg") if name == "scipy_linalg" else getattr(np, name)
+    # Parts of SciPy take a while to load, so they are imported by the first kernel that needs them.
+    part = _PARTS_OF_SCIPY.get(name)
+    value = getattr(np, name) if part is None else import_module(part)
     globals()[name] = value  # found directly from now on
     return value
 

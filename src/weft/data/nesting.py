@@ -145,6 +145,8 @@ class _InterleaveCursor(Cursor):
     def __next__(self) -> Values:
         stage = self._stage
         while True:
+            if stage.parallel is not None and not self._ended:
+                self._open_all()
             here = self._open[self._turn]
             if here is None:
                 if self._ended:
@@ -167,14 +169,31 @@ class _InterleaveCursor(Cursor):
             self._open[self._turn] = None
             self._move_on()
 
+    def _open_all(self) -> None:
+        """Fills the places that are free, in the order in which their turns come."""
+        cycle = self._stage.cycle
+        for k in range(cycle):
+            place = (self._turn + k) % cycle
+            if self._open[place] is None:
+                try:
+                    element = next(self._source)
+                except StopIteration:
+                    self._ended = True
+                    return
+                self._open[place] = (element, self._start(element))
+
     def _move_on(self) -> None:
         self._given = 0
         self._turn = (self._turn + 1) % self._stage.cycle
 
     def _start(self, element: Values) -> Cursor:
         cursor: Cursor = self._stage.call(element)[0].cursor(self._run)
-        # In parallel: each of the open datasets is read ahead in a thread of its own.
-        return cursor if self._stage.parallel is None else PrefetchCursor(cursor, self._stage.block)
+        if self._stage.parallel is None:
+            return cursor
+        # Each of the open datasets is read ahead in a thread of its own.
+        ahead = PrefetchCursor(cursor, self._stage.block)
+        ahead.start()
+        return ahead
 
     def save(self) -> dict[str, Any]:
         opened = [None if x is None else (x[0], x[1].save()) for x in self._open]

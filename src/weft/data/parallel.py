@@ -46,17 +46,19 @@ class ParallelMapCursor(Cursor):
         self._slots: deque[Slot] = deque()
         self._elements: dict[Slot, Values] = {}
         self._undone: list[Values] = []  # of a restored position: elements to be mapped first
-        self._end: BaseException | None = None  # what the source raised, after the calls under way
+        self._error: BaseException | None = None  # of the source, after the calls under way
+        self._ended = False
 
     def __next__(self) -> Values:
-        if not self._slots and not self._call.watch.long and self._end is None:
+        waits = self._ended or self._error is not None
+        if not self._slots and not self._call.watch.long and not waits:
             return self._call(self._take())
         self._submit()
         if not self._slots:
-            assert self._end is not None
-            error = self._end
-            if not isinstance(error, StopIteration):
-                self._end = None
+            if self._ended:
+                raise StopIteration
+            assert self._error is not None
+            error, self._error = self._error, None
             raise error
         assert self._pool is not None
         slot = self._pool.wait(self._slots, self._in_order)
@@ -69,11 +71,14 @@ class ParallelMapCursor(Cursor):
         if self._pool is None:
             self._pool = Pool(self._threads)
         wanted = 2 * self._threads if self._call.watch.long else 0
-        while self._end is None and len(self._slots) < wanted:
+        while len(self._slots) < wanted and not self._ended and self._error is None:
             try:
                 values = self._take()
+            except StopIteration:
+                self._ended = True
+                return
             except BaseException as error:  # noqa: BLE001 - raised when the calls before are done
-                self._end = error
+                self._error = error
                 return
             slot = self._pool.submit(self._call, values)
             self._elements[slot] = values
@@ -91,7 +96,7 @@ class ParallelMapCursor(Cursor):
     def restore(self, state: dict[str, Any]) -> None:
         self._slots.clear()
         self._elements.clear()
-        self._end = None
+        self._error, self._ended = None, False
         super().restore(state)
 
     def close(self) -> None:

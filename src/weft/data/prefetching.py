@@ -39,35 +39,41 @@ class PrefetchStage(Stage):
         return self.source.cardinality()
 
 
-class _Channel(Shared):
+_END: Any = object()  # stands behind the last element
+
+
+class _Channel:
     """What the thread and the consumer share."""
 
-    __slots__ = ("buffer", "running", "size", "source", "watch")
+    __slots__ = ("buffer", "running", "shared", "size", "source", "watch")
 
     def __init__(self, source: Cursor, size: int, watch: Stopwatch) -> None:
-        super().__init__()
+        self.shared = Shared()
         self.source, self.size, self.watch = source, size, watch
-        self.buffer: deque[Any] = deque()  # elements, and maybe an error behind them
+        self.buffer: deque[Any] = deque()  # elements, and maybe an error or the end behind them
         self.running = True
 
 
 def _produce(channel: _Channel) -> None:
     """The thread: ends when it is told to, at an error, or when elements are made quickly."""
-    changed, buffer = channel.changed, channel.buffer
+    shared, buffer = channel.shared, channel.buffer
+    changed = shared.changed
     while True:
         with changed:
-            while len(buffer) >= channel.size and not channel.stopped:
+            while len(buffer) >= channel.size and not shared.stopped:
                 changed.wait(_IDLE_SECONDS)
-            if channel.stopped or not channel.watch.long:
+            if shared.stopped or not channel.watch.long:
                 break
         try:
             item: Any = channel.watch(next, channel.source)
+        except StopIteration:
+            item = _END
         except BaseException as error:  # noqa: BLE001 - belongs to the consumer
             item = error
         with changed:
             buffer.append(item)
             changed.notify_all()
-            if isinstance(item, BaseException):
+            if item is _END or isinstance(item, BaseException):
                 break
     with changed:
         channel.running = False
@@ -96,24 +102,32 @@ class PrefetchCursor(Cursor):
             if not self._watch.long:
                 return self._watch(next, self._source)
             channel = self._start()
-        with channel.changed:
+        changed = channel.shared.changed
+        with changed:
             while not channel.buffer and channel.running:
-                channel.changed.wait(_IDLE_SECONDS)
+                changed.wait(_IDLE_SECONDS)
             item = channel.buffer.popleft() if channel.buffer else None
-            channel.changed.notify_all()
+            changed.notify_all()
             if not channel.buffer and not channel.running:
                 self._channel = None
         if item is None:
             return next(self)
+        if item is _END:
+            self._ended = True
+            raise StopIteration
         if isinstance(item, BaseException):
-            self._ended = isinstance(item, StopIteration)
             raise item
         return item
 
+    def start(self) -> None:
+        """Starts to make elements before the first one is asked for."""
+        if self._channel is None and self._watch.long and not self._ended:
+            self._start()
+
     def _start(self) -> _Channel:
         channel = self._channel = _Channel(self._source, self._size, self._watch)
-        channel.start(_produce, channel)
-        stop_with(self, channel)
+        channel.shared.start(_produce, channel)
+        stop_with(self, channel.shared)
         return channel
 
     def save(self) -> dict[str, Any]:
@@ -129,13 +143,13 @@ class PrefetchCursor(Cursor):
         """Ends the thread, after the element it is at; what is ready."""
         channel = self._channel
         assert channel is not None
-        channel.stop()
-        for thread in channel.threads:
+        channel.shared.stop()
+        for thread in channel.shared.threads:
             thread.join()
         self._channel = None
         items = list(channel.buffer)
-        self._ended = self._ended or (bool(items) and isinstance(items[-1], StopIteration))
-        return [item for item in items if not isinstance(item, BaseException)]
+        self._ended = self._ended or (bool(items) and items[-1] is _END)
+        return [item for item in items if isinstance(item, tuple)]
 
     def restore(self, state: dict[str, Any]) -> None:
         if self._channel is not None:
@@ -146,7 +160,7 @@ class PrefetchCursor(Cursor):
 
     def close(self) -> None:
         if self._channel is not None:
-            self._channel.stop()
+            self._channel.shared.stop()
         self._source.close()
 
 

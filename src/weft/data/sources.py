@@ -25,6 +25,7 @@ from weft.data.structure import Values
 from weft.errors import ShapeError
 from weft.ops.registry import each
 
+_LARGEST_TABLE = 1 << 20  # numbers that are made at once where rows can be picked
 _ANYTHING = DATA | frozenset({variant})
 
 
@@ -49,6 +50,12 @@ class RangeStage(Stage):
     def cardinality(self) -> int:
         n = self.numbers.stop - self.numbers.start
         return INFINITE if abs(n) >= 1 << 62 else len(self.numbers)
+
+    def table(self) -> Sequence[Any] | None:
+        if self.cardinality() == INFINITE or len(self.numbers) > _LARGEST_TABLE:
+            return None
+        rows = np.arange(len(self.numbers)) * self.numbers.step + self.numbers.start
+        return [rows.astype(self.numpy_dtype)]
 
 
 class _RangeCursor(Cursor):

@@ -189,7 +189,7 @@ def _one_hot(node: Node, inputs: list[Any], stacked: list[bool]) -> Any:
 
 def _gather(node: Node, inputs: list[Any], stacked: list[bool]) -> Any:
     """Rows of a table that all elements share."""
-    if stacked[0] or node.attrs["axis"] != 0 or node.attrs.get("batch_dims", 0) != 0:
+    if stacked[0] or node.attrs["axis"] not in (None, 0) or node.attrs["batch_dims"]:
         raise NotVectorizable
     return node.op(*inputs, **node.attrs)
 

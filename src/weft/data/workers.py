@@ -37,7 +37,7 @@ class Slot:
 class Shared:
     """What threads and their consumer share: one condition, and whether to stop."""
 
-    __slots__ = ("__weakref__", "changed", "stopped", "threads")
+    __slots__ = ("changed", "stopped", "threads")
 
     def __init__(self) -> None:
         self.changed = threading.Condition(threading.Lock())

@@ -41,10 +41,10 @@ class RepeatedValues(list[T], Generic[T]):
         checked = (
             [self._check(v) for v in value] if isinstance(index, slice) else self._check(value)
         )
-        super().__setitem__(index, checked)  # type: ignore[call-overload]
+        super().__setitem__(index, checked)
         self._changed()
 
-    def __iadd__(self, values: Iterable[Any]) -> RepeatedValues[T]:  # type: ignore[misc]
+    def __iadd__(self, values: Iterable[Any]) -> RepeatedValues[T]:  # type: ignore[override,misc]
         self.extend(values)
         return self
 
