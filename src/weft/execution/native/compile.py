@@ -1,4 +1,4 @@
-"""Compiling a graph for the values of one call."""
+"""Compiling a graph for the values of one call: as a whole if possible, else in segments."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from weft.core.cells import VariableCell
 from weft.core.specs import TensorSpec
 from weft.execution.native import compiler
 from weft.execution.native.executable import Executable
+from weft.execution.native.segments import Splitter
 from weft.execution.native.specialize import specialize
 from weft.execution.native.trampoline import full_text
 from weft.execution.native.translate import Translation, translate
 from weft.execution.native.values import NotCompilableError as NotCompilableError
+from weft.execution.numpy.plan import NumpyPlan
 from weft.graph.ir import Graph
+from weft.graph.passes import optimize
 
 _RESOURCE = TensorSpec.of(dtypes.resource, ())
 
@@ -25,21 +28,116 @@ def types_of(values: Sequence[Any]) -> tuple[list[TensorSpec], list[TensorSpec |
     specs: list[TensorSpec] = []
     variables: list[TensorSpec | None] = []
     for value in values:
+        variable = None
         if isinstance(value, VariableCell):
             if value.data is None:
                 raise NotCompilableError(f"the variable {value.name!r} is not initialised")
-            specs.append(_RESOURCE)
-            variables.append(_spec(value.data))
-        elif hasattr(value, "dtype") and hasattr(value, "shape"):
-            specs.append(_spec(value))
-            variables.append(None)
-        else:
-            raise NotCompilableError(f"an input is a {type(value).__name__}")
+            variable = _spec(value.data)
+        specs.append(_RESOURCE if variable is not None else _spec(value))
+        variables.append(variable)
     return specs, variables
 
 
-def _spec(array: Any) -> TensorSpec:
-    return TensorSpec.of(dtypes.from_numpy(array.dtype), array.shape)
+def _spec(value: Any) -> TensorSpec:
+    if not hasattr(value, "dtype") or not hasattr(value, "shape"):
+        raise NotCompilableError(f"an input is a {type(value).__name__}")
+    return TensorSpec.of(dtypes.from_numpy(value.dtype), value.shape)
+
+
+class Compiled(Executable):
+    """The machine code of a graph, and what is worth knowing about it."""
+
+    segments = 1
+
+    def __init__(self, translation: Translation) -> None:
+        started = time.perf_counter()
+        self.translation = translation
+        self.left_out: dict[str, str] = {}
+        self.text = full_text(translation)
+        self.steps = translation.program.steps
+        super().__init__(translation, compiler.compile_text(self.text))
+        self.milliseconds = 1e3 * (time.perf_counter() - started)
+
+
+class Segmented:
+    """A plan of NumPy's in which segments of the graph are machine code."""
+
+    def __init__(
+        self, graph: Graph, specs: Sequence[TensorSpec], variables: list[TensorSpec | None]
+    ) -> None:
+        started = time.perf_counter()
+        self._kinds = [
+            _kind(spec if variable is None else variable)
+            for spec, variable in zip(specs, variables, strict=True)
+        ]
+        self.parts: list[Compiled] = []
+        splitter = Splitter(self._compile_part)
+        known = {
+            id(x): v for x, v in zip(graph.all_inputs, variables, strict=True) if v is not None
+        }
+        split = splitter.split(graph, known)
+        if not splitter.segments:
+            reasons = "; ".join(splitter.left_out.values())
+            raise NotCompilableError(f"nothing in {graph.name} can be compiled: {reasons}")
+        self._plan = NumpyPlan(split)
+        self.left_out = splitter.left_out
+        self.milliseconds = 1e3 * (time.perf_counter() - started)
+
+    def _compile_part(self, body: Graph, variables: list[TensorSpec | None]) -> Any:
+        compiled = Compiled(translate(body, variables))
+        self.parts.append(compiled)
+        return _Part(compiled, body)
+
+    @property
+    def segments(self) -> int:
+        """How many pieces of machine code there are."""
+        return len(self.parts)
+
+    @property
+    def text(self) -> str:
+        """The code of all segments."""
+        return "\n".join(part.text for part in self.parts)
+
+    @property
+    def source(self) -> str:
+        """The Python code that runs the segments."""
+        return self._plan.source
+
+    def call(self, *values: Any) -> Any:
+        """The outputs, or NotImplemented for inputs of other types."""
+        return self._plan(*values) if self.fits(values) else NotImplemented
+
+    def __call__(self, *values: Any) -> Any:
+        return self._plan(*values) if self.fits(values) else None
+
+    def fits(self, values: Sequence[Any]) -> bool:
+        """Whether the values have the types this was compiled for."""
+        for value, kind in zip(values, self._kinds, strict=True):
+            array = value.data if isinstance(value, VariableCell) else value
+            if kind is not None and (array is None or (array.dtype, array.shape) != kind):
+                return False
+        return True
+
+
+class _Part:
+    """A segment: machine code, or NumPy where machine code does not apply."""
+
+    def __init__(self, compiled: Compiled, body: Graph) -> None:
+        self._compiled = compiled
+        self._body = body
+        self._plan: NumpyPlan | None = None
+
+    def __call__(self, *values: Any) -> Any:
+        out = self._compiled(*values)
+        if out is not None:
+            return out
+        if self._plan is None:
+            self._plan = NumpyPlan(self._body)
+        return self._plan(*values)
+
+
+def _kind(spec: TensorSpec) -> Any:
+    return None if spec.dtype is dtypes.resource else (spec.dtype.numpy_dtype, spec.dims)
 
 
 def translate_for(graph: Graph, values: Sequence[Any]) -> Translation:
@@ -48,18 +146,13 @@ def translate_for(graph: Graph, values: Sequence[Any]) -> Translation:
     return translate(specialize(graph, specs), variables)
 
 
-class Compiled(Executable):
-    """An executable and what is worth knowing about it."""
-
-    def __init__(self, graph: Graph, values: Sequence[Any]) -> None:
-        started = time.perf_counter()
-        translation = translate_for(graph, values)
-        self.text = full_text(translation)
-        self.steps = translation.program.steps
-        super().__init__(translation, compiler.compile_text(self.text))
-        self.milliseconds = 1e3 * (time.perf_counter() - started)
-
-
-def compile_graph(graph: Graph, values: Sequence[Any], *, whole: bool) -> Compiled:
+def compile_graph(graph: Graph, values: Sequence[Any], *, whole: bool) -> Compiled | Segmented:
     """Machine code for a graph; `whole` means that nothing may be left to NumPy."""
-    return Compiled(graph, values)
+    specs, variables = types_of(values)
+    special = specialize(graph, specs)
+    try:
+        return Compiled(translate(special, variables))
+    except NotCompilableError:
+        if whole:
+            raise
+    return Segmented(optimize(special), specs, variables)

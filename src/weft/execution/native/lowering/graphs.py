@@ -118,7 +118,7 @@ class Lowering:
         for node in graph.nodes:
             if node.op.name == "Placeholder":
                 continue
-            results = self._node(node, [env[id(x)] for x in node.inputs])
+            results = self.lower_node(node, [env[id(x)] for x in node.inputs])
             for tensor, value in zip(node.outputs, results, strict=True):
                 env[id(tensor)] = value
         return [env[id(out)] for out in graph.outputs]
@@ -139,7 +139,8 @@ class Lowering:
                 if is_written or id(cell) in assigned:
                     cell.volatile = True
 
-    def _node(self, node: Node, inputs: list[Any]) -> list[Any]:
+    def lower_node(self, node: Node, inputs: list[Any]) -> list[Any]:
+        """The values of a node's outputs."""
         self.node = node
         rule = rule_of(node.op.name)
         if rule is None:

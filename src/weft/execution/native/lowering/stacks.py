@@ -90,7 +90,7 @@ def own(lowering: Any, stack: Any, node: Node) -> Stack:
         lowering.local(place.stored)
         stack.write_to(lowering, place)
         return Stack(place)
-    return stack  # type: ignore[no-any-return]
+    return stack
 
 
 def _add(lowering: Any, node: Node, kernel: Any) -> None:
