@@ -51,6 +51,7 @@ class NestWriter:
         self._pointers: dict[Buffer, str] = {}
         self._elements: dict[tuple[Any, ...], Scalar] = {}
         self._own: set[int] = set()
+        self._serial = False  # whether iterations may touch the same memory
         self._dims: dict[int, tuple[int, ...]] = {}
         level = {g: i + 1 for i, g in enumerate(self.loops)}
         self.index: Index = tuple(
@@ -152,8 +153,17 @@ class NestWriter:
             for root in roots
         }
 
-    def store(self, value: Value, index: Index, element: Scalar, dims: Sequence[int]) -> None:
-        """Writes an element of a kept value."""
+    def store(
+        self,
+        value: Value,
+        index: Index,
+        element: Scalar,
+        dims: Sequence[int],
+        *,
+        repeats: bool = False,
+    ) -> None:
+        """Writes an element of a kept value; `repeats` if a place may be written twice."""
+        self._serial = self._serial or repeats
         pointer = self.pointer(self._schedule.memory[id(value)])
         self.b.store(pointer, value.dtype, self.offset(dims, index), element, len(self.loops))
 
@@ -256,6 +266,13 @@ class NestWriter:
 
     # --- text --------------------------------------------------------------------------------
 
+    def combine(self, value: Value, index: Index, element: Scalar, combination: str) -> None:
+        """Joins an element to what lies in its place, one after the other."""
+        self._serial = True
+        pointer = self.pointer(self._schedule.memory[id(value)])
+        offset = self.offset(value.shape, index)
+        self._finish(self.b.before[-1], pointer, value.dtype, offset, element, combination)
+
     def function(self, name: str) -> str:
         """The whole function; it returns whether the result is in doubt."""
         result = self._doubt()
@@ -273,7 +290,7 @@ class NestWriter:
             above = f"%loop{level}"
         for level in range(levels, 0, -1):
             size = self.sizes[self.loops[level - 1]]
-            kind = PARALLEL_LOOP if level == levels else SERIAL_LOOP
+            kind = PARALLEL_LOOP if level == levels and not self._serial else SERIAL_LOOP
             lines += [
                 *(body.after[level]),
                 f"br label %latch{level}",
@@ -398,5 +415,8 @@ def emit_assembly(module: Module, schedule: Schedule, step: Assembly, name: str)
     else:
         element = writer.at(source, writer.index)
         place = step.part.place(writer, writer.index)
-        writer.store(step.target, place, element, step.target.shape)
+        if step.part.combination is not None:
+            writer.combine(step.target, place, element, step.part.combination)
+        else:
+            writer.store(step.target, place, element, step.target.shape, repeats=step.repeats)
     module.functions.append(writer.function(name))

@@ -50,6 +50,7 @@ class Write:
     target: Stored
     value: Value
     renewed: Stored | None = None  # stands for the place once it is written
+    is_lasting: bool = False  # a variable: must not change before all checks have passed
 
 
 @dataclass(eq=False)
@@ -92,6 +93,11 @@ class Assembly:
     target: Assembled
     part: Part | None
 
+    @property
+    def repeats(self) -> bool:
+        """Whether data decides about places, so that one may be written twice: the last wins."""
+        return self.part is not None and bool(self.part.others)
+
 
 Step = Nest | Assembly | Kernel
 
@@ -110,6 +116,7 @@ class Schedule:
         self._alive: list[Value] = []  # so that ids stay unique
         self._uses = _count_uses(block)
         self._scratch: dict[int, tuple[Value, Buffer]] = {}
+        self._last_check = -1
         self._begun: dict[int, int] = {}  # where an assembled value gets its first part
         # Loop variables and results of branches of this block; their memory is planned here.
         self._local = {id(r) for k in block.items if isinstance(k, Kernel) for r in k.results}
@@ -134,6 +141,8 @@ class Schedule:
             item.prepare(self.memory)
             at = len(self.steps)
             self.steps.append(item)
+            if item.may_fail:
+                self._last_check = at
             for operand in item.operands:
                 self._note_reader(base_of(operand), at, same_place=False)
             for result in item.results:
@@ -156,7 +165,7 @@ class Schedule:
                     continue
                 value = _copied(value)
             self._keep(value)
-            moves.append(Write(write.target, value))
+            moves.append(Write(write.target, value, is_lasting=write.is_lasting))
         left = [write for write in moves if not self._redirect(write)]
         for write in left:
             self._copy(write)
@@ -167,6 +176,8 @@ class Schedule:
         buffer = self.memory.get(id(value))
         at = self.kept.get(id(value), -1)
         if buffer is None or id(value) not in self._scratch:
+            return False
+        if write.is_lasting and self._begun.get(id(value), at) <= self._last_check:
             return False
         readers = self._readers.get(id(target), [])
         if any(step > at or (step == at and not same) for step, same in readers):

@@ -161,15 +161,18 @@ class Reduced(Value):
 class Part:
     """A piece of an assembled value: where each element of it goes."""
 
-    __slots__ = ("others", "place", "source")
+    __slots__ = ("combination", "others", "place", "source")
 
     def __init__(
         self,
         source: Value,
         place: Callable[[ElementSource, Index], Index],
         others: Sequence[Value] = (),
+        combination: str | None = None,
     ) -> None:
         self.source, self.place, self.others = source, place, tuple(others)
+        # How it joins what lies there; places may then repeat.
+        self.combination = combination
 
 
 class Assembled(Value):
@@ -193,6 +196,7 @@ class Kernel:
     """A step with code of its own, such as a matrix product; its operands lie in memory."""
 
     name = "kernel"
+    may_fail = False  # whether it can leave the program
 
     def __init__(self, operands: Sequence[Value]) -> None:
         self.operands = tuple(operands)

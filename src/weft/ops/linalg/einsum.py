@@ -161,7 +161,8 @@ def _define(name: str, label_rule: LabelRule) -> Op:
 
 
 @functools.lru_cache(1024)
-def _einsum_labels(ranks: tuple[int | None, ...], *, equation: str) -> tuple[Any, Any]:
+def einsum_labels(ranks: tuple[int | None, ...], *, equation: str) -> tuple[Any, Any]:
+    """The labels of the axes of the inputs and of the output."""
     left, right = equation.split("->")
     inputs: list[Labels] = []
     depth: int | None = 0
@@ -193,7 +194,7 @@ def _spell_out(term: str, depth: int) -> Labels:
     return (*before, *[("...", -i) for i in range(depth, 0, -1) if dots], *after)
 
 
-einsum_op = _define("Einsum", _einsum_labels)
+einsum_op = _define("Einsum", einsum_labels)
 
 _TERM = r"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
 _EQUATION = re.compile(rf"{_TERM}(,{_TERM})*(->{_TERM})?")
@@ -253,7 +254,8 @@ def einsum(
 
 
 @functools.lru_cache(1024)
-def _tensordot_labels(ranks: tuple[int | None, ...], *, axes: Any) -> tuple[Any, Any]:
+def tensordot_labels(ranks: tuple[int | None, ...], *, axes: Any) -> tuple[Any, Any]:
+    """The labels of the axes of both inputs and of the output."""
     a, b = ranks
     if a is None or b is None:
         return None, None
@@ -272,7 +274,7 @@ def _tensordot_labels(ranks: tuple[int | None, ...], *, axes: Any) -> tuple[Any,
     return (labels_a, labels_b), tuple(output)
 
 
-tensordot_op = _define("Tensordot", _tensordot_labels)
+tensordot_op = _define("Tensordot", tensordot_labels)
 
 
 def _tensordot_axes(axes: Any) -> Any:

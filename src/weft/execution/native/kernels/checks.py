@@ -12,6 +12,7 @@ class Check(Kernel):
     """Leaves the program with a number if a condition, one bool in memory, is false."""
 
     name = "check"
+    may_fail = True
 
     def __init__(self, condition: Value, number: int) -> None:
         super().__init__([condition])

@@ -17,6 +17,8 @@ Given = dict[Stored, Value]
 class Nested(Kernel):
     """A step that holds blocks."""
 
+    may_fail = True  # a block may hold checks
+
     def __init__(self, program: Any, given: Given, results: Sequence[Stored]) -> None:
         super().__init__(list(given.values()))
         self.program = program

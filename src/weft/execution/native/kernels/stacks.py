@@ -60,6 +60,8 @@ ret i1 false
 class StackKernel(Kernel):
     """A step that works on a stack; fails with the number of its check."""
 
+    may_fail = True
+
     def __init__(self, stack: Stored, operands: list[Value], number: int, bytes_: int) -> None:
         super().__init__([stack, *operands])
         self.stack, self.number, self.bytes = stack, number, bytes_

@@ -54,7 +54,8 @@ def _nested_block(lowering: Any, graph: Graph, inputs: list[Any], targets: Seque
             value.read()
         else:
             block.outputs.append(Write(target, value))
-    lowering.flush(cells)
+    if lowering.flush(cells):
+        lowering.has_written = True
     for cell, (volatile, stored) in zip(cells, before, strict=True):
         cell.volatile, cell.stored = volatile, stored
     lowering.block = outer

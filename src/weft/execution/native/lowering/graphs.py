@@ -16,6 +16,8 @@ from weft.execution.native.lowering import (  # the families register their rule
     pointwise,
     products as products,
     reductions as reductions,
+    scans as scans,
+    scatters as scatters,
     stacks as stacks,
     state as state,
 )
@@ -176,19 +178,21 @@ class Lowering:
         """Changes a variable; it is written when the block ends, unless somebody looks before."""
         if value.shape != cell.stored.shape:
             raise NotCompilableError(f"the variable {cell.name!r} changes its shape")
-        self.has_written = True
         if cell.volatile:
+            self.has_written = True
             old, new = cell.renew()
             self.block.items.append(Write(old, value, new))
             return
         cell.assigned = value
 
-    def flush(self, cells: list[Cell]) -> None:
-        """What was assigned is to be written when the current block ends."""
-        for cell in cells:
-            if cell.assigned is not None:
-                self.block.outputs.append(Write(cell.stored, cell.assigned))
-                cell.assigned = None
+    def flush(self, cells: list[Cell]) -> bool:
+        """What was assigned is to be written when the current block ends; whether anything was."""
+        changed = [cell for cell in cells if cell.assigned is not None]
+        for cell in changed:
+            assert cell.assigned is not None
+            self.block.outputs.append(Write(cell.stored, cell.assigned, is_lasting=True))
+            cell.assigned = None
+        return bool(changed)
 
 
 def _has_stacks(node: Node) -> bool:

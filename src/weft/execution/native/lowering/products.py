@@ -8,9 +8,17 @@ from typing import Any
 from weft.core import dtypes
 from weft.execution.native.kernels.products import Product
 from weft.execution.native.lowering.movement import transposed
-from weft.execution.native.lowering.rules import apply, broadcast, lowers, reshaped, static_shape
+from weft.execution.native.lowering.rules import (
+    apply,
+    broadcast,
+    lowers,
+    reduced,
+    reshaped,
+    static_shape,
+)
 from weft.execution.native.values import NotCompilableError, Stored, Uniform, Value
 from weft.graph.ir import Node
+from weft.ops.linalg import einsum
 
 _NARROW = frozenset({dtypes.float16, dtypes.bfloat16})
 
@@ -61,22 +69,85 @@ def _matmul(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return reshaped(out, static_shape(node))
 
 
+Labels = tuple[Any, ...]
+
+
 def contracted(
-    lowering: Any, label: str, x: Value, y: Value, left: list[int], right: list[int]
+    lowering: Any, label: str, operands: list[tuple[Value, Labels]], wanted: Labels
 ) -> Value:
-    """The sum over pairs of axes, as one matrix product."""
-    keep_x = [i for i in range(len(x.shape)) if i not in left]
-    keep_y = [i for i in range(len(y.shape)) if i not in right]
-    depth = math.prod([x.shape[i] for i in left])
-    rows = transposed(x, (*keep_x, *left))
-    columns = transposed(y, (*right, *keep_y))
-    shape_x = tuple([x.shape[i] for i in keep_x])
-    shape_y = tuple([y.shape[i] for i in keep_y])
-    a = reshaped(rows, (math.prod(shape_x), depth))
-    b = reshaped(columns, (depth, math.prod(shape_y)))
-    return reshaped(product(lowering, label, a, b), (*shape_x, *shape_y))
+    """The product of two values summed over the labels that are not wanted."""
+    (x, on_x), (y, on_y) = [
+        _summed(v, own, set(other) | set(wanted), label)
+        for (v, own), (_, other) in zip(operands, operands[::-1], strict=True)
+    ]
+    sizes = dict([*zip(on_x, x.shape, strict=True), *zip(on_y, y.shape, strict=True)])
+    batch = [s for s in on_x if s in on_y and s in wanted]
+    inner = [s for s in on_x if s in on_y and s not in wanted]
+    rows = [s for s in on_x if s not in on_y]
+    columns = [s for s in on_y if s not in on_x]
+    a, ta = _ordered(x, on_x, (batch, rows, inner), sizes)
+    b, tb = _ordered(y, on_y, (batch, inner, columns), sizes)
+    out = product(lowering, label, a, b, ta, tb)
+    have = (*batch, *rows, *columns)
+    out = reshaped(out, tuple([sizes[s] for s in have]))
+    return transposed(out, tuple([have.index(s) for s in wanted]), label)
+
+
+def _summed(v: Value, own: Labels, needed: set[Any], label: str) -> tuple[Value, Labels]:
+    """Without the axes nobody else has."""
+    gone = tuple([i for i, s in enumerate(own) if s not in needed])
+    return reduced(v, gone, "add", label), tuple([s for s in own if s in needed])
+
+
+def _ordered(
+    v: Value, own: Labels, parts: tuple[list[Any], list[Any], list[Any]], sizes: dict[Any, int]
+) -> tuple[Value, bool]:
+    """Batches of matrices, and whether these are transposed, which costs nothing."""
+    batch, first, second = parts
+    shape = [sizes[s] for s in batch]
+    heights = [math.prod([sizes[s] for s in part]) for part in (first, second)]
+    if own == (*batch, *second, *first):
+        return reshaped(v, (*shape, heights[1], heights[0])), True
+    order = (*batch, *first, *second)
+    v = transposed(v, tuple([own.index(s) for s in order]))
+    return reshaped(v, (*shape, *heights)), False
+
+
+_LABELS = {"Einsum": einsum.einsum_labels, "Tensordot": einsum.tensordot_labels}
+
+
+def _plain(operands: list[tuple[Value, Labels]]) -> bool:
+    """Two operands, no axis named twice, none broadcast."""
+    sizes: dict[Any, set[int]] = {}
+    for v, own in operands:
+        if len(set(own)) != len(own) or 0 in v.shape:
+            return False
+        for s, n in zip(own, v.shape, strict=True):
+            sizes.setdefault(s, set()).add(n)
+    return len(operands) == 2 and all(len(found) == 1 for found in sizes.values())
 
 
 @lowers("Einsum", "Tensordot")
-def _einsum(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    raise NotCompilableError(f"{node.op.name} stays with NumPy")
+def _contraction(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    labels, output = _LABELS[node.op.name](tuple([len(x.shape) for x in inputs]), **node.attrs)
+    operands = list(zip(inputs, labels, strict=True))
+    if not _plain(operands):
+        raise NotCompilableError(f"this {node.op.name} stays with NumPy")
+    return contracted(lowering, node.name, operands, output)
+
+
+@lowers("EinsumGrad", "TensordotGrad")
+def _contraction_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    _, g, *others = inputs
+    attrs = {key: value for key, value in node.attrs.items() if key != "index"}
+    index = node.attrs["index"]
+    shape = static_shape(node)
+    ranks = [len(x.shape) for x in others]
+    ranks.insert(index, len(shape))
+    labels, output = _LABELS[node.op.name.removesuffix("Grad")](tuple(ranks), **attrs)
+    mine = labels[index]
+    operands = [(g, output), *zip(others, [*labels[:index], *labels[index + 1 :]], strict=True)]
+    present = {s for _, own in operands for s in own}
+    if not _plain(operands) or len(set(mine)) != len(mine) or not set(mine) <= present:
+        raise NotCompilableError(f"this {node.op.name} stays with NumPy")
+    return contracted(lowering, node.name, operands, mine)

@@ -1,0 +1,185 @@
+"""Steps that walk along one axis in order: cumulative sums and products, places of extremes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from weft.execution.native.builder import SERIAL_LOOP, alignment, float_text, memory_type
+from weft.execution.native.nests import pointer_lines
+from weft.execution.native.schedule import base_of
+from weft.execution.native.values import Kernel, Stored, Value
+
+
+class AlongAxis(Kernel):
+    """For every line along an axis: a state that every element changes."""
+
+    def __init__(self, x: Value, result: Stored, sizes: tuple[int, int, int]) -> None:
+        super().__init__([x])
+        self.results = (result,)
+        self.sizes = sizes  # outer, along the axis, inner
+        self.kind = memory_type(x.dtype)
+
+    def start(self) -> list[str]:
+        """Instructions before a line; %line is the offset of its first element."""
+        raise NotImplementedError
+
+    def visit(self) -> list[str]:
+        """Instructions for element %x at place %k of the line, with offset %at."""
+        raise NotImplementedError
+
+    def finish(self) -> list[str]:
+        """Instructions behind a line, number %o.q of all lines."""
+        return []
+
+    def allocas(self) -> list[str]:
+        """The state."""
+        raise NotImplementedError
+
+    def position(self) -> list[str]:
+        """%k from the number of the step %s."""
+        return ["%k = add i64 %s, 0"]
+
+    def emit(self, program: Any) -> None:
+        name = program.module.new_name("scan")
+        outer, n, inner = self.sizes
+        head = [f"define internal i1 @{name}(ptr %t) {{", "entry:"]
+        head += pointer_lines("%from", program.memory[id(base_of(self.operands[0]))])
+        head += pointer_lines("%to", program.memory[id(self.results[0])])
+        element = [
+            *self.position(),
+            f"%step = mul nuw nsw i64 %k, {inner}",
+            "%at = add nuw nsw i64 %line, %step",
+            f"%x.p = getelementptr {self.kind}, ptr %from, i64 %at",
+            f"%x = load {self.kind}, ptr %x.p, align {alignment(self.kind)}",
+            *self.visit(),
+        ]
+        line = [
+            f"%o.shift = mul nuw nsw i64 %o, {n * inner}",
+            "%line = add nuw nsw i64 %o.shift, %q",
+            f"%o.line = mul nuw nsw i64 %o, {inner}",
+            "%o.q = add nuw nsw i64 %o.line, %q",
+            *self.start(),
+            *_loop("s", n, "q.head", element),
+            *self.finish(),
+        ]
+        lines = [
+            *head,
+            *self.allocas(),
+            *_loop("o", outer, "entry", _loop("q", inner, "o.head", line)),
+            "ret i1 false",
+            "}",
+        ]
+        program.module.functions.append("\n".join(lines))
+        program.line(f"call i1 @{name}(ptr %t)")
+
+
+def _loop(stem: str, size: int, above: str, body: list[str]) -> list[str]:
+    return [
+        f"br label %{stem}.head",
+        f"{stem}.head:",
+        f"%{stem} = phi i64 [0, %{above}], [%{stem}.next, %{stem}.latch]",
+        *body,
+        f"br label %{stem}.latch",
+        f"{stem}.latch:",
+        f"%{stem}.next = add nuw nsw i64 %{stem}, 1",
+        f"%{stem}.more = icmp ult i64 %{stem}.next, {size}",
+        f"br i1 %{stem}.more, label %{stem}.head, label %{stem}.end, {SERIAL_LOOP}",
+        f"{stem}.end:",
+    ]
+
+
+class Cumulative(AlongAxis):
+    """Every element combined with all before it."""
+
+    name = "cumulative"
+    combination = "add"
+    exclusive = False
+    reverse = False
+
+    def _opcode(self) -> str:
+        prefix = "f" if self.kind in ("float", "double") else ""
+        return prefix + ("add" if self.combination == "add" else "mul")
+
+    def _identity(self) -> str:
+        number = "0" if self.combination == "add" else "1"
+        return f"{number}.0" if self.kind in ("float", "double") else number
+
+    def allocas(self) -> list[str]:
+        return [f"%total = alloca {self.kind}"]
+
+    def start(self) -> list[str]:
+        return [f"store {self.kind} {self._identity()}, ptr %total"]
+
+    def position(self) -> list[str]:
+        if self.reverse:
+            return [f"%k = sub nuw nsw i64 {self.sizes[1] - 1}, %s"]
+        return super().position()
+
+    def visit(self) -> list[str]:
+        shown = "%before" if self.exclusive else "%after"
+        return [
+            f"%before = load {self.kind}, ptr %total",
+            f"%after = {self._opcode()} {self.kind} %before, %x",
+            f"store {self.kind} %after, ptr %total",
+            f"%y.p = getelementptr {self.kind}, ptr %to, i64 %at",
+            f"store {self.kind} {shown}, ptr %y.p, align {alignment(self.kind)}",
+        ]
+
+
+class Extreme(AlongAxis):
+    """The first place of the largest or smallest element; NaN never wins."""
+
+    name = "extreme"
+    largest = True
+    is_unsigned = False
+
+    def allocas(self) -> list[str]:
+        return [f"%best = alloca {self.kind}", "%place = alloca i64"]
+
+    def start(self) -> list[str]:
+        return [
+            f"%first.p = getelementptr {self.kind}, ptr %from, i64 %line",
+            f"%first = load {self.kind}, ptr %first.p, align {alignment(self.kind)}",
+            *self._begin(),
+            "store i64 0, ptr %place",
+        ]
+
+    def _begin(self) -> list[str]:
+        if self.kind not in ("float", "double"):
+            return [f"store {self.kind} %first, ptr %best"]
+        worst = float_text(-math.inf if self.largest else math.inf, self.kind)
+        return [
+            f"%is.nan = fcmp uno {self.kind} %first, %first",
+            f"%begin = select i1 %is.nan, {self.kind} {worst}, {self.kind} %first",
+            f"store {self.kind} %begin, ptr %best",
+        ]
+
+    def visit(self) -> list[str]:
+        kind = self.kind
+        lines = [f"%old = load {kind}, ptr %best", "%old.place = load i64, ptr %place"]
+        if kind in ("float", "double"):
+            order = "ogt" if self.largest else "olt"
+            lines.append(f"%wins = fcmp {order} {kind} %x, %old")
+        else:
+            order = ("u" if self.is_unsigned else "s") + ("gt" if self.largest else "lt")
+            lines.append(f"%wins = icmp {order} {kind} %x, %old")
+        return [
+            *lines,
+            f"%new = select i1 %wins, {kind} %x, {kind} %old",
+            "%new.place = select i1 %wins, i64 %k, i64 %old.place",
+            f"store {kind} %new, ptr %best",
+            "store i64 %new.place, ptr %place",
+        ]
+
+    def finish(self) -> list[str]:
+        kind = memory_type(self.results[0].dtype)
+        narrow = "%found" if kind == "i64" else "%found.narrow"
+        lines = ["%found = load i64, ptr %place"]
+        if kind != "i64":
+            lines.append(f"{narrow} = trunc i64 %found to {kind}")
+        return [
+            *lines,
+            f"%y.p = getelementptr {kind}, ptr %to, i64 %o.q",
+            f"store {kind} {narrow}, ptr %y.p, align {alignment(kind)}",
+        ]

@@ -1,0 +1,177 @@
+"""Writing to places that data tells: gradients of gathers, scatters, updates of variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.execution.native.builder import Scalar
+from weft.execution.native.lowering.rules import (
+    apply,
+    broadcast,
+    lowers,
+    number,
+    reduced,
+    static_shape,
+)
+from weft.execution.native.values import (
+    Assembled,
+    Index,
+    Indexed,
+    NotCompilableError,
+    Part,
+    Shape,
+    Value,
+)
+from weft.graph.ir import Node
+
+
+def _wide(x: Value) -> Value:
+    return x if x.dtype is dtypes.int64 else apply("cast", x, dtype=dtypes.int64)
+
+
+def _identity(source: Any, index: Index) -> Index:
+    return index
+
+
+def check_range(lowering: Any, node: Node, rows: Value, sizes: Value) -> None:
+    """Indices must be in [0, size)."""
+    inside = apply(
+        "logical_and",
+        apply("greater_equal", rows, number(rows, 0)),
+        apply("less", rows, sizes),
+    )
+    axes = tuple(range(len(inside.shape)))
+    lowering.check(node, reduced(inside, axes, "logical_and", "in range"))
+
+
+@lowers("GatherGrad")
+def _gather_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    _, g, indices = inputs
+    if node.attrs["batch_dims"]:
+        raise NotCompilableError("GatherGrad with batch_dims stays with NumPy")
+    shape = static_shape(node)
+    axis = (node.attrs["axis"] or 0) % len(shape)
+    rows = _wide(indices)
+    check_range(lowering, node, rows, number(rows, shape[axis]))
+    return Assembled(g.dtype, shape, node.name, [_rows(g, rows, axis, "add")], number(g, 0))
+
+
+def _rows(g: Value, rows: Value, axis: int, combination: str | None) -> Part:
+    rank = len(rows.shape)
+
+    def place(source: Any, index: Index) -> Index:
+        row = source.at(rows, index[axis : axis + rank])
+        return (*index[:axis], row, *index[axis + rank :])
+
+    return Part(g, place, (rows,), combination)
+
+
+def _slices(updates: Value, indices: Value, combination: str | None) -> Part:
+    """Where vectors along the last axis of the indices say."""
+    rank, depth = len(indices.shape) - 1, indices.shape[-1]
+
+    def place(source: Any, index: Index) -> Index:
+        b = source.b
+        vector = [source.at(indices, (*index[:rank], b.index(i))) for i in range(depth)]
+        return (*vector, *index[rank:])
+
+    return Part(updates, place, (indices,), combination)
+
+
+def _check_vectors(lowering: Any, node: Node, indices: Value, shape: Shape) -> None:
+    sizes = lowering.constant("sizes", np.array(shape[: indices.shape[-1]], np.int64))
+    check_range(lowering, node, indices, sizes)
+
+
+_COMBINATIONS = {
+    "Add": "add",
+    "Sub": "subtract",
+    "Max": "maximum",
+    "Min": "minimum",
+    "Update": None,
+}
+
+
+@lowers(*[f"TensorScatter{name}" for name in _COMBINATIONS])
+def _tensor_scatter(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    x, indices, updates = inputs
+    rows = _wide(indices)
+    if not rows.shape[-1]:
+        raise NotCompilableError("a scatter with empty indices stays with NumPy")
+    _check_vectors(lowering, node, rows, x.shape)
+    combination = _COMBINATIONS[node.op.name.removeprefix("TensorScatter")]
+    if combination == "subtract":
+        updates, combination = apply("negative", updates), "add"
+    parts = [Part(x, _identity), _slices(updates, rows, combination)]
+    return Assembled(x.dtype, x.shape, node.name, parts, None)
+
+
+@lowers("ScatterNd")
+def _scatter_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    indices, updates, _ = inputs
+    rows = _wide(indices)
+    if node.attrs["batch_dims"] or not rows.shape[-1]:
+        raise NotCompilableError("this ScatterNd stays with NumPy")
+    shape = static_shape(node)
+    _check_vectors(lowering, node, rows, shape)
+    parts = [_slices(updates, rows, "add")]
+    return Assembled(updates.dtype, shape, node.name, parts, number(updates, 0))
+
+
+@lowers(*[f"ResourceScatter{name}" for name in _COMBINATIONS])
+def _resource_scatter(lowering: Any, node: Node, inputs: list[Any]) -> None:
+    cell, indices, updates = inputs
+    rows = _wide(indices)
+    old = lowering.read(cell)
+    check_range(lowering, node, rows, number(rows, old.shape[0]))
+    combination = _COMBINATIONS[node.op.name.removeprefix("ResourceScatter")]
+    if combination == "subtract":
+        updates, combination = apply("negative", updates), "add"
+    wanted = (*rows.shape, *old.shape[1:])
+    if updates.shape != wanted:
+        updates = broadcast(updates, wanted)  # one update for all places
+    parts = [Part(old, _identity), _rows(updates, rows, 0, combination)]
+    lowering.assign(cell, Assembled(old.dtype, old.shape, node.name, parts, None))
+
+
+@lowers("TakeAlongAxis")
+def _take_along(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    x, indices = inputs
+    shape = static_shape(node)
+    axis = node.attrs["axis"] % len(x.shape)
+    rows = _wide(indices)
+    check_range(lowering, node, rows, number(rows, x.shape[axis]))
+
+    def formula(source: Any, index: Index) -> Scalar:
+        row = source.at(rows, _clipped(source, rows, index))
+        where = (*index[:axis], row, *index[axis + 1 :])
+        return source.at(x, _clipped(source, x, where))
+
+    return Indexed(x.dtype, shape, node.name, "gather", (x, rows), formula)
+
+
+def _clipped(source: Any, x: Value, index: Index) -> Index:
+    """Axes of size one broadcast."""
+    zero = source.b.index(0)
+    return tuple([zero if n == 1 else i for n, i in zip(x.shape, index, strict=True)])
+
+
+@lowers("GatherNd")
+def _gather_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    x, indices = inputs
+    rows = _wide(indices)
+    depth = rows.shape[-1]
+    if node.attrs["batch_dims"] or not depth:
+        raise NotCompilableError("this GatherNd stays with NumPy")
+    _check_vectors(lowering, node, rows, x.shape)
+    rank = len(rows.shape) - 1
+
+    def formula(source: Any, index: Index) -> Scalar:
+        b = source.b
+        vector = [source.at(rows, (*index[:rank], b.index(i))) for i in range(depth)]
+        return source.at(x, (*vector, *index[rank:]))
+
+    return Indexed(x.dtype, static_shape(node), node.name, "gather", (x, rows), formula)
