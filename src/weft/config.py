@@ -17,16 +17,19 @@ class _Flags:
 
 flags = _Flags()
 
-# Which tier runs functions: "auto" (NumPy first, machine code when it is worth it), "numpy", or
-# "native" (compiled at the first call). Set it as `weft.config.execution = "numpy"`.
+# Which tier runs functions: "auto" (NumPy first, machine code when it is worth it), "numpy",
+# "native" (compiled at the first call), or "verify" (every call also runs natively and on the
+# reference interpreter, and their difference is an error). Set it as
+# `weft.config.execution = "numpy"`.
 execution = os.environ.get("WEFT_EXECUTION", "auto")
 
 
 def execution_wanted() -> str:
     """The tier that is set, checked."""
-    if execution not in ("auto", "numpy", "native"):
+    if execution not in ("auto", "numpy", "native", "verify"):
         raise ValueError(
-            f"weft.config.execution must be 'auto', 'numpy' or 'native', got {execution!r}."
+            "weft.config.execution must be 'auto', 'numpy', 'native' or 'verify', got "
+            f"{execution!r}."
         )
     return execution
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from support.random_programs import Program, grow
+from weft.testing.random_graphs import Program, grow
 from weft.execution import reference
 from weft.execution.numpy.plan import NumpyPlan
 from weft.graph.passes import optimize

@@ -1,6 +1,7 @@
 """Random programs: run as plain Python on eager tensors and as `tf.function`, and compared.
 
     python -m weft.testing.fuzz --programs 1000 --seed 0
+    python -m weft.testing.fuzz --graphs 1000
 
 Programs are nests of assignments, if, while, for, break, continue and return over integers, floats
 and small tensors; every loop is bounded. A program that disagrees is printed with both results.
@@ -9,6 +10,7 @@ and small tensors; every loop is bounded. A program that disagrees is printed wi
 from __future__ import annotations
 
 import argparse
+import importlib
 import linecache
 import logging
 import random
@@ -244,8 +246,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--programs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--grad", action="store_true", help="compare gradients too")
+    parser.add_argument(
+        "--graphs", type=int, help="random graphs instead: native code against the reference"
+    )
     options = parser.parse_args(arguments)
     logging.getLogger("weft").setLevel(logging.ERROR)
+    if options.graphs is not None:
+        # Only then: it uses the whole package.
+        native = importlib.import_module("weft.testing.native_graphs")
+        return int(native.run(options.graphs, options.seed))
     failed = 0
     for seed in range(options.seed, options.seed + options.programs):
         report = check_program(seed, gradients=options.grad)

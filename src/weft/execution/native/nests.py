@@ -38,8 +38,16 @@ class NestWriter:
     """Emits the elements of values inside the loops of one nest."""
 
     def __init__(
-        self, module: Module, schedule: Schedule, space: Shape, groups: list[list[int]], exact: bool
+        self,
+        module: Module,
+        schedule: Schedule,
+        at: int,
+        space: Shape,
+        groups: list[list[int]],
+        *,
+        exact: bool,
     ) -> None:
+        self._at = at
         self._schedule = schedule
         self._groups = groups
         self._merged = len(groups) != len(space)
@@ -75,7 +83,9 @@ class NestWriter:
 
     def _emit(self, value: Value, index: Index) -> Scalar:
         in_memory = isinstance(value, Stored) or base_of(value) is not value
-        if in_memory or (id(value) in self._schedule.kept and id(value) not in self._own):
+        if in_memory or (
+            self._schedule.is_kept_before(value, self._at) and id(value) not in self._own
+        ):
             return self._load(value, index)
         if isinstance(value, Elementwise):
             operands = [self.at(v, self._narrowed(v, index)) for v in value.operands]
@@ -336,11 +346,13 @@ def pointer_lines(name: str, buffer: Buffer, table: str = "%t") -> list[str]:
     ]
 
 
-def merged_axes(schedule: Schedule, nest: Nest) -> list[list[int]]:
+def merged_axes(schedule: Schedule, at: int) -> list[list[int]]:
     """Neighbouring axes along which all values of a nest run alike become one loop."""
+    nest = schedule.steps[at]
+    assert isinstance(nest, Nest)
     space = nest.space
     separate = [[i] for i in range(len(space))]
-    values = _inlined(schedule, nest)
+    values = _inlined(schedule, nest, at)
     if values is None:
         return separate
     together = [True] * (len(space) - 1)
@@ -363,7 +375,7 @@ def merged_axes(schedule: Schedule, nest: Nest) -> list[list[int]]:
     return groups
 
 
-def _inlined(schedule: Schedule, nest: Nest) -> list[Value] | None:
+def _inlined(schedule: Schedule, nest: Nest, at: int) -> list[Value] | None:
     """Every value a nest touches; None if some are not elementwise."""
     own = {id(root) for root in nest.roots}
     stack = [root.source if isinstance(root, Reduced) else root for root in nest.roots]
@@ -374,7 +386,7 @@ def _inlined(schedule: Schedule, nest: Nest) -> list[Value] | None:
             continue
         seen[id(v)] = v
         in_memory = isinstance(v, (Stored, Uniform)) or base_of(v) is not v
-        if in_memory or (id(v) in schedule.kept and id(v) not in own):
+        if in_memory or (schedule.is_kept_before(v, at) and id(v) not in own):
             continue
         if not isinstance(v, Elementwise):
             return None
@@ -386,7 +398,7 @@ def emit_nest(module: Module, schedule: Schedule, at: int, name: str, *, exact: 
     """Adds the function of a nest to the module; whether its result can be in doubt."""
     nest = schedule.steps[at]
     assert isinstance(nest, Nest)
-    writer = NestWriter(module, schedule, nest.space, merged_axes(schedule, nest), exact)
+    writer = NestWriter(module, schedule, at, nest.space, merged_axes(schedule, at), exact=exact)
     elements = writer.compute(nest.roots)
     for root in nest.roots:
         if isinstance(root, Reduced):
@@ -399,15 +411,17 @@ def emit_nest(module: Module, schedule: Schedule, at: int, name: str, *, exact: 
     return bool(writer.b.doubts)
 
 
-def emit_assembly(module: Module, schedule: Schedule, step: Assembly, name: str) -> None:
+def emit_assembly(module: Module, schedule: Schedule, at: int, name: str) -> None:
     """Adds the function that writes one part of an assembled value, or its fill."""
+    step = schedule.steps[at]
+    assert isinstance(step, Assembly)
     source = step.target.fill if step.part is None else step.part.source
     assert source is not None
     space = step.target.shape if step.part is None else source.shape
     groups = [list(range(len(space)))] if step.part is None and space else []
     if step.part is not None:
         groups = [[i] for i in range(len(space))]
-    writer = NestWriter(module, schedule, space, groups, exact=True)
+    writer = NestWriter(module, schedule, at, space, groups, exact=True)
     if step.part is None:
         element = writer.at(source, ())
         dims: tuple[int, ...] = (step.target.size,) if space else ()

@@ -86,7 +86,7 @@ class Program:
                 step.emit(self)
                 self.work += step.work
             elif isinstance(step, Assembly):
-                self._assembly(schedule, step)
+                self._assembly(schedule, at, step)
             else:
                 self._nest(schedule, at, step)
 
@@ -111,13 +111,13 @@ class Program:
         self.line(f"br label %{done}")
         self.line(f"{done}:")
 
-    def _assembly(self, schedule: Schedule, step: Assembly) -> None:
+    def _assembly(self, schedule: Schedule, at: int, step: Assembly) -> None:
         source = step.target if step.part is None else step.part.source
         if source.size == 0:
             return
         self.work += source.size // 4
         name = self.module.new_name("part")
-        nests.emit_assembly(self.module, schedule, step, name)
+        nests.emit_assembly(self.module, schedule, at, name)
         self.line(f"call i1 @{name}(ptr %t)")
 
     # --- lines of the main function ----------------------------------------------------------

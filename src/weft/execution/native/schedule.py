@@ -340,6 +340,10 @@ class Schedule:
 
     # --- results -----------------------------------------------------------------------------
 
+    def is_kept_before(self, value: Value, step: int) -> bool:
+        """Whether a value lies in memory when a step begins."""
+        return self.kept.get(id(value), step) < step
+
     def is_read_elsewhere(self, value: Value, nest: int) -> bool:
         """Whether a value has to be stored, or is only used in the nest that computes it."""
         if id(value) not in self._scratch:
