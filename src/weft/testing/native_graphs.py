@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from weft.testing.random_graphs import Program, grow
 
 def check_graph(seed: int) -> str | None:
     """None if native code agrees with the reference on a random graph, else what differs."""
-    program = grow(seed)
+    program = grow(seed, wide=True)
     tensors = [tf.constant(a) for a in program.arrays]
     kinds = ([tf.TensorSpec(t.shape, t.dtype) for t in tensors],)
     if seed % 3 == 0:  # sizes that are only known at run time
@@ -29,12 +30,12 @@ def check_graph(seed: int) -> str | None:
     return None
 
 
-def _check(program: Program, specs: list[tf.TensorSpec], tensors: list[EagerTensor]) -> str | None:
+def _check(program: Program, specs: list[tf.TensorSpec], tensors: list[tf.Tensor]) -> str | None:
     try:
         graph = trace(program, specs)
     except (TypeError, ValueError):
         return None  # something has to be known while tracing
-    values = [t._value for t in tensors] + [t._value for t, _ in graph.captures]
+    values = [_value(t) for t in (*tensors, *[outer for outer, _ in graph.captures])]
     try:
         with np.errstate(all="ignore"):
             verify.check(graph, values)
@@ -43,6 +44,11 @@ def _check(program: Program, specs: list[tf.TensorSpec], tensors: list[EagerTens
     except verify.TierDifferenceError as difference:
         return str(difference)
     return None
+
+
+def _value(tensor: tf.Tensor) -> Any:
+    assert isinstance(tensor, EagerTensor)
+    return tensor._value
 
 
 def run(count: int, first: int = 0) -> int:

@@ -16,6 +16,8 @@ import weft as tf
 
 SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, -0.0, -0.0, 0.0, 1e30])
 DTYPES = (tf.float32, tf.float32, tf.float64, tf.int32, tf.bool)
+# What kernels compute in other ways on other tiers, so that results only agree roughly.
+MORE_DTYPES = (*DTYPES, tf.float32, tf.int64, tf.uint8, tf.float16, tf.bfloat16)
 
 
 @dataclass
@@ -60,10 +62,15 @@ def _as_list(result: Any) -> list[Any]:
     return list(result) if isinstance(result, (list, tuple)) else [result]
 
 
+class _NothingFitsError(Exception):
+    """No value so far can be the input of a step."""
+
+
 class Grower:
     """Makes one program out of a seed."""
 
-    def __init__(self, seed: int, steps: int | None = None) -> None:
+    def __init__(self, seed: int, steps: int | None = None, *, wide: bool = False) -> None:
+        self.wide = wide  # more dtypes, more ops
         self.rng = np.random.default_rng(seed)
         self.program = Program([self._array() for _ in range(self.rng.integers(1, 4))])
         self.values: list[Any] = [tf.constant(a) for a in self.program.arrays]
@@ -83,24 +90,26 @@ class Grower:
         shape = tuple(
             int(n) for n in self.rng.choice([0, 1, 2, 3, 4], rank, p=[0.06, 0.2, 0.3, 0.3, 0.14])
         )
-        return self._values(shape, DTYPES[self.rng.integers(len(DTYPES))])
+        choice = MORE_DTYPES if self.wide else DTYPES
+        return self._values(shape, choice[self.rng.integers(len(choice))])
 
     def _values(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         if dtype.is_bool:
             return np.asarray(self.rng.uniform(size=shape) < 0.5)
         if dtype.is_integer:
-            return np.asarray(self.rng.integers(-5, 6, shape), np.int32)
+            low = 0 if dtype.is_unsigned else -5
+            return np.asarray(self.rng.integers(low, 6, shape), dtype.numpy_dtype)
         value = np.asarray(self.rng.uniform(-3, 3, shape).round(2))
         if self.rng.uniform() < 0.3 and value.size:
             where = self.rng.uniform(size=shape) < 0.3
             value = np.where(where, self.rng.choice(SPECIAL, shape), value)
         return value.astype(dtype.numpy_dtype)
 
-    def _pick(self, accept: Callable[[Any], bool] = lambda _: True) -> int | None:
+    def _pick(self, accept: Callable[[Any], bool] = lambda _: True) -> int:
         """A value that is accepted; late ones are likelier, so that programs grow long."""
         found = [i for i, v in enumerate(self.values) if accept(v)]
         if not found:
-            return None
+            raise _NothingFitsError
         late = len(found) - 1 - int(self.rng.exponential(len(found) / 3))
         return found[max(late, 0)]
 
@@ -113,14 +122,15 @@ class Grower:
             self._cast, self._select, self._reduce, self._reduce, self._view, self._view,
             self._view, self._arrange, self._arrange, self._by_shape, self._by_shape,
             self._product, self._index, self._index, self._filtered, self._branch, self._loop,
+            *[self._more] * (6 if self.wide else 0),
         )  # fmt: skip
-        step = makers[self.rng.integers(len(makers))]()
-        if step is None:
-            return
         try:
+            step = makers[self.rng.integers(len(makers))]()
+            if step is None:
+                return
             results = _as_list(step.function(*[self.values[i] for i in step.inputs]))
-        except (ValueError, TypeError, tf.errors.OpError):
-            return  # does not fit
+        except (ValueError, TypeError, tf.errors.OpError, _NothingFitsError):
+            return
         if any(
             np.prod(r.shape.as_list(), dtype=np.int64) > 200 or r.shape.rank > 5 for r in results
         ):
@@ -132,6 +142,39 @@ class Grower:
         names = list(choices)
         name = names[self.rng.integers(len(names))]
         return name, choices[name]
+
+    def _more(self) -> Step | None:
+        """Functions, scans, softmax and scatters, of floats."""
+        i = self._pick(lambda v: v.dtype.is_floating)
+        axis = self._axis(i)
+        alpha = round(float(self.rng.uniform(0.1, 0.5)), 2)
+        name, fn = self._one_of(**{
+            "log": lambda x: tf.math.log(tf.abs(x) + 0.1), "cos": tf.cos, "erf": tf.math.erf,
+            "gelu": tf.nn.gelu, "elu": tf.nn.elu, "selu": tf.nn.selu, "relu6": tf.nn.relu6,
+            "expm1": tf.math.expm1, "cosh": tf.cosh, "atan": tf.atan, "ceil": tf.math.ceil,
+            "softsign": tf.nn.softsign, "is_finite": tf.math.is_finite, "asinh": tf.asinh,
+            f"leaky {alpha}": lambda x: tf.nn.leaky_relu(x, alpha),
+            "pow": lambda x: tf.pow(tf.abs(x) + 0.5, x), "cube": lambda x: x**3,
+            "floor_mod": lambda x: x % 3.0, "floor_div": lambda x: x // 2.0,
+            "xlogy": lambda x: tf.math.xlogy(x, tf.abs(x)),
+            "div_no_nan": lambda x: tf.math.divide_no_nan(x, tf.round(x)),
+            "to int": lambda x: tf.cast(tf.clip_by_value(x, -9.0, 9.0), tf.int32),
+            "softmax": tf.nn.softmax, "log_softmax": lambda x: tf.nn.log_softmax(x, axis),
+            "logsumexp": lambda x: tf.reduce_logsumexp(x, axis, keepdims=True),
+            "l2": tf.nn.l2_loss, "norm": lambda x: tf.norm(x, axis=axis),
+            f"cumsum {axis}": lambda x: tf.cumsum(x, axis, reverse=True),
+            f"exclusive cumsum {axis}": lambda x: tf.cumsum(x, axis, exclusive=True),
+            f"cumprod {axis}": lambda x: tf.math.cumprod(x, axis),
+            f"argmax {axis}": lambda x: tf.argmax(x, axis),
+            f"argmin {axis}": lambda x: tf.argmin(x, axis),
+            "moments": lambda x: tf.nn.moments(x, [axis]),
+            "band": lambda x: tf.linalg.band_part(x, 1, 0),
+            "scatter add": lambda x: tf.tensor_scatter_nd_add(x, [[0], [0]], x[:1] + x[:2] * 0.0),
+            "scatter": lambda x: tf.scatter_nd([[1], [1]], tf.stack([x, x]), [3, *x.shape]),
+            "gather": lambda x: tf.gather(x, [0, 0], axis=axis),
+            "one_hot": lambda x: tf.one_hot(tf.argmax(x, axis), 3),
+        })  # fmt: skip
+        return Step(name, fn, (i,))
 
     def _unary(self) -> Step | None:
         i = self._pick()
@@ -152,11 +195,11 @@ class Grower:
         }  # fmt: skip
         return Step(*self._one_of(**common, **(floats if dtype.is_floating else {})), (i,))
 
-    def _pair(self) -> tuple[int, int] | None:
+    def _pair(self) -> tuple[int, int]:
         """Two values of one dtype (shapes may or may not broadcast)."""
         i = self._pick()
         j = self._pick(lambda v: v.dtype is self.values[i].dtype)
-        return None if j is None else (i, j)
+        return i, j
 
     def _binary(self) -> Step | None:
         pair = self._pair()
@@ -190,8 +233,6 @@ class Grower:
     def _trivial(self) -> Step | None:
         """What algebra may simplify."""
         i = self._pick(lambda v: not v.dtype.is_bool)
-        if i is None:
-            return None
         choice = self._one_of(**{
             "x * 1": lambda x: x * 1, "1 * x": lambda x: 1 * x, "x + 0": lambda x: x + 0,
             "0 + x": lambda x: 0 + x, "x - 0": lambda x: x - 0, "x / 1": lambda x: x / 1,
@@ -219,7 +260,7 @@ class Grower:
 
     def _select(self) -> Step | None:
         condition, pair = self._pick(lambda v: v.dtype.is_bool), self._pair()
-        return None if condition is None else Step("where", tf.where, (condition, *pair))
+        return Step("where", tf.where, (condition, *pair))
 
     def _axis(self, i: int) -> int:
         rank = self.values[i].shape.rank
@@ -319,9 +360,7 @@ class Grower:
 
     def _product(self) -> Step | None:
         i = self._pick(lambda v: v.dtype.is_floating or v.dtype.is_integer)
-        j = i if i is None else self._pick(lambda v: v.dtype is self.values[i].dtype)
-        if i is None:
-            return None
+        j = self._pick(lambda v: v.dtype is self.values[i].dtype)
         name, fn = self._one_of(**{
             "matmul": lambda x, y: x @ y,
             "gram": lambda x, y: tf.matmul(x, x, transpose_b=True),
@@ -336,8 +375,6 @@ class Grower:
         i = self._pick()
         k = self._pick(lambda v: v.dtype is tf.int32)
         n = int(self.rng.integers(1, 4))
-        if k is None:
-            return None
 
         def positions(x: Any, at: Any, axis: int = 0) -> Any:
             return tf.reshape(at, [-1])[:n] % tf.maximum(tf.shape(x)[axis], 1)
@@ -400,8 +437,6 @@ class Grower:
     def _loop(self) -> Step | None:
         i = self._pick(lambda v: not v.dtype.is_bool)
         n = int(self.rng.integers(0, 4))
-        if i is None:
-            return None
         name, body = self._one_of(
             scale=lambda x, y: (x * 2 + y, y),
             swap=lambda x, y: (y - x, x),
@@ -431,6 +466,6 @@ def _small(x: Any) -> Any:
     return tf.cast(x, tf.int32) if x.dtype is tf.int64 else x
 
 
-def grow(seed: int) -> Program:
-    """The program of a seed."""
-    return Grower(seed).program
+def grow(seed: int, *, wide: bool = False) -> Program:
+    """The program of a seed; `wide` takes more dtypes and ops."""
+    return Grower(seed, wide=wide).program

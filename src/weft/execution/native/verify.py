@@ -38,7 +38,7 @@ def check(graph: Graph, values: Sequence[Any]) -> bool:
     got, got_state = _on_copies(lambda vs: compiled(*vs), values)
     if got is None:  # a check failed, and the reference raised no error
         raise TierDifferenceError(f"{graph.name}: native code refuses what the reference runs.")
-    problem = _difference([*got, *got_state], [*wanted, *wanted_state])
+    problem = _difference([*got, *got_state], [*wanted, *wanted_state], _roughest(special))
     if problem is not None:
         found = first_difference(special, values)
         raise TierDifferenceError(
@@ -83,7 +83,7 @@ def _compare_node(node: Node, inputs: list[Any]) -> str | None:
     got, got_state = _on_copies(lambda vs: compiled(*vs), inputs)
     if got is None:
         return "native code refuses what the reference runs"
-    return _difference([*got, *got_state], [*wanted, *wanted_state])
+    return _difference([*got, *got_state], [*wanted, *wanted_state], _roughest(alone))
 
 
 def _copy(value: Any) -> Any:
@@ -99,19 +99,25 @@ def _on_copies(run: Callable[[list[Any]], Any], values: Sequence[Any]) -> tuple[
     return out, [v.data for v in copies if isinstance(v, VariableCell)]
 
 
-def _difference(got: Sequence[Any], wanted: Sequence[Any]) -> str | None:
+def _roughest(graph: Graph) -> float:
+    """The tolerance of the least precise floats of a graph: they may be cast to better ones."""
+    inner = [_roughest(body) for node in graph.nodes for _, body in node.nested]
+    used = [t.dtype.name for node in graph.nodes for t in (*node.inputs, *node.outputs)]
+    return max([_TOLERANCES.get(name, 0.0) for name in used] + inner, default=0.0)
+
+
+def _difference(got: Sequence[Any], wanted: Sequence[Any], tolerance: float) -> str | None:
     for i, (a, b) in enumerate(zip(got, wanted, strict=True)):
-        problem = _array_difference(np.asarray(a), np.asarray(b))
+        problem = _array_difference(np.asarray(a), np.asarray(b), tolerance)
         if problem is not None:
             return f"output {i}: {problem}"
     return None
 
 
-def _array_difference(got: Any, wanted: Any) -> str | None:
+def _array_difference(got: Any, wanted: Any, tolerance: float) -> str | None:
     if got.dtype != wanted.dtype or got.shape != wanted.shape:
         return f"native {got.dtype}{got.shape}, reference {wanted.dtype}{wanted.shape}"
-    tolerance = _TOLERANCES.get(got.dtype.name)
-    if tolerance is None:
+    if got.dtype.name not in _TOLERANCES:
         return None if np.array_equal(got, wanted) else f"native {got}, reference {wanted}"
     a, b = got.astype(np.float64), wanted.astype(np.float64)
     finite = np.isfinite(b)

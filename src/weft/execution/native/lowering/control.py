@@ -42,6 +42,11 @@ def _nested_block(lowering: Any, graph: Graph, inputs: list[Any], targets: Seque
     """The block of a nested graph that leaves its outputs in the targets."""
     outer, lowering.block = lowering.block, Block()
     block = lowering.block
+    # Every block keeps its own copy of a number, should it need one in memory.
+    inputs = [
+        Uniform(x.dtype, x.shape, x.label, x.number) if isinstance(x, Uniform) else x
+        for x in inputs
+    ]
     cells = [x for x in inputs if _is_cell(x)]
     before = [(cell.volatile, cell.stored) for cell in cells]
     for cell in cells:
