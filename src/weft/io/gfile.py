@@ -122,6 +122,10 @@ class GFile:
                 self._file.close()
             self._file = None
 
+    def __del__(self) -> None:
+        if getattr(self, "_file", None) is not None:
+            self._file.close()
+
     def __enter__(self) -> Self:
         return self
 

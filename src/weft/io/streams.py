@@ -101,3 +101,7 @@ class InputStream:
     def close(self) -> None:
         """Closes the file."""
         self._file.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):  # it may not have been found
+            self._file.close()
