@@ -18,6 +18,7 @@ from weft.data.stage import Stage
 from weft.errors import InvalidArgumentError
 from weft.ops.math import casting
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, Op, args, define_op, each
+from weft.ops.static import get_static_value
 
 VARIANT = frozenset({variant})
 _HANDLE = TensorSpec([], variant)
@@ -174,6 +175,17 @@ def int64_scalar(method: str, name: str, value: Any) -> Tensor:
             f"Dataset.{method}: {name} must be one integer, got a tensor of shape {tensor.shape}."
         )
     return tensor
+
+
+def static_bool(method: str, name: str, value: Any) -> bool:
+    """An argument that must be a bool, known now."""
+    if isinstance(value, Tensor):
+        value = get_static_value(value)
+    if isinstance(value, (bool, np.bool_)) or (
+        isinstance(value, np.ndarray) and value.dtype == bool and value.ndim == 0
+    ):
+        return bool(value)
+    raise TypeError(f"Dataset.{method}: {name} must be True or False, got {value!r}.")
 
 
 def cast_to_int64(value: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from typing import Any
 
 from weft.core.dtypes import INDEX, STRING
 from weft.data import structure, traced
-from weft.data.base import CAPTURES, INPUT, DatasetBase, dataset_op
+from weft.data.base import CAPTURES, INPUT, DatasetBase, dataset_op, static_bool
 from weft.data.folding import carried_state, trace_step
 from weft.data.stage import UNKNOWN, Cursor, Run, Stage
 from weft.data.structure import Values
@@ -266,7 +266,8 @@ class FilteringMethods(DatasetBase):
         >>> list(inverse.ignore_errors().as_numpy_iterator())
         [np.float32(1.0), np.float32(0.25)]
         """
-        return self._derived(ignore_errors_op, name=name, log_warning=bool(log_warning))
+        log = static_bool("ignore_errors", "log_warning", log_warning)
+        return self._derived(ignore_errors_op, name=name, log_warning=log)
 
 
 def _condition(predicate: Any, element_spec: Any, method: str) -> Traced:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.data import traced
-from weft.data.base import CAPTURES, INPUT, DatasetBase, dataset_op
+from weft.data.base import CAPTURES, INPUT, DatasetBase, dataset_op, static_bool
 from weft.data.parallel import ParallelMapCursor, parallel_calls
 from weft.data.stage import Ahead, Cursor, Run, Stage, row, stack
 from weft.data.structure import Values, flat_specs
@@ -226,7 +226,10 @@ class MappingMethods(DatasetBase):
         """
         if num_parallel_calls is None and deterministic is not None:
             raise ValueError("Dataset.map: deterministic goes with num_parallel_calls.")
-        if synchronous and num_parallel_calls is not None:
+        if deterministic is not None:
+            deterministic = static_bool("map", "deterministic", deterministic)
+        wait = synchronous is not None and static_bool("map", "synchronous", synchronous)
+        if wait and num_parallel_calls is not None:
             raise ValueError("Dataset.map: synchronous goes without num_parallel_calls.")
         parallel = checked_parallel("map", num_parallel_calls)
         f = traced.of_element(map_func, self.element_spec, "map")

@@ -25,6 +25,8 @@ from weft.data.structure import Values
 from weft.data.traced import Call, Traced
 from weft.data.workers import processors
 
+_MOST_OPEN = 1 << 16  # datasets at the same time
+
 # --- flat_map ------------------------------------------------------------------------------------
 
 
@@ -118,6 +120,11 @@ class InterleaveStage(Stage):
         if cycle == AUTOTUNE:
             cycle = processors()
         refuse_unless(cycle > 0, "interleave", f"cycle_length must be at least 1, got {cycle}.")
+        refuse_unless(
+            cycle <= _MOST_OPEN,
+            "interleave",
+            f"cycle_length must be at most {_MOST_OPEN}, got {cycle}.",
+        )
         refuse_unless(block > 0, "interleave", f"block_length must be at least 1, got {block}.")
         self.source, self.cycle, self.block = source, cycle, block
         self.call, self.parallel = call, parallel

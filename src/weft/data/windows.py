@@ -21,8 +21,8 @@ from weft.data.base import (
     int64_scalar,
     number,
     refuse_unless,
+    static_bool,
 )
-from weft.data.batching import static_bool
 from weft.data.nesting import check_returns_dataset
 from weft.data.sources import ListStage, SliceStage
 from weft.data.stage import Cursor, Run, Stage, scaled
