@@ -1,5 +1,7 @@
 """Training examples as files hold them: `tf.train`."""
 
+from typing import Any as _Any
+
 from weft.io.example_proto import (
     BytesList as BytesList,
     Example as Example,
@@ -8,3 +10,7 @@ from weft.io.example_proto import (
     FloatList as FloatList,
     Int64List as Int64List,
 )
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

@@ -1,5 +1,7 @@
 """`tf.data.experimental`."""
 
+from typing import Any as _Any
+
 from weft.data.base import (
     AUTOTUNE as AUTOTUNE,
     INFINITE_CARDINALITY as INFINITE_CARDINALITY,
@@ -57,3 +59,7 @@ RandomDataset = _Dataset.random
 choose_from_datasets = _Dataset.choose_from_datasets
 sample_from_datasets = _Dataset.sample_from_datasets
 load = _Dataset.load
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())
