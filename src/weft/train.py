@@ -2,6 +2,7 @@
 
 from typing import Any as _Any
 
+from weft.core.missing import missing_name as _missing_name
 from weft.io.example_proto import (
     BytesList as BytesList,
     Example as Example,

@@ -2,6 +2,7 @@
 
 from typing import Any as _Any
 
+from weft.core.missing import missing_name as _missing_name
 from weft.data.base import (
     AUTOTUNE as AUTOTUNE,
     INFINITE_CARDINALITY as INFINITE_CARDINALITY,

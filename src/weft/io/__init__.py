@@ -2,6 +2,7 @@
 
 from typing import Any as _Any
 
+from weft.core.missing import missing_name as _missing_name
 from weft.io import gfile as gfile
 from weft.io.csv import decode_csv as decode_csv
 from weft.io.examples import (

@@ -2,6 +2,7 @@
 
 from typing import Any as _Any
 
+from weft.core.missing import missing_name as _missing_name
 from weft.io.filesystem import (
     GFile as GFile,
     copy as copy,
