@@ -32,7 +32,7 @@ class FilterStage(Stage):
 
     def cursor(self, run: Run) -> Cursor:
         kind = _TakeWhileCursor if self.stops else _FilterCursor
-        return kind(self.source.cursor(run), self.predicate)
+        return kind(self.source.cursor(run), self.predicate.on(run))
 
     def cardinality(self) -> int:
         return 0 if self.source.cardinality() == 0 else UNKNOWN
@@ -136,7 +136,7 @@ class ScanStage(Stage):
         self.source, self.initial, self.call = source, initial, call
 
     def cursor(self, run: Run) -> Cursor:
-        return _ScanCursor(self.source.cursor(run), self.initial, self.call)
+        return _ScanCursor(self.source.cursor(run), self.initial, self.call.on(run))
 
     def cardinality(self) -> int:
         return self.source.cardinality()

@@ -38,14 +38,15 @@ class MapStage(Stage):
 
     def cursor(self, run: Run) -> Cursor:
         source = self.source.cursor(run)
-        rows = _rows_of(self.call)
+        call = self.call.on(run)
+        rows = _rows_of(call)
         if rows is not None:
-            return _BlockMapCursor(source, self.call, rows)
+            return _BlockMapCursor(source, call, rows)
         if self.parallel is not None:
             keep_order = run.deterministic if self.deterministic is None else self.deterministic
             threads = parallel_calls(self.parallel, run)
-            return ParallelMapCursor(source, self.call, threads, keep_order)
-        return MapCursor(source, self.call)
+            return ParallelMapCursor(source, call, threads, keep_order, run)
+        return MapCursor(source, call)
 
     def cardinality(self) -> int:
         return self.source.cardinality()

@@ -39,7 +39,7 @@ class FlatMapStage(Stage):
         self.source, self.call = source, call
 
     def cursor(self, run: Run) -> Cursor:
-        return _FlatMapCursor(self.source.cursor(run), self.call, run)
+        return _FlatMapCursor(self.source.cursor(run), self.call.on(run), run)
 
     def cardinality(self) -> int:
         return 0 if self.source.cardinality() == 0 else UNKNOWN
@@ -142,6 +142,7 @@ class _InterleaveCursor(Cursor):
 
     def __init__(self, stage: InterleaveStage, run: Run) -> None:
         self._stage, self._run = stage, run
+        self._call = stage.call.on(run)
         self._source = stage.source.cursor(run)
         # Open datasets with the element each was made of; None for a place that is free.
         self._open: list[tuple[Values, Cursor] | None] = [None] * stage.cycle
@@ -194,11 +195,11 @@ class _InterleaveCursor(Cursor):
         self._turn = (self._turn + 1) % self._stage.cycle
 
     def _start(self, element: Values) -> Cursor:
-        cursor: Cursor = self._stage.call(element)[0].cursor(self._run)
+        cursor: Cursor = self._call(element)[0].cursor(self._run)
         if self._stage.parallel is None:
             return cursor
         # Each of the open datasets is read ahead in a thread of its own.
-        ahead = PrefetchCursor(cursor, self._stage.block)
+        ahead = PrefetchCursor(cursor, self._stage.block, self._run)
         ahead.start()
         return ahead
 

@@ -15,6 +15,7 @@ from weft.core.context import building, state
 from weft.core.specs import TensorSpec
 from weft.core.tensor import EagerTensor, Tensor
 from weft.data import structure
+from weft.data.stage import Run
 from weft.data.structure import Values
 from weft.execution.runner import locked_inputs, locks_of, plan_of, run_locked
 from weft.function import tracing
@@ -22,6 +23,7 @@ from weft.function.creation import LaterCalls
 from weft.function.signature import Parameters
 from weft.function.trace_types import TraceType, type_of
 from weft.graph.ir import Graph
+from weft.ops.random.streams import is_seeded_stream
 
 
 class Debug:
@@ -107,6 +109,16 @@ class Call:
         self._locks: list[Any] = []
         self._eagerly = _run_python if traced.debug else None
 
+    def on(self, run: Run) -> Call:
+        """The call for one iterator; whether it touches variables is noted in the run."""
+        if any(hasattr(value, "lock") for value in self._captured):
+            run.uses_variables = True
+        if not any(map(is_seeded_stream, self._captured)):
+            return self
+        own = [_stream_of(value, run) if is_seeded_stream(value) else value
+               for value in self._captured]  # fmt: skip
+        return Call(self.traced, own)
+
     def __call__(self, values: Values) -> Values:
         """The flat results for one element."""
         if self._eagerly is not None:
@@ -137,6 +149,12 @@ class Call:
             return
         for values in elements:
             append(plan.run(*values, *captured))
+
+
+def _stream_of(cell: Any, run: Run) -> Any:
+    if id(cell) not in run.streams:
+        run.streams[id(cell)] = (cell, cell.restarted())
+    return run.streams[id(cell)][1]
 
 
 _one_at_a_time = threading.RLock()

@@ -140,7 +140,7 @@ class _ReducerCursor(Cursor):
     inputs = ("_source",)
 
     def __init__(self, stage: GroupByReducerStage, run: Run) -> None:
-        self._calls = stage.calls
+        self._calls = [call.on(run) for call in stage.calls]
         self._source = stage.source.cursor(run)
         self._states: dict[int, Values] = {}
         self._ended = False
