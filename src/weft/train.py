@@ -4,10 +4,12 @@ from typing import Any as _Any
 
 from weft.core.missing import missing_name as _missing_name
 from weft.io.example_proto import (
-    BytesList as BytesList,
     Example as Example,
     Feature as Feature,
     Features as Features,
+)
+from weft.io.value_lists import (
+    BytesList as BytesList,
     FloatList as FloatList,
     Int64List as Int64List,
 )

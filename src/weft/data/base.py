@@ -8,7 +8,7 @@ import numpy as np
 
 from weft import nest
 from weft.core.convert import convert_to_tensor
-from weft.core.dtypes import DATA, int64, variant
+from weft.core.dtypes import DATA, RESOURCE, int64, variant
 from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec, TypeSpec
 from weft.core.tensor import EagerTensor, Tensor
@@ -147,8 +147,7 @@ def dataset_op(name: str, inputs: Any, kernel: Any, *, outputs: int | None = 1) 
 
 
 INPUT = args("input_dataset", VARIANT)
-INPUTS = each("*input_datasets", VARIANT)
-CAPTURES = each("*other_arguments", DATA | VARIANT | frozenset({TensorSpec([], "resource").dtype}))
+CAPTURES = each("*other_arguments", DATA | VARIANT | RESOURCE)
 
 
 def number(name: str) -> Any:

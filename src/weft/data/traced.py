@@ -11,9 +11,9 @@ from typing import Any
 
 from weft import nest
 from weft.autograph.conversion import converted
-from weft.core.context import building, state
+from weft.core.context import building
 from weft.core.specs import TensorSpec
-from weft.core.tensor import EagerTensor, Tensor
+from weft.core.tensor import Tensor
 from weft.data import structure
 from weft.data.stage import Run
 from weft.data.structure import Values
@@ -46,7 +46,7 @@ class Traced:
         name = getattr(function, "__name__", type(function).__name__)
         self.name = "function" if name == "<lambda>" else name
         parameters = Parameters(function, f"Dataset.{method}: {name}")
-        types = [_type(value) for value in parameters.bind(self.specs, {})]
+        types: list[TraceType] = [type_of(value) for value in parameters.bind(self.specs, {})]
         parameters.name = self.name
         called = converted(function)
 
@@ -76,10 +76,6 @@ class Traced:
 
     def __repr__(self) -> str:
         return f"<{self.name} of Dataset.{self.method}>"
-
-
-def _type(value: Any) -> TraceType:
-    return type_of(value)
 
 
 def _result(value: Any) -> Any:
@@ -173,17 +169,6 @@ def _run_python(traced: Traced, values: Values) -> Values:
     return tuple([t._value for t in structure.flatten_element(result)])  # type: ignore[attr-defined]
 
 
-def call_eagerly(traced: Traced, values: Values) -> Values:
-    """One call with the values that its captures have now."""
-    captured = [t._value for t in traced.captures if isinstance(t, EagerTensor)]
-    return Call(traced, captured)(values)
-
-
 def is_scalar_bool(spec: Any) -> bool:
     """Whether a function returns what a condition must be."""
     return isinstance(spec, TensorSpec) and spec.dtype.is_bool and spec.rank in (None, 0)
-
-
-def while_tracing() -> bool:
-    """Whether a function is being traced, so that datasets made now are parts of a graph."""
-    return state.graph is not None

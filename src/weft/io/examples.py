@@ -15,7 +15,8 @@ from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
 from weft.core.wire import fields
 from weft.errors import InvalidArgumentError, ShapeError, UnsupportedError
-from weft.io.example_proto import BytesList, FloatList, Int64List, feature_entries, values_of
+from weft.io.example_proto import feature_entries
+from weft.io.value_lists import BytesList, FloatList, Int64List, values_of
 from weft.ops.array import shape as shapes
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
 from weft.ops.strings.elements import as_array, string_tensor
