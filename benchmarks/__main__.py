@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import conversion, datasets, foundations, functions, gradients
+from benchmarks import conversion, datasets, foundations, functions, gradients, ops
 from benchmarks.harness import Peers, print_table
 
 
@@ -20,9 +20,8 @@ def main() -> None:
     )
     options = parser.parse_args()
     peers = Peers(dict(item.split("=", 1) for item in options.peer))
-    tables = [
-        module.run(peers) for module in (foundations, functions, conversion, gradients, datasets)
-    ]
+    modules = (foundations, functions, conversion, gradients, ops, datasets)
+    tables = [module.run(peers) for module in modules]
     print_table([row for rows in tables for row in rows])
 
 

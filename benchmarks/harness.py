@@ -40,20 +40,34 @@ class Peers:
 
     def time(self, peer: str, setup: str, statement: str) -> float | None:
         """Seconds per run of a statement in a peer's environment; None if it is not given."""
+        times = self.times(peer, setup, [statement])
+        return None if times is None else times[0]
+
+    def times(
+        self, peer: str, setup: str, statements: list[str], *, seconds: float = 0.2
+    ) -> list[float] | None:
+        """Seconds per run of each statement, all in one process of the peer's interpreter.
+
+        Each is the best of nine rounds of about so many seconds.
+        """
         python = self.interpreters.get(peer)
         if python is None:
             return None
         code = (
             "import os, json, timeit\nos.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'\n"
             f"{setup}\n"
-            f"timer = timeit.Timer({statement!r}, globals=globals())\n"
-            "n, t = timer.autorange()\n"
-            "print(json.dumps(min(timer.repeat(5, n)) / n))\n"
+            "times = []\n"
+            f"for statement in {statements!r}:\n"
+            "    timer = timeit.Timer(statement, globals=globals())\n"
+            "    timer.timeit(1)\n"
+            f"    n = max(1, int({seconds} / max(timer.timeit(1), 1e-7)))\n"
+            "    times.append(min(timer.repeat(9, n)) / n)\n"
+            "print(json.dumps(times))\n"
         )
         done = subprocess.run(
             [python, "-c", code], capture_output=True, text=True, check=True, timeout=600
         )
-        return float(json.loads(done.stdout.strip().splitlines()[-1]))
+        return [float(t) for t in json.loads(done.stdout.strip().splitlines()[-1])]
 
 
 def microseconds(seconds: float) -> str:

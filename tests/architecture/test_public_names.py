@@ -20,6 +20,11 @@ NAMESPACES = {
     "tf.strings": tf.strings,
     "tf.bitwise": tf.bitwise,
     "tf.debugging": tf.debugging,
+    "tf.data": tf.data,
+    "tf.data.experimental": tf.data.experimental,
+    "tf.io": tf.io,
+    "tf.io.gfile": tf.io.gfile,
+    "tf.train": tf.train,
 }
 
 # The core set: what a program may rely on from the first release.

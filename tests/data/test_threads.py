@@ -169,3 +169,27 @@ def test_interleave_reads_in_parallel() -> None:
         num_parallel_calls=2,
     )
     assert [int(x) for x in dataset] == [0, 10, 1, 11, 2, 12]
+
+
+def test_no_thread_waits_for_variables_that_the_consumer_has_locked() -> None:
+    step = tf.Variable(0, dtype=tf.int64)
+
+    def prepared(x: Any) -> Any:
+        return tf.py_function(slow, [x], tf.int64) + 0 * step
+
+    @tf.function
+    def train(dataset: Any) -> Any:
+        total = tf.constant(0, tf.int64)
+        for x in dataset:
+            step.assign_add(1)
+            total += x
+        return total
+
+    rows = D.range(40)
+    for dataset in (rows.map(prepared).prefetch(2), rows.map(prepared, num_parallel_calls=2),
+                    rows.flat_map(lambda i: rows.take(1).map(prepared)).prefetch(2)):  # fmt: skip
+        thread = threading.Thread(target=train, args=(dataset,), daemon=True)
+        thread.start()
+        thread.join(20)
+        assert not thread.is_alive()
+    assert step.numpy() == 120

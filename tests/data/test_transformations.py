@@ -170,6 +170,25 @@ def test_random_numbers() -> None:
     tf.random.set_seed(None)
 
 
+def test_seeded_ops_in_functions_begin_anew_with_each_iterator() -> None:
+    tf.random.set_seed(3)
+    drawn = D.range(3).map(lambda x: tf.random.uniform([], seed=1))
+    expected = [0.7781, 0.257, 0.5984, 0.1112, 0.4168, 0.1322]
+    for _ in range(2):
+        assert [round(x, 4) for x in values(drawn)] == expected[:3]
+    assert [round(x, 4) for x in values(drawn.repeat(2))] == expected
+    iterator = iter(drawn)
+    next(iterator)
+    position = iterator.save_position()
+    other = iter(drawn)
+    other.restore_position(position)
+    assert [round(float(x), 4) for x in other] == expected[1:3]
+    generator = tf.random.Generator.from_seed(1)
+    own = D.range(3).map(lambda x: generator.uniform([]))
+    assert values(own) != values(own)
+    tf.random.set_seed(None)
+
+
 def test_weights_of_samples() -> None:
     a, b = D.from_tensors(0).repeat(), D.from_tensors(1).repeat()
     drawn = values(D.sample_from_datasets([a, b], weights=[0.9, 0.1], seed=2).take(2000))

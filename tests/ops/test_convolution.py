@@ -152,9 +152,14 @@ def test_narrow_floats_add_in_float32(dtype: type) -> None:
     assert float(out[0, 0, 0, 0]) == 4096
 
 
-def test_many_images_are_convolved_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(convolution, "_COLUMN_BYTES", 500)
-    check_case(_case(f64(5, 3, 2, 1), f64(2, 2, 1, 3), (1, 1), "SAME", second=False))
+@pytest.mark.parametrize("places", [1, 2, 13, 40])  # a row, some of an image, some images
+@pytest.mark.parametrize("strides", [(1, 1), (2, 1)])
+def test_large_outputs_are_computed_in_parts(
+    monkeypatch: pytest.MonkeyPatch, places: int, strides: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(convolution, "_FEW_PLACES", 1 << 30)
+    monkeypatch.setattr(convolution, "_LARGE_PIECE", places * 4)
+    check_case(_case(f64(5, 6, 2, 1), f64(2, 2, 1, 3), strides, "SAME", second=False))
 
 
 def test_strides_in_all_their_forms() -> None:

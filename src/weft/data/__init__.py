@@ -1,5 +1,8 @@
 """Input pipelines: `tf.data`."""
 
+from typing import Any as _Any
+
+from weft.core.missing import missing_name as _missing_name
 from weft.data import experimental as experimental
 from weft.data.base import (
     AUTOTUNE as AUTOTUNE,
@@ -19,3 +22,7 @@ from weft.data.readers import (
     TextLineDataset as TextLineDataset,
     TFRecordDataset as TFRecordDataset,
 )
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

@@ -8,7 +8,7 @@ import numpy as np
 
 from weft import nest
 from weft.core.convert import convert_to_tensor
-from weft.core.dtypes import DATA, int64, variant
+from weft.core.dtypes import DATA, RESOURCE, int64, variant
 from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec, TypeSpec
 from weft.core.tensor import EagerTensor, Tensor
@@ -18,6 +18,7 @@ from weft.data.stage import Stage
 from weft.errors import InvalidArgumentError
 from weft.ops.math import casting
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, Op, args, define_op, each
+from weft.ops.static import get_static_value
 
 VARIANT = frozenset({variant})
 _HANDLE = TensorSpec([], variant)
@@ -146,8 +147,7 @@ def dataset_op(name: str, inputs: Any, kernel: Any, *, outputs: int | None = 1) 
 
 
 INPUT = args("input_dataset", VARIANT)
-INPUTS = each("*input_datasets", VARIANT)
-CAPTURES = each("*other_arguments", DATA | VARIANT | frozenset({TensorSpec([], "resource").dtype}))
+CAPTURES = each("*other_arguments", DATA | VARIANT | RESOURCE)
 
 
 def number(name: str) -> Any:
@@ -174,6 +174,17 @@ def int64_scalar(method: str, name: str, value: Any) -> Tensor:
             f"Dataset.{method}: {name} must be one integer, got a tensor of shape {tensor.shape}."
         )
     return tensor
+
+
+def static_bool(method: str, name: str, value: Any) -> bool:
+    """An argument that must be a bool, known now."""
+    if isinstance(value, Tensor):
+        value = get_static_value(value)
+    if isinstance(value, (bool, np.bool_)) or (
+        isinstance(value, np.ndarray) and value.dtype == bool and value.ndim == 0
+    ):
+        return bool(value)
+    raise TypeError(f"Dataset.{method}: {name} must be True or False, got {value!r}.")
 
 
 def cast_to_int64(value: Tensor) -> Tensor:

@@ -11,7 +11,15 @@ from weft.core.dtypes import int64
 from weft.core.specs import TensorSpec
 from weft.core.tensor import EagerTensor, Tensor
 from weft.data import structure
-from weft.data.base import INPUT, DatasetBase, dataset_op, int64_scalar, number, refuse_unless
+from weft.data.base import (
+    INPUT,
+    DatasetBase,
+    dataset_op,
+    int64_scalar,
+    number,
+    refuse_unless,
+    static_bool,
+)
 from weft.data.stage import UNKNOWN, Cursor, Run, Stage, join, row, scaled
 from weft.data.structure import Values
 from weft.errors import ShapeError
@@ -225,14 +233,14 @@ class BatchingMethods(DatasetBase):
         several = isinstance(batch_size, (list, tuple)) or (
             isinstance(batch_size, Tensor) and batch_size.shape.rank == 1
         )
+        drop = static_bool("rebatch", "drop_remainder", drop_remainder)
         if several:
             sizes = EagerTensor(_sizes_vector(batch_size))
             found = set(sizes._value.tolist())
-            known = found.pop() if len(found) == 1 and drop_remainder else None
+            known = found.pop() if len(found) == 1 and drop else None
         else:
             sizes = int64_scalar("rebatch", "batch_size", batch_size)  # type: ignore[assignment]
-            known = static_size(sizes) if drop_remainder else None
-        drop = static_bool("rebatch", "drop_remainder", drop_remainder)
+            known = static_size(sizes) if drop else None
 
         def leaf(spec: TensorSpec) -> TensorSpec:
             return structure.batched(_row(spec, "rebatch"), known)
@@ -250,17 +258,6 @@ def static_size(size: Tensor) -> int | None:
     """A batch size for the static shape of batches, if it is known while tracing."""
     value = get_static_value(size)
     return None if value is None or int(value) <= 0 else int(value)
-
-
-def static_bool(method: str, name: str, value: Any) -> bool:
-    """An argument that must be a bool, known now."""
-    if isinstance(value, Tensor):
-        value = get_static_value(value)
-    if isinstance(value, (bool, np.bool_)) or (
-        isinstance(value, np.ndarray) and value.dtype == bool and value.ndim == 0
-    ):
-        return bool(value)
-    raise TypeError(f"Dataset.{method}: {name} must be True or False, got {value!r}.")
 
 
 def _row(spec: TensorSpec, method: str) -> TensorSpec:

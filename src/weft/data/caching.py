@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
@@ -124,7 +125,7 @@ class _FileWritingCursor(Cursor):
 
 
 def _cache_kernel(xp: Any, source: Stage, filename: Any, *, specs: Any) -> Stage:
-    name = filename[()].decode()
+    name = os.fsdecode(filename[()])
     return FileCacheStage(source, name, specs) if name else MemoryCacheStage(source)
 
 

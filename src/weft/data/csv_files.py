@@ -72,7 +72,7 @@ class _CsvCursor(Cursor):
             raise InvalidArgumentError(None, None, f"{where}: {error.message}") from None
 
     def _line(self) -> bytes:
-        """The next record: a line, or several if a quoted field goes on."""
+        """The next record."""
         stage = self._stage
         while self._file < len(stage.paths):
             if self._reader is None:
@@ -80,16 +80,11 @@ class _CsvCursor(Cursor):
                 self._record = 0
                 if stage.header:
                     self._reader.read()
-            line = self._reader.read()
+            line = _record(self._reader, stage.form)
             if line is None:
                 self.close()
                 self._file += 1
                 continue
-            while stage.form.quotes and line.count(b'"') % 2:
-                more = self._reader.read()
-                if more is None:
-                    break
-                line = line + b"\n" + more
             return line
         raise StopIteration
 
@@ -108,6 +103,17 @@ class _CsvCursor(Cursor):
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+
+def _record(reader: LineReader, form: Format) -> bytes | None:
+    """A line, or several if a quoted field goes on; None at the end of the file."""
+    line = reader.read()
+    while line is not None and form.quotes and line.count(b'"') % 2:
+        more = reader.read()
+        if more is None:
+            break
+        line = line + b"\n" + more
+    return line
 
 
 def _scalar(value: Any, dtype: DType) -> Any:
@@ -278,10 +284,10 @@ def make_csv_dataset(
     return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
-def _first_lines(path: str, kind: str) -> Any:
+def _records(path: str, form: Format, kind: str) -> Any:
     reader = LineReader(path, kind)
     try:
-        while (line := reader.read()) is not None:
+        while (line := _record(reader, form)) is not None:
             yield line
     finally:
         reader.close()
@@ -290,7 +296,7 @@ def _first_lines(path: str, kind: str) -> Any:
 def _header(paths: Sequence[bytes], form: Format, kind: str, encoding: str) -> list[str]:
     found: list[str] | None = None
     for path in paths:
-        line = next(_first_lines(os.fsdecode(path), kind), b"")
+        line = next(_records(os.fsdecode(path), form, kind), b"")
         names = [field.decode(encoding) for field in csv.split_line(line, form)]
         if found is not None and names != found:
             raise ValueError(
@@ -322,7 +328,7 @@ def _inferred(
     kinds = [0] * len(chosen)
     count = 0
     for path in paths:
-        lines = _first_lines(os.fsdecode(path), kind)
+        lines = _records(os.fsdecode(path), form, kind)
         if header:
             next(lines, None)
         for line in lines:

@@ -1,5 +1,8 @@
 """`tf.data.experimental`."""
 
+from typing import Any as _Any
+
+from weft.core.missing import missing_name as _missing_name
 from weft.data.base import (
     AUTOTUNE as AUTOTUNE,
     INFINITE_CARDINALITY as INFINITE_CARDINALITY,
@@ -7,6 +10,12 @@ from weft.data.base import (
 )
 from weft.data.csv_files import CsvDataset as CsvDataset, make_csv_dataset as make_csv_dataset
 from weft.data.dataset import Dataset as _Dataset
+from weft.data.grouping import (
+    Reducer as Reducer,
+    assert_cardinality as assert_cardinality,
+    group_by_reducer as group_by_reducer,
+    pad_to_cardinality as pad_to_cardinality,
+)
 from weft.data.optional import Optional as Optional
 from weft.data.options import (
     AutoShardPolicy as AutoShardPolicy,
@@ -20,8 +29,6 @@ from weft.data.options import (
 )
 from weft.data.sources import from_list as from_list
 from weft.data.transformations import (
-    Reducer as Reducer,
-    assert_cardinality as assert_cardinality,
     at as at,
     bucket_by_sequence_length as bucket_by_sequence_length,
     cardinality as cardinality,
@@ -32,12 +39,10 @@ from weft.data.transformations import (
     get_next_as_optional as get_next_as_optional,
     get_single_element as get_single_element,
     get_structure as get_structure,
-    group_by_reducer as group_by_reducer,
     group_by_window as group_by_window,
     ignore_errors as ignore_errors,
     make_saveable_from_iterator as make_saveable_from_iterator,
     map_and_batch as map_and_batch,
-    pad_to_cardinality as pad_to_cardinality,
     parallel_interleave as parallel_interleave,
     parse_example_dataset as parse_example_dataset,
     prefetch_to_device as prefetch_to_device,
@@ -57,3 +62,7 @@ RandomDataset = _Dataset.random
 choose_from_datasets = _Dataset.choose_from_datasets
 sample_from_datasets = _Dataset.sample_from_datasets
 load = _Dataset.load
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

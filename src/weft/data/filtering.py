@@ -10,7 +10,7 @@ from typing import Any
 
 from weft.core.dtypes import INDEX, STRING
 from weft.data import structure, traced
-from weft.data.base import CAPTURES, INPUT, DatasetBase, dataset_op
+from weft.data.base import CAPTURES, INPUT, DatasetBase, dataset_op, static_bool
 from weft.data.folding import carried_state, trace_step
 from weft.data.stage import UNKNOWN, Cursor, Run, Stage
 from weft.data.structure import Values
@@ -32,7 +32,7 @@ class FilterStage(Stage):
 
     def cursor(self, run: Run) -> Cursor:
         kind = _TakeWhileCursor if self.stops else _FilterCursor
-        return kind(self.source.cursor(run), self.predicate)
+        return kind(self.source.cursor(run), self.predicate.on(run))
 
     def cardinality(self) -> int:
         return 0 if self.source.cardinality() == 0 else UNKNOWN
@@ -136,7 +136,7 @@ class ScanStage(Stage):
         self.source, self.initial, self.call = source, initial, call
 
     def cursor(self, run: Run) -> Cursor:
-        return _ScanCursor(self.source.cursor(run), self.initial, self.call)
+        return _ScanCursor(self.source.cursor(run), self.initial, self.call.on(run))
 
     def cardinality(self) -> int:
         return self.source.cardinality()
@@ -266,7 +266,8 @@ class FilteringMethods(DatasetBase):
         >>> list(inverse.ignore_errors().as_numpy_iterator())
         [np.float32(1.0), np.float32(0.25)]
         """
-        return self._derived(ignore_errors_op, name=name, log_warning=bool(log_warning))
+        log = static_bool("ignore_errors", "log_warning", log_warning)
+        return self._derived(ignore_errors_op, name=name, log_warning=log)
 
 
 def _condition(predicate: Any, element_spec: Any, method: str) -> Traced:

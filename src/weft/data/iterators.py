@@ -36,10 +36,10 @@ class IteratorCell(Resource):
     __slots__ = ("_peeked", "_run", "_stage", "cursor", "lock", "name")
 
     def __init__(self, stage: Stage, run: Run) -> None:
-        self._stage, self._run = stage, run
+        self._stage, self._run = stage, run.fresh()
         self.lock = threading.RLock()  # held for a whole call by functions that advance it
         self.name = "iterator"
-        self.cursor: Cursor = stage.cursor(run)
+        self.cursor: Cursor = stage.cursor(self._run)
         self._peeked: list[Values] = []
 
     def next(self) -> Values:
@@ -59,7 +59,9 @@ class IteratorCell(Resource):
     def save(self) -> Any:
         """The position, as data that can be pickled."""
         with self.lock:
-            return {"peeked": list(self._peeked), "cursor": self.cursor.save()}
+            streams = [own.read() for _, own in self._run.streams.values()]
+            cursor = self.cursor.save()
+            return {"peeked": list(self._peeked), "cursor": cursor, "streams": streams}
 
     def restore(self, saved: Any) -> None:
         """Goes to a saved position."""
@@ -67,6 +69,8 @@ class IteratorCell(Resource):
             self.cursor.close()
             self.cursor = self._stage.cursor(self._run)
             self.cursor.restore(saved["cursor"])
+            for (_, own), state in zip(self._run.streams.values(), saved["streams"], strict=False):
+                own.write(state)
             self._peeked = list(saved["peeked"])
 
     def __repr__(self) -> str:

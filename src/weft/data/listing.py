@@ -9,7 +9,7 @@ import numpy as np
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import string
 from weft.core.tensor import EagerTensor
-from weft.data.base import DatasetBase
+from weft.data.base import DatasetBase, static_bool
 from weft.data.sources import SourceMethods
 from weft.errors import InvalidArgumentError
 from weft.io.files import matches, matching_files_op
@@ -42,7 +42,7 @@ class ListingMethods(DatasetBase):
             names = matching_files_op(patterns)
             Assert(sums.reduce_sum(names != "") > 0, ["Dataset.list_files: no file matches."])
         dataset = SourceMethods.from_tensor_slices(names, name=name)
-        if shuffle is None or shuffle:
+        if shuffle is None or static_bool("list_files", "shuffle", shuffle):
             size = max(1, names.shape[0]) if names.shape[0] is not None else 1 << 20
             dataset = dataset.shuffle(size, seed)
         return dataset

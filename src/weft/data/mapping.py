@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.data import traced
-from weft.data.base import CAPTURES, INPUT, DatasetBase, dataset_op
+from weft.data.base import CAPTURES, INPUT, DatasetBase, dataset_op, static_bool
 from weft.data.parallel import ParallelMapCursor, parallel_calls
 from weft.data.stage import Ahead, Cursor, Run, Stage, row, stack
 from weft.data.structure import Values, flat_specs
@@ -38,14 +38,15 @@ class MapStage(Stage):
 
     def cursor(self, run: Run) -> Cursor:
         source = self.source.cursor(run)
-        rows = _rows_of(self.call)
+        call = self.call.on(run)
+        rows = _rows_of(call)
         if rows is not None:
-            return _BlockMapCursor(source, self.call, rows)
+            return _BlockMapCursor(source, call, rows)
         if self.parallel is not None:
             keep_order = run.deterministic if self.deterministic is None else self.deterministic
             threads = parallel_calls(self.parallel, run)
-            return ParallelMapCursor(source, self.call, threads, keep_order)
-        return MapCursor(source, self.call)
+            return ParallelMapCursor(source, call, threads, keep_order, run)
+        return MapCursor(source, call)
 
     def cardinality(self) -> int:
         return self.source.cardinality()
@@ -226,7 +227,10 @@ class MappingMethods(DatasetBase):
         """
         if num_parallel_calls is None and deterministic is not None:
             raise ValueError("Dataset.map: deterministic goes with num_parallel_calls.")
-        if synchronous and num_parallel_calls is not None:
+        if deterministic is not None:
+            deterministic = static_bool("map", "deterministic", deterministic)
+        wait = synchronous is not None and static_bool("map", "synchronous", synchronous)
+        if wait and num_parallel_calls is not None:
             raise ValueError("Dataset.map: synchronous goes without num_parallel_calls.")
         parallel = checked_parallel("map", num_parallel_calls)
         f = traced.of_element(map_func, self.element_spec, "map")

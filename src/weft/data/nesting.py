@@ -25,6 +25,8 @@ from weft.data.structure import Values
 from weft.data.traced import Call, Traced
 from weft.data.workers import processors
 
+_MOST_OPEN = 1 << 16  # datasets at the same time
+
 # --- flat_map ------------------------------------------------------------------------------------
 
 
@@ -37,7 +39,7 @@ class FlatMapStage(Stage):
         self.source, self.call = source, call
 
     def cursor(self, run: Run) -> Cursor:
-        return _FlatMapCursor(self.source.cursor(run), self.call, run)
+        return _FlatMapCursor(self.source.cursor(run), self.call.on(run), run)
 
     def cardinality(self) -> int:
         return 0 if self.source.cardinality() == 0 else UNKNOWN
@@ -118,6 +120,11 @@ class InterleaveStage(Stage):
         if cycle == AUTOTUNE:
             cycle = processors()
         refuse_unless(cycle > 0, "interleave", f"cycle_length must be at least 1, got {cycle}.")
+        refuse_unless(
+            cycle <= _MOST_OPEN,
+            "interleave",
+            f"cycle_length must be at most {_MOST_OPEN}, got {cycle}.",
+        )
         refuse_unless(block > 0, "interleave", f"block_length must be at least 1, got {block}.")
         self.source, self.cycle, self.block = source, cycle, block
         self.call, self.parallel = call, parallel
@@ -135,6 +142,7 @@ class _InterleaveCursor(Cursor):
 
     def __init__(self, stage: InterleaveStage, run: Run) -> None:
         self._stage, self._run = stage, run
+        self._call = stage.call.on(run)
         self._source = stage.source.cursor(run)
         # Open datasets with the element each was made of; None for a place that is free.
         self._open: list[tuple[Values, Cursor] | None] = [None] * stage.cycle
@@ -187,11 +195,11 @@ class _InterleaveCursor(Cursor):
         self._turn = (self._turn + 1) % self._stage.cycle
 
     def _start(self, element: Values) -> Cursor:
-        cursor: Cursor = self._stage.call(element)[0].cursor(self._run)
+        cursor: Cursor = self._call(element)[0].cursor(self._run)
         if self._stage.parallel is None:
             return cursor
         # Each of the open datasets is read ahead in a thread of its own.
-        ahead = PrefetchCursor(cursor, self._stage.block)
+        ahead = PrefetchCursor(cursor, self._stage.block, self._run)
         ahead.start()
         return ahead
 

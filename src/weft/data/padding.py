@@ -15,8 +15,16 @@ from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
 from weft.data import structure
-from weft.data.base import INPUT, DatasetBase, dataset_op, int64_scalar, number, refuse_unless
-from weft.data.batching import static_bool, static_size
+from weft.data.base import (
+    INPUT,
+    DatasetBase,
+    dataset_op,
+    int64_scalar,
+    number,
+    refuse_unless,
+    static_bool,
+)
+from weft.data.batching import static_size
 from weft.data.stage import Cursor, Run, Stage, scaled
 from weft.data.structure import Values
 from weft.errors import DataLossError, InvalidArgumentError
@@ -184,6 +192,13 @@ class PaddingMethods(DatasetBase):
         method = "bucket_by_sequence_length"
         boundaries, batch_sizes = _buckets(method, bucket_boundaries, bucket_batch_sizes)
         sizes = np.array(batch_sizes, np.int64)
+        if not callable(element_length_func):
+            raise TypeError(
+                f"Dataset.{method}: element_length_func must be a function, got "
+                f"{element_length_func!r}."
+            )
+        unpadded = static_bool(method, "no_padding", no_padding)
+        to_boundary = static_bool(method, "pad_to_bucket_boundary", pad_to_bucket_boundary)
 
         def bucket(*element: Any) -> Tensor:
             length = casting.cast(convert_to_tensor(element_length_func(*element)), int64)
@@ -194,9 +209,9 @@ class PaddingMethods(DatasetBase):
 
         def batches(key: Any, rows: Any) -> Any:
             size = size_of(key)
-            if no_padding:
+            if unpadded:
                 return rows.batch(size, drop_remainder=drop_remainder)
-            if not pad_to_bucket_boundary:
+            if not to_boundary:
                 return rows.padded_batch(size, padded_shapes, padding_values, drop_remainder)
             wanted = _shapes(rows.element_spec, padded_shapes)
             inputs = [_up_to_boundary(sizes, key, boundaries) for sizes in wanted]

@@ -39,8 +39,8 @@ class ParallelMapCursor(Cursor):
     own = ("_undone",)
     inputs = ("_source",)
 
-    def __init__(self, source: Cursor, call: Call, threads: int, in_order: bool) -> None:
-        self._source, self._call = source, _Timed(call)
+    def __init__(self, source: Cursor, call: Call, threads: int, in_order: bool, run: Run) -> None:
+        self._source, self._call, self._run = source, _Timed(call), run
         self._threads, self._in_order = threads, in_order
         self._pool: Pool | None = None
         self._slots: deque[Slot] = deque()
@@ -51,7 +51,7 @@ class ParallelMapCursor(Cursor):
 
     def __next__(self) -> Values:
         waits = self._ended or self._error is not None
-        if not self._slots and not self._call.watch.long and not waits:
+        if not self._slots and not self._threads_pay() and not waits:
             return self._call(self._take())
         self._submit()
         if not self._slots:
@@ -70,7 +70,7 @@ class ParallelMapCursor(Cursor):
         """Keeps as many calls under way as there are threads, and as many waiting."""
         if self._pool is None:
             self._pool = Pool(self._threads)
-        wanted = 2 * self._threads if self._call.watch.long else 0
+        wanted = 2 * self._threads if self._threads_pay() else 0
         while len(self._slots) < wanted and not self._ended and self._error is None:
             try:
                 values = self._take()
@@ -83,6 +83,9 @@ class ParallelMapCursor(Cursor):
             slot = self._pool.submit(self._call, values)
             self._elements[slot] = values
             self._slots.append(slot)
+
+    def _threads_pay(self) -> bool:
+        return self._call.watch.long and not self._run.uses_variables
 
     def _take(self) -> Values:
         return self._undone.pop(0) if self._undone else next(self._source)

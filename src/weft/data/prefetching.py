@@ -33,7 +33,7 @@ class PrefetchStage(Stage):
 
     def cursor(self, run: Run) -> Cursor:
         source = self.source.cursor(run)
-        return source if self.size == 0 else PrefetchCursor(source, self.size)
+        return source if self.size == 0 else PrefetchCursor(source, self.size, run)
 
     def cardinality(self) -> int:
         return self.source.cardinality()
@@ -83,8 +83,8 @@ def _produce(channel: _Channel) -> None:
 class PrefetchCursor(Cursor):
     """The consumer's side."""
 
-    def __init__(self, source: Cursor, size: int) -> None:
-        self._source = source
+    def __init__(self, source: Cursor, size: int, run: Run) -> None:
+        self._source, self._run = source, run
         self._size = _AUTO if size < 0 else size
         # Rows of arrays are there already.
         self._watch = Stopwatch(long=not source.blocks)
@@ -99,7 +99,7 @@ class PrefetchCursor(Cursor):
             raise StopIteration
         channel = self._channel
         if channel is None:
-            if not self._watch.long:
+            if not self._watch.long or self._run.uses_variables:
                 return self._watch(next, self._source)
             channel = self._start()
         changed = channel.shared.changed
@@ -121,7 +121,9 @@ class PrefetchCursor(Cursor):
 
     def start(self) -> None:
         """Starts to make elements before the first one is asked for."""
-        if self._channel is None and self._watch.long and not self._ended:
+        if self._run.uses_variables or self._channel is not None:
+            return
+        if self._watch.long and not self._ended:
             self._start()
 
     def _start(self) -> _Channel:

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from weft.core.convert import array_from
 from weft.core.dtypes import FLOATING, int64, variant
 from weft.core.specs import TensorSpec
 from weft.core.tensor import EagerTensor, Tensor
 from weft.data import structure
-from weft.data.base import DatasetBase, check_dataset, dataset_op, make_dataset
+from weft.data.base import DatasetBase, check_dataset, dataset_op, make_dataset, static_bool
 from weft.data.shuffling import Numbers, Seeds, SeedSource
 from weft.data.stage import INFINITE, UNKNOWN, Cursor, Run, Stage
 from weft.data.structure import Values
@@ -175,7 +176,8 @@ class SamplingMethods(DatasetBase):
                 "Dataset.choose_from_datasets: the elements of choice_dataset must be int64 "
                 f"scalars, got {choice!r}."
             )
-        return _directed(datasets, choice_dataset._variant, bool(stop_on_empty_dataset), spec)
+        stops = static_bool("choose_from_datasets", "stop_on_empty_dataset", stop_on_empty_dataset)
+        return _directed(datasets, choice_dataset._variant, stops, spec)
 
     @staticmethod
     def sample_from_datasets(
@@ -198,8 +200,12 @@ class SamplingMethods(DatasetBase):
         spec = _common_spec("sample_from_datasets", datasets)
         given = _weights(weights, len(datasets))
         seeds = seed_pair("Dataset.sample_from_datasets", seed)
-        choices = weighted_op(given, seeds=seeds, rerandomize=bool(rerandomize_each_iteration))
-        return _directed(datasets, choices, bool(stop_on_empty_dataset), spec)
+        method = "sample_from_datasets"
+        renewed = False if rerandomize_each_iteration is None else rerandomize_each_iteration
+        again = static_bool(method, "rerandomize_each_iteration", renewed)
+        stops = static_bool(method, "stop_on_empty_dataset", stop_on_empty_dataset)
+        choices = weighted_op(given, seeds=seeds, rerandomize=again)
+        return _directed(datasets, choices, stops, spec)
 
 
 def _directed(datasets: Sequence[Any], choices: Tensor, stops: bool, spec: Any) -> Any:
@@ -233,7 +239,10 @@ def _weights(weights: Any, count: int) -> Tensor:
         return weights._variant
     if weights is None:
         return EagerTensor(np.full(count, 1.0 / count))
-    array = np.asarray(weights)
+    try:
+        array = array_from(weights) if not isinstance(weights, Tensor) else np.asarray(weights)
+    except (TypeError, ValueError):
+        array = np.array("")
     if array.dtype.kind not in "fiu" or array.shape != (count,):
         raise ValueError(
             f"Dataset.sample_from_datasets: weights must be one number for each of {count} "

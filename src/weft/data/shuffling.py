@@ -25,8 +25,8 @@ from weft.data.base import (
     make_dataset,
     number,
     refuse_unless,
+    static_bool,
 )
-from weft.data.batching import static_bool
 from weft.data.stage import INFINITE, UNKNOWN, Cursor, Run, Stage
 from weft.data.structure import Values
 from weft.ops.random.streams import seed_pair
@@ -333,6 +333,7 @@ class ShufflingMethods(DatasetBase):
         True
         """
         seeds = seed_pair("Dataset.random", seed)
-        again = bool(rerandomize_each_iteration)
+        renewed = False if rerandomize_each_iteration is None else rerandomize_each_iteration
+        again = static_bool("random", "rerandomize_each_iteration", renewed)
         made = random_op(seeds=seeds, rerandomize=again, name=name)
         return make_dataset(made, TensorSpec([], int64))

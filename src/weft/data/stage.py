@@ -25,13 +25,24 @@ UNKNOWN = -2
 
 
 class Run:
-    """How a pipeline is run: what `tf.data.Options` can say."""
+    """How one iterator runs a pipeline: what `tf.data.Options` can say, and what was found out.
 
-    __slots__ = ("deterministic", "max_threads")
+    `uses_variables`: functions of the pipeline read or write variables. A call of a function that
+    writes them holds their locks while it waits for elements, so no other thread may need them.
+    """
+
+    __slots__ = ("deterministic", "max_threads", "streams", "uses_variables")
 
     def __init__(self, deterministic: bool = True, max_threads: int | None = None) -> None:
         self.deterministic = deterministic
         self.max_threads = max_threads
+        self.uses_variables = False
+        # Seeded random ops begin anew with each iterator: their streams, and those used instead.
+        self.streams: dict[int, tuple[Any, Any]] = {}
+
+    def fresh(self) -> Run:
+        """The same settings for another iterator."""
+        return Run(self.deterministic, self.max_threads)
 
 
 class Stage(Variant):

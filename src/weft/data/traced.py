@@ -11,10 +11,11 @@ from typing import Any
 
 from weft import nest
 from weft.autograph.conversion import converted
-from weft.core.context import building, state
+from weft.core.context import building
 from weft.core.specs import TensorSpec
-from weft.core.tensor import EagerTensor, Tensor
+from weft.core.tensor import Tensor
 from weft.data import structure
+from weft.data.stage import Run
 from weft.data.structure import Values
 from weft.execution.runner import locked_inputs, locks_of, plan_of, run_locked
 from weft.function import tracing
@@ -22,6 +23,7 @@ from weft.function.creation import LaterCalls
 from weft.function.signature import Parameters
 from weft.function.trace_types import TraceType, type_of
 from weft.graph.ir import Graph
+from weft.ops.random.streams import is_seeded_stream
 
 
 class Debug:
@@ -44,7 +46,7 @@ class Traced:
         name = getattr(function, "__name__", type(function).__name__)
         self.name = "function" if name == "<lambda>" else name
         parameters = Parameters(function, f"Dataset.{method}: {name}")
-        types = [_type(value) for value in parameters.bind(self.specs, {})]
+        types: list[TraceType] = [type_of(value) for value in parameters.bind(self.specs, {})]
         parameters.name = self.name
         called = converted(function)
 
@@ -76,10 +78,6 @@ class Traced:
         return f"<{self.name} of Dataset.{self.method}>"
 
 
-def _type(value: Any) -> TraceType:
-    return type_of(value)
-
-
 def _result(value: Any) -> Any:
     """What a function returned as an element: a list of tensors counts as a tuple."""
     return structure.normalize(tuple(value) if isinstance(value, list) else value)
@@ -106,6 +104,16 @@ class Call:
         self._plan: Any = None
         self._locks: list[Any] = []
         self._eagerly = _run_python if traced.debug else None
+
+    def on(self, run: Run) -> Call:
+        """The call for one iterator; whether it touches variables is noted in the run."""
+        if any(hasattr(value, "lock") for value in self._captured):
+            run.uses_variables = True
+        if not any(map(is_seeded_stream, self._captured)):
+            return self
+        own = [_stream_of(value, run) if is_seeded_stream(value) else value
+               for value in self._captured]  # fmt: skip
+        return Call(self.traced, own)
 
     def __call__(self, values: Values) -> Values:
         """The flat results for one element."""
@@ -139,6 +147,12 @@ class Call:
             append(plan.run(*values, *captured))
 
 
+def _stream_of(cell: Any, run: Run) -> Any:
+    if id(cell) not in run.streams:
+        run.streams[id(cell)] = (cell, cell.restarted())
+    return run.streams[id(cell)][1]
+
+
 _one_at_a_time = threading.RLock()
 
 
@@ -155,17 +169,6 @@ def _run_python(traced: Traced, values: Values) -> Values:
     return tuple([t._value for t in structure.flatten_element(result)])  # type: ignore[attr-defined]
 
 
-def call_eagerly(traced: Traced, values: Values) -> Values:
-    """One call with the values that its captures have now."""
-    captured = [t._value for t in traced.captures if isinstance(t, EagerTensor)]
-    return Call(traced, captured)(values)
-
-
 def is_scalar_bool(spec: Any) -> bool:
     """Whether a function returns what a condition must be."""
     return isinstance(spec, TensorSpec) and spec.dtype.is_bool and spec.rank in (None, 0)
-
-
-def while_tracing() -> bool:
-    """Whether a function is being traced, so that datasets made now are parts of a graph."""
-    return state.graph is not None

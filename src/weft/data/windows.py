@@ -21,8 +21,8 @@ from weft.data.base import (
     int64_scalar,
     number,
     refuse_unless,
+    static_bool,
 )
-from weft.data.batching import static_bool
 from weft.data.nesting import check_returns_dataset
 from weft.data.sources import ListStage, SliceStage
 from weft.data.stage import Cursor, Run, Stage, scaled
@@ -148,7 +148,10 @@ class _GroupCursor(Cursor):
     inputs = ("_source", "_inner")
 
     def __init__(self, stage: GroupByWindowStage, run: Run) -> None:
-        self._stage, self._run = stage, run
+        self._run = run
+        self._key, self._reduce, self._size = [
+            call.on(run) for call in (stage.key, stage.reduce, stage.size)
+        ]
         self._source = stage.source.cursor(run)
         self._groups: dict[int, list[Values]] = {}
         self._sizes: dict[int, int] = {}
@@ -173,9 +176,9 @@ class _GroupCursor(Cursor):
 
     def _collect(self) -> None:
         for values in self._source:
-            key = int(self._stage.key(values)[0])
+            key = int(self._key(values)[0])
             if key not in self._sizes:
-                size = int(self._stage.size((np.int64(key),))[0])
+                size = int(self._size((np.int64(key),))[0])
                 refuse_unless(
                     size > 0, "group_by_window",
                     f"the window size must be at least 1, got {size} for key {key}.",
@@ -190,7 +193,7 @@ class _GroupCursor(Cursor):
 
     def _open(self, key: int, group: list[Values]) -> None:
         self._now = (key, group)
-        (made,) = self._stage.reduce((np.int64(key), dataset_of(group)))
+        (made,) = self._reduce((np.int64(key), dataset_of(group)))
         self._inner = made.cursor(self._run)
 
     def restore(self, state: dict[str, Any]) -> None:

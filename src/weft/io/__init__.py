@@ -1,5 +1,8 @@
 """Files, records and serialized data: `tf.io`."""
 
+from typing import Any as _Any
+
+from weft.core.missing import missing_name as _missing_name
 from weft.io import gfile as gfile
 from weft.io.csv import decode_csv as decode_csv
 from weft.io.examples import (
@@ -26,3 +29,7 @@ from weft.io.tensors import (
     parse_tensor as parse_tensor,
     serialize_tensor as serialize_tensor,
 )
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

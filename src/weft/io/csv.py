@@ -14,7 +14,7 @@ from weft.core.dtypes import STRING, DType, float32, float64, int32, int64, stri
 from weft.core.specs import TensorSpec
 from weft.core.tensor import EagerTensor, Tensor
 from weft.errors import InvalidArgumentError, ShapeError
-from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op, each
+from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
 from weft.ops.strings.elements import as_array, string_tensor
 
 COLUMN_DTYPES = frozenset({float32, float64, int32, int64, string})
@@ -161,7 +161,7 @@ decode_csv_op = define_op(
     args("records", STRING) + each("*record_defaults", COLUMN_DTYPES),
     infer=_decode_infer,
     kernel=_decode_kernel,
-    native=HOST_ONLY,
+    native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     outputs=None,
     fresh=True,
@@ -201,9 +201,11 @@ def checked_format(op: str, field_delim: Any, use_quote_delim: Any, na_value: An
         raise ValueError(f"{op}: field_delim must be one character, got {field_delim!r}.")
     if not isinstance(na_value, (str, bytes)):
         raise TypeError(f"{op}: na_value must be text, got {na_value!r}.")
+    if not isinstance(use_quote_delim, bool):
+        raise TypeError(f"{op}: use_quote_delim must be True or False, got {use_quote_delim!r}.")
     delimiter = field_delim.encode() if isinstance(field_delim, str) else field_delim
     missing = na_value.encode() if isinstance(na_value, str) else na_value
-    return Format(delimiter, bool(use_quote_delim), missing)
+    return Format(delimiter, use_quote_delim, missing)
 
 
 def checked_columns(

@@ -15,9 +15,10 @@ from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
 from weft.core.wire import fields
 from weft.errors import InvalidArgumentError, ShapeError, UnsupportedError
-from weft.io.example_proto import BytesList, FloatList, Int64List, feature_entries, values_of
+from weft.io.example_proto import feature_entries
+from weft.io.value_lists import BytesList, FloatList, Int64List, values_of
 from weft.ops.array import shape as shapes
-from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op, each
+from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
 from weft.ops.strings.elements import as_array, string_tensor
 
 Array = np.ndarray[Any, Any]
@@ -203,7 +204,7 @@ parse_example_op = define_op(
     args("serialized", STRING) + each("*dense_defaults", DATA),
     infer=_parse_infer,
     kernel=_parse_kernel,
-    native=HOST_ONLY,
+    native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     outputs=None,
     fresh=True,

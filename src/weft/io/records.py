@@ -183,6 +183,10 @@ class TFRecordWriter:
                 self._file.write(self._compressor.flush(zlib.Z_FINISH))
             self._file.close()
 
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):  # opening it may have failed
+            self.close()
+
     def __enter__(self) -> Self:
         return self
 

@@ -18,7 +18,7 @@ def compression_name(what: str, value: Any) -> str:
         return ""
     if isinstance(value, bytes):
         value = value.decode(errors="replace")
-    if value not in ("", "GZIP", "ZLIB"):
+    if not isinstance(value, str) or value not in ("", "GZIP", "ZLIB"):
         raise InvalidArgumentError(
             None, None, f'{what}: compression_type must be "", "GZIP" or "ZLIB", got {value!r}.'
         )
@@ -101,3 +101,7 @@ class InputStream:
     def close(self) -> None:
         """Closes the file."""
         self._file.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):  # it may not have been found
+            self._file.close()

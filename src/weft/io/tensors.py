@@ -17,7 +17,7 @@ from weft.core.tensor import Tensor
 from weft.errors import InvalidArgumentError
 from weft.graph.tensor_proto import TensorProto, make_ndarray
 from weft.io.streams import compression_name
-from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
+from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft.ops.strings.elements import as_array, mapped, string_tensor
 
 Array = np.ndarray[Any, Any]
@@ -55,7 +55,7 @@ serialize_tensor_op = define_op(
     args("tensor", DATA),
     infer=lambda tensor: TensorSpec.of(string, ()),
     kernel=_serialize_kernel,
-    native=HOST_ONLY,
+    native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
@@ -108,7 +108,7 @@ parse_tensor_op = define_op(
     args("serialized", STRING),
     infer=_parse_infer,
     kernel=_parse_kernel,
-    native=HOST_ONLY,
+    native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -170,7 +170,7 @@ decode_raw_op = define_op(
     args("input_bytes", STRING),
     infer=_raw_infer,
     kernel=_raw_kernel,
-    native=HOST_ONLY,
+    native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -190,6 +190,8 @@ def decode_raw(
            [ 99, 100]], dtype=uint8)
     """
     wanted = dtypes.as_dtype(out_type)
+    if not isinstance(little_endian, bool):
+        raise TypeError(f"decode_raw: little_endian must be True or False, got {little_endian!r}.")
     if wanted not in _RAW:
         raise TypeError(f"decode_raw: out_type must be a numeric dtype, got {wanted.name}.")
     if fixed_length is not None:
@@ -204,7 +206,7 @@ def decode_raw(
             )
         fixed_length = int(fixed_length)
     return decode_raw_op(
-        string_tensor(input_bytes), out_type=wanted, little_endian=bool(little_endian),
+        string_tensor(input_bytes), out_type=wanted, little_endian=little_endian,
         fixed_length=fixed_length, name=name,
     )  # fmt: skip
 
@@ -230,7 +232,7 @@ decode_compressed_op = define_op(
     kernel=lambda xp, x, *, compression_type: mapped(
         xp, lambda data: _decompress(data, compression_type), x
     ),
-    native=HOST_ONLY,
+    native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -265,7 +267,7 @@ encode_base64_op = define_op(
     args("input", STRING),
     infer=lambda x, *, pad: x,
     kernel=lambda xp, x, *, pad: mapped(xp, lambda data: _encode_base64(data, pad), x),
-    native=HOST_ONLY,
+    native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -275,7 +277,7 @@ decode_base64_op = define_op(
     args("input", STRING),
     infer=lambda x: x,
     kernel=lambda xp, x: mapped(xp, _decode_base64, x),
-    native=HOST_ONLY,
+    native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

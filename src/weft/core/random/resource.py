@@ -46,6 +46,10 @@ class RngCell(Resource):
             self._state = seeds.advance_state(before, blocks)
         return before.copy()
 
+    def restarted(self) -> RngCell:
+        """Another cell, with the state that this one was made with."""
+        return RngCell(self._first)
+
     def restart(self) -> None:
         """Goes back to the state the cell was made with."""
         with self._lock:
@@ -74,6 +78,10 @@ class CellRegistry:
         """Takes a cell in."""
         with self._lock:
             self._cells.add(cell)
+
+    def __contains__(self, cell: object) -> bool:
+        with self._lock:
+            return cell in self._cells
 
     def restart(self) -> None:
         """Restarts the cells that are still in use."""

@@ -33,7 +33,7 @@ select_op = define_op(
     "SelectV2",
     args("condition", BOOL) + args("x y", DATA),
     infer=_select_infer,
-    kernel=lambda xp, condition, x, y: xp.where(condition, x, y),
+    kernel=lambda xp, condition, x, y: xp.choose(condition, x, y),
     native=Pointwise("select"),
     vjp=_select_vjp,
     trusts_kernel=True,

@@ -104,6 +104,11 @@ def output_sizes(
     )
 
 
+def _stepped(start: int, count: int, step: int) -> slice:
+    """`count` places from `start` on, `step` apart."""
+    return slice(start, start + (count - 1) * step + 1, step) if count else slice(0, 0)
+
+
 @dataclass(frozen=True)
 class Geometry:
     """Where the windows are, once all sizes are known."""
@@ -133,18 +138,17 @@ class Geometry:
             paddings = padding
         return cls(sizes, window, strides, dilations, paddings, outputs)
 
-    def positions(self) -> Iterator[tuple[Ints, tuple[slice, ...]]]:
-        """Each place in the window, and the slices of the padded image that meet it."""
+    def positions(self, rows: slice = slice(None)) -> Iterator[tuple[Ints, tuple[slice, ...]]]:
+        """Each place in the window, and the slices of the padded image that meet it.
+
+        Only of the windows in some rows, if these are given.
+        """
+        begin, end, _ = rows.indices(self.outputs[0])
+        starts = (begin, *[0 for _ in self.outputs[1:]])
+        counts = (end - begin, *self.outputs[1:])
         for place in itertools.product(*[range(k) for k in self.window]):
-            yield (
-                place,
-                tuple(
-                    [
-                        slice(i * d, i * d + (o - 1) * s + 1, s) if o else slice(0, 0)
-                        for i, d, o, s in zip(place, self.dilations, self.outputs, self.strides)
-                    ]
-                ),
-            )
+            axes = zip(place, self.dilations, starts, counts, self.strides)
+            yield place, tuple([_stepped(i * d + b * s, n, s) for i, d, b, n, s in axes])
 
     def pad(self, xp: Any, x: Array, value: Any = 0) -> Array:
         """The image (channels last) with a border; without one it is not copied."""
@@ -165,16 +169,12 @@ class Geometry:
         return (slice(None), *spatial, slice(None))
 
     def columns(self, xp: Any, x: Array) -> Array:
-        """A copy of all windows of a padded image: (batch, *outputs, *window, channels)."""
-        n = len(self.window)
-        spans = tuple([(k - 1) * d + 1 for k, d in zip(self.window, self.dilations)])
-        if any(o == 0 for o in self.outputs):
-            return xp.zeros((x.shape[0], *self.outputs, *self.window, x.shape[-1]), x.dtype)
-        view = xp.windows(x, spans, tuple(range(1, n + 1)))
-        starts = [slice(0, (o - 1) * s + 1, s) for o, s in zip(self.outputs, self.strides)]
-        steps = [slice(None, None, d) for d in self.dilations]
-        view = view[(slice(None), *starts, slice(None), *steps)]
-        return xp.moveaxis(view, n + 1, -1)
+        """A view of all windows of a padded image: (batch, *outputs, *window, channels)."""
+        batch, *axes, channel = x.strides
+        steps = [stride * s for stride, s in zip(axes, self.strides)]
+        apart = [stride * d for stride, d in zip(axes, self.dilations)]
+        shape = (x.shape[0], *self.outputs, *self.window, x.shape[-1])
+        return xp.strided(x, shape, (batch, *steps, *apart, channel))
 
 
 def channels_last(xp: Any, x: Array, channels_first: bool) -> Array:

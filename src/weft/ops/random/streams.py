@@ -205,6 +205,11 @@ def set_seed(seed: Any) -> None:
     _streams.set_seed(python_seed("set_seed", seed))
 
 
+def is_seeded_stream(cell: object) -> bool:
+    """Whether a resource is the stream of a seeded op in a graph (and not of a generator)."""
+    return isinstance(cell, RngCell) and cell in _streams._traced
+
+
 def seed_pair(op: str, seed: Any) -> tuple[int, int]:
     """The key and the high half of the counter for something that owns a stream, as datasets do.
 

@@ -45,7 +45,7 @@ def _complex_kernel(function: str) -> Any:
     def kernel(xp: Any, x: Array, *, axes: Axes, norm: str) -> Array:
         if not x.size:
             return xp.array(x)
-        out = getattr(xp.fft, function)(x, axes=axes, norm=norm)
+        out = getattr(xp.scipy_fft, function)(x, axes=axes, norm=norm)
         return out.astype(x.dtype, copy=False)
 
     return kernel
@@ -174,7 +174,7 @@ def _rfft_kernel(xp: Any, x: Array, *, axis: int, norm: str) -> Array:
     dtype = xp.result_type(x.dtype, xp.complex64)
     if not x.shape[axis]:
         raise ValueError("an axis of size 0 has no transform")
-    return xp.fft.rfft(x, axis=axis, norm=norm).astype(dtype, copy=False)
+    return xp.scipy_fft.rfft(x, axis=axis, norm=norm).astype(dtype, copy=False)
 
 
 def _weights(count: Tensor, dtype: Any, axis: int) -> Tensor:
@@ -227,7 +227,7 @@ def _irfft_infer(x: TensorSpec, length: TensorSpec, *, axis: int, norm: str) -> 
 
 def _irfft_kernel(xp: Any, x: Array, length: Any, *, axis: int, norm: str) -> Array:
     dtype = xp.real(x).dtype
-    out = xp.fft.irfft(x, int(length), axis=axis, norm=norm)
+    out = xp.scipy_fft.irfft(x, int(length), axis=axis, norm=norm)
     return out.astype(dtype, copy=False)
 
 
