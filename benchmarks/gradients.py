@@ -65,7 +65,7 @@ def step():
 """
 )
 
-_NLL = """
+NLL = """
 import numpy as np
 data = tf.constant(np.random.default_rng(0).normal(size=10000).astype('float32'))
 mu, log_sigma = tf.Variable(0.1), tf.Variable(0.2)
@@ -78,7 +78,7 @@ def step():
 step()
 """
 
-_ADAM = (
+ADAM = (
     _MLP
     + """
 x = tf.constant(rng.normal(size=(1, 13)).astype('float32'))
@@ -107,7 +107,7 @@ step(x, y)
 """
 )
 
-_RNN = """
+RNN = """
 import numpy as np
 rng = np.random.default_rng(0)
 xs = tf.constant(rng.normal(size=(50, 8, 16)).astype('float32'))
@@ -142,17 +142,17 @@ step(a)
 
 PROGRAMS = [
     ("TensorFlow eager / taped step of an MLP, batch of 32", _MLP_EAGER, "step()", 5),
-    ("tf.function / Gaussian NLL and gradient, 10,000 points", _NLL, "step()", 4),
-    ("tf.function / MLP 13-32-32-1, one sample, Adam step", _ADAM, "step(x, y)", 4),
-    ("tf.function / RNN of 50 steps and gradient", _RNN, "step(xs)", 2),
+    ("tf.function / Gaussian NLL and gradient, 10,000 points", NLL, "step()", 4),
+    ("tf.function / MLP 13-32-32-1, one sample, Adam step", ADAM, "step(x, y)", 4),
+    ("tf.function / RNN of 50 steps and gradient", RNN, "step(xs)", 2),
     ("tf.function / Newton iteration on 100 numbers and gradient", _NEWTON, "step(a)", 2),
 ]
 
 
 def _against(peers: Peers, label: str, program: str, statement: str, bound: int) -> Row:
     # Compiled from a file that linecache knows, because functions are converted from their source.
-    mine = best_time(_prepared(label, program, statement))
-    theirs = peers.time("tensorflow", _saved_source(program, "import tensorflow as tf"), statement)
+    mine = best_time(prepared(label, program, statement))
+    theirs = peers.time("tensorflow", saved_source(program, "import tensorflow as tf"), statement)
     ratio = None if theirs is None else theirs / mine
     detail = f"{microseconds(mine)} (Weft)"
     if theirs is not None:
@@ -160,7 +160,8 @@ def _against(peers: Peers, label: str, program: str, statement: str, bound: int)
     return Row(label, ratio, f">= {bound}", detail)
 
 
-def _prepared(label: str, program: str, statement: str) -> Any:
+def prepared(label: str, program: str, statement: str) -> Any:
+    """A statement of a program for Weft as a function; its source can be found."""
     source = f"import weft as tf\n{program}"
     file = f"<benchmark: {label}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
@@ -171,7 +172,7 @@ def _prepared(label: str, program: str, statement: str) -> Any:
     return run_once
 
 
-def _saved_source(program: str, first_line: str) -> str:
+def saved_source(program: str, first_line: str) -> str:
     """A text that runs a program from a file, where AutoGraph finds its source."""
     return (
         "import tempfile, linecache\n"

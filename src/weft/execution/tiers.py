@@ -23,7 +23,7 @@ from weft.graph.passes.forget import forget_gradients
 _MOST_SHAPES = 4  # native versions of one graph
 _TRIALS = 5
 # Compiling takes about this long, and is begun when NumPy has spent half of it.
-_SECONDS_PER_GRAPH, _SECONDS_PER_NODE = 0.03, 0.0015
+_SECONDS_PER_GRAPH, _SECONDS_PER_NODE = 0.03, 0.0005
 _DETERMINISTIC_CALL = 10
 
 
@@ -44,7 +44,8 @@ class TieredPlan:
         self._misses = 0
         self._reads: tuple[int, ...] = ()
         resources = [i for i, x in enumerate(graph.inputs) if x.dtype is dtypes.resource]
-        self._given_variables = resources if len(resources) > 1 or graph.captures else []
+        self._given_variables = resources
+        self._locks: list[Any] = []
         nodes = len(graph.nodes)
         self._worth = (_SECONDS_PER_GRAPH + _SECONDS_PER_NODE * nodes) / 2
         self.run: Callable[..., Any] = self._first
@@ -164,7 +165,12 @@ class TieredPlan:
 
     def _native_locked(self, values: tuple[Any, ...]) -> Any:
         """Variables are not changed by others while machine code reads them."""
-        locks = [lock for _, lock in sorted([(id(values[i]), values[i].lock) for i in self._reads])]
+        locks = self._locks
+        if not locks:
+            cells = sorted([values[i] for i in self._reads], key=id)
+            locks = [cell.lock for cell in cells]
+            if not self._given_variables:  # captured ones are always the same
+                self._locks = locks
         held = 0
         try:
             for lock in locks:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 
-_SLICE = 0.0005  # seconds of work between pauses
-_REST = 6  # times as long as it worked
+_SLICE = 0.002  # seconds of work between pauses
+_REST = 4  # times as long as it worked
 
 _local = threading.local()
 

@@ -70,7 +70,13 @@ def _multiply(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
 
 @_rule("divide")
 def _divide(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
-    return b.div(x, y)
+    if b.exact or y.level >= x.level or y.text.startswith("0x"):
+        return b.div(x, y)
+    # A divisor that stays the same is inverted once; not if the inverse may leave the range.
+    size = b.intrinsic("fabs", y)
+    large = b.compare("ogt", size, b.like(y, 2.0**100))
+    b.doubts.append(b.binary("or", large, b.compare("ult", size, b.like(y, 2.0**-100))))
+    return b.mul(x, b.div(b.like(y, 1.0), y))
 
 
 @_rule("negative", REAL)

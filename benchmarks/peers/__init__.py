@@ -1,0 +1,1 @@
+"""The workloads of `benchmarks.native`, written for each peer: a setup and a statement to time."""
