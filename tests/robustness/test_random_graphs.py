@@ -16,10 +16,10 @@ import pytest
 import weft as tf
 from weft.execution import reference
 from weft.execution.numpy.plan import NumpyPlan
+from weft.fuzzing.random_graphs import Program, grow
 from weft.graph.passes import optimize
 from weft.graph.tracing import trace
 from weft.graph.verify import verify
-from weft.testing.random_graphs import Program, grow
 
 COUNT, BATCH = 150, 10
 

@@ -253,7 +253,7 @@ def main(arguments: list[str] | None = None) -> int:
     logging.getLogger("weft").setLevel(logging.ERROR)
     if options.graphs is not None:
         # Only then: it uses the whole package.
-        native = importlib.import_module("weft.testing.native_graphs")
+        native = importlib.import_module("weft.fuzzing.native_graphs")
         return int(native.run(options.graphs, options.seed))
     failed = 0
     for seed in range(options.seed, options.seed + options.programs):

@@ -11,8 +11,8 @@ import weft as tf
 from weft.core.tensor import EagerTensor
 from weft.errors import OpError
 from weft.execution.native import verify
+from weft.fuzzing.random_graphs import Program, grow
 from weft.graph.tracing import trace
-from weft.testing.random_graphs import Program, grow
 
 
 def check_graph(seed: int) -> str | None:

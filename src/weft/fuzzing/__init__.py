@@ -1,0 +1,1 @@
+"""Random graphs over the public functions, for holding tiers against each other."""
