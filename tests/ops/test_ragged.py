@@ -284,9 +284,9 @@ def test_wrong_operands() -> None:
         rt() + other
     with pytest.raises(InvalidArgumentError, match="as many"):
         rt() + tf.constant([[1.0], [2.0]])
-    with pytest.raises(TypeError, match=r"MatMul does not take a RaggedTensor.*to_tensor"):
+    with pytest.raises(TypeError, match=r"op MatMul\) does not take a RaggedTensor.*to_tensor"):
         tf.matmul(rt(), rt())
-    with pytest.raises(TypeError, match="does not take a RaggedTensor"):
+    with pytest.raises(TypeError, match="unstack does not take a RaggedTensor"):
         tf.unstack(rt())
     with pytest.raises(TypeError, match="tf.Variable does not take a RaggedTensor"):
         tf.Variable(rt())

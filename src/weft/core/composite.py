@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from weft.core.dtypes import DType
+from weft.core.location import called_function
 from weft.core.shapes import TensorShape
 from weft.core.specs import TypeSpec
 
@@ -63,15 +64,16 @@ class CompositeTensor:
             )
         return self
 
-    def refusal(self, what: str = "This function") -> TypeError:
-        """The error for something that only takes tensors."""
+    def refusal(self, what: str | None = None) -> TypeError:
+        """The error for something that only takes tensors: the function the user called."""
+        what = what or called_function()
         return TypeError(f"{what} does not take a {type(self).__name__}. {self._remedy}")
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise self.refusal("NumPy")
 
     def __bool__(self) -> NoReturn:
-        raise TypeError(f"A {type(self).__name__} cannot be used as a bool.")
+        raise TypeError(f"{called_function()}: a {type(self).__name__} cannot be used as a bool.")
 
     def __hash__(self) -> int:
         raise TypeError(f"A {type(self).__name__} is not hashable.")

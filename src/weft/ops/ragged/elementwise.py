@@ -92,7 +92,11 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     if not callable(op):
         raise TypeError(f"map_flat_values: op must be callable, got {op!r}.")
-    parts = [x for x in nest.flatten([args, kwargs]) if isinstance(x, RaggedTensor)]
+    try:
+        leaves = nest.flatten([args, kwargs])
+    except RecursionError:
+        raise ValueError("map_flat_values: an argument contains itself.") from None
+    parts = [x for x in leaves if isinstance(x, RaggedTensor)]
     if not parts:
         return op(*args, **kwargs)
     frame = same_rows("map_flat_values", parts)

@@ -32,8 +32,11 @@ def constant(
     >>> tf.ragged.constant([[1, 2], [3]])
     <tf.RaggedTensor [[1, 2], [3]]>
     """
-    splits_dtype = dtypes.as_dtype(row_splits_dtype)
-    value = _plain(pylist)
+    splits_dtype = rows.splits_dtype(row_splits_dtype)
+    try:
+        value = _plain(pylist)
+    except RecursionError:
+        raise ValueError("ragged.constant: pylist contains itself.") from None
     depth, always = _depths(value)
     if inner_shape is not None:
         inner = tuple(inner_shape) if isinstance(inner_shape, (list, tuple)) else (inner_shape,)
@@ -112,7 +115,7 @@ def range(
     sizes = [shapes.shape(shapes.reshape(p, [-1])) for p in parts]
     count = extrema.reduce_max(sizes)
     start, limit, delta = [shapes.broadcast_to(p, shapes.expand_dims(count, 0)) for p in parts]
-    splits_dtype = dtypes.as_dtype(row_splits_dtype)
+    splits_dtype = rows.splits_dtype(row_splits_dtype)
     exact = dtypes.float64 if wanted.is_floating else wanted
     span, step = casting.cast(limit - start, exact), casting.cast(delta, exact)
     if wanted.is_floating:

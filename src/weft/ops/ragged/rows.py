@@ -10,6 +10,7 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DType, int32, int64
+from weft.core.location import called_function
 from weft.core.tensor import Tensor
 from weft.errors import DTypeError
 from weft.ops.array import fill, joining, ranges, shape as shapes
@@ -25,8 +26,18 @@ def integers(value: Any, what: str, dtype: DType = int64) -> Tensor:
     """A vector of int32 or int64 that describes rows; Python numbers become `dtype`."""
     found = value if isinstance(value, Tensor) else convert_to_tensor(value, dtype_hint=dtype)
     if found.dtype not in INTEGERS:
-        raise DTypeError(f"RaggedTensor: {what} must be int32 or int64, got {found.dtype.name}.")
+        raise DTypeError(
+            f"{called_function()}: {what} must be int32 or int64, got {found.dtype.name}."
+        )
     return found
+
+
+def splits_dtype(value: Any) -> DType:
+    """The argument `row_splits_dtype`."""
+    dtype = dtypes.as_dtype(value)
+    if dtype not in INTEGERS:
+        raise DTypeError(f"row_splits_dtype must be int32 or int64, got {dtype.name}.")
+    return dtype
 
 
 def count(values: Tensor, dtype: DType) -> Tensor:

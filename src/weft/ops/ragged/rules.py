@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.core.convert import convert_to_tensor
+from weft.core.location import called_function
 from weft.core.native_rules import Pointwise
 from weft.core.tensor import Tensor
 from weft.errors import ShapeError
@@ -36,7 +37,7 @@ def apply(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | No
         rule = elementwise.apply
     if rule is None:
         found = next(x for x in inputs if isinstance(x, RaggedTensor))
-        raise found.refusal(f"The op {op.name}")
+        raise found.refusal(f"{called_function()} (op {op.name})")
     return rule(op, inputs, attrs, name)
 
 

@@ -214,7 +214,7 @@ class RaggedTensor(CompositeTensor):
         [[3], [1, 4]]
         """
         return dense.from_tensor(
-            tensor, lengths, padding, ragged_rank, dtypes.as_dtype(row_splits_dtype)
+            tensor, lengths, padding, ragged_rank, rows.splits_dtype(row_splits_dtype)
         )
 
     # --- what they are made of -----------------------------------------------------------------
