@@ -116,6 +116,13 @@ CASES = [
         {"depth_radius": 1, "bias": 2.0, "alpha": 0.5, "beta": 0.75},
         lambda x: x / (2 + 0.5 * neighbours(x * x, 1)) ** 0.75,
     ),
+    Case(
+        N.lrn,
+        [f32(1, 1, 2, 300)],
+        {"depth_radius": 2},
+        lambda x: x / np.sqrt(1 + neighbours(x * x, 2)),
+        grad=False,
+    ),
     Case(N.lrn, [f32(1, 2, 3, 4)], {}, lambda x: x / np.sqrt(1 + (x * x).sum(-1, keepdims=True))),
 ]
 
