@@ -17,6 +17,7 @@ from weft import (
     math as math,
     nest as nest,
     nn as nn,
+    ragged as ragged,
     random as random,
     signal as signal,
     strings as strings,
@@ -341,6 +342,13 @@ from weft.ops.math.unary import (
     square as square,
     tan as tan,
     tanh as tanh,
+)
+from weft.ops.ragged import rules as _ragged_rules  # ops learn what to do with ragged tensors
+from weft.ops.ragged.spec import (
+    RaggedTensorSpec as RaggedTensorSpec,
+)
+from weft.ops.ragged.tensor import (
+    RaggedTensor as RaggedTensor,
 )
 from weft.ops.random.initializers import (
     Constant as constant_initializer,

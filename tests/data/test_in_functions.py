@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -292,6 +293,64 @@ def test_map_functions_are_converted_and_capture() -> None:
     assert [float(x) for x in dataset] == [12.0, 24.0]
     v.assign(0.0)
     assert [float(x) for x in dataset] == [2.0, 14.0]
+
+
+class Tripler:
+    def __call__(self, x: Any) -> Any:
+        return 3 * x
+
+    def signed(self, x: Any) -> Any:
+        if x > 1:
+            return x
+        return -x
+
+    @tf.function
+    def later(self, x: Any) -> Any:
+        return x + 10
+
+
+def test_anything_callable_can_be_mapped() -> None:
+    tripler = Tripler()
+    for function, expected in [
+        (tripler, [0, 3, 6]),
+        (tripler.signed, [0, -1, 2]),
+        (tripler.later, [10, 11, 12]),
+        (tf.function(lambda x: x + 1), [1, 2, 3]),
+        (functools.partial(tf.add, tf.constant(5, tf.int64)), [5, 6, 7]),
+        (tf.square, [0, 1, 4]),
+        (lambda x, y=2: x * y, [0, 2, 4]),
+    ]:
+        assert [int(x) for x in D.range(3).map(function)] == expected
+
+
+def test_functions_are_traced_once() -> None:
+    calls = []
+
+    def note(x: Any) -> Any:
+        calls.append(x)
+        return x
+
+    dataset = D.range(50).map(note).batch(5)
+    assert len(list(dataset)) == len(list(dataset)) == 10
+    assert len(calls) == 1
+
+
+def test_a_dataset_made_in_a_loop_uses_its_variables() -> None:
+    @tf.function
+    def total(n: Any) -> Any:
+        out = tf.constant(0, tf.int64)
+        for i in tf.range(3, dtype=tf.int64):
+            for x in D.range(n).map(lambda v: v * i):  # noqa: B023
+                out += x
+        return out
+
+    assert total(tf.constant(4, tf.int64)).numpy() == 18
+
+
+def test_datasets_as_elements() -> None:
+    nested = D.range(3).map(D.range)
+    assert isinstance(nested.element_spec, tf.data.DatasetSpec)
+    assert [len(list(inner)) for inner in nested] == [0, 1, 2]
 
 
 def test_effects_of_map_functions_happen_in_order() -> None:

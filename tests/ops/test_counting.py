@@ -60,7 +60,7 @@ CASES = [
         {},
         lambda y, p: np.array([[1, 0, 0], [0, 0, 1], [0, 0, 2]]),
         grad=False,
-        unknown_shapes=False,
+        unknown_rank=False,
     ),
     Case(
         lambda y, p, w: tf.math.confusion_matrix(y, p, 3, w, tf.float32),
@@ -68,7 +68,7 @@ CASES = [
         {},
         lambda y, p, w: np.array([[0, 0, 0], [0, 0, 0.5], [0, 2, 0]]),
         grad=False,
-        unknown_shapes=False,
+        unknown_rank=False,
     ),
     Case(
         lambda x: tf.math.in_top_k([0, 1, 9, 2], x, 2),
@@ -90,7 +90,7 @@ CASES = [
         [f32(3, 5, 2)],
         {"k": 2, "reduction_dimension": 1},
         lambda x: [np.sort(x, 1)[:, :2], np.argsort(x, 1)[:, :2]],
-        unknown_shapes=False,
+        unknown_rank=False,
     ),
     Case(tf.math.is_non_decreasing, [[[1, 1], [1, 3]]], {}, lambda x: True),
     Case(tf.math.is_strictly_increasing, [[[1, 1], [1, 3]]], {}, lambda x: False),

@@ -58,25 +58,23 @@ CASES = [
         [f64(3, 5), f64(5, 2)],
         {},
         lambda d, x: whole(d) @ x,
-        unknown_shapes=False,
+        unknown_rank=False,
     ),
-    Case(L.tridiagonal_matmul, [c64(2, 3, 4), c64(2, 4, 1)], unknown_shapes=False),
+    Case(L.tridiagonal_matmul, [c64(2, 3, 4), c64(2, 4, 1)], unknown_rank=False),
     Case(
         lambda x: L.tridiagonal_solve(x + DOMINANT, RIGHT),
         [f64(3, 4)],
         {},
         lambda d: np.linalg.solve(whole(d + DOMINANT), RIGHT),
-        unknown_shapes=False,
+        unknown_rank=False,
     ),
     Case(
         lambda d, b: L.tridiagonal_solve(d + tf.cast(DOMINANT, d.dtype), b),
         [c64(2, 3, 4), c64(2, 4, 3)],
-        unknown_shapes=False,
+        unknown_rank=False,
         rtol=1e-4,
     ),
-    Case(
-        lambda d, b: L.tridiagonal_solve(d, b), [f64(3, 1, **BIG), f64(1, 2)], unknown_shapes=False
-    ),
+    Case(lambda d, b: L.tridiagonal_solve(d, b), [f64(3, 1, **BIG), f64(1, 2)], unknown_rank=False),
 ]
 
 

@@ -81,14 +81,14 @@ CASES = [
         [f32(2, 5, 4, 3), f32(3, 2, 3, 4)],
         {"dilations": [1, 2], "padding": "SAME"},
         lambda x, f: N.conv2d(x, f, 1, "SAME", dilations=[1, 2]).numpy(),
-        unknown_shapes=False,
+        unknown_rank=False,
     ),
     Case(
         N.convolution,
         [f32(2, 3, 5, 4), f32(2, 4, 3)],
         {"strides": 2},
         lambda x, f: np.stack([N.conv1d(row, f, 2, "VALID") for row in x]),
-        unknown_shapes=False,
+        unknown_rank=False,
     ),
     Case(
         N.atrous_conv2d,
@@ -101,7 +101,7 @@ CASES = [
         [f32(2, 4, 3), f32(2, 5, 3)],
         {"output_shape": [2, 8, 5], "strides": 2},
         lambda x, f: np.einsum("nwi,koi->nwko", x, f).reshape(2, 8, 5),
-        unknown_shapes=False,
+        unknown_rank=False,
         atol=1e-5,
     ),
     Case(
@@ -109,7 +109,7 @@ CASES = [
         [f32(2, 3, 4), f32(2, 5, 3)],
         {},
         lambda x, f: np.einsum("niw,koi->nowk", x, f).reshape(2, 5, 8),
-        unknown_shapes=False,
+        unknown_rank=False,
         atol=1e-5,
     ),
     Case(
@@ -124,7 +124,7 @@ CASES = [
         [f32(2, 4, 3, 2), f32(2, 2, 5, 2)],
         {"output_shape": [2, 8, 6, 5], "strides": 2},
         lambda x, f: N.conv2d_transpose(x, f, [2, 8, 6, 5], 2).numpy(),
-        unknown_shapes=False,
+        unknown_rank=False,
     ),
     Case(
         lambda x, f: N.dilation2d(x, f, ONES, "VALID", "NHWC", ONES),
@@ -157,7 +157,7 @@ CASES = [
             lambda x, reduce=reduce: reduce(
                 [x[:, i : i + 4, j : j + 4] for i in (0, 2) for j in (0, 1)], 0
             ),
-            unknown_shapes=False,
+            unknown_rank=False,
         )
         for kind, reduce in (("MAX", np.max), ("AVG", np.mean))
     ],
@@ -174,7 +174,7 @@ CASES = [
         [f32(2, 3, 7)],
         {},
         lambda x: (x[:, :, :4] + x[:, :, 3:]) / 2,
-        unknown_shapes=False,
+        unknown_rank=False,
     ),
 ]
 

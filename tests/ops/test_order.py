@@ -191,3 +191,17 @@ def test_other_errors() -> None:
     plan = NumpyPlan(trace(tf.math.top_k, [tf.TensorSpec(None), tf.TensorSpec(None, tf.int32)]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="got 3"):
         plan(np.zeros(2, np.float32), np.int32(3))
+
+
+@pytest.mark.parametrize("shape", [(3000,), (2, 4096), (3, 2, 2500)])
+def test_few_of_many_elements_are_found_as_sorting_would(shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(0).integers(0, 40, shape).astype(np.float32)  # many are equal
+    order = descending(x, x.ndim - 1)[..., :9]
+    values, indices = tf.math.top_k(x, 9)
+    np.testing.assert_array_equal(indices, order)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, order, -1))
+    x[..., [5, 70]] = np.nan
+    assert tf.math.top_k(x, 3).indices.numpy().reshape(-1, 3)[:, :2].tolist() == [[5, 70]] * (
+        x.size // x.shape[-1]
+    )
+    assert (tf.argmax(x, -1) == np.argmax(np.nan_to_num(x, nan=-1), -1)).numpy().all()

@@ -81,3 +81,18 @@ def test_errors() -> None:
         tf.add_n([1, 2.0])
     with pytest.raises(ValueError, match="at least one"):
         tf.add_n([])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint64", "float16", "bool"])
+def test_large_tensors(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = [rng.integers(0, 9, (300, 200)).astype(dtype) for _ in range(2)]
+    if dtype.startswith("f"):
+        x[0, :3], y[1, :3] = [np.nan, -0.0, np.inf], [np.nan, np.inf, -0.0]
+    condition = rng.uniform(size=x.shape) < 0.5
+    for a, b in ((x, y), (x[:, ::-1], y), (x, np.asfortranarray(y)), (x, y[0])):
+        got = tf.where(condition, a, b)
+        np.testing.assert_array_equal(got, np.where(condition, a, b))
+        assert got.dtype == dtype
+    signs = np.signbit(tf.where(condition, x, y).numpy().astype(np.float64))
+    np.testing.assert_array_equal(signs, np.signbit(np.where(condition, x, y).astype(np.float64)))

@@ -59,7 +59,7 @@ CASES = [
             [f32(2, 5)],
             {"fft_length": [n]},
             lambda x, n=n: np.fft.rfft(x, n),
-            unknown_shapes=False,
+            unknown_rank=False,
             **close,
         )
         for n in (3, 8)
@@ -70,7 +70,7 @@ CASES = [
             [c64(3, 4)],
             {"fft_length": s},
             lambda x, s=s: np.fft.irfftn(x, s, (-2, -1)),
-            unknown_shapes=False,
+            unknown_rank=False,
             **close,
         )
         for s in ([2, 5], [4, 9])
@@ -93,7 +93,7 @@ CASES = [
             [sample],
             {},
             lambda x, e=e, norm=norm: e(x, axes=(1, 2), norm=norm),
-            unknown_shapes=False,
+            unknown_rank=False,
             label=f"{fn.__name__} {norm}",
             **close,
         )
@@ -108,7 +108,7 @@ CASES = [
         [c64(3, 4)],
         {},
         lambda x: np.fft.fftn(x, [2, 6], (0, 1)),
-        unknown_shapes=False,
+        unknown_rank=False,
         **close,
     ),
     *[
@@ -123,7 +123,7 @@ CASES = [
         for norm in (None, "ortho")
         if (kind, norm) != (1, "ortho")
     ],
-    Case(S.dct, [f32(2, 5)], {"n": 3}, lambda x: scipy_fft.dct(x[:, :3]), unknown_shapes=False),
+    Case(S.dct, [f32(2, 5)], {"n": 3}, lambda x: scipy_fft.dct(x[:, :3]), unknown_rank=False),
     Case(
         lambda x: S.idct(S.dct(x, norm="ortho"), norm="ortho"),
         [f32(2, 5)],
@@ -154,7 +154,7 @@ CASES = [
         [f32(5, 2)],
         {"frame_length": 3, "frame_step": 2, "axis": 0, "pad_end": True, "pad_value": 9},
         lambda x: np.moveaxis(frames(np.pad(x.T, [(0, 0), (0, 2)], constant_values=9), 3, 2), 0, 2),
-        unknown_shapes=False,
+        unknown_rank=False,
     ),
     *[
         Case(
@@ -171,7 +171,7 @@ CASES = [
         [f32(2, 13)],
         {},
         lambda x: np.fft.rfft(frames(x, 6, 2) * np.hanning(7)[:6], 8),
-        unknown_shapes=False,
+        unknown_rank=False,
         **close,
     ),
     Case(
@@ -179,7 +179,7 @@ CASES = [
         [c64(3, 5)],
         {},
         lambda x: added(np.fft.irfft(x, 8)[:, :6], 2),
-        unknown_shapes=False,
+        unknown_rank=False,
         **close,
     ),
 ]

@@ -74,30 +74,28 @@ CASES = [
     Case(eig_parts, [f64(2, 3, 3)], second=False, label="eig"),
     Case(eig_parts, [c64(2, 3, 3)], second=False, rtol=1e-4, label="eig complex"),
     *[
-        Case(qr_parts, [sample], unknown_shapes=False, rtol=1e-4, label=f"qr{i}")
+        Case(qr_parts, [sample], unknown_rank=False, rtol=1e-4, label=f"qr{i}")
         for i, sample in enumerate([f64(2, 3, 3), f64(4, 3), f64(2, 4)])
     ],
     Case(L.qr, [f32(2, 4, 3)], {}, lambda x: list(np.linalg.qr(x)), grad=False),
     Case(L.qr, [f32(3, 4)], {"full_matrices": True}, lambda x: list(np.linalg.qr(x)), grad=False),
     Case(L.qr, [f32(0, 3)], {}, lambda x: list(np.linalg.qr(x)), grad=False),
-    Case(lambda x: L.lu(x)[0], [f64(2, 3, 3)], unknown_shapes=False, label="lu"),
-    Case(lambda x: L.lu(x)[0], [c64(3, 3)], unknown_shapes=False, rtol=1e-4, label="lu complex"),
-    Case(
-        lambda x: L.lu_reconstruct(*L.lu(x)), [f32(2, 3, 3)], {}, lambda x: x, unknown_shapes=False
-    ),
+    Case(lambda x: L.lu(x)[0], [f64(2, 3, 3)], unknown_rank=False, label="lu"),
+    Case(lambda x: L.lu(x)[0], [c64(3, 3)], unknown_rank=False, rtol=1e-4, label="lu complex"),
+    Case(lambda x: L.lu_reconstruct(*L.lu(x)), [f32(2, 3, 3)], {}, lambda x: x, unknown_rank=False),
     Case(
         lambda x, y: L.lu_solve(*L.lu(x), y),
         [f64(2, 3, 3), f64(2, 3, 2)],
         {},
         np.linalg.solve,
-        unknown_shapes=False,
+        unknown_rank=False,
     ),
     Case(
         lambda x: L.lu_matrix_inverse(*L.lu(x)),
         [f64(3, 3)],
         {},
         np.linalg.inv,
-        unknown_shapes=False,
+        unknown_rank=False,
     ),
 ]
 

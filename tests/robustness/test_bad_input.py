@@ -263,6 +263,13 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("math.accumulate_n", inputs=[F, F])
     rows("math.invert_permutation", x=W)
     rows("math.sobol_sample", dim=np.array(2, np.int32), num_results=np.array(3, np.int32))
+    rows("ragged.constant", pylist=[[1, 2], [3]])
+    rows("ragged.range", starts=W, limits=np.array([3, 2, 2], np.int32))
+    rows("ragged.stack", values=[V, V[:2]])
+    rows("ragged.boolean_mask", data=F, mask=B)
+    rows("ragged.map_flat_values", op=tf.abs, args=(tf.ragged.constant([[1.0], []]),))
+    rows("ragged.row_splits_to_segment_ids", splits=np.array([0, 2, 2, 3]))
+    rows("ragged.segment_ids_to_row_splits", segment_ids=np.array([0, 0, 2]))
     rows("edit_distance", hypothesis=SPARSE, truth=SPARSE)
     rows("dynamic_partition", data=V, partitions=np.array([0, 1, 0], np.int32), num_partitions=2)
     rows("dynamic_stitch", indices=[np.array([0, 2]), np.array([1])], data=[V[:2], V[2:]])
@@ -381,7 +388,7 @@ NOT_TRACED = {
 NAMESPACES: dict[str, ModuleType] = {
     "": tf, "math.": tf.math, "linalg.": tf.linalg, "nn.": tf.nn, "random.": tf.random,
     "math.special.": tf.math.special, "strings.": tf.strings, "bitwise.": tf.bitwise,
-    "debugging.": tf.debugging, "signal.": tf.signal,
+    "debugging.": tf.debugging, "signal.": tf.signal, "ragged.": tf.ragged,
 }  # fmt: skip
 
 
@@ -487,6 +494,7 @@ HOSTILE: dict[str, Any] = {
     "dtype": tf.float32,
     "unknown shape": tf.TensorShape(None),
     "open shape": tf.TensorShape([None, 3]),
+    "ragged tensor": tf.ragged.constant([[1.5, 2.0], [], [0.5]]),
 }
 
 ALLOWED = (TypeError, ValueError, tf.errors.OpError, NotImplementedError)
@@ -574,13 +582,14 @@ def _text_problem(name: str, function: Callable[..., Any], error: Exception) -> 
         or "cannot convert" in text
         or "does not fit" in text
         or "dimension" in text
+        or "raggedtensor" in text
     ):
         return None
     return "names neither the function nor an argument"
 
 
 def _ill_formed(result: Any) -> str | None:
-    for leaf in nest.flatten(result):
+    for leaf in nest.flatten(result, expand_composites=True):
         if not isinstance(leaf, tf.Tensor):
             continue
         value = leaf._value
@@ -598,7 +607,8 @@ def _ill_formed(result: Any) -> str | None:
 
 
 def _differ(name: str, eager: Any, graph: tuple[Any, ...]) -> str | None:
-    flat = [tf.convert_to_tensor(x) for x in nest.flatten(eager) if x is not None]
+    flat = nest.flatten(eager, expand_composites=True)
+    flat = [tf.convert_to_tensor(x) for x in flat if x is not None]
     if len(flat) != len(graph):
         return f"{len(flat)} results, {len(graph)} from the graph"
     for e, g in zip(flat, graph, strict=True):

@@ -83,6 +83,7 @@ class Case:
     grad: whether gradients exist and are checked (False for ops without, or at rough points).
     second: whether second-order gradients are checked too.
     unknown_shapes: also trace with unknown sizes and rank.
+    unknown_rank: False if the function needs a known rank, so that only sizes are unknown.
     """
 
     fn: Callable[..., Any]
@@ -92,6 +93,7 @@ class Case:
     grad: bool = True
     second: bool = True
     unknown_shapes: bool = True
+    unknown_rank: bool = True
     rtol: float = 1e-5
     atol: float = 1e-6
     label: str = ""
@@ -133,7 +135,7 @@ def _specs(case: Case, tensors: list[tf.Tensor]) -> list[list[tf.TensorSpec]]:
         return [known]
     sizes = [tf.TensorSpec([None] * t.ndim, t.dtype) for t in tensors]
     rank = [tf.TensorSpec(None, t.dtype) for t in tensors]
-    return [known, sizes, rank]
+    return [known, sizes, rank] if case.unknown_rank else [known, sizes]
 
 
 def _check_tiers(case: Case, fn: Any, specs: Any, tensors: Any, eager: Any) -> None:

@@ -16,6 +16,7 @@ from weft.autodiff import calls as calls, control as control, jacobians  # regis
 from weft.autodiff.breaks import Breaks
 from weft.autodiff.sweep import Record, backward, backward_dense
 from weft.core import context
+from weft.core.composite import CompositeTensor
 from weft.core.context import state
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import resource
@@ -89,6 +90,8 @@ class GradientTape:
 
     def watch(self, tensor: Any) -> None:
         """Records what is computed from a tensor or variable, or from all in a nest."""
+        if isinstance(tensor, CompositeTensor):
+            tensor = tensor.all_values
         for leaf in nest.flatten(tensor, expand_composites=True):
             handle = getattr(leaf, "handle", None)
             if handle is not None:
@@ -187,11 +190,11 @@ class GradientTape:
             gradients = self._sweep(target, sources, output_gradients)
             if any(g is None for g in gradients):
                 self.breaks.keep(self._records, self._watched)
-        if unconnected_gradients == "zero":
-            gradients = [
-                fill.zeros_like(source) if g is None else g
-                for g, source in zip(gradients, nest.flatten(sources), strict=True)
-            ]
+        for i, source in enumerate(nest.flatten(sources)):
+            if gradients[i] is None:
+                gradients[i] = fill.zeros_like(source) if unconnected_gradients == "zero" else None
+            elif isinstance(source, CompositeTensor):
+                gradients[i] = source.with_all_values(gradients[i])
         return nest.pack_sequence_as(sources, gradients)
 
     def jacobian(
@@ -309,6 +312,9 @@ class GradientTape:
             if isinstance(t, IndexedSlices):  # a gradient: its rows are what was computed
                 seed = None if seed is None else gathering.gather(seed, t.indices)
                 t = t.values
+            elif isinstance(t, CompositeTensor):
+                seed = seed.all_values if isinstance(seed, CompositeTensor) else seed
+                t = t.all_values
             handle = getattr(t, "handle", None)
             value = _here(handle) if handle is not None else _here(convert_to_tensor(t))
             like = convert_to_tensor(t)
@@ -327,7 +333,8 @@ class GradientTape:
 
 def _keys(sources: Any) -> list[Tensor]:
     """What gradients are kept under: the tensors, and the handles of variables."""
-    keys = [_here(getattr(s, "handle", s)) for s in nest.flatten(sources)]
+    leaves = [s.all_values if isinstance(s, CompositeTensor) else s for s in nest.flatten(sources)]
+    keys = [_here(getattr(s, "handle", s)) for s in leaves]
     for key in keys:
         if not isinstance(key, Tensor):
             raise TypeError(f"A source must be a tensor or a variable, got {key!r}.")

@@ -44,3 +44,12 @@ def user_location() -> Location:
             return Location(file, frame.f_lineno, code.co_name)
         frame = frame.f_back  # type: ignore[assignment]
     return UNKNOWN
+
+
+def called_function() -> str:
+    """The name of the function of Weft that the user's code called, for errors."""
+    frame, name = sys._getframe(1), "This function"
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        name = frame.f_code.co_name
+        frame = frame.f_back  # type: ignore[assignment]
+    return name

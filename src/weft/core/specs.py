@@ -21,6 +21,9 @@ class TypeSpec:
 
     __slots__ = ()
 
+    # Whether functions are traced for what `_component_specs` says, whatever the actual sizes are.
+    _describes_components = False
+
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value of the other type can be used where this type is expected."""
         other = spec_of(spec_or_value)
@@ -195,7 +198,7 @@ def spec_of(value: Any) -> Any:
     """The spec of a tensor, composite value or array; a spec is its own."""
     if isinstance(value, TypeSpec):
         return value
-    spec = getattr(value, "spec", None) or getattr(value, "_type_spec", None)
+    spec = getattr(value, "_type_spec", None) or getattr(value, "spec", None)
     if isinstance(spec, TypeSpec):
         return spec
     array = np.asarray(value)

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from weft import nest
 from weft.core import dtypes
+from weft.core.composite import CompositeTensor
 from weft.core.dtypes import DATA, int64, variant
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
@@ -337,6 +339,9 @@ class SourceMethods(DatasetBase):
         [3 4] 6.0
         """
         element = _normalized("from_tensor_slices", tensors)
+        for leaf in nest.flatten(element):
+            if isinstance(leaf, CompositeTensor):  # their components have no rows in common
+                raise leaf.refusal("Dataset.from_tensor_slices")
         spec = structure.spec_of_element(element)
         flat = structure.flatten_element(element)
         if not flat:

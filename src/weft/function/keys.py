@@ -154,8 +154,8 @@ def _numpy_scalar(keys: Keys, value: Any, leaves: Leaves) -> Key:
 
 def _composite(keys: Keys, value: Any, leaves: Leaves) -> Key:
     spec = value._type_spec
-    components = spec._to_components(value)
-    return (spec, *[keys.encode(part, leaves) for part in nest.flatten(components)])
+    parts = [keys.encode(part, leaves) for part in nest.flatten(spec._to_components(value))]
+    return spec if spec._describes_components else (spec, *parts)
 
 
 def _custom(keys: Keys, value: Any, leaves: Leaves) -> Key:

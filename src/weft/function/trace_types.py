@@ -232,6 +232,28 @@ class CompositeType(TraceType):
         self.items = tuple(items)
         self._components = nest.map_structure(lambda _: None, components)
 
+    def is_subtype_of(self, other: TraceType) -> bool:
+        return (
+            isinstance(other, CompositeType)
+            and (self.spec == other.spec or self.spec.is_subtype_of(other.spec))
+            and len(self.items) == len(other.items)
+            and all(a.is_subtype_of(b) for a, b in zip(self.items, other.items, strict=True))
+        )
+
+    def join(self, other: TraceType) -> TraceType | None:
+        if self == other:
+            return self
+        if not isinstance(other, CompositeType) or type(self.spec) is not type(other.spec):
+            return None
+        joined = [a.join(b) for a, b in zip(self.items, other.items, strict=False)]
+        if len(self.items) != len(other.items) or any(item is None for item in joined):
+            return None
+        try:
+            spec = self.spec.most_specific_compatible_type(other.spec)
+        except ValueError:
+            return None
+        return CompositeType(spec, joined, self._components)  # type: ignore[arg-type]
+
     def placeholder(self, make: MakeInput, name: str) -> Any:
         leaves = [item.placeholder(make, name) for item in self.items]
         return self.spec._from_components(nest.pack_sequence_as(self._components, leaves))
@@ -273,6 +295,8 @@ def type_of(value: Any, variables: list[Any] | None = None) -> TraceType:
         return value.__tf_tracing_type__(None)
     if hasattr(value, "_type_spec"):
         spec = value._type_spec
+        if spec._describes_components:
+            return type_of(spec)
         components = spec._to_components(value)
         items = [type_of(part, variables) for part in nest.flatten(components)]
         return CompositeType(spec, items, components)

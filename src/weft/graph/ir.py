@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from weft.core import dtypes
+from weft.core.composite import not_a_tensor
 from weft.core.context import building, state
 from weft.core.location import Location, user_location
 from weft.core.specs import TensorSpec, ValueSpec
@@ -224,7 +225,7 @@ class Graph:
             if self.outer is None or not self._has_ancestor(tensor.node.graph):
                 raise self._inaccessible(tensor)
         elif not isinstance(tensor, EagerTensor):
-            raise TypeError(f"Expected a tensor, got {tensor!r} of type {type(tensor).__name__}.")
+            raise not_a_tensor("A graph", tensor)
         if not self._captures_directly(tensor):
             return self.capture(self.outer.capture(tensor))  # type: ignore[union-attr]
         if isinstance(tensor, SymbolicTensor) and tensor.node.op.name == "Const":

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes, xp
+from weft.core.composite import CompositeInput, not_a_tensor
 from weft.core.context import GRAPH, quiet_context, recording_repeatedly, state
 from weft.core.dtypes import DType
 from weft.core.specs import TensorSpec, ValueSpec
@@ -27,11 +28,18 @@ from weft.ops.registry import HOST_ONLY, STRUCTURED, Op
 
 _ndarray = np.ndarray
 
+# How an op treats values made of several tensors, by their class: (op, inputs, attrs, name) -> out.
+composite_rules: dict[type, Callable[..., Any]] = {}
+
 
 def _call(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
-    if state.mode:
-        return _call_recorded(op, inputs, attrs, name)
-    return _run_eagerly(op, inputs, attrs)
+    try:
+        if state.mode:
+            return _call_recorded(op, inputs, attrs, name)
+        return _run_eagerly(op, inputs, attrs)
+    except CompositeInput as found:  # not looked for beforehand, so ordinary calls pay nothing
+        rule = composite_rules[type(found.value)]
+    return rule(op, inputs, attrs, name)
 
 
 def _call_recorded(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
@@ -176,7 +184,7 @@ def _leaked(op: Op, inputs: tuple[Any, ...]) -> Exception:
                 "graph: return it from the traced function instead of keeping it elsewhere."
             )
     wrong = next(x for x in inputs if not isinstance(x, EagerTensor))
-    return TypeError(f"{op.name} takes tensors, got {wrong!r} of type {type(wrong).__name__}.")
+    return not_a_tensor(op.name, wrong)
 
 
 Op.call = staticmethod(_call)

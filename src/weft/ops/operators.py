@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.core.composite import CompositeTensor
 from weft.core.context import GRAPH, quiet_context, state
 from weft.core.convert import convert_to_tensor
 from weft.core.tensor import EagerTensor, Tensor
@@ -82,6 +83,8 @@ def _equality(op: Op, if_incomparable: bool) -> Callable[..., Any]:
             x, y = operands(self, other)
         except ValueError:  # something that is no tensor at all: Python says they are not equal
             return NotImplemented
+        if isinstance(x, CompositeTensor) or isinstance(y, CompositeTensor):
+            return op(x, y)
         try:
             rules.broadcast_dims("==", x.spec.dims, y.spec.dims)
         except ShapeError:  # shapes that can never match: not equal, as a whole
@@ -121,10 +124,11 @@ def install_operators(cls: type) -> None:
         "__neg__": arithmetic.negative,
         "__abs__": unary.abs,
         "__invert__": _invert,
-        "__getitem__": slicing.get_item,
     }
     for name, method in comparisons.items():
         setattr(cls, name, method)
+    if "__getitem__" not in vars(cls):
+        setattr(cls, "__getitem__", slicing.get_item)  # noqa: B010 - mypy knows no such attribute
 
 
 install_operators(Tensor)

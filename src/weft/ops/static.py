@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import xp
+from weft.core.composite import CompositeTensor
 from weft.core.convert import convert_to_tensor
 from weft.core.shapes import Dim, UnknownNumber
 from weft.core.specs import TensorSpec
@@ -121,6 +122,8 @@ def get_static_value(tensor: Any, partial: bool = False) -> Array | None:
     """
     if not isinstance(tensor, (EagerTensor, SymbolicTensor)):
         tensor = convert_to_tensor(tensor)
+    if isinstance(tensor, CompositeTensor):
+        return None
     if isinstance(tensor, EagerTensor):
         return np.array(tensor._value)
     node = tensor.node

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft.core.cells import VariableCell
+from weft.core.composite import CompositeTensor
 from weft.core.context import init_scope, state
 from weft.core.convert import adopt, convert_to_tensor
 from weft.core.dtypes import DType
@@ -76,6 +77,8 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
         if creation is not None:
             creation.allow(self)
         value = _initial_value(initial_value, dtype)
+        if isinstance(value, CompositeTensor):
+            raise value.refusal("tf.Variable")
         self._dtype = value.dtype
         self._shape = value.shape if shape is None and validate_shape else TensorShape(shape)
         if not self._shape.is_compatible_with(value.shape):

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.cells import check_allocation
+from weft.core.composite import CompositeTensor
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA, INDEX, DType, float32
 from weft.core.native_rules import Special
@@ -84,7 +85,9 @@ def ones(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any 
     return fill_op(shapes.shape_argument(shape), one, name=name or "ones")
 
 
-def _like(input: Any, dtype: Any, number: int, name: str) -> Tensor:
+def _like(input: Any, dtype: Any, number: int, name: str) -> Any:
+    if isinstance(input, CompositeTensor):
+        return input.with_all_values(_like(input.all_values, dtype, number, name))
     x = convert_to_tensor(input)
     value = _constant_of(x.dtype if dtype is None else dtypes.as_dtype(dtype), number)
     return fill_op(shapes.shape(x), value, name=name)

@@ -25,15 +25,16 @@ def _invert_infer(x: TensorSpec) -> TensorSpec:
 
 def _invert_kernel(xp: Any, x: Array) -> Array:
     n = len(x)
-    if n and (x.min() < 0 or x.max() >= n or (xp.bincount(x, minlength=n) != 1).any()):
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"invert_permutation: x must hold each of 0 to {n - 1} once, got {x.tolist()[:20]}.",
-        )
-    out = xp.empty(n, x.dtype)
-    out[x] = xp.arange(n, dtype=x.dtype)
-    return out
+    out = xp.full(n, -1, x.dtype)
+    if not n or (x.min() >= 0 and x.max() < n):
+        out[x] = xp.arange(n, dtype=x.dtype)
+        if not n or out.min() >= 0:
+            return out
+    raise InvalidArgumentError(
+        None,
+        None,
+        f"invert_permutation: x must hold each of 0 to {n - 1} once, got {x.tolist()[:20]}.",
+    )
 
 
 invert_op = define_op(

@@ -52,7 +52,8 @@ def _results(op: str, result: Any, out: tuple[TensorSpec, ...]) -> list[EagerTen
     tensors: list[EagerTensor] = []
     for i, (value, spec) in enumerate(zip(flat, out, strict=False)):
         tensor = convert_to_tensor(value, dtype_hint=spec.dtype)
-        assert isinstance(tensor, EagerTensor)
+        if not isinstance(tensor, EagerTensor):
+            raise TypeError(f"{op}: result {i} must be a tensor, got a {type(tensor).__name__}.")
         if tensor.dtype is not spec.dtype or not tensor.shape.is_subtype_of(spec.shape):
             raise InvalidArgumentError(
                 None, None, f"{op}: result {i} was declared as {spec}, got {tensor.spec}."

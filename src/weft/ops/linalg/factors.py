@@ -12,7 +12,7 @@ from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.errors import DTypeError, InvalidArgumentError, UnsupportedError
 from weft.ops import rules
-from weft.ops.array import fill, joining
+from weft.ops.array import fill, joining, shape as shapes
 from weft.ops.indexing import gathering
 from weft.ops.linalg import diagonals, products, solvers
 from weft.ops.math import casting, complex_parts
@@ -61,23 +61,22 @@ def _tall_gradient(q: Tensor, r: Tensor, gq: Tensor, gr: Tensor) -> Tensor:
 
 def _qr_vjp(ctx: Any, gq: Tensor | None, gr: Tensor | None) -> Gradients:
     x, (q, r) = ctx.inputs[0], ctx.outputs
-    dims = x.spec.dims
-    if dims is None or isinstance(dims[-1], Dim) or isinstance(dims[-2], Dim):
-        raise UnsupportedError("qr: the gradient needs to know the numbers of rows and columns.")
     gq = fill.zeros_like(q) if gq is None else gq
     gr = fill.zeros_like(r) if gr is None else gr
-    m, n = dims[-2:]
-    if m > n and ctx.attrs["full_matrices"]:
+    m, n = (Dim(), Dim()) if x.spec.dims is None else x.spec.dims[-2:]
+    known = isinstance(m, int) and isinstance(n, int)
+    if ctx.attrs["full_matrices"] and not (known and m <= n):  # type: ignore[operator]
         raise UnsupportedError(
-            "qr: with full_matrices=True there is no gradient for matrices with more rows than "
-            "columns; use full_matrices=False."
+            "qr: with full_matrices=True there is a gradient only for matrices that are known to "
+            "have no more rows than columns; use full_matrices=False."
         )
-    if m >= n:
+    if known and m >= n:  # type: ignore[operator]
         return (_tall_gradient(q, r, gq, gr),)
     # The columns behind the square part only follow q.
-    g_rest = gr[..., m:]
-    gq = gq + products.matmul(x[..., m:], g_rest, adjoint_b=True)
-    square = _tall_gradient(q, r[..., :m], gq, gr[..., :m])
+    size = shapes.shape_op(q, out_type=int32)[-1]
+    g_rest = gr[..., size:]
+    gq = gq + products.matmul(x[..., size:], g_rest, adjoint_b=True)
+    square = _tall_gradient(q, r[..., :size], gq, gr[..., :size])
     return (joining.concat([square, products.matmul(q, g_rest)], -1),)
 
 

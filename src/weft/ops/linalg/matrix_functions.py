@@ -36,7 +36,7 @@ def _square_root(linalg: Any, x: Array) -> Any:
 def _logarithm(linalg: Any, x: Array) -> Any:
     """In double precision; SciPy warns where the result is inexact, as results of floats may be."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+        warnings.simplefilter("ignore")
         return linalg.logm(x.astype(complex if x.dtype.kind == "c" else float))
 
 

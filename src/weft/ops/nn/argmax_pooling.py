@@ -156,6 +156,9 @@ def pool(
             "pool: dilations are only possible with padding='VALID' and strides of 1, got "
             f"padding={padding!r} and strides={list(steps)}."
         )
+    if x.spec.dims is not None:
+        _, have, _ = windows.spatial_dims(x.spec.dims, first)
+        windows.output_sizes("pool", have, found, steps, rates, "VALID")
     # Elements that are `rate` apart become neighbours in batches of their own.
     order = (0, *range(2, n + 2), 1)
     x = shapes.transpose(x, order) if first else x

@@ -327,23 +327,26 @@ def conv1d(
     rules.check_rank("conv1d", x.spec, 3, name="input")
     flat = adopt(filters, x.dtype)
     rules.check_rank("conv1d", flat.spec, 3, name="filters")
-    at = 2 if attrs["channels_first"] else 1
+    at = 3 if attrs["channels_first"] else 2
     out = CONVOLUTIONS[2].forward(
         shapes.expand_dims_op(x, axis=at),
-        shapes.expand_dims_op(flat, axis=0),
-        **with_height(attrs),
+        shapes.expand_dims_op(flat, axis=1),
+        **with_width(attrs),
         name=name,
     )
     return shapes.squeeze_op(out, axis=(at,))
 
 
-def with_height(attrs: dict[str, Any]) -> dict[str, Any]:
-    """The attributes of a convolution over one axis for images of height 1."""
+def with_width(attrs: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a convolution over one axis for images of width 1.
+
+    (Not of height 1: large outputs are computed some rows at a time.)
+    """
     padding = attrs["padding"]
     return attrs | {
-        "strides": (1, *attrs["strides"]),
-        "dilations": (1, *attrs["dilations"]),
-        "padding": padding if isinstance(padding, str) else ((0, 0), *padding),
+        "strides": (*attrs["strides"], 1),
+        "dilations": (*attrs["dilations"], 1),
+        "padding": padding if isinstance(padding, str) else (*padding, (0, 0)),
     }
 
 

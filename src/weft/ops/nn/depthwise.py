@@ -45,8 +45,9 @@ def _kernel(xp: Any, x: Array, filters: Array, **attrs: Any) -> Array:
     padded = where.pad(xp, x)
     *_, channels, multiplier = filters.shape
     out = xp.zeros((x.shape[0], *where.outputs, channels, multiplier), x.dtype)
+    part = xp.empty(out.shape, out.dtype)
     for place, at in where.positions():
-        out += padded[(slice(None), *at)][..., None] * filters[place]
+        out += xp.multiply(padded[(slice(None), *at)][..., None], filters[place], out=part)
     out = xp.reshape(out, (*out.shape[:3], channels * multiplier))
     return channels_back(xp, out.astype(dtype, copy=False), first)
 

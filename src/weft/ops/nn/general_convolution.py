@@ -107,13 +107,13 @@ def conv1d_transpose(
     rules.check_rank(op, x.spec, 3, name="input")
     rules.check_rank(op, kernel.spec, 3, name="filters")
     shape = _output_shape(op, output_shape, 1)
-    at = 2 if attrs["channels_first"] else 1
+    at = 3 if attrs["channels_first"] else 2
     one = shapes.reshape(adopt(1, shape.dtype), [1])
     out = convolutions.CONVOLUTIONS[2].input_gradient(
         joining.concat([shape[:at], one, shape[at:]], 0),
-        shapes.expand_dims_op(kernel, axis=0),
+        shapes.expand_dims_op(kernel, axis=1),
         shapes.expand_dims_op(x, axis=at),
-        **convolutions.with_height(attrs),
+        **convolutions.with_width(attrs),
         name=name,
     )
     return shapes.squeeze_op(out, axis=(at,))

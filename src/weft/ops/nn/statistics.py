@@ -101,13 +101,20 @@ def _window_infer(x: TensorSpec, *, radius: int) -> TensorSpec:
     return x
 
 
+_FEW_CHANNELS = 256
+
+
 def _window_kernel(xp: Any, x: Array, *, radius: int) -> Array:
-    channels = x.shape[-1]
-    totals = xp.cumsum(x, -1, dtype=xp.float64)
-    totals = xp.concatenate([xp.zeros((*x.shape[:-1], 1)), totals], -1)
-    at = xp.arange(channels)
-    high, low = xp.minimum(at + radius + 1, channels), xp.maximum(at - radius, 0)
-    return (totals[..., high] - totals[..., low]).astype(x.dtype)
+    wide, channels = xp.widen(x), x.shape[-1]
+    if channels <= _FEW_CHANNELS:  # the product with a matrix of ones around its diagonal
+        apart = xp.abs(xp.arange(channels)[:, None] - xp.arange(channels))
+        out = wide @ (apart <= radius).astype(wide.dtype)
+    else:
+        out = wide.copy()
+        for d in range(1, min(radius, channels - 1) + 1):
+            out[..., d:] += wide[..., :-d]
+            out[..., :-d] += wide[..., d:]
+    return out.astype(x.dtype, copy=False)
 
 
 # The sum of each channel and its neighbours; as a matrix it is symmetric, so its own gradient.

@@ -44,14 +44,16 @@ def _bincount_infer(
 def _bincount_kernel(xp: Any, x: Array, size: Any, weights: Array, *, binary_output: bool) -> Array:
     bins = int(size)
     rows = xp.reshape(x, (1, -1)) if x.ndim < 2 else x
+    weighed = bool(weights.size) or weights.shape == x.shape
     if x.size and x.min() < 0:
         raise InvalidArgumentError(
             None, None, f"bincount: arr must not be negative, got {x.min()}."
         )
-    flat = (rows + xp.arange(len(rows), dtype=xp.int64)[:, None] * bins)[rows < bins]
-    amounts = None
-    if weights.size or weights.shape == x.shape:
-        amounts = xp.reshape(weights, rows.shape)[rows < bins]
+    flat, amounts = rows[0] if len(rows) else rows, xp.reshape(weights, (-1,)) if weighed else None
+    if len(rows) != 1 or (x.size and x.max() >= bins):
+        counted = rows < bins
+        flat = (rows + xp.arange(len(rows), dtype=xp.int64)[:, None] * bins)[counted]
+        amounts = xp.reshape(weights, rows.shape)[counted] if weighed else None
     out = xp.bincount(flat, amounts, minlength=len(rows) * bins)
     if binary_output:
         out = out > 0

@@ -20,6 +20,16 @@ from weft.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 # --- argmax and argmin -------------------------------------------------------------------------
 
 
+_MANY = 1 << 14
+
+
+def _holds_nan(xp: Any, x: Array, found: Array, axis: int) -> bool:
+    """Whether one of the elements that were found is NaN; for few it is quicker to look at all."""
+    if x.size > _MANY:
+        x = xp.take_along_axis(x, xp.expand_dims(found, axis), axis)
+    return bool(xp.isnan(xp.max(x)))
+
+
 def _define_arg(name: str, function: str, reduction: str, worst: float) -> Op:
     def infer(x: TensorSpec, *, axis: int, output_type: DType) -> TensorSpec:
         if x.dims is None:
@@ -35,7 +45,7 @@ def _define_arg(name: str, function: str, reduction: str, worst: float) -> Op:
         wide = xp.widen(x)
         out = find(wide, axis)
         # NumPy finds a NaN first; here it is never the best, as long as there is another.
-        if wide.dtype.kind == "f" and wide.size and xp.isnan(xp.max(wide)):
+        if wide.dtype.kind == "f" and wide.size and _holds_nan(xp, wide, out, axis):
             out = find(xp.where(xp.isnan(wide), worst, wide), axis)
         return out.astype(output_type.numpy_dtype)
 

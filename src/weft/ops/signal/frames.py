@@ -152,6 +152,20 @@ def _fft_length(op: str, fft_length: Any, frame_length: Any) -> Any:
     return 1 << max(length - 1, 0).bit_length()
 
 
+def _weighed(op: str, pieces: Tensor, window_fn: WindowFunction, length: Any) -> Tensor:
+    """The frames times a window; None stands for a window of ones."""
+    if window_fn is None:
+        return pieces
+    try:
+        window = window_fn(length, dtype=pieces.dtype)
+    except TypeError as error:
+        raise TypeError(
+            f"{op}: window_fn must be a function of a length and a dtype, like "
+            f"tf.signal.hann_window, got {window_fn!r}: {error}"
+        ) from error
+    return pieces * window
+
+
 def stft(
     signals: Any,
     frame_length: Any,
@@ -169,8 +183,7 @@ def stft(
     x = fourier.real_input("stft", signals)
     size = _fft_length("stft", fft_length, frame_length)
     pieces = frame(x, frame_length, frame_step, pad_end)
-    if window_fn is not None:
-        pieces = pieces * window_fn(frame_length, dtype=pieces.dtype)
+    pieces = _weighed("stft", pieces, window_fn, frame_length)
     return fourier.rfft(pieces, [size], name)
 
 
@@ -200,8 +213,7 @@ def inverse_stft(
         raise ShapeError(f"inverse_stft: frame_length must be positive, got {length}.")
     pieces = fourier.irfft(x, [size])
     pieces = fourier.resized("inverse_stft", pieces, [length], (-1,))
-    if window_fn is not None:
-        pieces = pieces * window_fn(length, dtype=pieces.dtype)
+    pieces = _weighed("inverse_stft", pieces, window_fn, length)
     return overlap_and_add(pieces, frame_step, name)
 
 

@@ -139,8 +139,8 @@ def linear_to_mel_weight_matrix(
         problem = f"dtype must be floating-point, got {found.name}"
     elif bands < 1 or bins < 1:
         problem = f"num_mel_bins and num_spectrogram_bins must be positive, got {bands} and {bins}"
-    elif not rate > 0:
-        problem = f"sample_rate must be positive, got {rate}"
+    elif not 0 < rate < math.inf:
+        problem = f"sample_rate must be positive and finite, got {rate}"
     elif not 0 <= low < high:
         problem = f"lower_edge_hertz must be in [0, upper_edge_hertz), got {low} and {high}"
     elif high > rate / 2:

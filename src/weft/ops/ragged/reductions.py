@@ -1,0 +1,114 @@
+"""Reductions of ragged tensors along any axis.
+
+Along a ragged axis the values of a row are combined: segment ops on the flat values. If rows of
+rows are combined, values at the same place of each are, and the result is as long as the longest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.core.dtypes import int32
+from weft.core.tensor import Tensor
+from weft.ops import rules
+from weft.ops.array import fill, shape as shapes, source
+from weft.ops.indexing import gathering
+from weft.ops.math import arithmetic, casting, unary
+from weft.ops.ragged import rows
+from weft.ops.ragged.tensor import RaggedTensor
+from weft.ops.reduce import extrema, logic, products, sums, unsorted_segments as segments
+from weft.ops.registry import Op
+
+Axes = tuple[int, ...] | None
+
+
+def _any_in_segments(data: Tensor, ids: Tensor, count: Tensor) -> Tensor:
+    return segments.unsorted_segment_max(casting.cast(data, int32), ids, count) > 0
+
+
+def _all_in_segments(data: Tensor, ids: Tensor, count: Tensor) -> Tensor:
+    return segments.unsorted_segment_min(casting.cast(data, int32), ids, count) > 0
+
+
+# Of each op: the whole tensor, or axes of it, at once; and segments of its rows.
+_FORMS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "Sum": (sums.reduce_sum, segments.unsorted_segment_sum),
+    "Prod": (products.reduce_prod, segments.unsorted_segment_prod),
+    "Max": (extrema.reduce_max, segments.unsorted_segment_max),
+    "Min": (extrema.reduce_min, segments.unsorted_segment_min),
+    "Any": (logic.reduce_any, _any_in_segments),
+    "All": (logic.reduce_all, _all_in_segments),
+}
+REDUCTIONS = (*_FORMS, "Mean")
+
+
+def apply(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
+    """One of the ops above on a ragged tensor."""
+    (x,) = inputs
+    return reduce(x, op.name, attrs["axis"], attrs["keepdims"])
+
+
+def reduce(x: RaggedTensor, kind: str, axis: Axes, keepdims: bool) -> Any:
+    """A reduction along some axes, or all of them."""
+    if kind == "Mean":
+        ones = x.with_flat_values(fill.ones_like(x.flat_values))
+        total = reduce(x, "Sum", axis, keepdims)
+        return arithmetic.truediv(total, reduce(ones, "Sum", axis, keepdims))
+    whole, _ = _FORMS[kind]
+    rank = x.shape.rank
+    if rank is None:
+        raise ValueError("The rank of a RaggedTensor that is reduced must be known while tracing.")
+    axes = rules.normalize_axes(f"reduction ({kind})", axis, rank)
+    out: Any = x
+    if len(axes) == rank:
+        out = whole(x.flat_values)
+    else:
+        for at in sorted(axes, reverse=True):
+            out = _along(out, kind, at)
+    for at in sorted(axes) if keepdims else ():
+        out = shapes.expand_dims(out, at)
+    return out
+
+
+def _along(x: Any, kind: str, axis: int) -> Any:
+    whole, in_segments = _FORMS[kind]
+    if not isinstance(x, RaggedTensor):
+        return whole(x, axis=axis)
+    if axis > 1:
+        return x.with_values(_along(x.values, kind, axis - 1))
+    splits = x.row_splits
+    if axis == 1:
+        return _combined(x.values, rows.rowids(splits), x.nrows(), in_segments)
+    one = fill.ones([], splits.dtype)
+    ids = fill.zeros(shapes.expand_dims(x.nrows(), 0), splits.dtype)
+    return _combined(x, ids, one, in_segments)[0]
+
+
+def _combined(x: Any, ids: Tensor, count: Tensor, in_segments: Callable[..., Any]) -> Any:
+    """The rows of x combined to `count` rows, row i going into row `ids[i]`."""
+    if not isinstance(x, RaggedTensor):
+        return in_segments(x, ids, count)
+    splits = x.row_splits
+    longest = segments.unsorted_segment_max(rows.lengths(splits), ids, count)
+    joined = rows.from_lengths(arithmetic.maximum(longest, 0))
+    own = rows.rowids(splits)
+    starts = gathering.gather(joined, gathering.gather(ids, own))
+    places = starts + rows.columns(splits, own)
+    return RaggedTensor._of(_combined(x.values, places, joined[-1], in_segments), joined)
+
+
+def softmax(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> RaggedTensor:
+    """Softmax within the rows of the innermost ragged axis."""
+    (x,) = inputs
+    rank = x.shape.rank
+    axis = attrs.get("axis", -1)
+    if rank is None or x.ragged_rank != rank - 1 or axis not in (-1, rank - 1):
+        return op(x.flat_values, name=name, **attrs)
+    ids = rows.rowids(x.nested_row_splits[-1])
+    count = rows.count(x.nested_row_splits[-1], int32) - 1
+    flat = x.flat_values
+    top = segments.unsorted_segment_max(source.stop_gradient(flat), ids, count)
+    powers = unary.exp(flat - gathering.gather(top, ids))
+    total = segments.unsorted_segment_sum(powers, ids, count)
+    return x.with_flat_values(powers / gathering.gather(total, ids))
