@@ -202,6 +202,20 @@ class TieredPlan:
         self._spent += self._best
         return self._misses % 50 == 0
 
+    def account(self) -> str:
+        """What there is to say about machine code: cost, segments, what was left out and why."""
+        parts = []
+        if self.compiled:
+            newest = self.compiled[0]
+            shapes = f", {len(self.compiled)} sets of shapes" if len(self.compiled) > 1 else ""
+            parts.append(
+                f"compiled in {newest.milliseconds:.0f} ms, {newest.segments} segments{shapes}"
+            )
+            parts += [f"left to NumPy: {reason}" for reason in newest.left_out.values()]
+        if self.left_out is not None:
+            parts.append(f"not compiled: {self.left_out}")
+        return "; ".join(parts)
+
     def wait(self) -> None:
         """Until what was begun in the background is finished."""
         worker.wait()

@@ -5,6 +5,7 @@ Hot path: `run` is the call of a plan and the packing of its results.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -185,6 +186,20 @@ class ConcreteFunction:
                 f"got {tensor.shape}."
             )
         return tensor
+
+    def compiler_ir(self, values: Sequence[Any], stage: str) -> str:
+        """What the function becomes for inputs like these, as text."""
+        plan = plan_of(self.graph)
+        if stage == "python":
+            return str(plan.source)
+        stages = importlib.import_module("weft.execution.native.stages")
+        if stage not in stages.STAGES:
+            known = ", ".join(map(repr, (*stages.STAGES, "python")))
+            raise ValueError(
+                f"experimental_get_compiler_ir: stage must be one of {known}, got {stage!r}."
+            )
+        captured = [t._value for t in self.captured_inputs]  # type: ignore[attr-defined]
+        return str(stages.text_of(plan.graph, [*values, *captured], stage))
 
     # --- looking -------------------------------------------------------------------------------
 

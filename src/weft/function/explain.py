@@ -9,7 +9,7 @@ from weft.function.methods import BoundFunction
 from weft.function.polymorphic import Function
 from weft.function.retracing import TraceRecord
 
-_COLUMNS = ("#", "signature", "why", "called from", "ms", "nodes", "tier", "calls")
+_COLUMNS = ("#", "signature", "why", "called from", "ms", "nodes", "tier", "calls", "native")
 
 
 class Explanation:
@@ -29,6 +29,8 @@ class Explanation:
                 f"     called from {trace['called from']}",
                 f"     {trace['calls']} calls on the {trace['tier']} tier",
             ]
+            if trace["native"]:
+                lines.append(f"     {trace['native']}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -80,4 +82,5 @@ def _row(number: int, record: TraceRecord) -> dict[str, Any]:
         "nodes": record.nodes,
         "tier": "not run yet" if concrete.graph.plan is None else concrete.graph.plan.tier,
         "calls": concrete.calls,
+        "native": "" if concrete.graph.plan is None else concrete.graph.plan.account(),
     }

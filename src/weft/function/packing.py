@@ -20,7 +20,7 @@ def make_packer(structure: Any, wrap: Callable[[Any], Any]) -> Packer:
     places = iter(range(len(nest.flatten(structure, expand_composites=True))))
     text = _expression(structure, places)
     if text is not None:
-        return eval(f"lambda r: {text}", {"wrap": wrap})  # type: ignore[no-any-return]
+        return eval(f"lambda r: {text}", {"wrap": wrap})
     flat = nest.flatten(structure, expand_composites=True)
     present = [leaf is not None for leaf in flat]
 

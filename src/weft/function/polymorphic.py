@@ -358,6 +358,25 @@ class Function:
         values, _ = self._bind(args, kwargs)
         return self._find_or_trace(values, _values_or_none(values))
 
+    def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Callable[..., str]:
+        """A function of a stage that tells what the function becomes for these arguments.
+
+        `stage` is "graph", "loops", "llvm" or "asm" for machine code, "python" for the NumPy tier.
+
+        >>> f = tf.function(lambda x: x * 2.0)
+        >>> "fmul float" in f.experimental_get_compiler_ir(tf.constant([1.0, 2.0]))(stage="llvm")
+        True
+        """
+        concrete = self.get_concrete_function(*args, **kwargs)
+        values, _ = self._bind(args, kwargs)
+        leaves = _values_or_none(values)
+        if leaves is None:
+            raise ValueError(
+                "experimental_get_compiler_ir: machine code depends on shapes; pass tensors "
+                "instead of specs."
+            )
+        return lambda stage="llvm": concrete.compiler_ir(leaves, stage)
+
     def experimental_get_tracing_count(self) -> int:
         """How often the function has been traced."""
         return self._trace_count

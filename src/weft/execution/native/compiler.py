@@ -9,6 +9,10 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from weft.execution.native import cache
+
+_GENERATION = 1  # changes when the same text has to be compiled in another way
+
 # LLVM is used by one thread at a time; objects of llvmlite must not die while another uses it.
 lock = threading.RLock()
 
@@ -90,6 +94,13 @@ def object_code(text: str) -> bytes:
         return bytes(_machine().emit_object(optimized(text)))
 
 
+@functools.cache
+def _machine_name() -> str:
+    """What code depends on besides the text: processor, LLVM, the version of the code generator."""
+    features = llvm.get_host_cpu_features().flatten()
+    return f"{llvm.get_host_cpu_name()} {features} {llvm.llvm_version_info} {_GENERATION}"
+
+
 def compile_text(text: str) -> MachineCode:
     """Machine code for a module, ready to run."""
-    return MachineCode(object_code(text))
+    return MachineCode(cache.code_for(text, _machine_name(), object_code))
