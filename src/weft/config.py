@@ -8,11 +8,12 @@ import os
 class _Flags:
     """Read on every call of a traced function, so plain attributes of one object."""
 
-    __slots__ = ("deterministic", "run_functions_eagerly")
+    __slots__ = ("deterministic", "run_functions_eagerly", "threads")
 
     def __init__(self) -> None:
         self.run_functions_eagerly = False
         self.deterministic = False
+        self.threads = 0  # that share large loops; 0: as many as there are processors
 
 
 flags = _Flags()

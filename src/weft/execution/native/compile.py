@@ -9,7 +9,7 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.cells import VariableCell
 from weft.core.specs import TensorSpec
-from weft.execution.native import compiler
+from weft.execution.native import compiler, pool
 from weft.execution.native.executable import Executable
 from weft.execution.native.segments import Splitter
 from weft.execution.native.specialize import specialize
@@ -55,6 +55,8 @@ class Compiled(Executable):
         self.left_out: dict[str, str] = {}
         self.text = full_text(translation)
         self.steps = translation.program.steps
+        if translation.program.uses_pool:
+            pool.start()
         super().__init__(translation, compiler.compile_text(self.text))
         self.milliseconds = 1e3 * (time.perf_counter() - started)
 

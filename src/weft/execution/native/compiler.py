@@ -69,6 +69,17 @@ class MachineCode:
             return int(self._engine.get_function_address(name))
 
 
+def add_symbol(name: str, address: int) -> None:
+    """Makes a function known to code that is compiled later."""
+    with lock:
+        llvm.add_symbol(name, address)
+
+
+def call_with_int(address: int, number: int) -> int:
+    """Calls `int function(int)`."""
+    return int(ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(address)(number))
+
+
 def optimized(text: str) -> Any:
     """The module after LLVM's passes."""
     machine = _machine()

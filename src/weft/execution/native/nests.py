@@ -32,6 +32,8 @@ from weft.execution.native.values import (
 )
 
 SCRATCH_SLOT = 0  # of the table
+_SHARED_FROM = 100_000  # nanoseconds of work from which waking other threads pays
+_PIECE = 32_768  # elements
 
 
 class NestWriter:
@@ -46,8 +48,12 @@ class NestWriter:
         groups: list[list[int]],
         *,
         exact: bool,
+        nest: Nest | None = None,
     ) -> None:
         self._at = at
+        self._grain = None if nest is None else nest.grain
+        self._partial = {} if nest is None else nest.partial
+        self._doubt_buffer = None if nest is None else nest.doubt
         self._schedule = schedule
         self._groups = groups
         self._merged = len(groups) != len(space)
@@ -193,6 +199,9 @@ class NestWriter:
         dims = [self.sizes[g] for g in kept]
         offset = self.offset(dims, tuple([self.index[g] for g in kept]))
         pointer = self.pointer(self._schedule.memory[id(root)])
+        if id(root) in self._partial:  # every piece leaves its own part of the sum
+            pointer = self.pointer(self._partial[id(root)])
+            offset = self.b.pure(f"udiv i64 %begin, {self._grain}", "i64")
         if scattered:
             self._fill(pointer, t, math.prod(dims), identity)
         if trailing:
@@ -286,20 +295,29 @@ class NestWriter:
     def function(self, name: str) -> str:
         """The whole function; it returns whether the result is in doubt."""
         result = self._doubt()
-        lines = [f"define internal i1 @{name}(ptr %t) {{", "entry:"]
+        head = f"define internal i1 @{name}(ptr %t) {{"
+        begin, end = "0", ""
+        if self._grain is not None:
+            head = f"define internal void @{name}(ptr %t, i64 %begin, i64 %end) {{"
+            begin, end = "%begin", "%end"
+            result = self._marked_doubt(result)
+        lines = [head, "entry:"]
         body, levels = self.b, len(self.loops)
         lines += [*self._entry, *body.before[0], "br label %outside", "outside:"]
         above = "%outside"
         for level in range(1, levels + 1):
+            start = begin if level == 1 else "0"
             lines += [
                 f"br label %loop{level}",
                 f"loop{level}:",
-                f"%i{level} = phi i64 [0, {above}], [%i{level}.next, %latch{level}]",
+                f"%i{level} = phi i64 [{start}, {above}], [%i{level}.next, %latch{level}]",
                 *body.before[level],
             ]
             above = f"%loop{level}"
         for level in range(levels, 0, -1):
-            size = self.sizes[self.loops[level - 1]]
+            size: int | str = self.sizes[self.loops[level - 1]]
+            if level == 1 and end:
+                size = end
             kind = PARALLEL_LOOP if level == levels and not self._serial else SERIAL_LOOP
             lines += [
                 *(body.after[level]),
@@ -312,6 +330,19 @@ class NestWriter:
             ]
         lines += [*body.after[0], *result, "}"]
         return "\n".join(lines)
+
+    def _marked_doubt(self, result: list[str]) -> list[str]:
+        """A piece cannot return its doubt: it leaves a mark."""
+        *lines, last = result
+        if last == "ret i1 false" or self._doubt_buffer is None:
+            return ["ret void"]
+        pointer = self.pointer(self._doubt_buffer)
+        return [
+            *lines,
+            f"%doubt.mark = zext i1 {last.removeprefix('ret i1 ')} to i8",
+            f"atomicrmw or ptr {pointer}, i8 %doubt.mark seq_cst",
+            "ret void",
+        ]
 
     def _doubt(self) -> list[str]:
         if not self.b.doubts:
@@ -398,7 +429,9 @@ def emit_nest(module: Module, schedule: Schedule, at: int, name: str, *, exact: 
     """Adds the function of a nest to the module; whether its result can be in doubt."""
     nest = schedule.steps[at]
     assert isinstance(nest, Nest)
-    writer = NestWriter(module, schedule, at, nest.space, merged_axes(schedule, at), exact=exact)
+    writer = NestWriter(
+        module, schedule, at, nest.space, merged_axes(schedule, at), exact=exact, nest=nest
+    )
     elements = writer.compute(nest.roots)
     for root in nest.roots:
         if isinstance(root, Reduced):
@@ -409,6 +442,56 @@ def emit_nest(module: Module, schedule: Schedule, at: int, name: str, *, exact: 
             writer.store(root, writer.index, elements[id(root)], dims)
     module.functions.append(writer.function(name))
     return bool(writer.b.doubts)
+
+
+def plan_pieces(schedule: Schedule, at: int) -> None:
+    """Decides whether threads share a nest, and makes room for the sums of their pieces."""
+    nest = schedule.steps[at]
+    assert isinstance(nest, Nest)
+    if nest.work < _SHARED_FROM:
+        return
+    groups = merged_axes(schedule, at)
+    sizes = [math.prod([nest.space[i] for i in group]) for group in groups]
+    loops = [g for g, n in enumerate(sizes) if n != 1]
+    outer = sizes[loops[0]]
+    grain = max(1, _PIECE * outer // math.prod(sizes))
+    pieces = -(-outer // grain)
+    sums = [root for root in nest.roots if isinstance(root, Reduced)]
+    for root in sums:
+        reduced = [groups[g][0] in root.axes for g in loops]
+        if reduced[0] and not all(reduced):
+            return  # pieces would add to the same elements
+        if not reduced[0] and True in reduced[: len(reduced) - reduced[::-1].index(False)]:
+            return
+    if pieces < 2:
+        return
+    nest.grain, nest.doubt = grain, Buffer(64)
+    for root in sums:
+        if groups[loops[0]][0] in root.axes:
+            nest.partial[id(root)] = Buffer(pieces * root.dtype.size)
+
+
+def outer_size(schedule: Schedule, at: int) -> int:
+    """The iterations of the outermost loop of a nest."""
+    nest = schedule.steps[at]
+    assert isinstance(nest, Nest)
+    sizes = [math.prod([nest.space[i] for i in g]) for g in merged_axes(schedule, at)]
+    return next(n for n in sizes if n != 1)
+
+
+def emit_combination(module: Module, schedule: Schedule, at: int, root: Reduced, name: str) -> None:
+    """Adds the function that joins what the pieces have summed up, in their order."""
+    nest = schedule.steps[at]
+    assert isinstance(nest, Nest)
+    partial = nest.partial[id(root)]
+    parts = Stored(root.dtype, (partial.nbytes // root.dtype.size,), "parts")
+    schedule.memory[id(parts)] = partial
+    writer = NestWriter(module, schedule, at, parts.shape, [[0]], exact=True)
+    whole = Reduced(parts, (0,), root.combination, root.label)
+    schedule.memory[id(whole)] = schedule.memory[id(root)]
+    writer.reduce(whole, writer.at(parts, writer.index))
+    module.functions.append(writer.function(name))
+    del schedule.memory[id(parts)], schedule.memory[id(whole)]
 
 
 def emit_assembly(module: Module, schedule: Schedule, at: int, name: str) -> None:

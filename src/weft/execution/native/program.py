@@ -15,7 +15,7 @@ from weft.execution.native.memory import Buffer
 from weft.execution.native.nests import pointer_lines
 from weft.execution.native.pace import breathe
 from weft.execution.native.schedule import Assembly, Block, Nest, Schedule
-from weft.execution.native.values import Kernel, Stored, Value
+from weft.execution.native.values import Kernel, Reduced, Stored, Value
 
 _RELEASE_GIL_FROM = 20_000  # nanoseconds
 _INLINED_STEPS = 40  # in larger programs steps stay functions, so that compile time stays linear
@@ -32,6 +32,7 @@ class Program:
         self.checks: list[Any] = []  # the node of each check
         self.work = 0  # about how many nanoseconds a call takes
         self.has_loops = False
+        self.uses_pool = False  # whether threads share some of the work
         self.scratch_bytes = 0
         self.schedules: list[Schedule] = []
         self._labels = 0
@@ -60,6 +61,10 @@ class Program:
     def finish(self, block: Block) -> None:
         """Schedules and emits everything."""
         schedule = self.schedule(block)
+        for each in self.schedules:
+            for at, step in enumerate(each.steps):
+                if isinstance(step, Nest) and 0 not in step.space:
+                    nests.plan_pieces(each, at)
         self.scratch_bytes = schedule.plan_scratch()
         self.lines = []
         self.emit(schedule)
@@ -99,17 +104,41 @@ class Program:
         exact = schedule.works_in_place(at)
         doubtful = nests.emit_nest(self.module, schedule, at, name, exact=exact)
         if not doubtful or exact:
-            self.line(f"call i1 @{name}(ptr %t)")
+            self._call_nest(schedule, at, name)
             return
         precise = self.module.new_name("exact_nest")
         nests.emit_nest(self.module, schedule, at, precise, exact=True)
-        doubt, again, done = self.label("doubt"), self.label("again"), self.label("done")
-        self.line(f"%{doubt} = call i1 @{name}(ptr %t)")
-        self.line(f"br i1 %{doubt}, label %{again}, label %{done}")
+        again, done = self.label("again"), self.label("done")
+        doubt = self._call_nest(schedule, at, name)
+        self.line(f"br i1 {doubt}, label %{again}, label %{done}")
         self.line(f"{again}:")
-        self.line(f"call i1 @{precise}(ptr %t)")
+        self._call_nest(schedule, at, precise)
         self.line(f"br label %{done}")
         self.line(f"{done}:")
+
+    def _call_nest(self, schedule: Schedule, at: int, name: str) -> str:
+        """Calls the function of a nest, or lets threads share it; the register of its doubt."""
+        nest = schedule.steps[at]
+        assert isinstance(nest, Nest)
+        doubt = f"%{self.label('doubt')}"
+        if nest.grain is None or nest.doubt is None:
+            self.line(f"{doubt} = call i1 @{name}(ptr %t)")
+            return doubt
+        self.uses_pool = True
+        self.module.declare("weft_parallel", "void", "ptr, ptr, i64, i64")
+        mark = self.buffer_pointer(nest.doubt)
+        self.line(f"store i8 0, ptr {mark}")
+        outer = nests.outer_size(schedule, at)
+        self.line(f"call void @weft_parallel(ptr @{name}, ptr %t, i64 {outer}, i64 {nest.grain})")
+        for root in nest.roots:
+            if isinstance(root, Reduced) and id(root) in nest.partial:
+                joining = self.module.new_name("joining")
+                nests.emit_combination(self.module, schedule, at, root, joining)
+                self.line(f"call i1 @{joining}(ptr %t)")
+        raw = f"%{self.label('mark')}"
+        self.line(f"{raw} = load i8, ptr {mark}")
+        self.line(f"{doubt} = icmp ne i8 {raw}, 0")
+        return doubt
 
     def _assembly(self, schedule: Schedule, at: int, step: Assembly) -> None:
         source = step.target if step.part is None else step.part.source

@@ -79,6 +79,11 @@ class Nest:
     space: Shape
     roots: list[Value] = field(default_factory=list)
     cost: int = 0
+    # Large nests are done in pieces of the outermost loop, by several threads: the iterations of a
+    # piece, and where each piece leaves what it has summed up (and whether it is in doubt).
+    grain: int | None = None
+    partial: dict[int, Buffer] = field(default_factory=dict)
+    doubt: Buffer | None = None
 
     @property
     def work(self) -> int:
@@ -373,6 +378,9 @@ class Schedule:
             last = max([self.kept[id(value)], *readers])
             wanted.append((start, last, [buffer], buffer.nbytes))
         for step, kernel in enumerate(self.steps):
+            if isinstance(kernel, Nest):
+                buffers = [*kernel.partial.values(), *([kernel.doubt] if kernel.doubt else [])]
+                wanted += [(step, step, [buffer], buffer.nbytes) for buffer in buffers]
             if isinstance(kernel, Kernel):
                 size = kernel.scratch_bytes()
                 if size:
@@ -386,6 +394,8 @@ class Schedule:
     def scratch_buffers(self) -> list[Buffer]:
         """All buffers in scratch memory, those of nested blocks too."""
         inner = [s.scratch_buffers() for s in self.steps if isinstance(s, Kernel)]
+        inner += [[*s.partial.values()] for s in self.steps if isinstance(s, Nest)]
+        inner += [[s.doubt] for s in self.steps if isinstance(s, Nest) and s.doubt is not None]
         return [*[b for _, b in self._scratch.values()], *[b for bs in inner for b in bs]]
 
 
