@@ -20,6 +20,7 @@ from weft import (
     ragged as ragged,
     random as random,
     signal as signal,
+    sparse as sparse,
     strings as strings,
     testing as testing,
     train as train,
@@ -396,6 +397,11 @@ from weft.ops.reduce.sums import (
     add_n as add_n,
     reduce_mean as reduce_mean,
     reduce_sum as reduce_sum,
+)
+from weft.ops.sparse import rules as _sparse_rules  # and with sparse ones
+from weft.ops.sparse.tensor import (
+    SparseTensor as SparseTensor,
+    SparseTensorSpec as SparseTensorSpec,
 )
 from weft.ops.static import (
     get_static_value as get_static_value,

@@ -159,7 +159,7 @@ def test_parse_in_a_pipeline(tmp_path: Path) -> None:
         ({"a": fixed([2], tf.int32)}, tf.errors.InvalidArgumentError, "tf.cast"),
         ({"q": fixed([2], tf.float32, 1.0)}, ValueError, "default_value"),
         ({"b": IO.FixedLenSequenceFeature([], tf.int64)}, ValueError, "allow_missing"),
-        ({"b": IO.VarLenFeature(tf.int64)}, NotImplementedError, "FixedLenSequenceFeature"),
+        ({"b": IO.VarLenFeature(tf.int32)}, tf.errors.InvalidArgumentError, "tf.cast"),
         ({"b": 3}, ValueError, "FixedLenFeature"),
         ({}, ValueError, "not empty"),
     ],
@@ -306,3 +306,26 @@ def test_files(tmp_path: Path) -> None:
         gfile.GFile(path).read()
     with pytest.raises(tf.errors.FailedPreconditionError):
         IO.read_file(str(tmp_path))
+
+
+def test_features_of_any_length_are_sparse() -> None:
+    rows = [[3, 1], [], [4, 1, 5]]
+    examples = [
+        tf.train.Example(
+            features=tf.train.Features(
+                feature={"n": tf.train.Feature(int64_list=tf.train.Int64List(value=row))}
+            )
+        ).SerializeToString()
+        for row in rows
+    ]
+    features = {"n": IO.VarLenFeature(tf.int64), "s": IO.VarLenFeature(tf.string)}
+    for parse in (IO.parse_example, tf.function(IO.parse_example)):
+        parsed = parse(tf.constant(examples), features)
+        assert tf.RaggedTensor.from_sparse(parsed["n"]).to_list() == rows
+        assert parsed["n"].dense_shape.numpy().tolist() == [3, 3]
+        assert parsed["s"].dense_shape.numpy().tolist() == [3, 0]
+    for parse in (IO.parse_single_example, tf.function(IO.parse_single_example)):
+        one = parse(examples[2], features)["n"]
+        assert (one.values.numpy().tolist(), one.dense_shape.numpy().tolist()) == ([4, 1, 5], [3])
+    (batch,) = tf.data.Dataset.from_tensors(examples).map(lambda x: IO.parse_example(x, features))
+    assert tf.sparse.to_dense(batch["n"]).numpy().tolist() == [[3, 1, 0], [0, 0, 0], [4, 1, 5]]

@@ -16,7 +16,7 @@ import signal
 import traceback
 import zlib
 from collections.abc import Callable, Iterator
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import ml_dtypes
@@ -41,7 +41,7 @@ W = np.array([0, 2, 1], np.int32)
 S = np.array([b"ab", b"", b"xyz"], object)
 IMAGE = np.arange(2 * 4 * 5 * 3, dtype=np.float32).reshape(2, 4, 5, 3)
 SEED = np.array([1, 2], np.int32)
-SPARSE = SimpleNamespace(indices=[[0, 0], [0, 1]], values=[3, 4], dense_shape=[1, 2])
+SPARSE = tf.SparseTensor(indices=[[0, 0], [0, 1]], values=[3, 4], dense_shape=[1, 2])
 
 
 def _pool(spatial: int, **more: Any) -> dict[str, Any]:
@@ -270,6 +270,23 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("ragged.map_flat_values", op=tf.abs, args=(tf.ragged.constant([[1.0], []]),))
     rows("ragged.row_splits_to_segment_ids", splits=np.array([0, 2, 2, 3]))
     rows("ragged.segment_ids_to_row_splits", segment_ids=np.array([0, 0, 2]))
+    rows("sparse.to_dense sparse.reorder sparse.transpose sparse.reset_shape", sp_input=SPARSE)
+    rows("sparse.reduce_sum sparse.reduce_max sparse.expand_dims", sp_input=SPARSE)
+    rows("sparse.softmax", sp_input=tf.cast(SPARSE, tf.float32))
+    rows("sparse.from_dense", tensor=F)
+    rows("sparse.sparse_dense_matmul", sp_a=tf.cast(SPARSE, tf.float32), b=F)
+    rows("sparse.reshape", sp_input=SPARSE, shape=np.array([2, -1]))
+    rows("sparse.slice", sp_input=SPARSE, start=np.array([0, 1]), size=np.array([1, 1]))
+    rows("sparse.retain", sp_input=SPARSE, to_retain=np.array([True, False]))
+    rows("sparse.concat", axis=0, sp_inputs=[SPARSE, SPARSE])
+    rows("sparse.split", sp_input=SPARSE, num_split=2, axis=1)
+    rows("sparse.fill_empty_rows", sp_input=SPARSE, default_value=0)
+    rows("sparse.add", a=SPARSE, b=np.ones((1, 2), np.int32))
+    rows("sparse.maximum sparse.minimum", sp_a=SPARSE, sp_b=SPARSE)
+    rows("sparse.map_values", op=tf.abs, args=(SPARSE,))
+    rows("sparse.eye", num_rows=np.array(3))
+    rows("sparse.to_indicator", sp_input=SPARSE, vocab_size=5)
+    rows("sparse.segment_sum sparse.segment_mean", data=F, indices=W[:2], segment_ids=W[:2])
     rows("edit_distance", hypothesis=SPARSE, truth=SPARSE)
     rows("dynamic_partition", data=V, partitions=np.array([0, 1, 0], np.int32), num_partitions=2)
     rows("dynamic_stitch", indices=[np.array([0, 2]), np.array([1])], data=[V[:2], V[2:]])
@@ -389,6 +406,7 @@ NAMESPACES: dict[str, ModuleType] = {
     "": tf, "math.": tf.math, "linalg.": tf.linalg, "nn.": tf.nn, "random.": tf.random,
     "math.special.": tf.math.special, "strings.": tf.strings, "bitwise.": tf.bitwise,
     "debugging.": tf.debugging, "signal.": tf.signal, "ragged.": tf.ragged,
+    "sparse.": tf.sparse,
 }  # fmt: skip
 
 
@@ -495,6 +513,7 @@ HOSTILE: dict[str, Any] = {
     "unknown shape": tf.TensorShape(None),
     "open shape": tf.TensorShape([None, 3]),
     "ragged tensor": tf.ragged.constant([[1.5, 2.0], [], [0.5]]),
+    "sparse tensor": tf.SparseTensor([[0, 1], [1, 2]], [1.5, -2.0], [2, 3]),
 }
 
 ALLOWED = (TypeError, ValueError, tf.errors.OpError, NotImplementedError)
@@ -583,6 +602,7 @@ def _text_problem(name: str, function: Callable[..., Any], error: Exception) -> 
         or "does not fit" in text
         or "dimension" in text
         or "raggedtensor" in text
+        or "sparsetensor" in text
     ):
         return None
     return "names neither the function nor an argument"

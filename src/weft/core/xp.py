@@ -74,7 +74,8 @@ def choose(condition: Array, x: Array, y: Array) -> Any:
     if not (x.flags.c_contiguous and y.flags.c_contiguous):
         return np.where(condition, x, y)
     first, second = x.view(bits), y.view(bits)
-    mask = np.negative(condition.astype(bits))
+    mask = condition.astype(bits)
+    np.negative(mask, out=mask)
     out = np.bitwise_xor(first, second)
     np.bitwise_and(out, mask, out=out)
     np.bitwise_xor(out, second, out=out)

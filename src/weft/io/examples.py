@@ -14,11 +14,13 @@ from weft.core.shapes import Dim, TensorShape
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
 from weft.core.wire import fields
-from weft.errors import InvalidArgumentError, ShapeError, UnsupportedError
+from weft.errors import InvalidArgumentError, ShapeError
 from weft.io.example_proto import feature_entries
 from weft.io.value_lists import BytesList, FloatList, Int64List, values_of
-from weft.ops.array import shape as shapes
+from weft.ops.array import ranges, shape as shapes
+from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
+from weft.ops.sparse.tensor import SparseTensor
 from weft.ops.strings.elements import as_array, string_tensor
 
 Array = np.ndarray[Any, Any]
@@ -71,6 +73,7 @@ class Wanted(NamedTuple):
     shape: Dims
     is_sequence: bool
     has_default: bool
+    is_sparse: bool = False  # all values of all examples, and how many each has
 
 
 def _parse_infer(
@@ -82,9 +85,12 @@ def _parse_infer(
             f"{serialized.shape}."
         )
     out = []
+    known = serialized.dims
     for item in wanted:
+        if item.is_sparse:
+            out += [TensorSpec.of(item.dtype, (Dim(),)), TensorSpec.of(int64, known)]
+            continue
         rows = (Dim(),) if item.is_sequence else ()
-        known = serialized.dims
         dims = None if known is None else (*known, *rows, *item.shape)
         out.append(TensorSpec.of(item.dtype, dims))
     return tuple(out)
@@ -98,6 +104,13 @@ def _parse_kernel(
     remaining = iter(defaults)
     out = []
     for item in wanted:
+        if item.is_sparse:
+            lists = [_values(item, example, i) or [] for i, example in enumerate(found)]
+            flat = [value for values in lists for value in values]
+            out.append(_array(flat, (-1,), item.dtype))
+            out.append(np.array([len(values) for values in lists], np.int64))
+            out[-1] = out[-1].reshape(serialized.shape)
+            continue
         default = next(remaining) if item.has_default else None
         if item.is_sequence:
             parsed = _sequences(item, found, default)
@@ -213,7 +226,7 @@ parse_example_op = define_op(
 
 def parse_example(
     serialized: Any, features: Any, example_names: Any = None, name: str | None = None
-) -> dict[str, Tensor]:
+) -> dict[str, Any]:
     """Features of serialized Examples (a vector of strings, or one), as a dict of tensors.
 
     >>> numbers = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
@@ -225,13 +238,26 @@ def parse_example(
     """
     wanted, defaults = _checked("parse_example", features)
     flat = parse_example_op(string_tensor(serialized), *defaults, wanted=wanted, name=name)
-    found = {item.key: tensor for item, tensor in zip(wanted, flat, strict=True)}
+    remaining = iter(flat)
+    found = {
+        item.key: _sparse(next(remaining), next(remaining)) if item.is_sparse else next(remaining)
+        for item in wanted
+    }
     return {key: found[key] for key in features}
+
+
+def _sparse(values: Tensor, counts: Tensor) -> SparseTensor:
+    """The values of each example as a row; those of a single example as a vector."""
+    if counts.shape.rank == 0:
+        places = shapes.expand_dims(ranges.range(counts, dtype=int64), 1)
+        return SparseTensor(places, values, shapes.expand_dims(counts, 0))
+    sparse: SparseTensor = RaggedTensor.from_row_lengths(values, counts, validate=False).to_sparse()
+    return sparse
 
 
 def parse_single_example(
     serialized: Any, features: Any, example_names: Any = None, name: str | None = None
-) -> dict[str, Tensor]:
+) -> dict[str, Any]:
     """Features of one serialized Example, as a dict of tensors.
 
     >>> numbers = tf.train.Feature(float_list=tf.train.FloatList(value=[0.5]))
@@ -262,14 +288,11 @@ def _checked(op: str, features: Any) -> tuple[tuple[Wanted, ...], list[Tensor]]:
     for key in sorted(features):
         item = features[key]
         if isinstance(item, VarLenFeature):
-            raise UnsupportedError(
-                f"{op}: VarLenFeature of {key!r} makes a SparseTensor, which Weft does not have "
-                "yet; use FixedLenSequenceFeature(shape, dtype, allow_missing=True), which makes "
-                "a padded tensor."
-            )
+            wanted.append(Wanted(str(key), _dtype(op, str(key), item), (), False, False, True))
+            continue
         if not isinstance(item, (FixedLenFeature, FixedLenSequenceFeature)):
             raise ValueError(
-                f"{op}: the feature {key!r} must be a FixedLenFeature or a "
+                f"{op}: the feature {key!r} must be a FixedLenFeature, a VarLenFeature or a "
                 f"FixedLenSequenceFeature, got {item!r}."
             )
         wanted.append(_wanted(op, str(key), item))
@@ -278,7 +301,7 @@ def _checked(op: str, features: Any) -> tuple[tuple[Wanted, ...], list[Tensor]]:
     return tuple(wanted), defaults
 
 
-def _wanted(op: str, key: str, item: Any) -> Wanted:
+def _dtype(op: str, key: str, item: Any) -> DType:
     dtype = dtypes.as_dtype(item.dtype)
     if dtype not in _KIND.values():
         raise InvalidArgumentError(
@@ -287,6 +310,11 @@ def _wanted(op: str, key: str, item: Any) -> Wanted:
             f"{op}: the feature {key!r} has dtype {dtype.name}; Examples hold int64, float32 and "
             "string. Convert it afterwards with tf.cast.",
         )
+    return dtype
+
+
+def _wanted(op: str, key: str, item: Any) -> Wanted:
+    dtype = _dtype(op, key, item)
     shape = TensorShape(item.shape)
     if not shape.is_fully_defined():
         raise ValueError(f"{op}: the shape of the feature {key!r} must be known, got {shape}.")

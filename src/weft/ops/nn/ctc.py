@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import FLOATING, INDEX, int32, int64
@@ -16,6 +16,7 @@ from weft.ops.indexing import masks, scattering
 from weft.ops.math import casting, comparison
 from weft.ops.reduce import counting, extrema, sums
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft.ops.sparse.tensor import SparseTensor
 
 # --- loss --------------------------------------------------------------------------------------
 
@@ -226,14 +227,6 @@ def ctc_loss(
 # --- decoding ----------------------------------------------------------------------------------
 
 
-class SparseLabels(NamedTuple):
-    """Rows of different lengths: where each label is, which it is, and the shape of them all."""
-
-    indices: Tensor
-    values: Tensor
-    dense_shape: Tensor
-
-
 def _decode_infer(
     inputs: TensorSpec, lengths: TensorSpec, *, merge_repeated: bool, blank_index: int
 ) -> tuple[TensorSpec, ...]:
@@ -296,7 +289,7 @@ decode_op = define_op(
 
 def ctc_greedy_decoder(
     inputs: Any, sequence_length: Any, merge_repeated: bool = True, blank_index: Any = None
-) -> tuple[list[SparseLabels], Tensor]:
+) -> tuple[list[SparseTensor], Tensor]:
     """The labels of the best class at each time, without blanks; and minus the sum of its logits.
 
     The blank is the last class unless `blank_index` says otherwise.
@@ -314,7 +307,7 @@ def ctc_greedy_decoder(
         merge_repeated=bool(merge_repeated),
         blank_index=blank,
     )
-    return [SparseLabels(*parts)], scores
+    return [SparseTensor(*parts)], scores
 
 
 def collapse_repeated(

@@ -18,7 +18,7 @@ from weft.errors import DTypeError, ShapeError, UnsupportedError
 from weft.ops import static
 from weft.ops.array import fill, joining, ranges, shape as shapes
 from weft.ops.math import casting
-from weft.ops.ragged import dense, indexing, rows, spec as specs
+from weft.ops.ragged import dense, indexing, rows, sparse, spec as specs
 from weft.ops.reduce import extrema
 
 
@@ -217,6 +217,18 @@ class RaggedTensor(CompositeTensor):
             tensor, lengths, padding, ragged_rank, rows.splits_dtype(row_splits_dtype)
         )
 
+    @classmethod
+    def from_sparse(
+        cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = int64
+    ) -> RaggedTensor:
+        """The rows of a sparse matrix whose elements stand at the beginning of their rows.
+
+        >>> sp = tf.SparseTensor([[0, 0], [2, 0], [2, 1]], [3, 1, 4], [3, 2])
+        >>> tf.RaggedTensor.from_sparse(sp).to_list()
+        [[3], [], [1, 4]]
+        """
+        return sparse.from_sparse(st_input, rows.splits_dtype(row_splits_dtype))
+
     # --- what they are made of -----------------------------------------------------------------
 
     @property
@@ -366,6 +378,16 @@ class RaggedTensor(CompositeTensor):
                [ 1,  4]], dtype=int32)
         """
         return dense.to_tensor(self, default_value, shape)
+
+    def to_sparse(self, name: str | None = None) -> Any:
+        """A `tf.SparseTensor` with the values at the places they have in `to_tensor()`.
+
+        >>> tf.ragged.constant([[3], [1, 4]]).to_sparse().indices.numpy()
+        array([[0, 0],
+               [1, 0],
+               [1, 1]])
+        """
+        return sparse.to_sparse(self)
 
     def to_list(self) -> list[Any]:
         """Nested Python lists; only where values are known."""

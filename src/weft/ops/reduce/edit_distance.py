@@ -117,9 +117,8 @@ def edit_distance(
     Sequences lie along the last axis. Normalised distances are divided by the length of the truth
     (infinite if that is 0 and the hypothesis is not empty).
 
-    >>> from types import SimpleNamespace as Sparse
-    >>> a = Sparse(indices=[[0, 0], [0, 1]], values=["k", "i"], dense_shape=[1, 2])
-    >>> b = Sparse(indices=[[0, 0], [0, 1]], values=["s", "i"], dense_shape=[1, 2])
+    >>> a = tf.SparseTensor([[0, 0], [0, 1]], ["k", "i"], [1, 2])
+    >>> b = tf.SparseTensor([[0, 0], [0, 1]], ["s", "i"], [1, 2])
     >>> tf.edit_distance(a, b).numpy()
     array([0.5], dtype=float32)
     """

@@ -1,0 +1,1 @@
+"""Sparse tensors: the elements that are there, and where they are."""
