@@ -22,6 +22,7 @@ from weft import (
     signal as signal,
     sparse as sparse,
     strings as strings,
+    summary as summary,
     testing as testing,
     train as train,
     types as types,

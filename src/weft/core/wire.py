@@ -45,6 +45,11 @@ def bytes_field(number: int, content: bytes) -> bytes:
     return varint(number << 3 | 2) + varint(len(content)) + content
 
 
+def varint_field(number: int, value: int) -> bytes:
+    """A field that holds an integer, a truth value or an enum."""
+    return varint(number << 3) + varint(value)
+
+
 def fields(data: bytes, what: str) -> list[tuple[int, Any]]:
     """The fields of a message: numbers as ints, all else as bytes. ValueError if it is none."""
     out: list[tuple[int, Any]] = []

@@ -12,6 +12,7 @@ from typing import Any
 
 from weft import nest
 from weft.autodiff.calls import call_graph
+from weft.config import flags
 from weft.core.context import state
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import resource
@@ -93,7 +94,13 @@ class ConcreteFunction:
         return run_locked(locks, plan, [*values, *self._captured_values])
 
     def call_with_tensors(self, tensors: Sequence[Tensor]) -> Any:
-        """A call that is recorded: in a graph that is being built, or by tapes."""
+        """A call that is recorded: in a graph that is being built, by tapes, or by a watcher."""
+        watcher = flags.call_watcher
+        if watcher is not None and state.graph is None:
+            return watcher(self, lambda: self._call_recorded(tensors))
+        return self._call_recorded(tensors)
+
+    def _call_recorded(self, tensors: Sequence[Tensor]) -> Any:
         self.calls += 1
         inputs = [*tensors, *self.captured_inputs]
         out = call_graph(self.graph, inputs, name=self.graph.name)
@@ -103,7 +110,7 @@ class ConcreteFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         tensors = self._bind(args, kwargs)
-        if state.mode:
+        if state.mode or flags.call_watcher is not None:
             return self.call_with_tensors(tensors)
         return self.run([t._value for t in tensors])  # type: ignore[attr-defined]
 

@@ -87,7 +87,7 @@ class Function:
     # --- calling -------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if state.mode or flags.run_functions_eagerly:
+        if state.mode or flags.unusual_calls:
             return self._call_recorded(args, kwargs)
         leaves: list[Any] = []
         encode = VALUES.encode

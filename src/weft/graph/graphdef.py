@@ -7,27 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.shapes import Dim
 from weft.core.tensor import SymbolicTensor
-from weft.errors import UnsupportedError
 from weft.graph import ir
-
-
-class Message:
-    """Plain objects whose repr shows their fields; equal if these are equal."""
-
-    def __repr__(self) -> str:
-        shown = ", ".join(
-            f"{k}={v!r}" for k, v in vars(self).items() if v not in (None, [], {}, "")
-        )
-        return f"{type(self).__name__}({shown})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and repr(self) == repr(other)
-
-    __hash__ = None  # type: ignore[assignment]
+from weft.graph.graph_wire import graph_bytes
+from weft.graph.message import Message
 
 
 class AttrValue(Message):
@@ -83,8 +68,8 @@ class GraphDef(Message):
         self.library = FunctionLibrary()
 
     def SerializeToString(self) -> bytes:  # noqa: N802 - the name protocol buffers give it
-        """The graph as a serialized GraphDef message; needs the `tensorboard` extra."""
-        return bytes(to_proto(self).SerializeToString())
+        """The graph as a serialized GraphDef message."""
+        return graph_bytes(self)
 
 
 def as_graph_def(graph: ir.Graph) -> GraphDef:
@@ -145,62 +130,3 @@ def _attr(value: Any, names: dict[int, str]) -> AttrValue:
     if isinstance(value, (tuple, list)):
         return AttrValue(list=[_attr(item, names) for item in value])
     return AttrValue(s=repr(value).encode())
-
-
-def to_proto(graph_def: GraphDef) -> Any:
-    """The protocol buffer message, with the classes that the tensorboard package brings."""
-    try:
-        from tensorboard.compat.proto import graph_pb2
-    except ImportError as e:
-        raise UnsupportedError(
-            "Serializing a graph needs the protocol buffers of the tensorboard package: "
-            "pip install 'weft[tensorboard]'."
-        ) from e
-    message = graph_pb2.GraphDef()
-    for node in graph_def.node:
-        _fill_node(message.node.add(), node)
-    for function in graph_def.library.function:
-        made = message.library.function.add()
-        made.signature.name = function.name
-        for node in function.node_def:
-            _fill_node(made.node_def.add(), node)
-    return message
-
-
-def _fill_node(message: Any, node: NodeDef) -> None:
-    message.name, message.op, message.device = node.name, node.op, node.device
-    message.input.extend(node.input)
-    for key, value in node.attr.items():
-        _fill_attr(message.attr[key], value)
-
-
-def _fill_attr(message: Any, value: AttrValue) -> None:
-    if value.shape is not None:
-        for size in value.shape:
-            message.shape.dim.add().size = size
-    elif value.tensor is not None:
-        _fill_tensor(message.tensor, value.tensor)
-    elif value.func is not None:
-        message.func.name = value.func
-    elif value.list is not None:
-        message.list.s.extend([repr(item).encode() for item in value.list])
-    else:
-        for key in ("type", "i", "f", "b", "s"):
-            content = getattr(value, key)
-            if content is not None:
-                setattr(message, key, content)
-
-
-def _fill_tensor(message: Any, array: np.ndarray[Any, Any]) -> None:
-    for size in array.shape:
-        message.tensor_shape.dim.add().size = size
-    if array.dtype == object:
-        message.dtype = 7
-        message.string_val.extend(list(array.flat))
-    else:
-        message.dtype = _enum(array.dtype)
-        message.tensor_content = array.tobytes()
-
-
-def _enum(dtype: np.dtype[Any]) -> int:
-    return dtypes.from_numpy(dtype).as_datatype_enum

@@ -252,8 +252,14 @@ class Graph:
     def nested(self, name: str, scope: str = "") -> Graph:
         """A new graph inside this one: a branch or a loop body. Its nodes are named `scope/...`."""
         graph = Graph(name, outer=self)
-        graph._prefix = f"{self._prefix}{scope}/" if scope else self._prefix
+        here = self._prefix + (state.name_scope if state.graph is self else "")
+        graph._prefix = f"{here}{scope}/" if scope else here
         return graph
+
+    @property
+    def scope(self) -> str:
+        """The name scope of the place it is nested in, such as `net/while/`; empty at the top."""
+        return self._prefix
 
     def align_captures(self, tensors: Iterable[Tensor]) -> None:
         """Captures exactly these tensors, in this order: sibling graphs take the same inputs."""

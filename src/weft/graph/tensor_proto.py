@@ -14,7 +14,7 @@ from weft.core.shapes import TensorShape
 from weft.core.tensor import EagerTensor, Tensor
 from weft.core.wire import bytes_field, fields, read_varint, signed, varint
 from weft.errors import DTypeError, ShapeError
-from weft.graph.graphdef import Message
+from weft.graph.message import Message
 
 Array = np.ndarray[Any, Any]
 

@@ -24,6 +24,8 @@ _numbers = itertools.count(1)
 # Files of plans that are gone. Forgotten when the next plan is made, not by the collector itself:
 # linecache.checkcache does not expect entries to vanish while it looks at them.
 _gone: list[str] = []
+# The plans by the file names of their code, for profilers that see frames.
+plans_by_file: weakref.WeakValueDictionary[str, NumpyPlan] = weakref.WeakValueDictionary()
 
 
 class NumpyPlan:
@@ -40,6 +42,7 @@ class NumpyPlan:
         linecache.cache[self.file] = (len(self.source), None, lines, self.file)
         while _gone:
             linecache.cache.pop(_gone.pop(), None)
+        plans_by_file[self.file] = self
         weakref.finalize(self, _gone.append, self.file)
 
     @property
@@ -55,6 +58,10 @@ class NumpyPlan:
             if explained is error:
                 raise
             raise explained from error
+
+    def node_of_line(self, line: int) -> Node | None:
+        """The node that a line of the generated code computes; None for lines between nodes."""
+        return self._generated.node_of_line.get(line)
 
     def for_each(self, calls: Iterable[Sequence[Any]], take: Callable[[Any], None]) -> None:
         """Hands the outputs of many calls on; those before an error have been taken then.
