@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import conversion, datasets, foundations, functions, gradients, ops
+from benchmarks import conversion, datasets, foundations, functions, gradients, native, ops
 from benchmarks.harness import Peers, print_table
+
+MODULES = (foundations, functions, conversion, gradients, native, ops, datasets)
 
 
 def main() -> None:
@@ -18,10 +20,12 @@ def main() -> None:
         metavar="NAME=PYTHON",
         help="the interpreter of an environment in which a peer is installed",
     )
+    modules = {m.__name__.rpartition(".")[2]: m for m in MODULES}
+    parser.add_argument("--only", choices=modules, help="just one of the groups")
     options = parser.parse_args()
     peers = Peers(dict(item.split("=", 1) for item in options.peer))
-    modules = (foundations, functions, conversion, gradients, ops, datasets)
-    tables = [module.run(peers) for module in modules]
+    chosen = [modules[options.only]] if options.only else MODULES
+    tables = [module.run(peers) for module in chosen]
     print_table([row for rows in tables for row in rows])
 
 

@@ -19,7 +19,8 @@ _SCALAR = "step = tf.function(lambda x: x + 1.0); x = tf.constant(2.0)"
 _DENSE = """
 import numpy as np
 rng = np.random.default_rng(0)
-x, w, b = [tf.constant(rng.normal(size=s).astype('float32')) for s in ((128, 1024), (1024, 4096), (4096,))]
+f32 = lambda *shape: tf.constant(rng.normal(size=shape).astype('float32'))
+x, w, b = f32(128, 1024), f32(1024, 4096), f32(4096)
 step = tf.function(lambda x: tf.nn.relu(x @ w + b))
 """
 _LOOP = """
@@ -53,7 +54,8 @@ rng = np.random.default_rng(0)
 f32 = lambda *shape: rng.normal(size=shape).astype('float32')
 d, heads = 128, 4
 x = tf.constant(f32(4, 128, d))
-p = [tf.Variable(v) for v in (f32(d, 3 * d) / 11, f32(d, d) / 11, f32(d, 4 * d) / 11, f32(4 * d, d) / 22)]
+p = [f32(d, 3 * d) / 11, f32(d, d) / 11, f32(d, 4 * d) / 11, f32(4 * d, d) / 22]
+p = [tf.Variable(v) for v in p]
 def norm(x):
     m = tf.reduce_mean(x, -1, keepdims=True)
     v = tf.reduce_mean((x - m) ** 2, -1, keepdims=True)
@@ -100,7 +102,7 @@ def run(peers: Peers) -> list[Row]:
 def warmed_up(label: str, program: str, statement: str) -> Any:
     """The statement as a function, on the tier it ends up on."""
     call = prepared(f"native: {label}", program, statement)
-    until = time.perf_counter() + 3.0
+    until = time.perf_counter() + 5.0
     while time.perf_counter() < until:
         call()
     return call
@@ -149,6 +151,15 @@ def _first_call(peers: Peers) -> Row:
     return Row("jax.jit / first call", ratio, ">= 5", detail)
 
 
+def _updating(variables: list[tf.Variable]) -> Any:
+    @tf.function(jit_compile=True)
+    def update() -> None:
+        for v in variables:
+            v.assign(v * 0.999)
+
+    return update
+
+
 def _growth() -> list[Row]:
     """How compile time and call overhead grow."""
     rows = []
@@ -173,11 +184,7 @@ def _growth() -> list[Row]:
     for n in (10, 100, 1000):
         variables = [tf.Variable(tf.ones([2])) for _ in range(n)]
 
-        @tf.function(jit_compile=True)
-        def update(variables: Any = variables) -> None:
-            for v in variables:
-                v.assign(v * 0.999)
-
+        update = _updating(variables)
         update()
         calls.append(best_time(update) / n)
     shown = ", ".join(f"{t * 1e9:.0f}" for t in calls)
