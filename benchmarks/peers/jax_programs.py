@@ -60,7 +60,8 @@ def run():
         + """
 x = jnp.ones(16, 'float32')
 def loop(x):
-    return lax.while_loop(lambda c: c[0] < 1000, lambda c: (c[0] + 1, jnp.tanh(c[1]) * 1.01), (0, x))[1]
+    body = lambda c: (c[0] + 1, jnp.tanh(c[1]) * 1.01)
+    return lax.while_loop(lambda c: c[0] < 1000, body, (0, x))[1]
 step = jax.jit(loop)
 """,
         "step(x).block_until_ready()",
