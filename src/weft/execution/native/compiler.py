@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import threading
 from typing import Any
 
@@ -15,6 +16,8 @@ _GENERATION = 1  # changes when the same text has to be compiled in another way
 
 # LLVM is used by one thread at a time; objects of llvmlite must not die while another uses it.
 lock = threading.RLock()
+# A process is not forked while LLVM is at work: the child could never use it again.
+os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 @functools.cache
