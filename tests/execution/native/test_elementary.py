@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.special
-from support.native import check, run_native
 
 import weft as tf
+from support.native import check, run_native
 
 FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "exp": (tf.exp, np.exp),
