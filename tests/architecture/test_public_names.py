@@ -24,6 +24,8 @@ NAMESPACES = {
     "tf.data.experimental": tf.data.experimental,
     "tf.io": tf.io,
     "tf.io.gfile": tf.io.gfile,
+    "tf.summary": tf.summary,
+    "tf.summary.experimental": tf.summary.experimental,
     "tf.train": tf.train,
 }
 

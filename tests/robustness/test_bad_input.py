@@ -240,6 +240,22 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("strings.regex_full_match", input=S, pattern="a.*")
     rows("strings.regex_replace", input=S, pattern="a", rewrite="b")
     rows("strings.substr", input=S, pos=np.array([0, 0, 1]), len=np.array([1, 0, 2]))
+    rows("strings.split strings.bytes_split", input=S)
+    rows("strings.ngrams", data=S, ngram_width=2)
+    rows("strings.to_hash_bucket strings.to_hash_bucket_fast", input=S, num_buckets=7)
+    rows("strings.to_hash_bucket_strong", input=S, num_buckets=7, key=[1, 2])
+    rows(
+        "strings.unicode_decode strings.unicode_decode_with_offsets",
+        input=S,
+        input_encoding="UTF-8",
+    )
+    rows(
+        "strings.unicode_split strings.unicode_split_with_offsets", input=S, input_encoding="UTF-8"
+    )
+    rows("strings.unicode_encode", input=np.abs(I), output_encoding="UTF-8")
+    rows("strings.unicode_transcode", input=S, input_encoding="UTF-8", output_encoding="UTF-16-BE")
+    rows("strings.unsorted_segment_join", inputs=S, segment_ids=W, num_segments=np.array(3))
+    rows("strings.format", template="{}", inputs=F)
     rows("strings.to_number", input=np.array([b"1.5", b"-2"], object))
     rows("math.bessel_i0 math.bessel_i0e math.bessel_i1 math.bessel_i1e", x=P)
     for kind in ("j0", "j1", "k0", "k0e", "k1", "k1e", "y0", "y1"):

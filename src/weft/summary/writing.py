@@ -130,10 +130,10 @@ def write(
 
 
 def text_of(op: str, argument: str, value: Any) -> str:
-    if isinstance(value, bytes):
-        value = value.decode()
     if not isinstance(value, str):
         raise TypeError(f"{op}: {argument} must be a string, got {value!r}.")
+    if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise ValueError(f"{op}: {argument} must be text that UTF-8 can hold, got {value!r}.")
     return value
 
 

@@ -6,10 +6,12 @@ rows are combined, values at the same place of each are, and the result is as lo
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from weft.core.dtypes import int32
+from weft.core.location import called_function
 from weft.core.tensor import Tensor
 from weft.ops import rules
 from weft.ops.array import fill, shape as shapes, source
@@ -19,6 +21,7 @@ from weft.ops.ragged import rows
 from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.reduce import extrema, logic, products, sums, unsorted_segments as segments
 from weft.ops.registry import Op
+from weft.ops.strings import joining
 
 Axes = tuple[int, ...] | None
 
@@ -55,28 +58,37 @@ def reduce(x: RaggedTensor, kind: str, axis: Axes, keepdims: bool) -> Any:
         ones = x.with_flat_values(fill.ones_like(x.flat_values))
         total = reduce(x, "Sum", axis, keepdims)
         return arithmetic.truediv(total, reduce(ones, "Sum", axis, keepdims))
-    whole, _ = _FORMS[kind]
+    return reduce_with(*_FORMS[kind], x, axis, keepdims)
+
+
+def reduce_with(
+    whole: Callable[..., Any],
+    in_segments: Callable[..., Any],
+    x: RaggedTensor,
+    axis: Axes,
+    keepdims: bool,
+) -> Any:
+    """A reduction given for tensors (axes at once) and for segments of rows."""
     rank = x.shape.rank
     if rank is None:
         raise ValueError("The rank of a RaggedTensor that is reduced must be known while tracing.")
-    axes = rules.normalize_axes(f"reduction ({kind})", axis, rank)
+    axes = rules.normalize_axes(called_function(), axis, rank)
     out: Any = x
     if len(axes) == rank:
         out = whole(x.flat_values)
     else:
         for at in sorted(axes, reverse=True):
-            out = _along(out, kind, at)
+            out = _along(out, whole, in_segments, at)
     for at in sorted(axes) if keepdims else ():
         out = shapes.expand_dims(out, at)
     return out
 
 
-def _along(x: Any, kind: str, axis: int) -> Any:
-    whole, in_segments = _FORMS[kind]
+def _along(x: Any, whole: Callable[..., Any], in_segments: Callable[..., Any], axis: int) -> Any:
     if not isinstance(x, RaggedTensor):
         return whole(x, axis=axis)
     if axis > 1:
-        return x.with_values(_along(x.values, kind, axis - 1))
+        return x.with_values(_along(x.values, whole, in_segments, axis - 1))
     splits = x.row_splits
     if axis == 1:
         return _combined(x.values, rows.rowids(splits), x.nrows(), in_segments)
@@ -96,6 +108,18 @@ def _combined(x: Any, ids: Tensor, count: Tensor, in_segments: Callable[..., Any
     starts = gathering.gather(joined, gathering.gather(ids, own))
     places = starts + rows.columns(splits, own)
     return RaggedTensor._of(_combined(x.values, places, joined[-1], in_segments), joined)
+
+
+def join(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
+    """The strings along axes joined to one."""
+    separator = attrs["separator"]
+    return reduce_with(
+        functools.partial(joining.reduce_join, separator=separator),
+        functools.partial(joining.unsorted_segment_join, separator=separator),
+        inputs[0],
+        attrs["axis"],
+        attrs["keepdims"],
+    )
 
 
 def softmax(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> RaggedTensor:

@@ -26,7 +26,8 @@ _ELEMENTWISE = frozenset(
     {"Angle", "AsString", "CheckNumerics", "Complex", "Identity", "Imag", "OneHot", "Real"}
     | {"RegexFullMatch", "RegexReplace", "StopGradient", "StringJoin", "StringLength", "AddN"}
     | {"StringLower", "StringStrip", "StringToNumber", "StringUpper", "Substr"}
-    | {"StringToHashBucketFast", "StringToHashBucketStrong", "UnicodeTranscode"}
+    | {"StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong"}
+    | {"UnicodeTranscode"}
 )
 
 
@@ -88,6 +89,7 @@ _RULES: dict[str, Callable[..., Any]] = {
     "Size": _size,
     "Rank": _rank,
     "GatherV2": _gather,
+    "ReduceJoin": reductions.join,
     "Softmax": reductions.softmax,
     **dict.fromkeys(reductions.REDUCTIONS, reductions.apply),
 }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.core.dtypes import STRING, string
-from weft.core.shapes import Dims
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import INDEX, STRING, int32, string
+from weft.core.shapes import Dim, Dims
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
+from weft.errors import InvalidArgumentError, ShapeError
 from weft.ops import rules, static
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft.ops.strings.elements import as_array, string_tensor, text_argument
@@ -121,5 +123,76 @@ def reduce_join(
         axis=(axes,) if isinstance(axes, int) else axes,
         keepdims=bool(keepdims),
         separator=text_argument("strings.reduce_join", separator, "separator"),
+        name=name,
+    )
+
+
+def _segment_join_infer(
+    x: TensorSpec, ids: TensorSpec, num: TensorSpec, *, separator: str
+) -> TensorSpec:
+    rules.check_rank("unsorted_segment_join", num, 0, name="num_segments")
+    if x.dims is None or ids.dims is None:
+        return x.with_dims(None)
+    if len(ids.dims) > len(x.dims):
+        raise ShapeError(
+            f"unsorted_segment_join: segment_ids of shape {ids.shape} do not fit inputs of shape "
+            f"{x.shape}."
+        )
+    lead = x.dims[: len(ids.dims)]
+    rules.merge_dims("unsorted_segment_join", lead, ids.dims, "inputs and segment_ids")
+    known = rules.known(num)
+    if known is not None and not isinstance(known, Dim) and known < 0:
+        raise ShapeError(f"unsorted_segment_join: num_segments must not be negative, got {known}.")
+    return x.with_dims((Dim() if known is None else known, *x.dims[len(ids.dims) :]))
+
+
+def _segment_join_kernel(xp: Any, x: Any, ids: Any, num: Any, *, separator: str) -> Array:
+    x, ids = as_array(x), xp.asarray(ids)
+    count, inner = int(num), x.shape[ids.ndim :]
+    outside = (ids < 0) | (ids >= count)
+    if outside.any():
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"unsorted_segment_join: segment_ids must lie between 0 and {count - 1}, got "
+            f"{ids[outside][0]}.",
+        )
+    out = xp.full((count, *inner), b"", object)
+    join = separator.encode().join
+    rows = x.reshape(ids.size, -1) if x.size else []
+    members: dict[int, list[Any]] = {}
+    for number, row in zip(ids.reshape(-1).tolist(), rows):
+        members.setdefault(number, []).append(row.tolist())
+    for number, texts in members.items():
+        out.reshape(count, -1)[number, :] = [join(column) for column in zip(*texts)]
+    return out
+
+
+unsorted_segment_join_op = define_op(
+    "UnsortedSegmentJoin",
+    args("inputs", STRING)
+    + args("segment_ids", INDEX)
+    + args("num_segments", INDEX, is_shape=True),
+    infer=_segment_join_infer,
+    kernel=_segment_join_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
+)
+
+
+def unsorted_segment_join(
+    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+) -> Tensor:
+    """The strings of each segment joined in the order in which they come.
+
+    >>> tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 2, separator=":").numpy()
+    array([b'b', b'a:c'], dtype=object)
+    """
+    return unsorted_segment_join_op(
+        string_tensor(inputs),
+        convert_to_tensor(segment_ids, dtype_hint=int32),
+        convert_to_tensor(num_segments, dtype_hint=int32),
+        separator=text_argument("unsorted_segment_join", separator, "separator"),
         name=name,
     )

@@ -1,0 +1,64 @@
+"""Tensors as text inside of a template."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core.convert import convert_to_tensor
+from weft.core.dtypes import DATA, string
+from weft.core.specs import TensorSpec
+from weft.core.tensor import Array, Tensor
+from weft.ops import static
+from weft.ops.host.formatting import format_array
+from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, define_op, each
+from weft.ops.strings.elements import as_array, text_argument
+
+
+def _format_kernel(xp: Any, *inputs: Any, template: str, placeholder: str, summarize: int) -> Array:
+    pieces = template.split(placeholder)
+    texts = [format_array(as_array(x), summarize, quote_scalars=True) for x in inputs]
+    joined = pieces[0] + "".join(text + piece for text, piece in zip(texts, pieces[1:]))
+    return xp.as_strings([joined.encode()], ())
+
+
+format_op = define_op(
+    "StringFormat",
+    each("*inputs", DATA),
+    infer=lambda *_, **__: TensorSpec.of(string, ()),
+    kernel=_format_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
+)
+
+
+def format(
+    template: str,
+    inputs: Any,
+    placeholder: str = "{}",
+    summarize: Any = 3,
+    name: str | None = None,
+) -> Tensor:
+    """A text in which placeholders stand for tensors, shown as `tf.print` does.
+
+    >>> tf.strings.format("x = {}", tf.constant([1, 2, 3]))
+    <tf.Tensor: shape=(), dtype=string, numpy=b'x = [1 2 3]'>
+    """
+    text = text_argument("strings.format", template, "template")
+    mark = text_argument("strings.format", placeholder, "placeholder")
+    if not mark:
+        raise ValueError("strings.format: placeholder must not be empty.")
+    parts = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    slots = text.count(mark)
+    if slots != len(parts):
+        raise ValueError(
+            f"strings.format: template has {slots} placeholders {mark!r}, inputs {len(parts)} "
+            "tensors."
+        )
+    return format_op(
+        *[convert_to_tensor(part) for part in parts],
+        template=text,
+        placeholder=mark,
+        summarize=static.static_int("strings.format", summarize, "summarize"),
+        name=name,
+    )

@@ -1,0 +1,55 @@
+"""The code Weft makes of a function: converted, generated, native."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.autograph.api import to_code
+from weft.core.tensor import EagerTensor, SymbolicTensor
+from weft.execution.native.compile import NotCompilableError, compile_graph
+from weft.execution.runner import plan_of
+from weft.function.concrete import ConcreteFunction
+from weft.function.polymorphic import Function
+
+STAGES = ("converted", "generated", "native")
+
+
+def converted_code(function: Function) -> str:
+    """What AutoGraph makes of the Python function."""
+    return to_code(function)
+
+
+def generated_code(concrete: ConcreteFunction) -> str:
+    """The NumPy code of a trace."""
+    return plan_of(concrete.graph).source
+
+
+def native_code(concrete: ConcreteFunction) -> str:
+    """The LLVM code of a trace; says why, where there is none."""
+    plan = plan_of(concrete.graph)
+    if plan.compiled:
+        return str(plan.compiled[0].text)
+    try:
+        kinds = [_Kind.of(x) for x in concrete.graph.inputs]
+        captured = [t._value for t in concrete.captured_inputs if isinstance(t, EagerTensor)]
+        made = compile_graph(plan.graph, [*kinds, *captured], whole=False)
+    except NotCompilableError as error:
+        return f"; There is no native code: {error}."
+    return made.text
+
+
+class _Kind:
+    """The dtype and the shape of an input, which is all that compiling needs of it."""
+
+    def __init__(self, dtype: Any, shape: tuple[int, ...]) -> None:
+        self.dtype, self.shape = dtype, shape
+
+    @classmethod
+    def of(cls, tensor: SymbolicTensor) -> _Kind:
+        sizes = tensor.shape.as_list() if tensor.shape.rank is not None else [None]
+        if None in sizes:
+            raise NotCompilableError(
+                f"it is made for known sizes, and the shape of {tensor.node.name!r} is "
+                f"{tensor.shape}; give arguments of known shapes with --arg"
+            )
+        return cls(tensor.dtype.numpy_dtype, tuple(sizes))

@@ -1,0 +1,86 @@
+"""`weft doctor`: versions, the processor, and which tiers work here."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable
+from importlib import metadata
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from weft import config
+from weft.core.specs import TensorSpec
+from weft.execution import reference
+from weft.execution.native.compile import compile_graph
+from weft.execution.numpy.plan import NumpyPlan
+from weft.function.polymorphic import function
+from weft.graph.ir import Graph
+from weft.ops.math import unary
+from weft.ops.reduce import sums
+
+_NEEDED = ("numpy", "scipy", "ml_dtypes", "llvmlite")
+_OPTIONAL = ("tensorboard", "tqdm", "keras", "jax")
+
+
+def report() -> tuple[str, bool]:
+    """What there is, as text, and whether all is well."""
+    tiers, well = _tiers()
+    rows = [
+        ("weft", _version("weft")),
+        ("python", f"{platform.python_version()} ({sys.platform}, {platform.machine()})"),
+        *[(name, _version(name)) for name in _NEEDED],
+        ("cpu", f"{llvm.get_host_cpu_name()}, {os.cpu_count()} cores, {_vectors()}"),
+        ("memory", _memory()),
+        ("execution", f"{config.execution} (WEFT_EXECUTION, or weft.config.execution)"),
+        *tiers,
+        *[(f"({name})", _version(name)) for name in _OPTIONAL],
+    ]
+    width = max([len(name) for name, _ in rows])
+    return "\n".join([f"{name:<{width}}  {text}" for name, text in rows]), well
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _vectors() -> str:
+    features = llvm.get_host_cpu_features()
+    found = [name for name in ("avx512f", "avx2", "neon", "sse4.2") if features.get(name)]
+    return found[0] if found else "no vector instructions known"
+
+
+def _memory() -> str:
+    try:
+        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return "unknown"
+    return f"{size / 2**30:.1f} GiB"
+
+
+def _tiers() -> tuple[list[tuple[str, str]], bool]:
+    """Runs one small graph on each tier and compares with NumPy."""
+    traced = function(lambda x: sums.reduce_sum(unary.exp(x)), autograph=False)
+    graph: Graph = traced.get_concrete_function(TensorSpec([5])).graph
+    x = np.linspace(-1, 1, 5, dtype=np.float32)
+    runners: dict[str, Callable[[], Any]] = {
+        "reference": lambda: reference.run(graph, [x]),
+        "numpy": lambda: NumpyPlan(graph)(x),
+        "native": lambda: compile_graph(graph, [x], whole=True)(x),
+    }
+    rows, well = [], True
+    for name, run in runners.items():
+        try:
+            right = np.allclose(run()[0], np.exp(x).sum())
+            text = "works" if right else "gives WRONG results"
+        except Exception as error:  # noqa: BLE001 - whatever it is, the user wants to see it
+            right, text = False, f"FAILS: {type(error).__name__}: {error}"
+        rows.append((f"tier {name}", text))
+        well = well and right
+    return rows, well
