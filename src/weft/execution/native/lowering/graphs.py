@@ -15,11 +15,13 @@ from weft.execution.native.lowering import (  # the families register their rule
     movement as movement,
     pointwise,
     products as products,
+    random as random,
     reductions as reductions,
     scans as scans,
     scatters as scatters,
     stacks as stacks,
     state as state,
+    windows as windows,
 )
 from weft.execution.native.lowering.rules import check_dtype, copy_rule, rule_of
 from weft.execution.native.pace import breathe

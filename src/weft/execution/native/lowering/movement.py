@@ -171,10 +171,12 @@ def _slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     shape = static_shape(node)
     begin = known(node.inputs[1]).tolist()
-    return _window(x, begin, shape, node.name)
+    return window(x, begin, shape, node.name)
 
 
-def _window(x: Value, begin: list[int], shape: tuple[int, ...], label: str) -> Value:
+def window(x: Value, begin: list[int], shape: tuple[int, ...], label: str) -> Value:
+    """A part of a value, from a place on."""
+
     def formula(source: Any, index: Index) -> Scalar:
         b = source.b
         return source.at(x, [b.add(at, b.index(n)) for at, n in zip(index, begin, strict=True)])
@@ -193,7 +195,7 @@ def _split(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
         n = 1 if node.op.name == "Unpack" else shape[axis]
         whole = (*x.shape[:axis], n, *x.shape[axis + 1 :])
         starts = [begin if a == axis else 0 for a in range(len(x.shape))]
-        out.append(reshaped(_window(x, starts, whole, node.name), shape))
+        out.append(reshaped(window(x, starts, whole, node.name), shape))
         begin += n
     return out
 
@@ -284,7 +286,7 @@ def _rolled(x: Value, axis: int, shift: int, label: str) -> Value:
     tail = [n - shift if a == axis else 0 for a in range(len(x.shape))]
     first = (*x.shape[:axis], shift, *x.shape[axis + 1 :])
     rest = (*x.shape[:axis], n - shift, *x.shape[axis + 1 :])
-    return joined([_window(x, tail, first, label), _window(x, lead, rest, label)], axis, label)
+    return joined([window(x, tail, first, label), window(x, lead, rest, label)], axis, label)
 
 
 # --- gathers --------------------------------------------------------------------------------
