@@ -391,6 +391,7 @@ LEFT_OUT = {
     "no_op", "print", "timestamp", "register_tensor_conversion_function",
     "random.get_global_generator", "random.set_global_generator", "get_logger",
     "debugging.is_numeric_tensor",
+    "debugging.enable_check_numerics", "debugging.disable_check_numerics",
     "debugging.enable_traceback_filtering", "debugging.disable_traceback_filtering",
     "debugging.is_traceback_filtering_enabled",
 }  # fmt: skip
