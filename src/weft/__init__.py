@@ -19,6 +19,7 @@ from weft import (
     nn as nn,
     ragged as ragged,
     random as random,
+    sets as sets,
     signal as signal,
     sparse as sparse,
     strings as strings,

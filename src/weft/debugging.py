@@ -24,6 +24,8 @@ from weft.ops.host.comparing import (
 from weft.ops.host.numerics import (
     assert_all_finite as assert_all_finite,
     check_numerics as check_numerics,
+    disable_check_numerics as disable_check_numerics,
+    enable_check_numerics as enable_check_numerics,
 )
 from weft.ops.host.rank_checks import (
     assert_rank as assert_rank,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -319,3 +319,39 @@ def test_traceback_filtering_is_a_flag() -> None:
     assert D.is_traceback_filtering_enabled()
     assert D.Assert is tf.Assert
     assert tf.assert_equal is D.assert_equal
+
+
+@pytest.fixture
+def checked_numerics() -> Iterator[None]:
+    tf.debugging.enable_check_numerics()
+    yield
+    tf.debugging.disable_check_numerics()
+
+
+@pytest.mark.usefixtures("checked_numerics")
+def test_every_op_is_checked_for_nan_and_infinity() -> None:
+    zero = tf.constant(0.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="op RealDiv: .* Inf"):
+        _ = tf.constant(1.0) / zero
+    with pytest.raises(tf.errors.InvalidArgumentError, match="op Log: .* NaN"):
+        tf.math.log(tf.constant([1.0, -1.0]))
+    f = tf.function(lambda x: tf.sqrt(x) + 1)
+    assert f(tf.constant(4.0)) == 3
+    with pytest.raises(tf.errors.InvalidArgumentError, match="op Sqrt: .* NaN"):
+        f(tf.constant(-4.0))
+    loop = tf.function(lambda x: tf.while_loop(lambda y: y > 0, lambda y: (y - 1e38 * 1e5,), (x,)))
+    assert tf.constant(np.inf) == np.inf  # a constant is nobody's fault
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Inf"):
+        loop(tf.constant(1.0) * 3)
+    with tf.GradientTape() as tape:
+        tape.watch(zero)
+        y = tf.sqrt(zero)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Inf|NaN"):
+        tape.gradient(y, zero)
+
+
+def test_numerics_are_not_checked_afterwards() -> None:
+    tf.debugging.enable_check_numerics()
+    tf.debugging.disable_check_numerics()
+    assert np.isnan(tf.math.log(tf.constant(-1.0)))
+    assert np.isinf(tf.constant(1.0) / tf.constant(0.0))

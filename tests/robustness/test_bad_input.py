@@ -303,6 +303,8 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("sparse.eye", num_rows=np.array(3))
     rows("sparse.to_indicator", sp_input=SPARSE, vocab_size=5)
     rows("sparse.segment_sum sparse.segment_mean", data=F, indices=W[:2], segment_ids=W[:2])
+    rows("sets.difference sets.intersection sets.union", a=I, b=I[:, :2])
+    rows("sets.size", a=SPARSE)
     rows("edit_distance", hypothesis=SPARSE, truth=SPARSE)
     rows("dynamic_partition", data=V, partitions=np.array([0, 1, 0], np.int32), num_partitions=2)
     rows("dynamic_stitch", indices=[np.array([0, 2]), np.array([1])], data=[V[:2], V[2:]])
@@ -391,6 +393,7 @@ LEFT_OUT = {
     "no_op", "print", "timestamp", "register_tensor_conversion_function",
     "random.get_global_generator", "random.set_global_generator", "get_logger",
     "debugging.is_numeric_tensor",
+    "debugging.enable_check_numerics", "debugging.disable_check_numerics",
     "debugging.enable_traceback_filtering", "debugging.disable_traceback_filtering",
     "debugging.is_traceback_filtering_enabled",
 }  # fmt: skip
@@ -422,7 +425,7 @@ NAMESPACES: dict[str, ModuleType] = {
     "": tf, "math.": tf.math, "linalg.": tf.linalg, "nn.": tf.nn, "random.": tf.random,
     "math.special.": tf.math.special, "strings.": tf.strings, "bitwise.": tf.bitwise,
     "debugging.": tf.debugging, "signal.": tf.signal, "ragged.": tf.ragged,
-    "sparse.": tf.sparse,
+    "sparse.": tf.sparse, "sets.": tf.sets,
 }  # fmt: skip
 
 

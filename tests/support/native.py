@@ -47,6 +47,28 @@ def check(
     return got
 
 
+def check_program(
+    function: Callable[..., Any],
+    *arrays: Any,
+    variables: Sequence[tf.Variable] = (),
+    rtol: float = 0.0,
+) -> list[np.ndarray]:
+    """The same for Python code with control flow and assignments, twice in a row."""
+    start = [v.numpy() for v in variables]
+    tensors = [tf.constant(a) for a in arrays]
+    wanted = [(function(*tensors), [v.numpy() for v in variables]) for _ in range(2)]
+    for v, value in zip(variables, start, strict=True):
+        v.assign(value)
+    compiled, values = compile_native(tf.autograph.to_graph(function), *arrays)
+    for results, state in wanted:
+        got = compiled(*values)
+        assert got is not None, "machine code refused its inputs"
+        compare(got, results, rtol=rtol)
+        for v, value in zip(variables, state, strict=True):
+            np.testing.assert_allclose(v.numpy(), value, rtol, err_msg=v.name)
+    return list(got)
+
+
 def compare(
     got: Sequence[Any], wanted: Any, *, rtol: float = 0.0, atol: float = 0.0, signs: bool = True
 ) -> None:
@@ -55,7 +77,7 @@ def compare(
     names = [path for path, _ in nest.flatten_with_paths(wanted)]
     assert len(got) == len(flat)
     for name, a, tensor in zip(names, got, flat, strict=True):
-        b = tensor.numpy()
+        b = tf.constant(tensor).numpy()
         assert (a.dtype, a.shape) == (b.dtype, np.shape(b)), name
         if b.dtype.kind not in "fV":
             np.testing.assert_array_equal(a, b, err_msg=name)

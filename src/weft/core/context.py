@@ -16,6 +16,7 @@ import numpy as np
 
 GRAPH = 1
 TAPE = 2
+CHECK = 4  # tf.debugging.enable_check_numerics
 
 
 class GraphBuilder(Protocol):
@@ -52,6 +53,8 @@ class State(threading.local):
         self.mode: int = 0
         self.graph: Any = None
         self.tapes: tuple[Any, ...] = ()
+        # Called with each op and its outputs, if something wants to see all of them.
+        self.checker: Callable[[Any, Any], None] | None = None
         self.name_scope: str = ""
         # What a variable created now has to ask; None means that creating it is an ordinary thing.
         self.variable_creation: Any = None
@@ -66,6 +69,14 @@ def _set(graph: Any, tapes: tuple[Any, ...]) -> None:
     state.graph = graph
     state.tapes = tapes
     state.mode = (GRAPH if graph is not None else 0) | (TAPE if tapes else 0)
+    if state.checker is not None:
+        state.mode |= CHECK
+
+
+def set_checker(checker: Callable[[Any, Any], None] | None) -> None:
+    """From now on the checker sees the outputs of every op of this thread; None stops it."""
+    state.checker = checker
+    _set(state.graph, state.tapes)
 
 
 @contextlib.contextmanager

@@ -53,6 +53,8 @@ def _call_recorded(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name:
         out = _run_eagerly(op, inputs, attrs)
     for tape in state.tapes:
         tape.record(op, inputs, attrs, out)
+    if state.checker is not None:
+        state.checker(op, out)
     return out if count is None else out[:count]
 
 

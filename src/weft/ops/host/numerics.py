@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core.context import set_checker
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import FLOATING
 from weft.core.tensor import Array, Tensor
@@ -57,3 +58,41 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
     array([1., 2.], dtype=float32)
     """
     return check_numerics(x, message, name)
+
+
+# What these return was not computed by them.
+_NOT_COMPUTED_HERE = frozenset(
+    {"CheckNumerics", "Const", "Identity", "IdentityN", "Placeholder", "ReadVariableOp", "Assert"}
+)
+
+
+def _check_outputs(op: Op, outputs: Any) -> None:
+    """Checks what an op computed: now, or by a node of the graph behind it."""
+    if op.name in _NOT_COMPUTED_HERE:
+        return
+    for out in (outputs,) if op.outputs == 1 else outputs:
+        if out.dtype in FLOATING:
+            check_numerics_op(out, message=f"the result of the op {op.name}")
+
+
+def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
+    """From now on NaN and infinity in the result of any op of this thread raise an error.
+
+    Functions are checked if they are traced after this call. The limits are accepted, and not
+    needed: errors name the user's line.
+
+    >>> tf.debugging.enable_check_numerics()
+    >>> tf.math.log(-1.0)
+    Traceback (most recent call last):
+    weft.errors.InvalidArgumentError: CheckNumerics: the result of the op Log: the tensor has NaN values.
+    >>> tf.debugging.disable_check_numerics()
+    """  # noqa: E501
+    set_checker(_check_outputs)
+
+
+def disable_check_numerics() -> None:
+    """Undoes `enable_check_numerics`.
+
+    >>> tf.debugging.disable_check_numerics()
+    """
+    set_checker(None)
