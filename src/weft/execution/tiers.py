@@ -22,6 +22,7 @@ from weft.graph.passes.forget import forget_gradients
 
 _MOST_SHAPES = 4  # native versions of one graph
 _TRIALS = 5
+_MOST_REASONS = 3  # that are listed
 # Compiling takes about this long, and is begun when NumPy has spent half of it.
 _SECONDS_PER_GRAPH, _SECONDS_PER_NODE = 0.03, 0.0005
 _DETERMINISTIC_CALL = 10
@@ -211,7 +212,10 @@ class TieredPlan:
             parts.append(
                 f"compiled in {newest.milliseconds:.0f} ms, {newest.segments} segments{shapes}"
             )
-            parts += [f"left to NumPy: {reason}" for reason in newest.left_out.values()]
+            reasons = list(newest.left_out.values())
+            parts += [f"left to NumPy: {reason}" for reason in reasons[:_MOST_REASONS]]
+            if len(reasons) > _MOST_REASONS:
+                parts.append(f"and {len(reasons) - _MOST_REASONS} more kinds of ops")
         if self.left_out is not None:
             parts.append(f"not compiled: {self.left_out}")
         return "; ".join(parts)

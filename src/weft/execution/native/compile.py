@@ -23,24 +23,29 @@ from weft.graph.passes import optimize
 _RESOURCE = TensorSpec.of(dtypes.resource, ())
 
 
-def types_of(values: Sequence[Any]) -> tuple[list[TensorSpec], list[TensorSpec | None]]:
+def types_of(
+    graph: Graph, values: Sequence[Any]
+) -> tuple[list[TensorSpec], list[TensorSpec | None]]:
     """The specs of inputs, and those of the variables among them."""
     specs: list[TensorSpec] = []
     variables: list[TensorSpec | None] = []
-    for value in values:
+    for tensor, value in zip(graph.all_inputs, values, strict=True):
         variable = None
         if isinstance(value, VariableCell):
             if value.data is None:
                 raise NotCompilableError(f"the variable {value.name!r} is not initialised")
             variable = _spec(value.data)
-        specs.append(_RESOURCE if variable is not None else _spec(value))
+        if variable is not None:
+            specs.append(_RESOURCE)
+        elif tensor.dtype in (dtypes.resource, dtypes.variant):
+            specs.append(tensor.spec)  # datasets, generators, stacks: for NumPy's steps
+        else:
+            specs.append(_spec(value))
         variables.append(variable)
     return specs, variables
 
 
 def _spec(value: Any) -> TensorSpec:
-    if not hasattr(value, "dtype") or not hasattr(value, "shape"):
-        raise NotCompilableError(f"an input is a {type(value).__name__}")
     return TensorSpec.of(dtypes.from_numpy(value.dtype), value.shape)
 
 
@@ -139,18 +144,20 @@ class _Part:
 
 
 def _kind(spec: TensorSpec) -> Any:
-    return None if spec.dtype is dtypes.resource else (spec.dtype.numpy_dtype, spec.dims)
+    if spec.dtype in (dtypes.resource, dtypes.variant):
+        return None
+    return spec.dtype.numpy_dtype, spec.dims
 
 
 def translate_for(graph: Graph, values: Sequence[Any]) -> Translation:
     """The program of a graph for inputs like these."""
-    specs, variables = types_of(values)
+    specs, variables = types_of(graph, values)
     return translate(specialize(graph, specs), variables)
 
 
 def compile_graph(graph: Graph, values: Sequence[Any], *, whole: bool) -> Compiled | Segmented:
     """Machine code for a graph; `whole` means that nothing may be left to NumPy."""
-    specs, variables = types_of(values)
+    specs, variables = types_of(graph, values)
     special = specialize(graph, specs)
     try:
         return Compiled(translate(special, variables))

@@ -12,6 +12,7 @@ from weft.execution.native.pace import breathe
 from weft.graph.ir import Graph, Node, infer
 from weft.graph.passes import optimize
 from weft.ops.array.source import placeholder_op
+from weft.ops.control.loop import LOOP_NAMES
 
 _LOOSENED = 4  # how often the sizes of loop variables are loosened before giving up
 
@@ -100,7 +101,7 @@ def _nested_attrs(
         return node.attrs, []
     given = [x.spec for x in inputs[node.op.nested_offset :]]
     stacks = [lengths.get(id(x)) for x in inputs[node.op.nested_offset :]]
-    if node.op.name == "While":
+    if node.op.name in LOOP_NAMES:
         return _loop_attrs(node, given, stacks)
     attrs = dict(node.attrs)
     results: list[list[int | None]] = []
@@ -111,7 +112,7 @@ def _nested_attrs(
         made = [_retraced(graph, given, stacks) for graph in graphs]
         results += [lengths for _, lengths in made]
         attrs[key] = tuple([graph for graph, _ in made]) if isinstance(value, tuple) else made[0][0]
-    agreed = [r[0] if all(x == r[0] for x in r) else None for r in zip(*results, strict=True)]
+    agreed = [r[0] if all(x == r[0] for x in r) else None for r in zip(*results)]
     return attrs, agreed
 
 
