@@ -1,7 +1,11 @@
-"""Names that every doctest may use without importing them."""
+"""Names that every doctest may use without importing them; no test touches the user's cache."""
+
+import os
 
 import numpy as np
 import pytest
+
+os.environ["WEFT_CACHE_DIR"] = ""  # compiled code is not kept, unless a test says where
 
 import weft as tf
 

@@ -73,10 +73,9 @@ def compare(
     got: Sequence[Any], wanted: Any, *, rtol: float = 0.0, atol: float = 0.0, signs: bool = True
 ) -> None:
     """Flat results against a structure of tensors; exactly, unless a tolerance is given."""
-    flat = nest.flatten(wanted)
-    names = [path for path, _ in nest.flatten_with_paths(wanted)]
-    assert len(got) == len(flat)
-    for name, a, tensor in zip(names, got, flat, strict=True):
+    expected = [item for item in nest.flatten_with_paths(wanted) if item[1] is not None]
+    assert len(got) == len(expected)
+    for a, (name, tensor) in zip(got, expected, strict=True):
         b = tf.constant(tensor).numpy()
         assert (a.dtype, a.shape) == (b.dtype, np.shape(b)), name
         if b.dtype.kind not in "fV":

@@ -22,6 +22,8 @@ from weft.graph.ir import Graph, Node
 from weft.graph.rewrite import Rewriter, with_nested
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, define_op, each
 
+# Effects on the world that depend on nothing but the inputs.
+_SELF_CONTAINED = frozenset({"Assert", "CheckNumerics", "PrintV2", "Timestamp", "WriteSummary"})
 _LEAST_NODES = 2  # that compute something: less is not worth a segment
 
 # Types of the variables among the inputs of a graph, by the id of the input.
@@ -155,6 +157,10 @@ def _levels(graph: Graph, native: set[int]) -> dict[int, int]:
     made_by: dict[int, Node] = {}
     last_touch: dict[int, list[Node]] = {}  # resource -> nodes since and with the last write
     last_io: Node | None = None
+    last_callback: Node | None = None
+    # Of the highest turns: NumPy's nodes may raise, and then what was written is what stands above.
+    last_host: Node | None = None
+    last_write: Node | None = None
     for node in graph.nodes:
         if node.op.name in ("Placeholder", "Const"):
             continue
@@ -163,9 +169,17 @@ def _levels(graph: Graph, native: set[int]) -> dict[int, int]:
             before += [n for n in last_touch.get(id(tensor), []) if _writes(n, tensor)]
         for tensor in node.effects.writes:
             before += last_touch.get(id(tensor), [])
+        parity = 0 if id(node) in native else 1
+        if node.effects.writes and last_host is not None:
+            before.append(last_host)
+        if parity and last_write is not None:
+            before.append(last_write)
+        if node.effects.reads and last_callback is not None:
+            before.append(last_callback)
         if node.effects.host_io and last_io is not None:
             before.append(last_io)
-        parity = 0 if id(node) in native else 1
+        if _calls_back(node):
+            before += [n for nodes in last_touch.values() for n in nodes]
         turn = parity
         for other in before:
             at = level[id(other)]
@@ -179,7 +193,18 @@ def _levels(graph: Graph, native: set[int]) -> dict[int, int]:
             last_touch[id(tensor)] = [node]
         if node.effects.host_io:
             last_io = node
+        if _calls_back(node):
+            last_callback = node
+        if parity and (last_host is None or turn > level[id(last_host)]):
+            last_host = node
+        if node.effects.writes and (last_write is None or turn > level[id(last_write)]):
+            last_write = node
     return level
+
+
+def _calls_back(node: Node) -> bool:
+    """Whether a node may run code that uses variables its effects do not name."""
+    return node.effects.host_io and node.op.name not in _SELF_CONTAINED
 
 
 def _writes(node: Node, tensor: SymbolicTensor) -> bool:
