@@ -1,5 +1,6 @@
 """Weft: imperative Python in, compiled graphs out, behind TensorFlow's public names."""
 
+from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from weft import (
@@ -431,5 +432,11 @@ newaxis = None
 __version__ = "0.1.0"
 
 
+# Parts that few programs use are imported when they are.
+_LAZY = ("raw_ops",)
+
+
 def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+    if name in _LAZY:
+        return _import_module(f"weft.{name}")
+    raise _missing_name(__name__, name, (*globals(), *_LAZY))

@@ -28,14 +28,14 @@ def _to_dense_infer(
     values: TensorSpec,
     default: TensorSpec,
     *,
-    validate: bool,
+    validate_indices: bool,
 ) -> TensorSpec:
     rules.check_rank("sparse.to_dense", default, 0, name="default_value")
     return values.with_dims(rules.dims_from_value("sparse.to_dense", shape, name="dense_shape"))
 
 
 def _to_dense_kernel(
-    xp: Any, indices: Array, shape: Array, values: Array, default: Any, *, validate: bool
+    xp: Any, indices: Array, shape: Array, values: Array, default: Any, *, validate_indices: bool
 ) -> Array:
     sizes = tuple(shape.tolist())
     outside = ((indices < 0) | (indices >= shape)).any(1)
@@ -45,7 +45,7 @@ def _to_dense_kernel(
             None, None, f"sparse.to_dense: index {row} lies outside of shape {list(sizes)}."
         )
     flat = xp.ravel_multi_index(tuple(indices.T), sizes) if len(indices) else indices[:, :0].sum(1)
-    if validate and len(indices) > 1 and not (flat[1:] > flat[:-1]).all():
+    if validate_indices and len(indices) > 1 and not (flat[1:] > flat[:-1]).all():
         row = indices[1:][flat[1:] <= flat[:-1]][0].tolist()
         raise InvalidArgumentError(
             None,
@@ -100,7 +100,12 @@ def to_dense(
     else:
         default = convert_to_tensor(default_value, dtype=sp.dtype)
     return to_dense_op(
-        sp.indices, sp.dense_shape, sp.values, default, validate=bool(validate_indices), name=name
+        sp.indices,
+        sp.dense_shape,
+        sp.values,
+        default,
+        validate_indices=bool(validate_indices),
+        name=name,
     )
 
 

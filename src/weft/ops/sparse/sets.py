@@ -42,8 +42,9 @@ _OPERATIONS: dict[str, Callable[[set[Any], set[Any]], set[Any]]] = {
 }
 
 
-def _grouped(name: str, indices: Array, values: Array, shape: Array, validate: bool) -> Any:
+def _grouped(name: str, parts: tuple[Array, ...], validate: bool) -> Any:
     """The values of each row, by the leading indices of the row."""
+    indices, values, shape = parts
     if ((indices < 0) | (indices >= shape)).any():
         raise InvalidArgumentError(
             None, None, f"sets: an index of {name} lies outside of its shape {shape.tolist()}."
@@ -79,8 +80,8 @@ def _operation_infer(*inputs: TensorSpec, **_: Any) -> tuple[TensorSpec, ...]:
 def _operation_kernel(
     xp: Any, *inputs: Array, set_operation: str, validate_indices: bool
 ) -> tuple[Array, ...]:
-    a = _grouped("a", *inputs[:3], validate_indices)
-    b = _grouped("b", *inputs[3:], validate_indices)
+    a = _grouped("a", inputs[:3], validate_indices)
+    b = _grouped("b", inputs[3:], validate_indices)
     combine = _OPERATIONS[set_operation]
     places: list[tuple[int, ...]] = []
     values: list[Any] = []
@@ -178,7 +179,7 @@ def _size_kernel(
     xp: Any, indices: Array, values: Array, shape: Array, *, validate_indices: bool
 ) -> Array:
     out = np.zeros(tuple(shape[:-1].tolist()), np.int32)
-    for group, members in _grouped("a", indices, values, shape, validate_indices).items():
+    for group, members in _grouped("a", (indices, values, shape), validate_indices).items():
         out[group] = len(members)
     return out
 
