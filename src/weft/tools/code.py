@@ -46,10 +46,10 @@ class _Kind:
 
     @classmethod
     def of(cls, tensor: SymbolicTensor) -> _Kind:
-        sizes = tensor.shape.as_list() if tensor.shape.rank is not None else [None]
-        if None in sizes:
+        shape = tensor.shape
+        if not shape.is_fully_defined():
             raise NotCompilableError(
                 f"it is made for known sizes, and the shape of {tensor.node.name!r} is "
-                f"{tensor.shape}; give arguments of known shapes with --arg"
+                f"{shape}; give arguments of known shapes with --arg"
             )
-        return cls(tensor.dtype.numpy_dtype, tuple(sizes))
+        return cls(tensor.dtype.numpy_dtype, tuple([size for size in shape if size is not None]))

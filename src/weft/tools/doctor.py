@@ -30,7 +30,7 @@ def report() -> tuple[str, bool]:
     """What there is, as text, and whether all is well."""
     tiers, well = _tiers()
     rows = [
-        ("weft", _version("weft")),
+        ("weft", sys.modules["weft"].__version__),  # above this layer, so not imported
         ("python", f"{platform.python_version()} ({sys.platform}, {platform.machine()})"),
         *[(name, _version(name)) for name in _NEEDED],
         ("cpu", f"{llvm.get_host_cpu_name()}, {os.cpu_count()} cores, {_vectors()}"),

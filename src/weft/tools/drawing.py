@@ -1,4 +1,7 @@
-"""Graphs as SVG: a box per node, coloured by name scope, nested graphs in frames below."""
+"""Graphs as SVG: a box per node, coloured by name scope, nested graphs in frames below.
+
+Nodes with effects are red, and dashed lines join them in the order in which they run.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,8 @@ _STYLE = (
     ".weft-graph text{font:11px ui-monospace,Menlo,Consolas,monospace;fill:#1f2430}"
     ".weft-graph .op{fill:#5d6475}.weft-graph .title{font-weight:600;font-size:12px}"
     ".weft-graph .edge{fill:none;stroke:#8a93a6;stroke-width:1.1}"
-    ".weft-graph .effect{stroke:#c0392b}.weft-graph .frame{fill:none;stroke:#b9c0cf}"
+    ".weft-graph .effect{stroke:#c0392b;stroke-dasharray:4 3}"
+    ".weft-graph .frame{fill:none;stroke:#b9c0cf}"
 )
 
 
@@ -94,8 +98,14 @@ def _flat(graph: Graph, colours: dict[str, str]) -> _Picture:
     place_of = {id(node): i for i, node in enumerate(nodes)}
     boxes = [_box(node) for node in nodes]
     edges = {(place_of[id(x.node)], i) for i, node in enumerate(nodes) for x in node.inputs}
-    layout = place(boxes, sorted(edges))
-    lines = [_edge(path) for path in layout.paths]
+    # What has effects runs in program order, so it is drawn in that order.
+    effects = [i for i, node in enumerate(nodes) if node.effects.must_run]
+    order = set(itertools.pairwise(effects)) - edges
+    every = sorted(edges | order)
+    layout = place(boxes, every)
+    lines = [
+        _edge(path, in_order=edge in order) for edge, path in zip(every, layout.paths, strict=True)
+    ]
     drawn = [_drawn(node, box, colours) for node, box in zip(nodes, boxes, strict=True)]
     returned = {id(tensor.node) for tensor in graph.outputs}
     rings = [_ring(boxes[place_of[key]]) for key in returned if key in place_of]
@@ -144,7 +154,7 @@ def _ring(box: Box) -> str:
     )
 
 
-def _edge(path: list[Box]) -> str:
+def _edge(path: list[Box], *, in_order: bool) -> str:
     points = [(path[0].x, path[0].y + path[0].height)]
     points += [(box.x, box.y + box.height / 2) for box in path[1:-1]]
     points.append((path[-1].x, path[-1].y - 2))
@@ -152,7 +162,8 @@ def _edge(path: list[Box]) -> str:
     for (x0, y0), (x1, y1) in itertools.pairwise(points):
         middle = (y0 + y1) / 2
         steps.append(f"C{x0:.1f} {middle:.1f} {x1:.1f} {middle:.1f} {x1:.1f} {y1:.1f}")
-    return f'<path class="edge" marker-end="url(#weft-arrow)" d="{"".join(steps)}"/>'
+    kind = "edge effect" if in_order else "edge"
+    return f'<path class="{kind}" marker-end="url(#weft-arrow)" d="{"".join(steps)}"/>'
 
 
 def _legend(colours: dict[str, str]) -> _Picture:
