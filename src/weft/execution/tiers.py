@@ -6,6 +6,7 @@ Hot path: `plan.run(*values)`; `run` is replaced when the tier changes.
 from __future__ import annotations
 
 import importlib
+import logging
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,6 +28,8 @@ _MOST_REASONS = 3  # that are listed
 _SECONDS_PER_GRAPH, _SECONDS_PER_NODE = 0.03, 0.0005
 _DETERMINISTIC_CALL = 10
 
+_log = logging.getLogger("weft")
+
 
 class TieredPlan:
     """The executable form of a graph, whichever tier it is on."""
@@ -43,6 +46,7 @@ class TieredPlan:
         self._best = float("inf")
         self._trials: list[float] = []
         self._misses = 0
+        self._failures = 0  # shapes for which there is no native version
         self._reads: tuple[int, ...] = ()
         resources = [i for i, x in enumerate(graph.inputs) if x.dtype is dtypes.resource]
         self._given_variables = resources
@@ -106,32 +110,45 @@ class TieredPlan:
         self._compile(values)
 
     def _compile_at_once(self, *values: Any) -> Any:
-        if not self._compile(values):
-            if self._jit:
-                raise UnimplementedError(
-                    None,
-                    None,
-                    f"jit_compile=True: {self.graph.name} cannot be compiled, {self.left_out}. "
-                    "Leave jit_compile out: then what can be compiled is, and NumPy does the rest.",
-                )
-            self.run = self.numpy
-        return self.run(*values)
+        return self.run(*values) if self._compile(values) else self.numpy(*values)
 
     def _compile(self, values: Sequence[Any]) -> bool:
-        # Only when it is needed: LLVM takes a tenth of a second to load.
-        native = importlib.import_module("weft.execution.native.compile")
+        refusal = importlib.import_module("weft.execution.native.values").NotCompilableError
         try:
+            # Only when it is needed: LLVM takes a tenth of a second to load.
+            native = importlib.import_module("weft.execution.native.compile")
             made = native.compile_graph(self.graph, values, whole=bool(self._jit))
-        except native.NotCompilableError as reason:
-            self.left_out = str(reason)
-            self.run = self.numpy
-            return False
+        except refusal as reason:
+            return self._refused(str(reason))
+        except Exception as error:  # noqa: BLE001 - LLVM, the processor or memory: bad luck
+            problem = f"{type(error).__name__}: {error}"
+            _log.warning(
+                "%s could not be compiled and goes on with NumPy: %s", self.graph.name, problem
+            )
+            return self._failed(problem)
         self.compiled.insert(0, made)
         self._trials = []
         sure = self._jit or config.flags.deterministic or config.execution_wanted() == "native"
         self.run = self._native if sure else self._on_trial
         self.tier = "native"
         return True
+
+    def _refused(self, reason: str) -> bool:
+        if not self._jit:
+            return self._failed(reason)
+        raise UnimplementedError(
+            None,
+            None,
+            f"jit_compile=True: {self.graph.name} cannot be compiled, {reason}. "
+            "Leave jit_compile out: then what can be compiled is, and NumPy does the rest.",
+        ) from None
+
+    def _failed(self, reason: str) -> bool:
+        self.left_out = reason
+        self._failures += 1
+        if not self.compiled:
+            self.run = self.numpy
+        return False
 
     # --- with native code --------------------------------------------------------------------
 
@@ -193,7 +210,8 @@ class TieredPlan:
                 return out
         self._misses += 1
         fits = any(made.fits(values) for made in self.compiled)
-        if not fits and len(self.compiled) < _MOST_SHAPES and self._may_compile_more():
+        tried = len(self.compiled) + self._failures
+        if not fits and tried < _MOST_SHAPES and self._may_compile_more():
             return self.run(*values) if self._compile(values) else self.numpy(*values)
         return self.numpy(*values)
 

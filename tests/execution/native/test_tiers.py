@@ -1,0 +1,197 @@
+"""When functions become machine code, and what happens when they cannot."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.execution import tiers
+from weft.execution.native import compiler
+
+
+def plan_of(function: Any, *args: Any) -> Any:
+    return function.get_concrete_function(*args).graph.plan
+
+
+def heavy(x: Any) -> Any:
+    return tf.reduce_sum(tf.sin(x) * tf.exp(-x * x)) + tf.reduce_max(tf.tanh(x) * 0.5)
+
+
+X = tf.constant(np.linspace(-2, 2, 500, dtype=np.float32))
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling is worth it after the third call, whatever the clock says."""
+    monkeypatch.setattr(tiers, "_SECONDS_PER_GRAPH", 0.0)
+    monkeypatch.setattr(tiers, "_SECONDS_PER_NODE", 0.0)
+
+
+def test_background_compilation_swaps_the_tier(at_once: None) -> None:
+    function = tf.function(heavy)
+    wanted = heavy(X).numpy()
+    seen = []
+    for _ in range(3):
+        np.testing.assert_allclose(function(X), wanted, rtol=1e-5)
+        seen.append(plan_of(function, X).tier)
+    plan = plan_of(function, X)
+    assert seen[:2] == ["numpy"] * 2
+    plan.wait()
+    assert plan.tier == "native"
+    for _ in range(20):
+        np.testing.assert_allclose(function(X), wanted, rtol=1e-5)
+    # Whichever was faster by measurement is kept, and the reason is told.
+    account = tf.explain(function).traces[0]["native"]
+    assert plan.tier == "native" or "NumPy is faster" in account
+    assert "compiled in" in account
+
+
+def test_variables_live_through_the_swap(at_once: None) -> None:
+    v = tf.Variable(tf.zeros([7]))
+    step = tf.function(lambda x: v.assign_add(tf.sin(x) * 0.0 + 1.0))
+    for k in range(1, 40):
+        assert float(step(tf.ones([7]))[3]) == k
+        if k == 5:
+            plan_of(step, tf.ones([7])).wait()
+    assert v.numpy().tolist() == [39.0] * 7
+
+
+def test_the_slower_tier_is_dropped(at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = tf.function(heavy)
+    for _ in range(3):
+        function(X)
+    plan = plan_of(function, X)
+    plan.wait()
+    monkeypatch.setattr(plan, "_best", 0.0)  # NumPy cannot be beaten
+    for _ in range(tiers._TRIALS + 1):
+        function(X)
+    assert plan.tier == "numpy"
+    assert "NumPy is faster" in tf.explain(function).traces[0]["native"]
+    np.testing.assert_allclose(function(X), heavy(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("jit", "execution", "tier"),
+    [
+        (None, "numpy", "numpy"),
+        (None, "native", "native"),
+        (False, "native", "numpy"),
+        (True, "auto", "native"),
+        (None, "auto", "numpy"),
+    ],
+)
+def test_settings(
+    jit: bool | None, execution: str, tier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tf.config, "execution", execution)
+    function = tf.function(lambda x: tf.sin(x) * 2.0, jit_compile=jit)
+    for _ in range(2):
+        function(tf.ones([3]))
+    assert plan_of(function, tf.ones([3])).tier == tier
+    assert tf.explain(function).traces[0]["tier"] == tier
+
+
+def test_a_wrong_setting_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tf.config, "execution", "fast")
+    with pytest.raises(
+        ValueError, match="must be 'auto', 'numpy', 'native' or 'verify', got 'fast'"
+    ):
+        tf.function(lambda x: x + 1)(tf.constant(1))
+
+
+def test_deterministic_functions_switch_at_a_fixed_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tf.config.flags, "deterministic", True)
+
+    def run() -> tuple[list[str], list[bytes]]:
+        function = tf.function(heavy)
+        tiers_seen, bits = [], []
+        for _ in range(14):
+            bits.append(function(X).numpy().tobytes())
+            tiers_seen.append(plan_of(function, X).tier)
+        return tiers_seen, bits
+
+    first, second = run(), run()
+    assert first == second
+    assert first[0] == ["numpy"] * 9 + ["native"] * 5
+
+
+# --- shapes -------------------------------------------------------------------------------------
+
+
+def test_every_shape_gets_code_of_its_own_up_to_a_bound() -> None:
+    function = tf.function(heavy, jit_compile=True, input_signature=[tf.TensorSpec([None])])
+    for turn in range(2):
+        for n in range(1, 8):
+            x = tf.constant(np.linspace(-1, 1, n, dtype=np.float32))
+            np.testing.assert_allclose(function(x), heavy(x), rtol=1e-5, err_msg=f"{turn} {n}")
+    plan = plan_of(function)
+    assert len(plan.compiled) == tiers._MOST_SHAPES == 4
+    assert function.experimental_get_tracing_count() == 1
+    assert "4 sets of shapes" in tf.explain(function).traces[0]["native"]
+
+
+def test_unknown_rank() -> None:
+    function = tf.function(
+        lambda x: tf.reduce_sum(x * x, -1), jit_compile=True, input_signature=[tf.TensorSpec(None)]
+    )
+    for shape in ((3,), (2, 3), (4, 2, 3), (2, 3)):
+        x = tf.ones(shape)
+        np.testing.assert_array_equal(function(x), np.full(shape[:-1], 3.0))
+
+
+# --- bad luck -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["native", "jit", "deterministic", "background"])
+def test_functions_survive_a_failure_of_llvm(
+    how: str, at_once: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(text: str) -> Any:
+        raise RuntimeError("no executable memory")
+
+    monkeypatch.setattr(compiler, "compile_text", broken)
+    monkeypatch.setattr(tf.config, "execution", "native" if how == "native" else "auto")
+    monkeypatch.setattr(tf.config.flags, "deterministic", how == "deterministic")
+    function = tf.function(heavy, jit_compile=True if how == "jit" else None)
+    with caplog.at_level(logging.WARNING, "weft"):
+        for _ in range(12):
+            np.testing.assert_allclose(function(X), heavy(X), rtol=1e-6)
+        plan_of(function, X).wait()
+        function(X)
+    assert plan_of(function, X).tier == "numpy"
+    (line,) = [r.getMessage() for r in caplog.records]
+    assert (
+        line
+        == "heavy could not be compiled and goes on with NumPy: RuntimeError: no executable memory"
+    )
+    assert "no executable memory" in tf.explain(function).traces[0]["native"]
+
+
+def test_a_failure_for_one_shape_leaves_the_others(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    function = tf.function(heavy, jit_compile=True, input_signature=[tf.TensorSpec([None])])
+    function(tf.ones([3]))
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler, "compile_text", lambda text: 1 / 0)
+        for n in (4, 3, 5, 6, 7, 8, 3):
+            np.testing.assert_allclose(function(tf.ones([n])), heavy(tf.ones([n])), rtol=1e-6)
+    plan = plan_of(function)
+    assert plan.tier == "native"
+    assert len(plan.compiled) == 1
+    assert len(caplog.records) == tiers._MOST_SHAPES - 1  # it is not tried again and again
+
+
+def test_functions_survive_without_llvm(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "weft.execution.native.compile", None)  # import fails
+    function = tf.function(heavy, jit_compile=True)
+    np.testing.assert_allclose(function(X), heavy(X), rtol=1e-6)
+    assert len(caplog.records) == 1
+    assert "goes on with NumPy" in caplog.text
