@@ -53,7 +53,7 @@ def tell(story: Story) -> None:
         for _ in range(2):
             print("returned", in_order(tf.constant(3.0)).numpy())
     concrete = in_order.get_concrete_function(tf.constant(3.0))
-    story.graph(concrete, "red boxes have effects; they run from top to bottom")
+    story.graph(concrete, "red boxes have effects; dashed lines go to what waits for them")
 
     story.say("Even a write that nobody reads runs; a pure op that nobody uses does not.")
     plan = concrete.graph.plan.source

@@ -24,7 +24,7 @@ nav ol{columns:2;padding-left:0;list-style:none}
 pre{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:.8rem 1rem;
 overflow:auto;max-height:30rem;white-space:pre-wrap;
 font:12.5px/1.5 ui-monospace,Menlo,Consolas,monospace}
-table{border-collapse:collapse;font-size:14px;width:100%}
+table{border-collapse:collapse;font-size:14px;width:100%;margin-top:1rem}
 th,td{text-align:left;padding:.35rem .7rem .35rem 0;border-bottom:1px solid var(--line);
 vertical-align:top}
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}

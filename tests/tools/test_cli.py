@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import weft as tf
 from weft.tools import doctor
 from weft.tools.cli import main
+from weft.tools.drawing import _control_edges
 
 PROGRAM = """
 import weft as tf
@@ -136,3 +138,20 @@ def test_as_a_module(file: str) -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert result.stdout.startswith("graph signed(x: float32[3]):")
+
+
+def test_drawings_show_what_waits_for_what() -> None:
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f(x: tf.Tensor) -> tf.Tensor:
+        before = v + 0.0
+        v.assign(x)
+        after = v + 0.0
+        return before + after
+
+    nodes = f.get_concrete_function(tf.constant(1.0)).graph.nodes
+    names = [node.op.name for node in nodes]
+    write = names.index("AssignVariableOp")
+    reads = [i for i, name in enumerate(names) if name == "ReadVariableOp"]
+    assert _control_edges(nodes) == {(reads[0], write), (write, reads[1])}

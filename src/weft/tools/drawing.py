@@ -1,12 +1,13 @@
 """Graphs as SVG: a box per node, coloured by name scope, nested graphs in frames below.
 
-Nodes with effects are red, and dashed lines join them in the order in which they run.
+Nodes with effects are red; dashed lines go to what has to wait for them.
 """
 
 from __future__ import annotations
 
 import html
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weft.graph.ir import Graph, Node
@@ -98,9 +99,7 @@ def _flat(graph: Graph, colours: dict[str, str]) -> _Picture:
     place_of = {id(node): i for i, node in enumerate(nodes)}
     boxes = [_box(node) for node in nodes]
     edges = {(place_of[id(x.node)], i) for i, node in enumerate(nodes) for x in node.inputs}
-    # What has effects runs in program order, so it is drawn in that order.
-    effects = [i for i, node in enumerate(nodes) if node.effects.must_run]
-    order = set(itertools.pairwise(effects)) - edges
+    order = _control_edges(nodes) - edges
     every = sorted(edges | order)
     layout = place(boxes, every)
     lines = [
@@ -110,6 +109,26 @@ def _flat(graph: Graph, colours: dict[str, str]) -> _Picture:
     returned = {id(tensor.node) for tensor in graph.outputs}
     rings = [_ring(boxes[place_of[key]]) for key in returned if key in place_of]
     return _sized(layout, "".join([*lines, *rings, *drawn]))
+
+
+def _control_edges(nodes: Sequence[Node]) -> set[tuple[int, int]]:
+    """What has to wait for what, because of the resources they read and write, or of printing."""
+    edges: set[tuple[int, int]] = set()
+    writer: dict[object, int] = {}
+    readers: dict[object, list[int]] = {}
+    for i, node in enumerate(nodes):
+        writes: list[object] = [id(tensor) for tensor in node.effects.writes]
+        writes += ["the outside world"] if node.effects.host_io else []
+        reads: list[object] = [id(tensor) for tensor in node.effects.reads]
+        for key in reads:
+            if key in writer:
+                edges.add((writer[key], i))
+            readers.setdefault(key, []).append(i)
+        for key in writes:
+            before = [*readers.pop(key, []), *([writer[key]] if key in writer else [])]
+            edges.update([(other, i) for other in before if other != i])
+            writer[key] = i
+    return edges
 
 
 def _sized(layout: Layout, content: str) -> _Picture:
