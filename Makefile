@@ -26,7 +26,7 @@ bench: $(BASE)
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
@@ -34,7 +34,7 @@ $(BIN)/python:
 
 # The venv is an order-only prerequisite: its python is a link whose date says nothing.
 $(BASE): pyproject.toml | $(BIN)/python
-	$(PIP) --editable .
+	$(PIP) --editable ".[demo]"
 	touch $@
 
 $(DEV): pyproject.toml | $(BIN)/python
