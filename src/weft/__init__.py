@@ -34,6 +34,9 @@ from weft.autodiff.custom import (
     grad_pass_through as grad_pass_through,
     recompute_grad as recompute_grad,
 )
+from weft.autodiff.declaring import (
+    no_gradient as no_gradient,
+)
 from weft.autodiff.explain import (
     explain_gradient as explain_gradient,
 )
@@ -433,7 +436,7 @@ __version__ = "0.1.0"
 
 
 # Parts that few programs use are imported when they are.
-_LAZY = ("raw_ops",)
+_LAZY = ("raw_ops", "test")
 
 
 def __getattr__(name: str) -> _Any:

@@ -8,8 +8,9 @@ Every class carries `.message`, `.op`, `.node_def`, `.error_code` and `.location
 (file, line); once a location is set, `str(error)` ends with it.
 """
 
+import difflib
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 OK = 0
@@ -281,3 +282,14 @@ def error_code_from_exception_type(cls: type[BaseException]) -> int:
     3
     """
     return cls.error_code if issubclass(cls, _ReportedError) else UNKNOWN
+
+
+def _missing_name(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    """An AttributeError that names the nearest thing there is."""
+    shown = f"{module.replace('weft', 'tf', 1)}.{name}"
+    if name.startswith("_"):
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    public = [other for other in known if not other.startswith("_")]
+    near = difflib.get_close_matches(name, public, n=1, cutoff=0.75)
+    hint = f" The nearest name is {near[0]!r}." if near else ""
+    return AttributeError(f"Weft does not have {shown} (yet).{hint}", name=name)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.autodiff.gradients import gradients as gradients, hessians as hessians
 from weft.core.context import state
+from weft.core.missing import missing_name as _missing_name
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
 from weft.graph.ir import Graph as Graph
-from weft.graph.names import valid_name
-from weft.ops.control.branch import cond as cond
+from weft.graph.names import name_scope as name_scope, valid_name
+from weft.ops.control.branch import case as case, cond as cond
 from weft.ops.control.loop import while_loop as while_loop
 
 
@@ -29,3 +31,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
         )
     graph: Graph = state.graph
     return graph.add_input(TensorSpec(shape, dtype), valid_name(name or "Placeholder"))
+
+
+def __getattr__(name: str) -> Any:
+    raise _missing_name(__name__, name, globals())

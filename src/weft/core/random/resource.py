@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.config.flags import flags
 from weft.core.random import seeds
 from weft.core.random.seeds import State
 from weft.core.resources import Resource
@@ -62,8 +63,18 @@ class RngCell(Resource):
         return f"<RngCell {self._state.tolist()}>"
 
 
+def check_unseeded() -> None:
+    """An error if all numbers are to be the same every time."""
+    if flags.deterministic:
+        raise RuntimeError(
+            "Random numbers need a seed after tf.config.experimental.enable_op_determinism(). Call "
+            "tf.random.set_seed first, or pass seed=."
+        )
+
+
 def random_state() -> State:
     """A state that nobody can foresee."""
+    check_unseeded()
     return np.frombuffer(os.urandom(24), np.int64)
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from weft.core.context import state as context
 from weft.core.dtypes import INDEX, RESOURCE, int64
 from weft.core.random import seeds
-from weft.core.random.resource import CellRegistry, RngCell, random_state
+from weft.core.random.resource import CellRegistry, RngCell, check_unseeded, random_state
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, EagerTensor, Tensor
 from weft.errors import InvalidArgumentError, ShapeError
@@ -135,6 +135,7 @@ class _Streams:
             if seed is not None:
                 return self._for_seed(kind, seed)
             if self._global_seed is None:
+                check_unseeded()
                 return self._unforeseeable
             op_seed = self._op_seeds.randint(0, _LARGEST_OP_SEED)
             return EagerTensor(_seeded_cell(self._global_seed, op_seed))

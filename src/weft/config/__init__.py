@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
-
-class _Flags:
-    """Read on every call of a traced function, so plain attributes of one object."""
-
-    __slots__ = (
-        "call_watcher", "deterministic", "run_functions_eagerly", "threads", "unusual_calls",
-    )  # fmt: skip
-
-    def __init__(self) -> None:
-        self.run_functions_eagerly = False
-        # Told of calls of traced functions: watcher(concrete function, call) -> call()'s result.
-        self.call_watcher: Callable[[Any, Callable[[], Any]], Any] | None = None
-        self.unusual_calls = False  # whether one of the two above is set
-        self.deterministic = False
-        self.threads = 0  # that share large loops; 0: as many as there are processors
-
-    def set_run_functions_eagerly(self, value: bool) -> None:
-        self.run_functions_eagerly = value
-        self._update()
-
-    def watch_calls(self, watcher: Callable[[Any, Callable[[], Any]], Any] | None) -> None:
-        self.call_watcher = watcher
-        self._update()
-
-    def _update(self) -> None:
-        self.unusual_calls = self.run_functions_eagerly or self.call_watcher is not None
-
-
-flags = _Flags()
+from weft.config import (
+    experimental as experimental,
+    optimizer as optimizer,
+    threading as threading,
+)
+from weft.config.devices import (
+    LogicalDevice as LogicalDevice,
+    LogicalDeviceConfiguration as LogicalDeviceConfiguration,
+    PhysicalDevice as PhysicalDevice,
+    get_logical_device_configuration as get_logical_device_configuration,
+    get_soft_device_placement as get_soft_device_placement,
+    get_visible_devices as get_visible_devices,
+    list_logical_devices as list_logical_devices,
+    list_physical_devices as list_physical_devices,
+    set_logical_device_configuration as set_logical_device_configuration,
+    set_soft_device_placement as set_soft_device_placement,
+    set_visible_devices as set_visible_devices,
+)
+from weft.config.flags import flags as flags
+from weft.errors import _missing_name
 
 # Which tier runs functions: "auto" (NumPy first, machine code when it is worth it), "numpy",
 # "native" (compiled at the first call), or "verify" (every call also runs natively and on the
@@ -71,3 +61,7 @@ def functions_run_eagerly() -> bool:
     False
     """
     return flags.run_functions_eagerly
+
+
+def __getattr__(name: str) -> Any:
+    raise _missing_name(__name__, name, globals())

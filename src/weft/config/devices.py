@@ -1,0 +1,149 @@
+"""Devices: Weft computes on the CPU, which can have several names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+
+class PhysicalDevice(NamedTuple):
+    """A device of the machine."""
+
+    name: str
+    device_type: str
+
+
+class LogicalDevice(NamedTuple):
+    """A device under the name that `tf.device` takes."""
+
+    name: str
+    device_type: str
+
+
+class LogicalDeviceConfiguration(NamedTuple):
+    """How one logical device is set up; the fields are accepted, and have no effect on the CPU.
+
+    >>> tf.config.LogicalDeviceConfiguration().memory_limit is None
+    True
+    """
+
+    memory_limit: Any = None
+    experimental_priority: Any = None
+    experimental_device_ordinal: Any = None
+
+
+_CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
+
+
+class _Devices:
+    """What has been set."""
+
+    def __init__(self) -> None:
+        self.configurations: tuple[LogicalDeviceConfiguration, ...] | None = None
+        self.soft_placement = True
+
+
+_devices = _Devices()
+
+
+def _is_wanted(device_type: Any) -> bool:
+    if device_type is not None and not isinstance(device_type, str):
+        raise TypeError(f"tf.config: device_type must be a string or None, got {device_type!r}.")
+    return device_type in (None, "CPU")
+
+
+def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The devices of the machine that Weft can use: the CPU.
+
+    >>> tf.config.list_physical_devices("GPU")
+    []
+    """
+    return [_CPU] if _is_wanted(device_type) else []
+
+
+def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
+    """The names of devices: one for the CPU, unless it was given more.
+
+    >>> tf.config.list_logical_devices()
+    [LogicalDevice(name='/device:CPU:0', device_type='CPU')]
+    """
+    if not _is_wanted(device_type):
+        return []
+    count = len(_devices.configurations or (None,))
+    return [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(count)]
+
+
+def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The devices that are used: the CPU.
+
+    >>> tf.config.get_visible_devices()
+    [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
+    """
+    return list_physical_devices(device_type)
+
+
+def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
+    """Says which devices are to be used; the CPU must be among them if it is spoken of.
+
+    >>> tf.config.set_visible_devices([], "GPU")
+    """
+    wanted = list(devices) if isinstance(devices, (list, tuple)) and devices != _CPU else [devices]
+    for device in wanted:
+        _check_device(device)
+    if _is_wanted(device_type) and not wanted:
+        raise ValueError("tf.config.set_visible_devices: the CPU is needed; nothing else computes.")
+
+
+def _check_device(device: Any) -> None:
+    if device != _CPU:
+        raise ValueError(
+            f"tf.config: {device!r} is no device; tf.config.list_physical_devices() gives {[_CPU]}."
+        )
+
+
+def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
+    """Gives a device several names, as many as there are configurations.
+
+    >>> cpu = tf.config.list_physical_devices("CPU")[0]
+    >>> one = tf.config.LogicalDeviceConfiguration()
+    >>> tf.config.set_logical_device_configuration(cpu, [one, one])
+    >>> [device.name for device in tf.config.list_logical_devices()]
+    ['/device:CPU:0', '/device:CPU:1']
+    >>> tf.config.set_logical_device_configuration(cpu, [one])
+    """
+    _check_device(device)
+    given: Sequence[Any] = logical_devices if isinstance(logical_devices, (list, tuple)) else ()
+    if not given or not all(isinstance(item, LogicalDeviceConfiguration) for item in given):
+        raise ValueError(
+            "tf.config.set_logical_device_configuration: logical_devices must be a list of "
+            f"tf.config.LogicalDeviceConfiguration, got {logical_devices!r}."
+        )
+    _devices.configurations = tuple(given)
+
+
+def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfiguration] | None:
+    """What `set_logical_device_configuration` has set for a device, None if nothing was.
+
+    >>> cpu = tf.config.list_physical_devices("CPU")[0]
+    >>> len(tf.config.get_logical_device_configuration(cpu) or [1])
+    1
+    """
+    _check_device(device)
+    return None if _devices.configurations is None else list(_devices.configurations)
+
+
+def set_soft_device_placement(enabled: bool) -> None:
+    """Whether ops may run on another device than they were asked to: remembered, without effect.
+
+    >>> tf.config.set_soft_device_placement(True)
+    """
+    _devices.soft_placement = bool(enabled)
+
+
+def get_soft_device_placement() -> bool:
+    """What `set_soft_device_placement` has set.
+
+    >>> tf.config.get_soft_device_placement()
+    True
+    """
+    return _devices.soft_placement

@@ -1,0 +1,36 @@
+"""Settings that are read on every call of a traced function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class _Flags:
+    """Read on every call of a traced function, so plain attributes of one object."""
+
+    __slots__ = (
+        "call_watcher", "deterministic", "run_functions_eagerly", "threads", "unusual_calls",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.run_functions_eagerly = False
+        # Told of calls of traced functions: watcher(concrete function, call) -> call()'s result.
+        self.call_watcher: Callable[[Any, Callable[[], Any]], Any] | None = None
+        self.unusual_calls = False  # whether one of the two above is set
+        self.deterministic = False
+        self.threads = 0  # that share large loops; 0: as many as there are processors
+
+    def set_run_functions_eagerly(self, value: bool) -> None:
+        self.run_functions_eagerly = value
+        self._update()
+
+    def watch_calls(self, watcher: Callable[[Any, Callable[[], Any]], Any] | None) -> None:
+        self.call_watcher = watcher
+        self._update()
+
+    def _update(self) -> None:
+        self.unusual_calls = self.run_functions_eagerly or self.call_watcher is not None
+
+
+flags = _Flags()

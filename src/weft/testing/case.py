@@ -1,0 +1,233 @@
+"""`tf.test.TestCase`: unittest's, with assertions about tensors and arrays."""
+
+# ruff: noqa: N802, PT009, PT027 - unittest's way of naming and of asserting
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import unittest
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from weft import nest
+from weft.core.composite import CompositeTensor
+from weft.core.dtypes import as_dtype
+from weft.core.tensor import Tensor
+from weft.errors import OpError
+from weft.ops.random import streams
+
+Array = np.ndarray[Any, Any]
+
+# How far apart numbers of a dtype may be: (rtol, atol).
+_TOLERANCES = {"float16": (1e-3, 1e-3), "bfloat16": (1e-2, 1e-2), "float32": (1e-6, 1e-6)}
+
+
+class TestCase(unittest.TestCase):
+    """Base class of tests. The global seed is set before each test.
+
+    >>> class MyTest(tf.test.TestCase):
+    ...     def test_sum(self):
+    ...         self.assertAllClose(tf.reduce_sum([1.0, 2.0]), 3.0)
+    >>> unittest = __import__("unittest")
+    >>> MyTest("test_sum").run().wasSuccessful()
+    True
+    """
+
+    def setUp(self) -> None:
+        """Sets the global seed, so that tests do not depend on their order."""
+        super().setUp()
+        streams.set_seed(87654321)
+
+    def evaluate(self, tensors: Any) -> Any:
+        """The values of tensors in a nest, as NumPy arrays."""
+        return nest.map_structure(_value, tensors)
+
+    def get_temp_dir(self) -> str:
+        """A directory of this test, which is gone after it."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return folder.name
+
+    @contextlib.contextmanager
+    def cached_session(self, *_: Any, **__: Any) -> Iterator[TestCase]:
+        """Programs of TensorFlow 1 open a session; ops run at once, so there is nothing to open."""
+        yield self
+
+    session = cached_session
+
+    # --- equal, close ----------------------------------------------------------------------
+
+    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+        """The same shape and the same elements; NaN equals NaN."""
+        a, b = self._same_shape(a, b, msg)
+        same = a == b
+        if a.dtype.kind in "fc" and b.dtype.kind in "fc":
+            same = same | (np.isnan(a) & np.isnan(b))
+        self._all(same, a, b, "not equal", msg)
+
+    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+        """At least one element differs."""
+        try:
+            self.assertAllEqual(a, b)
+        except AssertionError:
+            return
+        self.fail(msg or "The two values are equal at all places.")
+
+    def assertAllClose(
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
+        """Nests of arrays whose elements differ by at most `atol + rtol * |b|`."""
+        if nest.is_nested(a) and nest.is_nested(b) and _is_structure(a):
+            nest.assert_same_structure(a, b, check_types=False)
+            for x, y in zip(nest.flatten(a), nest.flatten(b), strict=True):
+                self.assertAllClose(x, y, rtol, atol, msg)
+            return
+        a, b = self._same_shape(a, b, msg)
+        close = np.isclose(_wide(a), _wide(b), rtol=rtol, atol=atol, equal_nan=True)
+        self._all(close, a, b, f"not close (rtol={rtol}, atol={atol})", msg)
+
+    def assertAllCloseAccordingToType(
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
+        """Close with the tolerance of the less exact of both dtypes."""
+        for x in (_array(a), _array(b)):
+            least = _TOLERANCES.get(x.dtype.name, (0.0, 0.0))
+            rtol, atol = max(rtol, least[0]), max(atol, least[1])
+        self.assertAllClose(a, b, rtol, atol, msg)
+
+    def assertNotAllClose(
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
+        """At least one element differs by more than the tolerance."""
+        try:
+            self.assertAllClose(a, b, rtol, atol)
+        except AssertionError:
+            return
+        self.fail(msg or "The two values are close at all places.")
+
+    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
+        """Two numbers that differ by at most `err`."""
+        if not (f1 == f2 or abs(f1 - f2) <= err):
+            self.fail(msg or f"{f1} and {f2} differ by more than {err}.")
+
+    def assertArrayNear(
+        self, farray1: Any, farray2: Any, err: float, msg: str | None = None
+    ) -> None:
+        """Arrays whose elements differ by at most `err`."""
+        self.assertAllClose(farray1, farray2, rtol=0.0, atol=err, msg=msg)
+
+    # --- bounds ----------------------------------------------------------------------------
+
+    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
+        """Every element is greater."""
+        self._compare(a, comparison_target, np.greater, ">")
+
+    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
+        """Every element is greater, or equal."""
+        self._compare(a, comparison_target, np.greater_equal, ">=")
+
+    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
+        """Every element is less."""
+        self._compare(a, comparison_target, np.less, "<")
+
+    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
+        """Every element is less, or equal."""
+        self._compare(a, comparison_target, np.less_equal, "<=")
+
+    def assertAllInRange(
+        self,
+        target: Any,
+        lower_bound: Any,
+        upper_bound: Any,
+        open_lower_bound: bool = False,
+        open_upper_bound: bool = False,
+    ) -> None:
+        """Every element lies between two bounds."""
+        (self.assertAllGreater if open_lower_bound else self.assertAllGreaterEqual)(
+            target, lower_bound
+        )
+        (self.assertAllLess if open_upper_bound else self.assertAllLessEqual)(target, upper_bound)
+
+    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+        """Every element is one of a set."""
+        rest = set(_array(target).reshape(-1).tolist()) - set(expected_set)
+        if rest:
+            self.fail(f"{sorted(rest)} are not in the set {expected_set!r}.")
+
+    # --- types, shapes, errors -------------------------------------------------------------
+
+    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
+        """Two arrays or tensors of the same shape."""
+        a, b = tuple(input_a.shape), tuple(input_b.shape)
+        if a != b:
+            self.fail(msg or f"The shapes {a} and {b} are not equal.")
+
+    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
+        """An array or tensor of the dtype."""
+        found, wanted = as_dtype(_array(target).dtype), as_dtype(expected_dtype)
+        if found is not wanted:
+            self.fail(f"The dtype is {found.name}, expected {wanted.name}.")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
+        """A context in which an error of an op must be raised, with a text that matches."""
+        return self.assertRaisesWithPredicateMatch(OpError, expected_err_re_or_predicate)
+
+    @contextlib.contextmanager
+    def assertRaisesWithPredicateMatch(
+        self, exception_type: Any, expected_err_re_or_predicate: Any
+    ) -> Iterator[None]:
+        """A context in which an exception must be raised that matches a text or a predicate."""
+        if not callable(expected_err_re_or_predicate):
+            with self.assertRaisesRegex(exception_type, expected_err_re_or_predicate):
+                yield
+            return
+        with self.assertRaises(exception_type) as caught:
+            yield
+        self.assertTrue(expected_err_re_or_predicate(caught.exception), repr(caught.exception))
+
+    # --- helpers ---------------------------------------------------------------------------
+
+    def _same_shape(self, a: Any, b: Any, msg: str | None) -> tuple[Array, Array]:
+        a, b = _array(a), _array(b)
+        if a.shape != b.shape:
+            self.fail(msg or f"Shapes differ: {a.shape} and {b.shape}.\n{a!r}\n{b!r}")
+        return a, b
+
+    def _all(self, good: Any, a: Array, b: Array, what: str, msg: str | None) -> None:
+        good = np.asarray(good)
+        if good.all():
+            return
+        bad = np.argwhere(~good)
+        first = tuple(bad[0].tolist())
+        where = f" at {list(first)}" if first else ""
+        text = f"{len(bad)} of {good.size} elements are {what}: the first{where} are "
+        text += f"{a[first]!r} and {b[first]!r}."
+        self.fail(f"{msg}: {text}" if msg else text)
+
+    def _compare(self, a: Any, target: Any, good: Any, sign: str) -> None:
+        a, target = _array(a), _array(target)
+        a, target = np.broadcast_arrays(a, target)
+        self._all(good(a, target), a, target, f"not {sign} the target", None)
+
+
+def _is_structure(value: Any) -> bool:
+    return isinstance(value, dict) or any(
+        nest.is_nested(v) or isinstance(v, (Tensor, np.ndarray)) for v in nest.flatten(value)
+    )
+
+
+def _wide(x: Array) -> Array:
+    return x if x.dtype.kind in "biufc" and x.dtype.itemsize > 2 else x.astype(np.float64)
+
+
+def _value(x: Any) -> Any:
+    return x.numpy() if hasattr(x, "numpy") else x
+
+
+def _array(x: Any) -> Array:
+    if isinstance(x, CompositeTensor):
+        raise TypeError(f"Compare the parts of a {type(x).__name__}, or a tensor made of it.")
+    return np.asarray(_value(x))
