@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import struct
 import time
+from typing import Any
 
+import numpy as np
+
+from weft.core import dtypes
 from weft.core.wire import bytes_field, varint, varint_field
 
 _FILE_VERSION = b"brain.Event:2"
@@ -20,6 +24,16 @@ def event(content: bytes, step: int | None = None) -> bytes:
 def file_start() -> bytes:
     """The event every file begins with."""
     return event(bytes_field(3, _FILE_VERSION) + bytes_field(10, bytes_field(1, _WRITER)))
+
+
+def tensor_message(array: np.ndarray[Any, Any]) -> bytes:
+    """An array as a serialized TensorProto, directly: every summary passes here."""
+    dtype = dtypes.from_numpy(array.dtype)
+    sizes = b"".join([bytes_field(2, varint_field(1, size)) for size in array.shape])
+    head = varint_field(1, dtype.as_datatype_enum) + bytes_field(2, sizes)
+    if dtype is dtypes.string:
+        return head + b"".join([bytes_field(8, text) for text in array.flat])
+    return head + bytes_field(4, array.tobytes())
 
 
 def summary_event(tag: str, tensor: bytes, metadata: bytes, step: int) -> bytes:

@@ -13,7 +13,6 @@ from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, EagerTensor, Tensor
 from weft.errors import DTypeError
 from weft.graph.names import name_scope
-from weft.graph.tensor_proto import make_tensor_proto
 from weft.ops import rules
 from weft.ops.control.branch import cond
 from weft.ops.math import casting
@@ -52,8 +51,8 @@ def _write_kernel(
     number: int,
 ) -> Array:
     if record:
-        stored = make_tensor_proto(EagerTensor(xp.asarray(_FORMS[form](xp.asarray(data), number))))
-        writer.append(events.summary_event(tag, stored.SerializeToString(), metadata, int(step)))
+        stored = events.tensor_message(xp.asarray(_FORMS[form](xp.asarray(data), number)))
+        writer.append(events.summary_event(tag, stored, metadata, int(step)))
     return xp.asarray(bool(record))
 
 
