@@ -142,12 +142,24 @@ class Program:
 
     def _assembly(self, schedule: Schedule, at: int, step: Assembly) -> None:
         source = step.target if step.part is None else step.part.source
-        if source.size == 0:
+        if source.size == 0 or self._is_in_place(schedule, step):
             return
         self.work += source.size // 4
         name = self.module.new_name("part")
         nests.emit_assembly(self.module, schedule, at, name)
         self.line(f"call i1 @{name}(ptr %t)")
+
+    def _is_in_place(self, schedule: Schedule, step: Assembly) -> bool:
+        """Whether a part already lies where it has to go: a variable that is updated."""
+        if step.part is None or not step.part.is_whole:
+            return False
+        source = self.memory.get(id(step.part.source))
+        target = self.memory[id(step.target)]
+        return (
+            isinstance(step.part.source, Stored)
+            and source is not None
+            and source.final is target.final
+        )
 
     # --- lines of the main function ----------------------------------------------------------
 

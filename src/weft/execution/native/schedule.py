@@ -187,7 +187,12 @@ class Schedule:
         readers = self._readers.get(id(target), [])
         if any(step > at or (step == at and not same) for step, same in readers):
             return False
-        if any(step >= self._begun.get(id(value), at + 1) for step, _ in readers):
+        begun = self._begun.get(id(value), at + 1)
+        # Updates of a variable may happen in its own memory: what is read there first is written.
+        if any(
+            step >= begun and not (same and step == begun and _updated_by(value) is target)
+            for step, same in readers
+        ):
             return False
         del self._scratch[id(value)]
         buffer.moved_to = self.memory[id(target)]
@@ -320,7 +325,11 @@ class Schedule:
         at = len(self.steps)
         self.steps.extend(pieces)
         last = len(self.steps) - 1
+        updated = _updated_by(value)
         for operand in value.operands:
+            if operand is updated:
+                self._note_reader(operand, at, same_place=True)
+                continue
             leaves = self._leaves[id(operand)]
             if id(operand) in self.kept:
                 leaves = {id(operand): (operand, False)}
@@ -397,6 +406,14 @@ class Schedule:
         inner += [[*s.partial.values()] for s in self.steps if isinstance(s, Nest)]
         inner += [[s.doubt] for s in self.steps if isinstance(s, Nest) and s.doubt is not None]
         return [*[b for _, b in self._scratch.values()], *[b for bs in inner for b in bs]]
+
+
+def _updated_by(value: Value) -> Value | None:
+    """What an assembled value is an update of, if that lies in memory."""
+    if not isinstance(value, Assembled) or not value.parts or not value.parts[0].is_whole:
+        return None
+    source = value.parts[0].source
+    return source if isinstance(source, Stored) else None
 
 
 def _has_room(nest: Any, cost: int) -> bool:

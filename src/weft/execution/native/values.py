@@ -161,7 +161,7 @@ class Reduced(Value):
 class Part:
     """A piece of an assembled value: where each element of it goes."""
 
-    __slots__ = ("combination", "others", "place", "source")
+    __slots__ = ("combination", "is_whole", "others", "place", "source")
 
     def __init__(
         self,
@@ -169,8 +169,11 @@ class Part:
         place: Callable[[ElementSource, Index], Index],
         others: Sequence[Value] = (),
         combination: str | None = None,
+        *,
+        is_whole: bool = False,
     ) -> None:
         self.source, self.place, self.others = source, place, tuple(others)
+        self.is_whole = is_whole  # every element goes where it is in the source
         # How it joins what lies there; places may then repeat.
         self.combination = combination
 

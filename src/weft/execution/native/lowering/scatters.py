@@ -32,8 +32,9 @@ def _wide(x: Value) -> Value:
     return x if x.dtype is dtypes.int64 else apply("cast", x, dtype=dtypes.int64)
 
 
-def _identity(source: Any, index: Index) -> Index:
-    return index
+def _whole(x: Value) -> Part:
+    """What is there before the updates."""
+    return Part(x, lambda source, index: index, is_whole=True)
 
 
 def check_range(lowering: Any, node: Node, rows: Value, sizes: Value) -> None:
@@ -105,7 +106,7 @@ def _tensor_scatter(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     combination = _COMBINATIONS[node.op.name.removeprefix("TensorScatter")]
     if combination == "subtract":
         updates, combination = apply("negative", updates), "add"
-    parts = [Part(x, _identity), _slices(updates, rows, combination)]
+    parts = [_whole(x), _slices(updates, rows, combination)]
     return Assembled(x.dtype, x.shape, node.name, parts, None)
 
 
@@ -133,7 +134,7 @@ def _resource_scatter(lowering: Any, node: Node, inputs: list[Any]) -> None:
     wanted = (*rows.shape, *old.shape[1:])
     if updates.shape != wanted:
         updates = broadcast(updates, wanted)  # one update for all places
-    parts = [Part(old, _identity), _rows(updates, rows, 0, combination)]
+    parts = [_whole(old), _rows(updates, rows, 0, combination)]
     lowering.assign(cell, Assembled(old.dtype, old.shape, node.name, parts, None))
 
 
