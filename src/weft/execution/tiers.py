@@ -113,6 +113,8 @@ class TieredPlan:
         return self.run(*values) if self._compile(values) else self.numpy(*values)
 
     def _compile(self, values: Sequence[Any]) -> bool:
+        if any(isinstance(v, VariableCell) and v.data is None for v in values):
+            return False  # a variable without a value: NumPy tells the user
         refusal = importlib.import_module("weft.execution.native.values").NotCompilableError
         try:
             # Only when it is needed: LLVM takes a tenth of a second to load.

@@ -187,6 +187,36 @@ def test_threads_that_compile_at_the_same_time() -> None:
         np.testing.assert_allclose(result, np.sin(x.numpy()) * (i % 4), rtol=1e-6)
 
 
+def test_results_do_not_depend_on_the_number_of_threads(program: Program) -> None:
+    out, _ = program(
+        """
+        import sys
+        import numpy as np
+        import weft as tf
+
+        @tf.function(jit_compile=True)
+        def f(x):
+            y = tf.sin(x) * 3.0 + x
+            return tf.reduce_sum(y), tf.reduce_mean(y * y), tf.reduce_max(y, 0), y
+
+        shape = (300, 4001)
+        x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+        if len(sys.argv) > 1:  # each number of threads needs a process of its own
+            tf.config.threading.set_intra_op_parallelism_threads(int(sys.argv[1]))
+            sys.stdout.buffer.write(b"".join(t.numpy().tobytes() for t in f(x)))
+        else:
+            import hashlib, subprocess
+            runs = [subprocess.Popen([sys.executable, __file__, n], stdout=-1) for n in "123"]
+            print(len({hashlib.sha256(run.communicate()[0]).hexdigest() for run in runs}))
+            assert not any(run.returncode for run in runs)
+            wanted = np.sin(x, dtype=np.float64) * 3 + x
+            np.testing.assert_allclose(f(x)[0], wanted.sum(), rtol=1e-4)
+            np.testing.assert_allclose(f(x)[3], wanted, rtol=1e-5, atol=1e-5)
+        """
+    )
+    assert out == "1\n"
+
+
 # --- forks --------------------------------------------------------------------------------------
 
 FORK = """

@@ -113,9 +113,9 @@ def test_random_graphs_find_the_bug(broken_tanh: None, capsys: pytest.CaptureFix
     assert "1 graphs, 1 disagreements" in out
 
 
-@pytest.mark.parametrize("first", [0, 10, 20, 30])
+@pytest.mark.parametrize("first", [0, 8, 16, 24])
 def test_random_graphs_agree(first: int) -> None:
-    for seed in range(first, first + 10):
+    for seed in range(first, first + 8):
         assert native_graphs.check_graph(seed) is None
 
 
