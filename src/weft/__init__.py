@@ -436,7 +436,7 @@ __version__ = "0.1.0"
 
 
 # Parts that few programs use are imported when they are.
-_LAZY = ("raw_ops", "test")
+_LAZY = ("experimental", "raw_ops", "test")
 
 
 def __getattr__(name: str) -> _Any:

@@ -1,0 +1,487 @@
+"""Making arrays; their shape; joining, splitting and picking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import weft as tf
+from weft.experimental.numpy.promotion import as_dtype, asarray, promoted, result_type
+
+# --- making ------------------------------------------------------------------------------------
+
+
+def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> tf.Tensor:
+    """A tensor of numbers, lists or arrays, with NumPy's default dtypes.
+
+    >>> tf.experimental.numpy.array([1.5, 2]).dtype
+    tf.float64
+    """
+    x = asarray(val, dtype)
+    return tf.reshape(x, [1] * (ndmin - x.ndim) + list(x.shape)) if x.ndim < ndmin else x
+
+
+def _sizes(shape: Any) -> Any:
+    return shape if isinstance(shape, (list, tuple, tf.Tensor)) else [shape]
+
+
+def zeros(shape: Any, dtype: Any = float) -> tf.Tensor:
+    """An array of zeros.
+
+    >>> tf.experimental.numpy.zeros(2).numpy()
+    array([0., 0.])
+    """
+    return tf.zeros(_sizes(shape), as_dtype(dtype))
+
+
+def ones(shape: Any, dtype: Any = float) -> tf.Tensor:
+    """An array of ones.
+
+    >>> tf.experimental.numpy.ones(2).numpy()
+    array([1., 1.])
+    """
+    return tf.ones(_sizes(shape), as_dtype(dtype))
+
+
+def zeros_like(a: Any, dtype: Any = None) -> tf.Tensor:
+    """An array of zeros in the shape of another.
+
+    >>> tf.experimental.numpy.zeros_like([1, 2]).numpy()
+    array([0, 0])
+    """
+    return tf.zeros_like(asarray(a, dtype))
+
+
+def ones_like(a: Any, dtype: Any = None) -> tf.Tensor:
+    """An array of ones in the shape of another.
+
+    >>> tf.experimental.numpy.ones_like([1, 2]).numpy()
+    array([1, 1])
+    """
+    return tf.ones_like(asarray(a, dtype))
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> tf.Tensor:
+    """An array of one value.
+
+    >>> tf.experimental.numpy.full((2,), 7).numpy()
+    array([7, 7])
+    """
+    return tf.broadcast_to(asarray(fill_value, dtype), _sizes(shape))
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None) -> tf.Tensor:
+    """An array of one value in the shape and dtype of another.
+
+    >>> tf.experimental.numpy.full_like([1, 2], 7).numpy()
+    array([7, 7])
+    """
+    x = asarray(a)
+    return tf.broadcast_to(asarray(fill_value, x.dtype if dtype is None else dtype), tf.shape(x))
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> tf.Tensor:
+    """Ones on a diagonal, zeros elsewhere.
+
+    >>> tf.experimental.numpy.eye(2).numpy()
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    return tf.constant(np.eye(N, M, k, as_dtype(dtype).numpy_dtype))
+
+
+def identity(n: int, dtype: Any = float) -> tf.Tensor:
+    """The identity matrix.
+
+    >>> tf.experimental.numpy.identity(1).numpy()
+    array([[1.]])
+    """
+    return eye(n, dtype=dtype)
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> tf.Tensor:
+    """Numbers from start (included) to stop (not included), step apart.
+
+    >>> tf.experimental.numpy.arange(1, 7, 2).numpy()
+    array([1, 3, 5])
+    """
+    if stop is None:
+        start, stop = 0, start
+    kind = result_type(*[asarray(v) for v in (start, stop, step)])
+    first, last, delta = [asarray(v, kind) for v in (start, stop, step)]
+    out = tf.range(first, last, delta)
+    return out if dtype is None else tf.cast(out, as_dtype(dtype))
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = float,
+    axis: int = 0,
+) -> Any:
+    """Numbers that are evenly spaced between two bounds.
+
+    >>> tf.experimental.numpy.linspace(0, 1, 3).numpy()
+    array([0. , 0.5, 1. ])
+    """
+    first, last = [asarray(v, float) for v in (start, stop)]
+    parts = num - 1 if endpoint else num
+    step = (last - first) / np.maximum(parts, 1)
+    shape = [num] + [1] * max(first.ndim, last.ndim)
+    out = first + tf.reshape(tf.range(num, dtype=tf.float64), shape) * step
+    out = tf.cast(moveaxis(out, 0, axis) if axis else out, as_dtype(dtype))
+    return (out, step) if retstep else out
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> tf.Tensor:
+    """Powers of a base with exponents that are evenly spaced.
+
+    >>> tf.experimental.numpy.logspace(0, 2, 3).numpy()
+    array([  1.,  10., 100.])
+    """
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
+    return tf.cast(tf.pow(tf.constant(base, tf.float64), exponents), as_dtype(dtype or float))
+
+
+def meshgrid(*xi: Any, indexing: str = "xy") -> list[tf.Tensor]:
+    """Coordinates of the points of a grid.
+
+    >>> [m.shape for m in tf.experimental.numpy.meshgrid([1, 2, 3], [4, 5])]
+    [TensorShape([2, 3]), TensorShape([2, 3])]
+    """
+    return list(tf.meshgrid(*[asarray(x) for x in xi], indexing=indexing))
+
+
+def diag(v: Any, k: int = 0) -> tf.Tensor:
+    """A matrix with a diagonal, or the diagonal of a matrix.
+
+    >>> tf.experimental.numpy.diag([1, 2]).numpy()
+    array([[1, 0],
+           [0, 2]])
+    """
+    x = asarray(v)
+    if x.ndim not in (1, 2):
+        raise ValueError(f"diag: v must have one or two axes, got shape {x.shape}.")
+    return tf.linalg.diag(x, k=k) if x.ndim == 1 else tf.linalg.diag_part(x, k=k)
+
+
+def tril(m: Any, k: int = 0) -> tf.Tensor:
+    """A matrix with zeros above a diagonal.
+
+    >>> tf.experimental.numpy.tril([[1, 2], [3, 4]]).numpy()
+    array([[1, 0],
+           [3, 4]])
+    """
+    x = asarray(m)
+    rows, columns = tf.range(x.shape[-2])[:, None], tf.range(x.shape[-1])
+    return tf.where(columns - rows <= k, x, tf.zeros([], x.dtype))
+
+
+def triu(m: Any, k: int = 0) -> tf.Tensor:
+    """A matrix with zeros below a diagonal.
+
+    >>> tf.experimental.numpy.triu([[1, 2], [3, 4]]).numpy()
+    array([[1, 2],
+           [0, 4]])
+    """
+    x = asarray(m)
+    return x - tril(x, k - 1)
+
+
+# --- shape -------------------------------------------------------------------------------------
+
+
+def ndim(a: Any) -> int:
+    """The number of axes.
+
+    >>> tf.experimental.numpy.ndim([[1]])
+    2
+    """
+    return asarray(a).ndim
+
+
+def shape(a: Any) -> tuple[int | None, ...]:
+    """The sizes of the axes.
+
+    >>> tf.experimental.numpy.shape([[1, 2]])
+    (1, 2)
+    """
+    return tuple(asarray(a).shape.as_list())
+
+
+def size(a: Any, axis: int | None = None) -> Any:
+    """The number of elements, or the size of an axis.
+
+    >>> tf.experimental.numpy.size([[1, 2]])
+    2
+    """
+    x = asarray(a)
+    return x.shape.num_elements() if axis is None else x.shape[axis]
+
+
+def reshape(a: Any, newshape: Any, order: str = "C") -> tf.Tensor:
+    """The elements in another shape.
+
+    >>> tf.experimental.numpy.reshape([1, 2, 3, 4], (2, -1)).shape
+    TensorShape([2, 2])
+    """
+    if order != "C":
+        raise ValueError(f"reshape: order must be 'C', got {order!r}.")
+    return tf.reshape(asarray(a), _sizes(newshape))
+
+
+def ravel(a: Any) -> tf.Tensor:
+    """The elements in one axis.
+
+    >>> tf.experimental.numpy.ravel([[1, 2], [3, 4]]).numpy()
+    array([1, 2, 3, 4])
+    """
+    return tf.reshape(asarray(a), [-1])
+
+
+def transpose(a: Any, axes: Any = None) -> tf.Tensor:
+    """The axes in another order, by default reversed.
+
+    >>> tf.experimental.numpy.transpose([[1, 2]]).shape
+    TensorShape([2, 1])
+    """
+    return tf.transpose(asarray(a), axes)
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> tf.Tensor:
+    """Two axes exchanged.
+
+    >>> tf.experimental.numpy.swapaxes([[1, 2]], 0, 1).shape
+    TensorShape([2, 1])
+    """
+    x = asarray(a)
+    order = np.arange(x.ndim)
+    order[[axis1, axis2]] = order[[axis2, axis1]]
+    return tf.transpose(x, order.tolist())
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> tf.Tensor:
+    """Axes moved to other places.
+
+    >>> tf.experimental.numpy.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
+    TensorShape([3, 4, 2])
+    """
+    x = asarray(a)
+    order = np.moveaxis(np.empty(range(1, x.ndim + 1), np.bool_), source, destination).shape
+    return tf.transpose(x, [n - 1 for n in order])
+
+
+def expand_dims(a: Any, axis: int) -> tf.Tensor:
+    """A new axis of size one.
+
+    >>> tf.experimental.numpy.expand_dims([1, 2], 0).shape
+    TensorShape([1, 2])
+    """
+    return tf.expand_dims(asarray(a), axis)
+
+
+def squeeze(a: Any, axis: Any = None) -> tf.Tensor:
+    """The array without axes of size one.
+
+    >>> tf.experimental.numpy.squeeze([[1, 2]]).shape
+    TensorShape([2])
+    """
+    return tf.squeeze(asarray(a), axis)
+
+
+def broadcast_to(array: Any, shape: Any) -> tf.Tensor:
+    """The array repeated to a shape.
+
+    >>> tf.experimental.numpy.broadcast_to([1, 2], (2, 2)).numpy()
+    array([[1, 2],
+           [1, 2]])
+    """
+    return tf.broadcast_to(asarray(array), _sizes(shape))
+
+
+def flip(m: Any, axis: Any = None) -> tf.Tensor:
+    """The elements along axes in reversed order.
+
+    >>> tf.experimental.numpy.flip([1, 2, 3]).numpy()
+    array([3, 2, 1])
+    """
+    x = asarray(m)
+    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+    return tf.reverse(x, list(axes))
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> tf.Tensor:
+    """The elements shifted along axes; those that leave come back at the other end.
+
+    >>> tf.experimental.numpy.roll([1, 2, 3], 1).numpy()
+    array([3, 1, 2])
+    """
+    x = asarray(a)
+    if axis is None:
+        return tf.reshape(tf.roll(tf.reshape(x, [-1]), shift, 0), tf.shape(x))
+    return tf.roll(x, shift, axis)
+
+
+# --- joining, splitting, picking ---------------------------------------------------------------
+
+
+def concatenate(arys: Sequence[Any], axis: int | None = 0) -> tf.Tensor:
+    """Arrays joined along an axis.
+
+    >>> tf.experimental.numpy.concatenate([[1, 2], [3.5]]).numpy()
+    array([1. , 2. , 3.5])
+    """
+    parts = promoted(*arys)
+    return tf.concat([ravel(p) for p in parts], 0) if axis is None else tf.concat(parts, axis)
+
+
+def stack(arrays: Sequence[Any], axis: int = 0) -> tf.Tensor:
+    """Arrays joined along a new axis.
+
+    >>> tf.experimental.numpy.stack([[1, 2], [3, 4]]).shape
+    TensorShape([2, 2])
+    """
+    return tf.stack(promoted(*arrays), axis)
+
+
+def vstack(tup: Sequence[Any]) -> tf.Tensor:
+    """Arrays joined as rows.
+
+    >>> tf.experimental.numpy.vstack([[1, 2], [3, 4]]).shape
+    TensorShape([2, 2])
+    """
+    return tf.concat([tf.reshape(p, [1, -1]) if p.ndim < 2 else p for p in promoted(*tup)], 0)
+
+
+def hstack(tup: Sequence[Any]) -> tf.Tensor:
+    """Arrays joined along their second axis, vectors along their only one.
+
+    >>> tf.experimental.numpy.hstack([[1, 2], [3]]).numpy()
+    array([1, 2, 3])
+    """
+    parts = [tf.reshape(p, [-1]) if p.ndim == 0 else p for p in promoted(*tup)]
+    return tf.concat(parts, 0 if parts[0].ndim == 1 else 1)
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[tf.Tensor]:
+    """The array cut into equal parts, or at places.
+
+    >>> [part.numpy().tolist() for part in tf.experimental.numpy.split([1, 2, 3], [1])]
+    [[1], [2, 3]]
+    """
+    x = asarray(ary)
+    if isinstance(indices_or_sections, int):
+        return list(tf.split(x, indices_or_sections, axis))
+    places = np.clip([0, *indices_or_sections, x.shape[axis]], 0, x.shape[axis])
+    return list(tf.split(x, np.maximum(np.diff(places), 0).tolist(), axis))
+
+
+def tile(a: Any, reps: Any) -> tf.Tensor:
+    """The array repeated as a whole.
+
+    >>> tf.experimental.numpy.tile([1, 2], 2).numpy()
+    array([1, 2, 1, 2])
+    """
+    x = asarray(a)
+    times = list(reps) if isinstance(reps, (list, tuple)) else [reps]
+    rank = max(x.ndim, len(times))
+    x = tf.reshape(x, [1] * (rank - x.ndim) + list(x.shape))
+    return tf.tile(x, [1] * (rank - len(times)) + times)
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> tf.Tensor:
+    """Each element repeated.
+
+    >>> tf.experimental.numpy.repeat([1, 2], 2).numpy()
+    array([1, 1, 2, 2])
+    """
+    return tf.repeat(asarray(a), repeats, axis)
+
+
+def take(
+    a: Any, indices: Any, axis: int | None = None, out: None = None, mode: str = "clip"
+) -> tf.Tensor:
+    """Elements (or slices along an axis) by number; numbers too large are cut, or wrapped.
+
+    >>> tf.experimental.numpy.take([10, 20, 30], [2, 0, 9]).numpy()
+    array([30, 10, 30])
+    """
+    if out is not None or mode not in ("clip", "wrap"):
+        raise ValueError(f"take: out must be None and mode 'clip' or 'wrap', got {mode!r}.")
+    x, places = asarray(a), tf.cast(asarray(indices), tf.int64)
+    if axis is None:
+        x, axis = tf.reshape(x, [-1]), 0
+    count = tf.cast(tf.shape(x)[axis], tf.int64)
+    inside = tf.clip_by_value(places, 0, count - 1) if mode == "clip" else places % count
+    return tf.gather(x, inside, axis=axis)
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None) -> tf.Tensor:
+    """Elements by number along an axis, row by row.
+
+    >>> tf.experimental.numpy.take_along_axis([[3, 1], [2, 4]], [[1], [0]], 1).numpy()
+    array([[1],
+           [2]])
+    """
+    x, places = asarray(arr), tf.cast(asarray(indices), tf.int64)
+    if axis is None:
+        return tf.gather(tf.reshape(x, [-1]), tf.reshape(places, [-1]))
+    last = x.ndim - 1
+    x, places = swapaxes(x, axis, last), swapaxes(places, axis, last)
+    return swapaxes(tf.gather(x, places, batch_dims=last), axis, last)
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """x where the condition holds, else y; the places where it holds if both are left out.
+
+    >>> tf.experimental.numpy.where([True, False], 1, 2.5).numpy()
+    array([1. , 2.5])
+    """
+    holds = tf.cast(asarray(condition), tf.bool)
+    if x is None and y is None:
+        return nonzero(holds)
+    if x is None or y is None:
+        raise ValueError("where: x and y must both be given, or both be left out.")
+    first, second = promoted(x, y)
+    return tf.where(holds, first, second)
+
+
+def nonzero(a: Any) -> list[tf.Tensor]:
+    """The indices of elements that are not zero, one vector for each axis.
+
+    >>> [i.numpy().tolist() for i in tf.experimental.numpy.nonzero([[0, 1], [2, 0]])]
+    [[0, 1], [1, 0]]
+    """
+    x = asarray(a)
+    return tf.unstack(tf.where(tf.cast(x, tf.bool)), x.ndim, axis=1)
+
+
+def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> tf.Tensor:
+    """The array with a border of constant values, or of its own reflected.
+
+    >>> tf.experimental.numpy.pad([1, 2], 1).numpy()
+    array([0, 1, 2, 0])
+    """
+    x = asarray(array)
+    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    fill = kwargs.pop("constant_values", 0)
+    if kwargs or mode not in ("constant", "reflect", "symmetric"):
+        raise ValueError(
+            f"pad: mode must be 'constant', 'reflect' or 'symmetric', got {mode!r} with {kwargs}."
+        )
+    if mode != "constant":
+        return tf.pad(x, widths, mode.upper())
+    return tf.pad(x, widths, constant_values=tf.cast(asarray(fill), x.dtype))

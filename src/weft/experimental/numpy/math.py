@@ -1,0 +1,221 @@
+"""Functions of arrays element by element, and products."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import weft as tf
+from weft.experimental.numpy.promotion import (
+    asarray,
+    binary,
+    float_binary,
+    float_unary,
+    floating,
+    logical,
+    promoted,
+    unary,
+)
+
+
+def _bools_as_ints(op: Any, for_bools: Any) -> Any:
+    """An op of numbers that is another one for truth values."""
+    return lambda x, y: for_bools(x, y) if x.dtype is tf.bool else op(x, y)
+
+
+add = binary("add", _bools_as_ints(tf.add, tf.logical_or))
+subtract = binary("subtract", tf.subtract)
+multiply = binary("multiply", _bools_as_ints(tf.multiply, tf.logical_and))
+divide = true_divide = float_binary("true_divide", tf.divide)
+floor_divide = binary("floor_divide", tf.math.floordiv)
+mod = remainder = binary("remainder", tf.math.floormod)
+power = binary("power", tf.pow)
+float_power = float_binary("float_power", tf.pow)
+maximum = binary("maximum", tf.maximum)
+minimum = binary("minimum", tf.minimum)
+hypot = float_binary("hypot", lambda x, y: tf.sqrt(x * x + y * y))
+arctan2 = float_binary("arctan2", tf.atan2)
+logaddexp = float_binary("logaddexp", lambda x, y: tf.reduce_logsumexp(tf.stack(_spread(x, y)), 0))
+nextafter = float_binary("nextafter", tf.math.nextafter)
+heaviside = float_binary("heaviside", lambda x, h: tf.where(x == 0, h, tf.cast(x > 0, x.dtype)))
+equal = binary("equal", tf.equal)
+not_equal = binary("not_equal", tf.not_equal)
+greater = binary("greater", tf.greater)
+greater_equal = binary("greater_equal", tf.greater_equal)
+less = binary("less", tf.less)
+less_equal = binary("less_equal", tf.less_equal)
+logical_and = logical("logical_and", tf.logical_and)
+logical_or = logical("logical_or", tf.logical_or)
+logical_xor = logical("logical_xor", tf.math.logical_xor)
+logical_not = logical("logical_not", tf.logical_not)
+bitwise_and = binary("bitwise_and", lambda x, y: x & y)
+bitwise_or = binary("bitwise_or", lambda x, y: x | y)
+bitwise_xor = binary("bitwise_xor", lambda x, y: x ^ y)
+bitwise_not = unary("bitwise_not", lambda x: ~x)
+
+abs = absolute = unary("absolute", lambda x: x if x.dtype is tf.bool else tf.abs(x))
+negative = unary("negative", tf.negative)
+positive = unary("positive", tf.identity)
+sign = unary("sign", tf.sign)
+square = unary("square", tf.square)
+reciprocal = float_unary("reciprocal", tf.math.reciprocal)
+sqrt = float_unary("sqrt", tf.sqrt)
+cbrt = float_unary("cbrt", lambda x: tf.sign(x) * tf.abs(x) ** (1 / 3))
+exp = float_unary("exp", tf.exp)
+exp2 = float_unary("exp2", lambda x: 2**x)
+expm1 = float_unary("expm1", tf.math.expm1)
+log = float_unary("log", tf.math.log)
+log2 = float_unary("log2", lambda x: tf.math.log(x) / math.log(2))
+log10 = float_unary("log10", lambda x: tf.math.log(x) / math.log(10))
+log1p = float_unary("log1p", tf.math.log1p)
+sin = float_unary("sin", tf.sin)
+cos = float_unary("cos", tf.cos)
+tan = float_unary("tan", tf.tan)
+arcsin = float_unary("arcsin", tf.asin)
+arccos = float_unary("arccos", tf.acos)
+arctan = float_unary("arctan", tf.atan)
+sinh = float_unary("sinh", tf.sinh)
+cosh = float_unary("cosh", tf.cosh)
+tanh = float_unary("tanh", tf.tanh)
+arcsinh = float_unary("arcsinh", tf.asinh)
+arccosh = float_unary("arccosh", tf.acosh)
+arctanh = float_unary("arctanh", tf.atanh)
+deg2rad = float_unary("deg2rad", lambda x: x * (math.pi / 180))
+rad2deg = float_unary("rad2deg", lambda x: x * (180 / math.pi))
+floor = float_unary("floor", tf.floor)
+ceil = float_unary("ceil", tf.math.ceil)
+fix = float_unary("fix", lambda x: tf.where(x < 0, tf.math.ceil(x), tf.floor(x)))
+isnan = float_unary("isnan", tf.math.is_nan)
+isinf = float_unary("isinf", tf.math.is_inf)
+isfinite = float_unary("isfinite", tf.math.is_finite)
+real = unary("real", tf.math.real)
+imag = unary("imag", tf.math.imag)
+conj = conjugate = unary("conjugate", tf.math.conj)
+angle = unary("angle", lambda x: tf.math.angle(floating(x)))
+
+
+def _spread(x: Any, y: Any) -> list[Any]:
+    shape = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(y))
+    return [tf.broadcast_to(x, shape), tf.broadcast_to(y, shape)]
+
+
+def around(a: Any, decimals: int = 0) -> tf.Tensor:
+    """Numbers rounded to a number of decimals, halves to the even one.
+
+    >>> tf.experimental.numpy.around([1.25, 2.349], 1).numpy()
+    array([1.2, 2.3])
+    """
+    x = asarray(a)
+    if x.dtype.is_integer and decimals >= 0:
+        return x
+    scale = 10.0**decimals
+    return tf.cast(tf.round(floating(x) * scale) / scale, x.dtype)
+
+
+round = around
+
+
+def clip(a: Any, a_min: Any, a_max: Any) -> tf.Tensor:
+    """Numbers cut to bounds, of which one may be None.
+
+    >>> tf.experimental.numpy.clip([1, 5, 9], 2, 8).numpy()
+    array([2, 5, 8])
+    """
+    out = asarray(a)
+    if a_min is not None:
+        out = maximum(out, a_min)
+    return out if a_max is None else minimum(out, a_max)
+
+
+def isclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> tf.Tensor:
+    """Whether numbers differ by at most `atol + rtol * |b|`.
+
+    >>> tf.experimental.numpy.isclose([1.0, 2.0], [1.0, 2.1]).numpy()
+    array([ True, False])
+    """
+    x, y = [floating(v) for v in promoted(a, b)]
+    close = tf.equal(x, y) | (tf.abs(x - y) <= tf.cast(atol + rtol * tf.abs(y), x.dtype))
+    return close | (isnan(x) & isnan(y)) if equal_nan else close
+
+
+def allclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> tf.Tensor:
+    """Whether all numbers are close.
+
+    >>> bool(tf.experimental.numpy.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9]))
+    True
+    """
+    return tf.reduce_all(isclose(a, b, rtol, atol, equal_nan))
+
+
+def matmul(x1: Any, x2: Any) -> tf.Tensor:
+    """The matrix product; vectors are rows on the left and columns on the right.
+
+    >>> tf.experimental.numpy.matmul([[1, 2], [3, 4]], [5, 6]).numpy()
+    array([17, 39])
+    """
+    x, y = promoted(x1, x2)
+    if x.ndim == 0 or y.ndim == 0:
+        raise ValueError("matmul: x1 and x2 must not be scalars; use multiply.")
+    if x.ndim == 1 and y.ndim == 1:
+        return tf.reduce_sum(x * y)
+    if x.ndim == 1:
+        return tf.matmul(x[None], y)[..., 0, :]
+    return tf.matmul(x, y[:, None])[..., 0] if y.ndim == 1 else tf.matmul(x, y)
+
+
+def dot(a: Any, b: Any) -> tf.Tensor:
+    """The sum of products over the last axis of a and the last but one of b.
+
+    >>> tf.experimental.numpy.dot([1, 2], [3, 4]).numpy()
+    np.int64(11)
+    """
+    x, y = promoted(a, b)
+    if x.ndim == 0 or y.ndim == 0:
+        return x * y
+    return tf.tensordot(x, y, [[x.ndim - 1], [max(y.ndim - 2, 0)]])
+
+
+def outer(a: Any, b: Any) -> tf.Tensor:
+    """All products of two elements.
+
+    >>> tf.experimental.numpy.outer([1, 2], [3, 4]).numpy()
+    array([[3, 4],
+           [6, 8]])
+    """
+    x, y = promoted(a, b)
+    return tf.reshape(x, [-1, 1]) * tf.reshape(y, [1, -1])
+
+
+def inner(a: Any, b: Any) -> tf.Tensor:
+    """The sum of products over the last axes.
+
+    >>> tf.experimental.numpy.inner([[1, 2]], [[3, 4], [5, 6]]).numpy()
+    array([[11, 17]])
+    """
+    x, y = promoted(a, b)
+    if x.ndim == 0 or y.ndim == 0:
+        return x * y
+    return tf.tensordot(x, y, [[x.ndim - 1], [y.ndim - 1]])
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> tf.Tensor:
+    """The sum of products over several axes.
+
+    >>> tf.experimental.numpy.tensordot([[1, 2]], [[3], [4]], 1).numpy()
+    array([[11]])
+    """
+    x, y = promoted(a, b)
+    return tf.tensordot(x, y, axes)
+
+
+def einsum(subscripts: str, *operands: Any) -> tf.Tensor:
+    """Einstein's sum convention.
+
+    >>> tf.experimental.numpy.einsum("ij->j", [[1, 2], [3, 4]]).numpy()
+    array([4, 6])
+    """
+    return tf.einsum(subscripts, *promoted(*operands))

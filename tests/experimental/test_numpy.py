@@ -1,0 +1,178 @@
+"""tf.experimental.numpy against NumPy: values, shapes and dtypes, eagerly and in functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+tnp = tf.experimental.numpy
+
+I = np.array([[3, -1, 2], [0, 5, 4]])
+F = np.array([[0.5, -0.25, 0.75], [0.1, 0.2, -0.9]])
+F32 = F.astype(np.float32)
+I8 = np.array([[1, 2, 3], [4, 5, 6]], np.int8)
+B = np.array([[True, False, True], [False, False, True]])
+C = np.array([1 + 2j, -0.5j])
+V = np.array([3, 1, 2])
+
+# A call on the arrays, written with `np`: it must mean the same for both libraries.
+CASES: list[Any] = [
+    *[
+        (lambda np, x, f=f: getattr(np, f)(x), [x])
+        for f in "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh exp exp2 expm1 "
+        "deg2rad rad2deg floor ceil fix isnan isinf isfinite absolute sign square negative "
+        "logical_not cbrt".split()
+        for x in (F, F32)
+    ],
+    *[
+        (lambda np, x, f=f: getattr(np, f)(x), [np.abs(F) + 1])
+        for f in "sqrt log log2 log10 log1p arccosh reciprocal".split()
+    ],
+    *[
+        (lambda np, x, y, f=f: getattr(np, f)(x, y), [x, y])
+        for f in "add subtract multiply true_divide maximum minimum equal not_equal greater "
+        "greater_equal less less_equal logical_and logical_or logical_xor hypot arctan2 "
+        "logaddexp".split()
+        for x, y in ((I, F), (I8, F32), (F32, I), (I, 2), (F32, 1.5), (2.5, I))
+        if f != "logaddexp" or np.ndim(y)
+    ],
+    *[
+        (lambda np, x, y, f=f: getattr(np, f)(x, y), [x, y])
+        for f in ("floor_divide", "remainder", "power", "bitwise_and", "bitwise_or", "bitwise_xor")
+        for x, y in ((np.abs(I), 3), (np.abs(I), I8))
+    ],
+    *[
+        (lambda np, x, f=f, axis=axis: getattr(np, f)(x, axis=axis), [x])
+        for f in "sum prod mean var std max min all any ptp argmax argmin cumsum cumprod".split()
+        for x in (I, F, F32, I8)
+        for axis in (None, 0, 1, -1)
+    ],
+    *[(lambda np, x, f=f: getattr(np, f)(x, 1), [F]) for f in ("sort", "argsort")],
+    *[
+        (lambda np, x, f=f: getattr(np, f)(x, axis=0, keepdims=True), [I])
+        for f in "sum mean max all".split()
+    ],
+    *[(lambda np, x, k=k: np.tril(x, k) + np.triu(x, k), [I]) for k in (-1, 0, 2)],
+    (lambda np, x: np.add(x, x), [B]),
+    (lambda np, x: np.multiply(x, x), [B]),
+    (lambda np, x: np.sum(x), [B]),
+    (lambda np, x: np.count_nonzero(x, axis=1), [I]),
+    (lambda np, x: np.around(x, 1), [F]),
+    (lambda np, x: np.around(x), [I]),
+    (lambda np, x: np.clip(x, 0, 1.5), [I]),
+    (lambda np, x: np.clip(x, None, 2), [I]),
+    (lambda np, x: np.average(x, axis=1, weights=[1, 2, 3]), [I]),
+    (lambda np, x: np.isclose(x, x + 1e-9), [F]),
+    (lambda np, x: np.allclose(x, x + 1), [F]),
+    (lambda np, x: np.real(x) + np.imag(x) + np.angle(x), [C]),
+    (lambda np, x: np.conj(x), [C]),
+    (lambda np, x, y: np.matmul(x, np.transpose(y)), [I, F]),
+    (lambda np, x, y: np.matmul(x, y), [I, V]),
+    (lambda np, x, y: np.matmul(y, np.transpose(x)), [I, V]),
+    (lambda np, x: np.matmul(x, x), [V]),
+    (lambda np, x, y: np.dot(x, y), [I, V]),
+    (lambda np, x, y: np.outer(x, y), [V, F]),
+    (lambda np, x, y: np.inner(x, y), [I, F]),
+    (lambda np, x, y: np.tensordot(x, y, 2), [I, F]),
+    (lambda np, x: np.einsum("ij,kj->ik", x, x), [I]),
+    (lambda np: np.array([1, 2.5]), []),
+    (lambda np: np.add(np.zeros((2, 3)), np.ones(3, dtype=np.int32)), []),
+    (lambda np: np.full((2, 2), 7), []),
+    (lambda np, x: np.full_like(x, 7), [F32]),
+    (lambda np, x: np.ones_like(x) + np.zeros_like(x), [I8]),
+    (lambda np: np.eye(2, 3, 1), []),
+    (lambda np: np.identity(2), []),
+    (lambda np: np.arange(5), []),
+    (lambda np: np.arange(1, 4, 0.5), []),
+    (lambda np: np.linspace(1, 2, 5), []),
+    (lambda np: np.linspace(1, 2, 5, endpoint=False), []),
+    (lambda np: np.logspace(0, 2, 3), []),
+    (lambda np, x: np.meshgrid(x, x)[1], [V]),
+    (lambda np, x: np.diag(x, 1), [V]),
+    (lambda np, x: np.diag(x[:, :2]), [I]),
+    (lambda np, x: np.ravel(x), [I]),
+    (lambda np, x: np.reshape(x, (3, -1)), [I]),
+    (lambda np, x: np.swapaxes(x, 0, 1), [I]),
+    (lambda np, x: np.moveaxis(x[None], 0, -1), [I]),
+    (lambda np, x: np.squeeze(np.expand_dims(x, 1)), [I]),
+    (lambda np, x: np.broadcast_to(x, (2, 3)), [V]),
+    (lambda np, x: np.flip(x), [I]),
+    (lambda np, x: np.flip(x, 1), [I]),
+    (lambda np, x: np.roll(x, 1), [I]),
+    (lambda np, x: np.roll(x, 1, 1), [I]),
+    (lambda np, x, y: np.concatenate([x, y]), [I, F]),
+    (lambda np, x, y: np.concatenate([x, y], axis=None), [I, F32]),
+    (lambda np, x, y: np.stack([x, y], 1), [I, F]),
+    (lambda np, x: np.vstack([x, x]), [V]),
+    (lambda np, x: np.hstack([x, x]), [I]),
+    (lambda np, x: np.split(x, 3, axis=1)[1], [I]),
+    (lambda np, x: np.split(x, [1, 2], axis=1)[2], [I]),
+    (lambda np, x: np.tile(x, (2, 1, 2)), [I]),
+    (lambda np, x: np.repeat(x, 2, axis=1), [I]),
+    (lambda np, x: np.take(x, [5, 0], mode="clip"), [V]),
+    (lambda np, x: np.take(x, [4, -1], axis=1, mode="wrap"), [I]),
+    (lambda np, x: np.take_along_axis(x, np.argsort(x, 0), 0), [I]),
+    (lambda np, x, y: np.where(x > 1, x, y), [I, F]),
+    (lambda np, x: np.where(x)[1], [I]),
+    (lambda np, x: np.nonzero(x)[0], [I]),
+    (lambda np, x: np.pad(x, ((1, 0), (0, 2)), "constant", constant_values=9), [I]),
+    (lambda np, x: np.pad(x, 1, "reflect"), [I]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_like_numpy(number: int) -> None:
+    call, arguments = CASES[number]
+    with np.errstate(divide="ignore"):
+        expected = np.asarray(call(np, *arguments))
+    tensors = [tf.constant(a) if isinstance(a, np.ndarray) else a for a in arguments]
+    eager = call(tnp, *tensors)
+    traced = tf.function(lambda: call(tnp, *tensors))()
+    for found in (eager, traced):
+        value = found.numpy()
+        wanted = expected
+        if wanted.dtype == np.float16:  # NumPy's floats of int8; Weft's are float64
+            wanted = np.asarray(call(np, *[np.asarray(a, np.float64) for a in arguments]))
+            assert np.asarray(value).dtype == np.float64
+        else:
+            assert np.asarray(value).dtype == wanted.dtype
+        np.testing.assert_allclose(value, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_dtypes() -> None:
+    assert tnp.asarray(3).dtype is tf.int64
+    assert tnp.asarray([1.5]).dtype is tf.float64
+    assert tnp.asarray(tf.constant(1.5)).dtype is tf.float32
+    assert tnp.array([tf.constant(1), 2.5]).dtype is tf.float64
+    assert tnp.sum(I8).dtype is tf.int64
+    assert tnp.sum(I8, dtype=tnp.float32).dtype is tf.float32
+    assert tnp.result_type(tf.uint64, tf.int64) is tf.float64
+    assert tnp.shape(I) == (2, 3)
+    assert (tnp.ndim(I), tnp.size(I)) == (2, 6)
+
+
+def test_gradients() -> None:
+    x = tnp.array([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tnp.sum(tnp.add(tnp.square(x), 3))
+    np.testing.assert_array_equal(tape.gradient(y, x), [2.0, 4.0])
+
+
+def test_wrong_use() -> None:
+    with pytest.raises(
+        AttributeError, match=r"tf\.experimental\.numpy\.concatenat .*'concatenate'"
+    ):
+        _ = tnp.concatenat
+    with pytest.raises(ValueError, match="order must be 'C'"):
+        tnp.reshape(I, (6,), order="F")
+    with pytest.raises(ValueError, match="mode must be"):
+        tnp.pad(I, 1, "edge")
+    with pytest.raises(ValueError, match="out is not supported"):
+        tnp.mean(I, out=I)
+    with pytest.raises(TypeError, match="does not take a RaggedTensor"):
+        tnp.sin(tf.ragged.constant([[1.0], []]))
