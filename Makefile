@@ -7,7 +7,7 @@ BASE   := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test format bench clean
+.PHONY: demo test format bench reference clean
 
 demo: $(BASE)
 	$(BIN)/python examples/demo.py
@@ -24,6 +24,9 @@ format: $(DEV)
 
 bench: $(BASE)
 	$(BIN)/python -m benchmarks
+
+reference: $(BASE)
+	$(BIN)/python docs/generate_reference.py
 
 clean:
 	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

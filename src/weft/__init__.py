@@ -99,6 +99,12 @@ from weft.core.tensor import (
     is_symbolic_tensor as is_symbolic_tensor,
     is_tensor as is_tensor,
 )
+from weft.data.optional import (
+    OptionalSpec as OptionalSpec,
+)
+from weft.data.structure import (
+    NoneTensorSpec as NoneTensorSpec,
+)
 from weft.function.explain import (
     explain as explain,
 )
@@ -113,6 +119,7 @@ from weft.graph.ir import (
     Node as Operation,
 )
 from weft.graph.names import (
+    get_current_name_scope as get_current_name_scope,
     name_scope as name_scope,
 )
 from weft.graph.tensor_proto import (

@@ -1,9 +1,12 @@
 """`tf.dtypes`: element types and conversions between them."""
 
+from typing import Any as _Any
+
 from weft.core.dtypes import (
     DType as DType,
     as_dtype as as_dtype,
     bfloat16 as bfloat16,
+    bool_ as bool,
     complex64 as complex64,
     complex128 as complex128,
     double as double,
@@ -23,5 +26,13 @@ from weft.core.dtypes import (
     uint64 as uint64,
     variant as variant,
 )
+from weft.core.missing import missing_name as _missing_name
 from weft.ops.math.casting import cast as cast
+from weft.ops.math.clipping import saturate_cast as saturate_cast
 from weft.ops.math.complex_parts import complex as complex
+
+__all__ = ["bool"]
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

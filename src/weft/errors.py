@@ -11,6 +11,7 @@ Every class carries `.message`, `.op`, `.node_def`, `.error_code` and `.location
 import difflib
 import linecache
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any
 
 OK = 0
@@ -285,11 +286,18 @@ def error_code_from_exception_type(cls: type[BaseException]) -> int:
 
 
 def _missing_name(module: str, name: str, known: Iterable[str]) -> AttributeError:
-    """An AttributeError that names the nearest thing there is."""
-    shown = f"{module.replace('weft', 'tf', 1)}.{name}"
+    """An AttributeError that says whether TensorFlow has a name, and which is the nearest here."""
     if name.startswith("_"):
         return AttributeError(f"module {module!r} has no attribute {name!r}")
+    namespace = module.removeprefix("weft").removeprefix(".")
+    shown = ".".join(filter(None, ("tf", namespace, name)))
+    theirs = import_module("weft.tensorflow_names").NAMES.get(namespace)
+    whether = "(yet)" if theirs is None or name in theirs.split() else "(nor does TensorFlow)"
     public = [other for other in known if not other.startswith("_")]
     near = difflib.get_close_matches(name, public, n=1, cutoff=0.75)
     hint = f" The nearest name is {near[0]!r}." if near else ""
-    return AttributeError(f"Weft does not have {shown} (yet).{hint}", name=name)
+    return AttributeError(f"Weft does not have {shown} {whether}.{hint}", name=name)
+
+
+def __getattr__(name: str) -> Any:
+    raise _missing_name(__name__, name, globals())

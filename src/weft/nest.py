@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from weft.errors import _missing_name
+
 __all__ = [
     "assert_same_structure",
     "flatten",
@@ -495,3 +497,7 @@ def _wrong_count(structure: Any, flat_sequence: Sequence[Any], expand: bool) -> 
         f"The structure {reprlib.repr(structure)} has {expected} "
         f"{'leaf' if expected == 1 else 'leaves'}, but `flat_sequence` has {len(flat_sequence)}."
     )
+
+
+def __getattr__(name: str) -> Any:
+    raise _missing_name(__name__, name, globals())

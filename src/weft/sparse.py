@@ -14,6 +14,7 @@ from weft.ops.sparse.arithmetic import (
     reduce_max as reduce_max,
     reduce_sum as reduce_sum,
     segment_mean as segment_mean,
+    segment_sqrt_n as segment_sqrt_n,
     segment_sum as segment_sum,
     softmax as softmax,
     to_indicator as to_indicator,

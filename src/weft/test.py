@@ -59,6 +59,15 @@ def is_built_with_rocm() -> bool:
     return False
 
 
+def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: _Any = None) -> bool:
+    """Whether there is a GPU that Weft can use: no.
+
+    >>> tf.test.is_gpu_available()
+    False
+    """
+    return False
+
+
 def is_built_with_xla() -> bool:
     """Whether Weft uses XLA: no, it compiles functions itself.
 

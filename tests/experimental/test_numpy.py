@@ -121,6 +121,12 @@ CASES: list[Any] = [
     (lambda np, x: np.nonzero(x)[0], [I]),
     (lambda np, x: np.pad(x, ((1, 0), (0, 2)), "constant", constant_values=9), [I]),
     (lambda np, x: np.pad(x, 1, "reflect"), [I]),
+    (lambda np, x: np.diff(x), [I]),
+    (lambda np, x: np.diff(x, 1, 0), [I]),
+    (lambda np, x: np.append(x, x, 0), [I]),
+    (lambda np: np.atleast_2d(5), []),
+    (lambda np, x: np.atleast_1d(x), [I]),
+    (lambda np, x: np.array_equal(x, x), [I]),
 ]
 
 

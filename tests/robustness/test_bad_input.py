@@ -302,7 +302,12 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("sparse.map_values", op=tf.abs, args=(SPARSE,))
     rows("sparse.eye", num_rows=np.array(3))
     rows("sparse.to_indicator", sp_input=SPARSE, vocab_size=5)
-    rows("sparse.segment_sum sparse.segment_mean", data=F, indices=W[:2], segment_ids=W[:2])
+    rows(
+        "sparse.segment_sum sparse.segment_mean sparse.segment_sqrt_n",
+        data=F,
+        indices=W[:2],
+        segment_ids=W[:2],
+    )
     rows("sets.difference sets.intersection sets.union", a=I, b=I[:, :2])
     rows("sets.size", a=SPARSE)
     rows("edit_distance", hypothesis=SPARSE, truth=SPARSE)

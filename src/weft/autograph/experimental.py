@@ -6,7 +6,9 @@ import enum
 import functools
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Any as _Any
+
+from weft.core.missing import missing_name as _missing_name
 
 
 class Feature(enum.Enum):
@@ -56,3 +58,7 @@ def set_loop_options(
     >>> for i in range(2):
     ...     tf.autograph.experimental.set_loop_options(maximum_iterations=10)
     """
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

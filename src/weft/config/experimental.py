@@ -10,12 +10,17 @@ from weft.config.devices import (
     get_visible_devices as get_visible_devices,
     list_logical_devices as list_logical_devices,
     list_physical_devices as list_physical_devices,
+    set_logical_device_configuration as set_virtual_device_configuration,
     set_visible_devices as set_visible_devices,
 )
 from weft.config.flags import flags as _flags
 from weft.errors import _missing_name
 
-__all__ = ["VirtualDeviceConfiguration", "get_virtual_device_configuration"]
+__all__ = [
+    "VirtualDeviceConfiguration",
+    "get_virtual_device_configuration",
+    "set_virtual_device_configuration",
+]
 
 
 def enable_op_determinism() -> None:

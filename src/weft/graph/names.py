@@ -75,3 +75,13 @@ class name_scope:  # noqa: N801 - TensorFlow's name
 
     def __exit__(self, *exc_info: object) -> None:
         state.name_scope = self._outer.pop()
+
+
+def get_current_name_scope() -> str:
+    """The name scope that is open, "" if there is none.
+
+    >>> with tf.name_scope("layer1"):
+    ...     print(tf.get_current_name_scope())
+    layer1
+    """
+    return state.name_scope.rstrip("/")

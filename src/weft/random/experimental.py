@@ -1,5 +1,8 @@
 """`tf.random.experimental`: names that `tf.random` has by now, and shuffling by a seed."""
 
+from typing import Any as _Any
+
+from weft.core.missing import missing_name as _missing_name
 from weft.ops.random.algorithms import (
     Algorithm as Algorithm,
 )
@@ -20,3 +23,7 @@ from weft.ops.random.stateless import (
 
 stateless_fold_in = _fold_in
 stateless_split = _split
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing_name(__name__, name, globals())

@@ -25,11 +25,16 @@ from weft.core.dtypes import (
 from weft.core.missing import missing_name as _missing_name
 from weft.core.tensor import Tensor as ndarray
 from weft.experimental.numpy.arrays import (
+    append as append,
     arange as arange,
     array as array,
+    array_equal as array_equal,
+    atleast_1d as atleast_1d,
+    atleast_2d as atleast_2d,
     broadcast_to as broadcast_to,
     concatenate as concatenate,
     diag as diag,
+    diff as diff,
     expand_dims as expand_dims,
     eye as eye,
     flip as flip,

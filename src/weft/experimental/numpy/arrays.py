@@ -485,3 +485,55 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> tf
     if mode != "constant":
         return tf.pad(x, widths, mode.upper())
     return tf.pad(x, widths, constant_values=tf.cast(asarray(fill), x.dtype))
+
+
+def diff(a: Any, n: int = 1, axis: int = -1) -> tf.Tensor:
+    """Differences between neighbours along an axis, taken n times.
+
+    >>> tf.experimental.numpy.diff([1, 4, 9]).numpy()
+    array([3, 5])
+    """
+    x = asarray(a)
+    for _ in range(n):
+        x = swapaxes(x, axis, x.ndim - 1)
+        x = swapaxes(x[..., 1:] - x[..., :-1], axis, x.ndim - 1)
+    return x
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> tf.Tensor:
+    """An array with others behind it, along an axis or flat.
+
+    >>> tf.experimental.numpy.append([1, 2], [3]).numpy()
+    array([1, 2, 3])
+    """
+    return concatenate([arr, values], axis)
+
+
+def atleast_1d(a: Any) -> tf.Tensor:
+    """The array, with an axis if it has none.
+
+    >>> tf.experimental.numpy.atleast_1d(5).numpy()
+    array([5])
+    """
+    return array(a, ndmin=1)
+
+
+def atleast_2d(a: Any) -> tf.Tensor:
+    """The array, with two axes if it has fewer.
+
+    >>> tf.experimental.numpy.atleast_2d([5]).numpy()
+    array([[5]])
+    """
+    return array(a, ndmin=2)
+
+
+def array_equal(a1: Any, a2: Any) -> tf.Tensor:
+    """Whether two arrays have the same shape and elements.
+
+    >>> bool(tf.experimental.numpy.array_equal([1, 2], [1, 2.0]))
+    True
+    """
+    x, y = promoted(a1, a2)
+    if not x.shape.is_compatible_with(y.shape):
+        return tf.constant(False)
+    return tf.reduce_all(tf.equal(x, y))

@@ -263,6 +263,31 @@ def segment_sum(
     return _segments("segment_sum", ops, data, indices, segment_ids, num_segments)
 
 
+def segment_sqrt_n(
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The sums of rows picked by number, divided by the root of how many there are.
+
+    >>> tf.sparse.segment_sqrt_n([[1.0], [3.0], [5.0], [7.0]], [0, 1, 2, 3], [0, 0, 0, 0]).numpy()
+    array([[8.]], dtype=float32)
+    """
+    total = segment_sum(data, indices, segment_ids, num_segments)
+    ones = fill.ones(shapes.shape(convert_to_tensor(indices)), total.dtype)
+    ids = convert_to_tensor(segment_ids)
+    if num_segments is None:
+        count = sorted_segments.segment_sum(ones, ids)
+    else:
+        count = segments.unsorted_segment_sum(ones, ids, num_segments)
+    inner = shapes.expand_dims(shapes.rank(total) - 1, 0)
+    root = unary.sqrt(arithmetic.maximum(count, 1))
+    return total / shapes.reshape(root, joining.concat([[-1], fill.fill(inner, 1)], 0))
+
+
 def segment_mean(
     data: Any,
     indices: Any,
