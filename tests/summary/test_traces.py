@@ -100,6 +100,7 @@ def test_run_graph(tmp_path: Path) -> None:
 
 
 def test_wrong_use(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("WARNING", logger="weft")
     with pytest.raises(ValueError, match="there is no trace. Begin one with"):
         tf.summary.trace_export("x", step=0)
     tf.summary.trace_on()
