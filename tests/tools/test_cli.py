@@ -31,6 +31,19 @@ def free(x, n=2):
     return x
 
 
+@tf.function(input_signature=[tf.TensorSpec([None])])
+def any_length(x):
+    return tf.exp(x) * x
+
+
+variable = tf.Variable([1.0, 2.0])
+
+
+@tf.function
+def add_to(v):
+    v.assign_add(tf.exp(v) * 2.0)
+
+
 def plain(x):
     return x + 1
 
@@ -86,6 +99,10 @@ def test_code(file: str, capsys: pytest.CaptureFixture[str]) -> None:
         capsys, "code", f"{file}::free", "--stage", "native", "--arg", "tf.TensorSpec([None])"
     )
     assert "There is no native code: it is made for known sizes" in text
+    text = output(capsys, "code", f"{file}::any_length", "--stage", "native", "--arg", "[1.0, 2.0]")
+    assert "define" in text
+    text = output(capsys, "code", f"{file}::add_to", "--stage", "native", "--arg", "variable")
+    assert "define" in text
 
 
 def test_graph(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +133,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     [
         (["explain", "FILE"], "Name a function as FILE::function"),
         (["explain", "nowhere.py::f"], "There is no file nowhere.py"),
-        (["explain", "FILE::sigend"], "'sigend'. Its traced functions are: free, signed"),
+        (["explain", "FILE::sigend"], "'sigend'. Its traced functions are: add_to, any_length"),
         (["explain", "FILE::model.stop"], "has no 'stop'"),
         (["explain", "FILE::number"], "is no function but 3"),
         (["explain", "FILE::free"], "Give each as --arg"),

@@ -356,7 +356,7 @@ class Function:
         if self._input_signature is not None and not args and not kwargs:
             args = self._input_signature.specs
         values, _ = self._bind(args, kwargs)
-        return self._find_or_trace(values, _values_or_none(values))
+        return self._find_or_trace(values, values_or_none(values))
 
     def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Callable[..., str]:
         """A function of a stage that tells what the function becomes for these arguments.
@@ -369,7 +369,7 @@ class Function:
         """
         concrete = self.get_concrete_function(*args, **kwargs)
         values, _ = self._bind(args, kwargs)
-        leaves = _values_or_none(values)
+        leaves = values_or_none(values)
         if leaves is None:
             raise ValueError(
                 "experimental_get_compiler_ir: machine code depends on shapes; pass tensors "
@@ -465,7 +465,7 @@ def _rebuild(python_function: Any, name: str, signature: Any, *options: Any) -> 
     )
 
 
-def _values_or_none(values: tuple[Any, ...]) -> list[Any] | None:
+def values_or_none(values: tuple[Any, ...]) -> list[Any] | None:
     """The values that go into the graph, None if some are only described by specs."""
     leaves: list[Any] = []
     try:

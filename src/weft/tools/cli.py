@@ -77,7 +77,8 @@ def _code(options: argparse.Namespace) -> int:
         elif stage == "generated":
             print(code.generated_code(target.concrete(options.arg)))
         else:
-            print(code.native_code(target.concrete(options.arg)))
+            inputs = target.inputs(options.arg)
+            print(code.native_code(target.concrete(options.arg), inputs))
     return 0
 
 

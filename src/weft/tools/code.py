@@ -24,15 +24,15 @@ def generated_code(concrete: ConcreteFunction) -> str:
     return plan_of(concrete.graph).source
 
 
-def native_code(concrete: ConcreteFunction) -> str:
-    """The LLVM code of a trace; says why, where there is none."""
+def native_code(concrete: ConcreteFunction, inputs: list[Any] | None = None) -> str:
+    """The LLVM code of a trace for some inputs; says why, where there is none."""
     plan = plan_of(concrete.graph)
     if plan.compiled:
         return str(plan.compiled[0].text)
     try:
-        kinds = [_Kind.of(x) for x in concrete.graph.inputs]
+        given = [_Kind.of(x) for x in concrete.graph.inputs] if inputs is None else inputs
         captured = [t._value for t in concrete.captured_inputs if isinstance(t, EagerTensor)]
-        made = compile_graph(plan.graph, [*kinds, *captured], whole=False)
+        made = compile_graph(plan.graph, [*given, *captured], whole=False)
     except NotCompilableError as error:
         return f"; There is no native code: {error}."
     return made.text
@@ -50,6 +50,6 @@ class _Kind:
         if not shape.is_fully_defined():
             raise NotCompilableError(
                 f"it is made for known sizes, and the shape of {tensor.node.name!r} is "
-                f"{shape}; give arguments of known shapes with --arg"
+                f"{shape}; give values (--arg 'tf.zeros([2, 3])')"
             )
         return cls(tensor.dtype.numpy_dtype, tuple([size for size in shape if size is not None]))

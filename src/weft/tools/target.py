@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.function.concrete import ConcreteFunction
 from weft.function.methods import BoundFunction
-from weft.function.polymorphic import Function, function
+from weft.function.polymorphic import Function, function, values_or_none
 
 
 class TargetError(Exception):
@@ -57,6 +57,13 @@ class Target:
         values = [self._value(text) for text in arguments]
         found: ConcreteFunction = self.function.get_concrete_function(*values)
         return found
+
+    def inputs(self, arguments: list[str]) -> list[Any] | None:
+        """What goes into the graph for these arguments; None where only their types are given."""
+        if not arguments:
+            return None
+        bound, _ = self.function._bind(tuple([self._value(text) for text in arguments]), {})
+        return values_or_none(bound)
 
     def _without_arguments(self) -> ConcreteFunction:
         traces = self.function._list_all_concrete_functions()
