@@ -121,6 +121,10 @@ class TieredPlan:
             native = importlib.import_module("weft.execution.native.compile")
             made = native.compile_graph(self.graph, values, whole=bool(self._jit))
         except refusal as reason:
+            # What fails on every tier is NumPy's to report, and other shapes may do better.
+            if reason.fails and self._failures < _MOST_SHAPES:
+                self._failures += 1
+                return False
             return self._refused(str(reason))
         except Exception as error:  # noqa: BLE001 - LLVM, the processor or memory: bad luck
             problem = f"{type(error).__name__}: {error}"

@@ -9,6 +9,7 @@ from weft.core.specs import TensorSpec
 from weft.core.tensor import SymbolicTensor
 from weft.errors import OpError
 from weft.execution.native.pace import breathe
+from weft.execution.native.values import NotCompilableError
 from weft.graph.ir import Graph, Node, infer
 from weft.graph.passes import optimize
 from weft.ops.array.source import placeholder_op
@@ -88,9 +89,9 @@ def _types(
         return [node.outputs[0].spec]
     try:
         return list(infer(node.op, inputs, attrs))
-    except (OpError, ValueError, TypeError):
-        # It will fail when it runs, with an error for the user; here nothing more is known.
-        return [out.spec for out in node.outputs]
+    except (OpError, ValueError, TypeError) as error:
+        # Machine code checks no shapes: it must not be made for those that do not fit.
+        raise NotCompilableError("it fails for these shapes", node, fails=True) from error
 
 
 def _nested_attrs(

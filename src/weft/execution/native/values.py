@@ -21,10 +21,11 @@ Index = tuple[Scalar, ...]
 class NotCompilableError(Exception):
     """Something has no native form; says what, why, and at which line of the user."""
 
-    def __init__(self, reason: str, node: Any = None) -> None:
+    def __init__(self, reason: str, node: Any = None, *, fails: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.node = node
+        self.fails = fails  # whether it is an error on every tier, which NumPy reports
 
     def __str__(self) -> str:
         if self.node is None:

@@ -28,9 +28,9 @@ class TierDifferenceError(AssertionError):
 
 def check(graph: Graph, values: Sequence[Any]) -> bool:
     """Runs both on copies; False if the graph cannot be compiled. Raises where they differ."""
-    specs, _ = types_of(graph, values)
-    special = specialize(graph, specs)
     try:
+        specs, _ = types_of(graph, values)
+        special = specialize(graph, specs)
         compiled = compile_graph(graph, values, whole=False)
     except NotCompilableError:
         return False

@@ -98,7 +98,7 @@ class Lowering:
         if isinstance(condition, Uniform):
             if condition.number:
                 return
-            raise NotCompilableError(f"{node.name} fails for these inputs")
+            raise NotCompilableError(f"{node.name} fails for these inputs", fails=True)
         if self.has_written:
             raise NotCompilableError(f"{node.name} may fail after a variable has been changed")
         self.program.checks.append(node)

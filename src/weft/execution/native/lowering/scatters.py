@@ -132,6 +132,8 @@ def _resource_scatter(lowering: Any, node: Node, inputs: list[Any]) -> None:
     if combination == "subtract":
         updates, combination = apply("negative", updates), "add"
     wanted = (*rows.shape, *old.shape[1:])
+    if updates.shape not in ((), wanted):
+        raise NotCompilableError(f"{node.name} fails for these shapes", fails=True)
     if updates.shape != wanted:
         updates = broadcast(updates, wanted)  # one update for all places
     parts = [_whole(old), _rows(updates, rows, 0, combination)]
