@@ -305,8 +305,8 @@ def _table() -> dict[str, dict[str, Any]]:
     rows(
         "sparse.segment_sum sparse.segment_mean sparse.segment_sqrt_n",
         data=F,
-        indices=np.array([1, 0], np.int32),
-        segment_ids=np.array([0, 1], np.int32),
+        indices=np.array([1, 0]),
+        segment_ids=np.array([0, 1]),
     )
     rows("sets.difference sets.intersection sets.union", a=I, b=I[:, :2])
     rows("sets.size", a=SPARSE)
