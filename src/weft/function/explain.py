@@ -27,7 +27,7 @@ class Explanation:
                 f"     why: {trace['why']}",
                 f"     {trace['ms']:.2f} ms, {trace['nodes']} nodes",
                 f"     called from {trace['called from']}",
-                f"     {trace['calls']} calls on the {trace['tier']} tier",
+                f"     {_use(trace)}",
             ]
             if trace["native"]:
                 lines.append(f"     {trace['native']}")
@@ -43,6 +43,12 @@ class Explanation:
         )
         title = html.escape(self.title)
         return f"<p><b>{title}</b></p><table><thead><tr>{head}</tr></thead>{rows}</table>"
+
+
+def _use(trace: dict[str, Any]) -> str:
+    if not trace["calls"]:
+        return "not called yet"
+    return f"{trace['calls']} calls on the {trace['tier']} tier"
 
 
 def _cell(value: Any) -> str:
