@@ -25,8 +25,6 @@ NAMESPACES = {
     "tf.signal": tf.signal,
     "tf.sparse": tf.sparse,
     "tf.test": tf.test,
-    "tf.config": tf.config,
-    "tf.config.threading": tf.config.threading,
     "tf.data": tf.data,
     "tf.data.experimental": tf.data.experimental,
     "tf.io": tf.io,

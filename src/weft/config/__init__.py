@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any as _Any
 
 from weft.config import (
     experimental as experimental,
@@ -63,5 +63,5 @@ def functions_run_eagerly() -> bool:
     return flags.run_functions_eagerly
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     raise _missing_name(__name__, name, globals())
