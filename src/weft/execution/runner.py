@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,17 @@ from weft.ops.dispatch import install_structured_runner
 from weft.ops.registry import Op
 
 _lock = threading.Lock()
+
+
+def _new_lock() -> None:
+    """After a fork no other thread is left that could release the old one."""
+    global _lock  # noqa: PLW0603
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
+
 # The positions of the resources that a call has to lock, for graphs that write some.
 _locked: weakref.WeakKeyDictionary[Graph, tuple[int, ...]] = weakref.WeakKeyDictionary()
 

@@ -42,6 +42,7 @@ class Program:
             out, err = process.communicate(timeout=60)
         except subprocess.TimeoutExpired:
             process.kill()
+            process.communicate()
             raise
         assert process.returncode == 0, err
         return out, err
@@ -220,7 +221,7 @@ def test_results_do_not_depend_on_the_number_of_threads(program: Program) -> Non
 # --- forks --------------------------------------------------------------------------------------
 
 FORK = """
-import os, threading, warnings
+import os, sys, threading, warnings
 import numpy as np
 import weft as tf
 warnings.simplefilter("ignore")  # Python warns of forks in processes with threads
@@ -273,9 +274,10 @@ def compile_all_the_time():
         k += 1.0
         new(k)(x)
 
+sys.setswitchinterval(1e-5)  # so that forks meet every kind of work
 thread = threading.Thread(target=compile_all_the_time)
 thread.start()
-for k in range(5):
+for k in range(10):
     child(lambda: new(-1.0 - k)(x))
 stop.set()
 thread.join()

@@ -66,6 +66,11 @@ class MachineCode:
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
 
+    def __del__(self, lock: Any = lock) -> None:  # the lock as long as the class lives
+        """Under the lock: a fork must not meet LLVM while it gives memory back."""
+        with lock:
+            self._engine = None
+
     def address(self, name: str) -> int:
         """Where a function lies."""
         with lock:
@@ -111,8 +116,9 @@ def object_code(text: str) -> bytes:
 @functools.cache
 def _machine_name() -> str:
     """What code depends on besides the text: processor, LLVM, the version of the code generator."""
-    features = llvm.get_host_cpu_features().flatten()
-    return f"{llvm.get_host_cpu_name()} {features} {llvm.llvm_version_info} {_GENERATION}"
+    with lock:
+        features = llvm.get_host_cpu_features().flatten()
+        return f"{llvm.get_host_cpu_name()} {features} {llvm.llvm_version_info} {_GENERATION}"
 
 
 def compile_text(text: str) -> MachineCode:
