@@ -122,6 +122,22 @@ PARALLEL_LOOP = "!llvm.loop !2"
 SERIAL_LOOP = "!llvm.loop !4"
 
 
+def loop_lines(stem: str, size: int, above: str, body: list[str]) -> list[str]:
+    """`for %stem in range(size)`, entered from the block `above`; ends in the block `stem.end`."""
+    return [
+        f"br label %{stem}.head",
+        f"{stem}.head:",
+        f"%{stem} = phi i64 [0, %{above}], [%{stem}.next, %{stem}.latch]",
+        *body,
+        f"br label %{stem}.latch",
+        f"{stem}.latch:",
+        f"%{stem}.next = add nuw nsw i64 %{stem}, 1",
+        f"%{stem}.more = icmp ult i64 %{stem}.next, {size}",
+        f"br i1 %{stem}.more, label %{stem}.head, label %{stem}.end, {SERIAL_LOOP}",
+        f"{stem}.end:",
+    ]
+
+
 class Builder:
     """Collects the instructions of one loop nest, by level; level 0 is outside of all loops."""
 

@@ -295,10 +295,10 @@ class NestWriter:
     def function(self, name: str) -> str:
         """The whole function; it returns whether the result is in doubt."""
         result = self._doubt()
-        head = f"define internal i1 @{name}(ptr %t) {{"
+        head = f"define internal i1 @{name}(ptr %t) #0 {{"
         begin, end = "0", ""
         if self._grain is not None:
-            head = f"define internal void @{name}(ptr %t, i64 %begin, i64 %end) {{"
+            head = f"define internal void @{name}(ptr %t, i64 %begin, i64 %end) #0 {{"
             begin, end = "%begin", "%end"
             result = self._marked_doubt(result)
         lines = [head, "entry:"]

@@ -184,7 +184,5 @@ class Program:
 
     def text(self) -> str:
         """The module."""
-        text = self.module.text()
-        if self.steps > _INLINED_STEPS:
-            text = text.replace("(ptr %t) {\nentry:\n%p", "(ptr %t) noinline {\nentry:\n%p")
-        return text
+        of_steps = "nounwind noinline" if self.steps > _INLINED_STEPS else "nounwind"
+        return f"{self.module.text()}\nattributes #0 = {{ {of_steps} }}"

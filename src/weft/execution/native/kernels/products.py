@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from weft.core import dtypes
+from weft.execution.native.builder import loop_lines
 from weft.execution.native.nests import pointer_lines
 from weft.execution.native.schedule import base_of
 from weft.execution.native.values import Kernel, Stored, Value
@@ -46,7 +47,7 @@ class Product(Kernel):
         program.line(f"call i1 @{name}(ptr %t)")
 
     def _head(self, program: Any, name: str) -> list[str]:
-        lines = [f"define internal i1 @{name}(ptr %t) {{", "entry:"]
+        lines = [f"define internal i1 @{name}(ptr %t) #0 {{", "entry:"]
         for register, value in zip(["%a0", "%b0", "%c0"], (*self.operands, *self.results)):
             lines += pointer_lines(register, program.memory[id(base_of(value))])
         return lines
@@ -140,21 +141,6 @@ class _Rows:
         self.a_at = self._name("ao")
         yield f"{self.a_at} = add nuw nsw i64 {name}, {column}"
 
-    def _loop(self, stem: str, size: int, above: str, body: list[str], end: str) -> list[str]:
-        """for stem in range(size); the label of its end is `end`."""
-        return [
-            f"br label %{stem}.head",
-            f"{stem}.head:",
-            f"%{stem} = phi i64 [0, %{above}], [%{stem}.next, %{stem}.latch]",
-            *body,
-            f"br label %{stem}.latch",
-            f"{stem}.latch:",
-            f"%{stem}.next = add nuw nsw i64 %{stem}, 1",
-            f"%{stem}.more = icmp ult i64 %{stem}.next, {size}",
-            f"br i1 %{stem}.more, label %{stem}.head, label %{end}",
-            f"{end}:",
-        ]
-
     def dots(self) -> list[str]:
         """Each element is a dot product: b is transposed, or has one column."""
         kind = self.kind
@@ -169,7 +155,7 @@ class _Rows:
             f"%product = {self.mul} {kind} %av, %bv",
             f"%sum.next = {self.add} {kind} %sum, %product",
         ]
-        inner = self._loop("p", self.k, "j.head", body, "p.end")
+        inner = loop_lines("p", self.k, "j.head", body)
         inner.insert(3, f"%sum = phi {kind} [{self.zero}, %j.head], [%sum.next, %p.latch]")
         column = [
             *inner,
@@ -178,8 +164,8 @@ class _Rows:
             f"%cp = getelementptr {kind}, ptr %c, i64 %co",
             f"store {kind} %sum.next, ptr %cp",
         ]
-        row = self._loop("j", self.n, "i.head", column, "j.end")
-        return self._loop("i", self.m, "batch", row, "i.end")
+        row = loop_lines("j", self.n, "i.head", column)
+        return loop_lines("i", self.m, "batch", row)
 
     def tiles(self) -> list[str]:
         """Rows of the result in vector registers: a[i, p] times a piece of the row b[p]."""
@@ -196,7 +182,7 @@ class _Rows:
         for number, group in enumerate(groups):
             lines, above = self._tile(number, group, above)
             out += lines
-        return self._loop("i", self.m, "batch", out, "i.end")
+        return loop_lines("i", self.m, "batch", out)
 
     def _tile(self, number: int, group: list[tuple[int, int]], above: str) -> tuple[list[str], str]:
         kind, p = self.kind, f"p{number}"
@@ -228,6 +214,6 @@ class _Rows:
                 f"%cp.{tag} = getelementptr {kind}, ptr %c, i64 %co.{tag}",
                 f"store {vector} %n.{tag}, ptr %cp.{tag}, align 4",
             ]
-        loop = self._loop(p, self.k, above, body, f"{p}.end")
+        loop = loop_lines(p, self.k, above, body)
         loop[3:3] = phis
         return [*loop, *stores], f"{p}.end"

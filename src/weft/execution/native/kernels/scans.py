@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from weft.execution.native.builder import SERIAL_LOOP, alignment, float_text, memory_type
+from weft.execution.native.builder import alignment, float_text, loop_lines, memory_type
 from weft.execution.native.nests import pointer_lines
 from weft.execution.native.schedule import base_of
 from weft.execution.native.values import Kernel, Stored, Value
@@ -43,7 +43,7 @@ class AlongAxis(Kernel):
     def emit(self, program: Any) -> None:
         name = program.module.new_name("scan")
         outer, n, inner = self.sizes
-        head = [f"define internal i1 @{name}(ptr %t) {{", "entry:"]
+        head = [f"define internal i1 @{name}(ptr %t) #0 {{", "entry:"]
         head += pointer_lines("%from", program.memory[id(base_of(self.operands[0]))])
         head += pointer_lines("%to", program.memory[id(self.results[0])])
         element = [
@@ -60,33 +60,18 @@ class AlongAxis(Kernel):
             f"%o.line = mul nuw nsw i64 %o, {inner}",
             "%o.q = add nuw nsw i64 %o.line, %q",
             *self.start(),
-            *_loop("s", n, "q.head", element),
+            *loop_lines("s", n, "q.head", element),
             *self.finish(),
         ]
         lines = [
             *head,
             *self.allocas(),
-            *_loop("o", outer, "entry", _loop("q", inner, "o.head", line)),
+            *loop_lines("o", outer, "entry", loop_lines("q", inner, "o.head", line)),
             "ret i1 false",
             "}",
         ]
         program.module.functions.append("\n".join(lines))
         program.line(f"call i1 @{name}(ptr %t)")
-
-
-def _loop(stem: str, size: int, above: str, body: list[str]) -> list[str]:
-    return [
-        f"br label %{stem}.head",
-        f"{stem}.head:",
-        f"%{stem} = phi i64 [0, %{above}], [%{stem}.next, %{stem}.latch]",
-        *body,
-        f"br label %{stem}.latch",
-        f"{stem}.latch:",
-        f"%{stem}.next = add nuw nsw i64 %{stem}, 1",
-        f"%{stem}.more = icmp ult i64 %{stem}.next, {size}",
-        f"br i1 %{stem}.more, label %{stem}.head, label %{stem}.end, {SERIAL_LOOP}",
-        f"{stem}.end:",
-    ]
 
 
 class Cumulative(AlongAxis):

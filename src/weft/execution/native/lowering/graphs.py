@@ -66,9 +66,7 @@ class Lowering:
         self.block = Block()
         self.constants: list[np.ndarray[Any, Any]] = []
         self.constant_slots: list[Stored] = []
-        self.node: Node | None = None
         self.has_written = False
-        self.kernels = 0
 
     # --- for the rules -----------------------------------------------------------------------
 
@@ -145,7 +143,6 @@ class Lowering:
 
     def lower_node(self, node: Node, inputs: list[Any]) -> list[Any]:
         """The values of a node's outputs."""
-        self.node = node
         rule = rule_of(node.op.name)
         if rule is None:
             if not isinstance(node.op.native, Pointwise):

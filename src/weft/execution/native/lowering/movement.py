@@ -9,11 +9,12 @@ from weft.execution.native.builder import Scalar, is_unsigned
 from weft.execution.native.lowering.rules import (
     apply,
     broadcast,
+    cast_to,
+    in_range,
     known,
     lowers,
     normalized_axes,
     number,
-    reduced,
     reshaped,
     static_shape,
 )
@@ -78,10 +79,6 @@ def _reverse(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 # --- slices ---------------------------------------------------------------------------------
 
 
-def _wide(x: Value) -> Value:
-    return x if x.dtype is dtypes.int64 else apply("cast", x, dtype=dtypes.int64)
-
-
 def _picked(lowering: Any, node: Node, x_shape: Any, index: Any, dynamic: list[Value]) -> Any:
     """For each axis of x: (start value or int, step) and whether the axis stays, checked."""
     out: list[Any] = []
@@ -97,8 +94,9 @@ def _picked(lowering: Any, node: Node, x_shape: Any, index: Any, dynamic: list[V
             start, _, step = slice(*entry).indices(size)
             out.append((start, step, True))
         elif isinstance(entry, tuple):
-            position = _wide(dynamic[entry[1]])
-            lowering.check(node, _in_range(position, size, negative=True))
+            position = cast_to(dynamic[entry[1]], dtypes.int64)
+            low, high = number(position, -size), number(position, size)
+            lowering.check(node, in_range(position, low, high))
             wrapped = apply(
                 "select",
                 apply("less", position, number(position, 0)),
@@ -110,16 +108,6 @@ def _picked(lowering: Any, node: Node, x_shape: Any, index: Any, dynamic: list[V
             out.append((entry % size, 1, False))
         axis += 1
     return out
-
-
-def _in_range(position: Value, size: int, *, negative: bool) -> Value:
-    low = number(position, -size if negative else 0)
-    inside = apply(
-        "logical_and",
-        apply("greater_equal", position, low),
-        apply("less", position, number(position, size)),
-    )
-    return reduced(inside, tuple(range(len(inside.shape))), "logical_and", "in range")
 
 
 def _source_index(source: Any, picked: Any, index: Index) -> Index:
@@ -304,8 +292,8 @@ def _gather(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 def gathered(lowering: Any, node: Node, params: Value, indices: Value, axis: int) -> Value:
     """Rows of a value, their numbers checked."""
     shape = static_shape(node)
-    rows = _wide(indices)
-    lowering.check(node, _in_range(rows, params.shape[axis], negative=False))
+    rows = cast_to(indices, dtypes.int64)
+    lowering.check(node, in_range(rows, number(rows, 0), number(rows, params.shape[axis])))
     rank = len(indices.shape)
 
     def formula(source: Any, index: Index) -> Scalar:
@@ -323,7 +311,7 @@ def _one_hot(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     axis = len(shape) - 1 if axis == -1 else axis
     if is_unsigned(indices.dtype):
         raise NotCompilableError("OneHot of unsigned indices stays with NumPy")
-    rows = _wide(indices)
+    rows = cast_to(indices, dtypes.int64)
 
     def formula(source: Any, index: Index) -> Scalar:
         row = source.at(rows, (*index[:axis], *index[axis + 1 :]))

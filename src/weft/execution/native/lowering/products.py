@@ -9,18 +9,17 @@ from weft.core import dtypes
 from weft.execution.native.kernels.products import Product
 from weft.execution.native.lowering.movement import transposed
 from weft.execution.native.lowering.rules import (
-    apply,
     broadcast,
+    cast_to,
     lowers,
     reduced,
     reshaped,
     static_shape,
+    widened,
 )
 from weft.execution.native.values import NotCompilableError, Stored, Uniform, Value
 from weft.graph.ir import Node
 from weft.ops.linalg import einsum
-
-_NARROW = frozenset({dtypes.float16, dtypes.bfloat16})
 
 
 def product(
@@ -28,8 +27,7 @@ def product(
 ) -> Value:
     """a @ b of matrices, or of batches of matrices whose batch shapes broadcast."""
     dtype = a.dtype
-    if dtype in _NARROW:
-        a, b = [apply("cast", v, dtype=dtypes.float32) for v in (a, b)]
+    a, b = widened(a), widened(b)
     if dtype is dtypes.bool_:
         raise NotCompilableError("a product of bools")
     m, k = a.shape[-2:][::-1] if ta else a.shape[-2:]
@@ -44,7 +42,7 @@ def product(
     result = Stored(a.dtype, shape, label)
     strides = (m * k if strided_a else 0, k * n if strided_b else 0)
     lowering.add(Product(a, b, result, (count, m, n, k), (ta, tb), strides))
-    return apply("cast", result, dtype=dtype) if dtype in _NARROW else result
+    return cast_to(result, dtype)
 
 
 def _batch_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:

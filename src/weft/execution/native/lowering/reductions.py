@@ -6,35 +6,26 @@ import math
 from typing import Any
 
 from weft.core import dtypes
-from weft.core.dtypes import DType
 from weft.execution.native.lowering.rules import (
     apply,
+    cast_to,
     expanded,
+    in_range,
     lowers,
     normalized_axes,
     number,
     reduced,
     reshaped,
     static_shape,
+    widened,
 )
 from weft.execution.native.values import Indexed, NotCompilableError, Value
 from weft.graph.ir import Node
 
-_NARROW = frozenset({dtypes.float16, dtypes.bfloat16})
-
-
-def _wide(x: Value) -> Value:
-    """Narrow floats are added up as float32."""
-    return apply("cast", x, dtype=dtypes.float32) if x.dtype in _NARROW else x
-
-
-def _as(x: Value, dtype: DType) -> Value:
-    return x if x.dtype is dtype else apply("cast", x, dtype=dtype)
-
 
 def _finished(node: Node, x: Value, i: int = 0) -> Value:
     """The result in the dtype and shape of the node: axes that were kept are back."""
-    return reshaped(_as(x, node.outputs[i].dtype), static_shape(node, i), node.name)
+    return reshaped(cast_to(x, node.outputs[i].dtype), static_shape(node, i), node.name)
 
 
 def _axes(node: Node, x: Value) -> tuple[int, ...]:
@@ -45,7 +36,7 @@ def _axes(node: Node, x: Value) -> tuple[int, ...]:
 def _plain(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     (x,) = inputs
     name = node.op.native.name
-    wide = _wide(x) if name in ("add", "multiply") else x
+    wide = widened(x) if name in ("add", "multiply") else x
     return _finished(node, reduced(wide, _axes(node, x), name, node.name))
 
 
@@ -60,20 +51,20 @@ def _mean(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     if x.dtype.is_integer:
         raise NotCompilableError("Mean of integers stays with NumPy")
     count = math.prod([x.shape[a] for a in axes])
-    total = _sum(_wide(x), axes, node.name)
+    total = _sum(widened(x), axes, node.name)
     return _finished(node, apply("divide", total, number(total, float(count))))
 
 
 @lowers("L2Loss")
 def _l2_loss(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    wide = _wide(inputs[0])
+    wide = widened(inputs[0])
     total = _sum(apply("square", wide), tuple(range(len(wide.shape))), node.name)
     return _finished(node, apply("multiply", total, number(total, 0.5)))
 
 
 @lowers("EuclideanNorm")
 def _norm(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    wide = _wide(inputs[0])
+    wide = widened(inputs[0])
     if not wide.dtype.is_floating:
         raise NotCompilableError("EuclideanNorm of integers stays with NumPy")
     total = _sum(apply("square", wide), _axes(node, wide), node.name)
@@ -85,7 +76,7 @@ def _bias_add_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     (g,) = inputs
     channel = 1 if node.attrs["channels_first"] else len(g.shape) - 1
     axes = tuple([a for a in range(len(g.shape)) if a != channel])
-    return _finished(node, _sum(_wide(g), axes, node.name))
+    return _finished(node, _sum(widened(g), axes, node.name))
 
 
 @lowers("SumToShape")
@@ -94,7 +85,7 @@ def _sum_to_shape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     shape = static_shape(node)
     lead = len(x.shape) - len(shape)
     repeated = [lead + i for i, n in enumerate(shape) if n == 1 and x.shape[lead + i] != 1]
-    total = _sum(_wide(x), (*range(lead), *repeated), node.name)
+    total = _sum(widened(x), (*range(lead), *repeated), node.name)
     return _finished(node, total)
 
 
@@ -117,7 +108,7 @@ def _log_sum_exp(x: Value, axes: tuple[int, ...], label: str) -> Value:
 
 @lowers("LogSumExp")
 def _logsumexp(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    wide = _wide(inputs[0])
+    wide = widened(inputs[0])
     axes = _axes(node, wide)
     if wide.size == 0:
         raise NotCompilableError("LogSumExp of nothing stays with NumPy")
@@ -136,22 +127,22 @@ def _softmax_parts(x: Value, axis: int, label: str) -> tuple[Value, Value, Value
 
 @lowers("Softmax")
 def _softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    wide = _wide(inputs[0])
+    wide = widened(inputs[0])
     _, powers, total = _softmax_parts(wide, node.attrs["axis"] % len(wide.shape), node.name)
-    return _as(apply("divide", powers, total, label=node.name), node.outputs[0].dtype)
+    return cast_to(apply("divide", powers, total, label=node.name), node.outputs[0].dtype)
 
 
 @lowers("LogSoftmax")
 def _log_softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    wide = _wide(inputs[0])
+    wide = widened(inputs[0])
     shifted, _, total = _softmax_parts(wide, node.attrs["axis"] % len(wide.shape), node.name)
     out = apply("subtract", shifted, apply("log", total), label=node.name)
-    return _as(out, node.outputs[0].dtype)
+    return cast_to(out, node.outputs[0].dtype)
 
 
 @lowers("SoftmaxCrossEntropyWithLogits")
 def _cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
-    logits, labels = [_wide(v) for v in inputs]
+    logits, labels = [widened(v) for v in inputs]
     last = len(logits.shape) - 1
     shifted, powers, total = _softmax_parts(logits, last, node.name)
     terms = apply("multiply", labels, apply("subtract", apply("log", total), shifted))
@@ -162,15 +153,10 @@ def _cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> list[Value
 
 @lowers("SparseSoftmaxCrossEntropyWithLogits")
 def _sparse_cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
-    logits, labels = _wide(inputs[0]), inputs[1]
+    logits, labels = widened(inputs[0]), inputs[1]
     last = len(logits.shape) - 1
     rows = apply("cast", labels, dtype=dtypes.int64)
-    inside = apply(
-        "logical_and",
-        apply("greater_equal", rows, number(rows, 0)),
-        apply("less", rows, number(rows, logits.shape[last])),
-    )
-    lowering.check(node, reduced(inside, tuple(range(last)), "logical_and", "labels"))
+    lowering.check(node, in_range(rows, number(rows, 0), number(rows, logits.shape[last])))
     shifted, powers, total = _softmax_parts(logits, last, node.name)
 
     def own_logit(source: Any, index: Any) -> Any:

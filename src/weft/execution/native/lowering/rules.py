@@ -150,6 +150,27 @@ def copy_rule(b: Any, t: DType, attrs: Any, x: Any) -> Any:
     return x
 
 
+NARROW = frozenset({dtypes.float16, dtypes.bfloat16})
+
+
+def cast_to(x: Value, dtype: DType) -> Value:
+    """The value with elements of a dtype; the value itself if it has them."""
+    return x if x.dtype is dtype else apply("cast", x, dtype=dtype)
+
+
+def widened(x: Value) -> Value:
+    """Narrow floats as float32: sums and products are computed in it."""
+    return cast_to(x, dtypes.float32) if x.dtype in NARROW else x
+
+
+def in_range(indices: Value, low: Value, high: Value) -> Value:
+    """Whether all indices are in [low, high): one bool."""
+    inside = apply(
+        "logical_and", apply("greater_equal", indices, low), apply("less", indices, high)
+    )
+    return reduced(inside, tuple(range(len(inside.shape))), "logical_and", "in range")
+
+
 def normalized_axes(axis: Any, rank: int) -> tuple[int, ...]:
     """An axis attribute as sorted, non-negative numbers; None means all."""
     if axis is None:

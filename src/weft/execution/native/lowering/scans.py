@@ -8,11 +8,9 @@ from typing import Any
 from weft.core import dtypes
 from weft.execution.native.builder import is_unsigned
 from weft.execution.native.kernels.scans import Cumulative, Extreme
-from weft.execution.native.lowering.rules import apply, lowers, static_shape
+from weft.execution.native.lowering.rules import cast_to, lowers, static_shape, widened
 from weft.execution.native.values import NotCompilableError, Stored, Value
 from weft.graph.ir import Node
-
-_NARROW = frozenset({dtypes.float16, dtypes.bfloat16})
 
 
 def _sizes(x: Value, axis: int) -> tuple[int, int, int]:
@@ -25,14 +23,13 @@ def _cumulative(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     if x.size == 0 or not x.shape:
         raise NotCompilableError("a scan of nothing stays with NumPy")
     dtype = x.dtype
-    if dtype in _NARROW:
-        x = apply("cast", x, dtype=dtypes.float32)
+    x = widened(x)
     result = Stored(x.dtype, x.shape, node.name)
     kernel = Cumulative(x, result, _sizes(x, node.attrs["axis"] % len(x.shape)))
     kernel.combination = "add" if node.op.name == "Cumsum" else "multiply"
     kernel.exclusive, kernel.reverse = node.attrs["exclusive"], node.attrs["reverse"]
     lowering.add(kernel)
-    return apply("cast", result, dtype=dtype) if dtype in _NARROW else result
+    return cast_to(result, dtype)
 
 
 @lowers("ArgMax", "ArgMin")
@@ -40,8 +37,7 @@ def _extreme(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     (x,) = inputs
     if x.size == 0 or x.dtype is dtypes.bool_ or not x.shape:
         raise NotCompilableError(f"{node.op.name} of this stays with NumPy")
-    if x.dtype in _NARROW:
-        x = apply("cast", x, dtype=dtypes.float32)
+    x = widened(x)
     result = Stored(node.outputs[0].dtype, static_shape(node), node.name)
     kernel = Extreme(x, result, _sizes(x, node.attrs["axis"] % len(x.shape)))
     kernel.largest, kernel.is_unsigned = node.op.name == "ArgMax", is_unsigned(x.dtype)

@@ -11,9 +11,10 @@ from weft.execution.native.builder import Scalar
 from weft.execution.native.lowering.rules import (
     apply,
     broadcast,
+    cast_to,
+    in_range,
     lowers,
     number,
-    reduced,
     static_shape,
 )
 from weft.execution.native.values import (
@@ -28,24 +29,14 @@ from weft.execution.native.values import (
 from weft.graph.ir import Node
 
 
-def _wide(x: Value) -> Value:
-    return x if x.dtype is dtypes.int64 else apply("cast", x, dtype=dtypes.int64)
-
-
 def _whole(x: Value) -> Part:
     """What is there before the updates."""
     return Part(x, lambda source, index: index, is_whole=True)
 
 
-def check_range(lowering: Any, node: Node, rows: Value, sizes: Value) -> None:
+def _check_range(lowering: Any, node: Node, rows: Value, sizes: Value) -> None:
     """Indices must be in [0, size)."""
-    inside = apply(
-        "logical_and",
-        apply("greater_equal", rows, number(rows, 0)),
-        apply("less", rows, sizes),
-    )
-    axes = tuple(range(len(inside.shape)))
-    lowering.check(node, reduced(inside, axes, "logical_and", "in range"))
+    lowering.check(node, in_range(rows, number(rows, 0), sizes))
 
 
 @lowers("GatherGrad")
@@ -55,8 +46,8 @@ def _gather_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
         raise NotCompilableError("GatherGrad with batch_dims stays with NumPy")
     shape = static_shape(node)
     axis = (node.attrs["axis"] or 0) % len(shape)
-    rows = _wide(indices)
-    check_range(lowering, node, rows, number(rows, shape[axis]))
+    rows = cast_to(indices, dtypes.int64)
+    _check_range(lowering, node, rows, number(rows, shape[axis]))
     return Assembled(g.dtype, shape, node.name, [_rows(g, rows, axis, "add")], number(g, 0))
 
 
@@ -84,7 +75,7 @@ def _slices(updates: Value, indices: Value, combination: str | None) -> Part:
 
 def _check_vectors(lowering: Any, node: Node, indices: Value, shape: Shape) -> None:
     sizes = lowering.constant("sizes", np.array(shape[: indices.shape[-1]], np.int64))
-    check_range(lowering, node, indices, sizes)
+    _check_range(lowering, node, indices, sizes)
 
 
 _COMBINATIONS = {
@@ -99,7 +90,7 @@ _COMBINATIONS = {
 @lowers(*[f"TensorScatter{name}" for name in _COMBINATIONS])
 def _tensor_scatter(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, indices, updates = inputs
-    rows = _wide(indices)
+    rows = cast_to(indices, dtypes.int64)
     if not rows.shape[-1]:
         raise NotCompilableError("a scatter with empty indices stays with NumPy")
     _check_vectors(lowering, node, rows, x.shape)
@@ -113,7 +104,7 @@ def _tensor_scatter(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 @lowers("ScatterNd")
 def _scatter_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     indices, updates, _ = inputs
-    rows = _wide(indices)
+    rows = cast_to(indices, dtypes.int64)
     if node.attrs["batch_dims"] or not rows.shape[-1]:
         raise NotCompilableError("this ScatterNd stays with NumPy")
     shape = static_shape(node)
@@ -125,9 +116,9 @@ def _scatter_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 @lowers(*[f"ResourceScatter{name}" for name in _COMBINATIONS])
 def _resource_scatter(lowering: Any, node: Node, inputs: list[Any]) -> None:
     cell, indices, updates = inputs
-    rows = _wide(indices)
+    rows = cast_to(indices, dtypes.int64)
     old = lowering.read(cell)
-    check_range(lowering, node, rows, number(rows, old.shape[0]))
+    _check_range(lowering, node, rows, number(rows, old.shape[0]))
     combination = _COMBINATIONS[node.op.name.removeprefix("ResourceScatter")]
     if combination == "subtract":
         updates, combination = apply("negative", updates), "add"
@@ -145,8 +136,8 @@ def _take_along(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, indices = inputs
     shape = static_shape(node)
     axis = node.attrs["axis"] % len(x.shape)
-    rows = _wide(indices)
-    check_range(lowering, node, rows, number(rows, x.shape[axis]))
+    rows = cast_to(indices, dtypes.int64)
+    _check_range(lowering, node, rows, number(rows, x.shape[axis]))
 
     def formula(source: Any, index: Index) -> Scalar:
         row = source.at(rows, _clipped(source, rows, index))
@@ -165,7 +156,7 @@ def _clipped(source: Any, x: Value, index: Index) -> Index:
 @lowers("GatherNd")
 def _gather_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, indices = inputs
-    rows = _wide(indices)
+    rows = cast_to(indices, dtypes.int64)
     depth = rows.shape[-1]
     if node.attrs["batch_dims"] or not depth:
         raise NotCompilableError("this GatherNd stays with NumPy")

@@ -8,23 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
 from weft.execution.native.lowering.movement import transposed, window
 from weft.execution.native.lowering.products import product
 from weft.execution.native.lowering.rules import (
     apply,
+    cast_to,
     identity_of,
     lowers,
     number,
     reduced,
     reshaped,
     static_shape,
+    widened,
 )
 from weft.execution.native.values import Assembled, Index, Indexed, NotCompilableError, Part, Value
 from weft.graph.ir import Node
 from weft.ops.nn.windows import Geometry
-
-_NARROW = frozenset({dtypes.float16, dtypes.bfloat16})
 
 
 def _channels_last(x: Value, first: bool) -> Value:
@@ -37,13 +36,7 @@ def _finished(node: Node, x: Value) -> Value:
     rank = len(x.shape)
     if node.attrs["channels_first"]:
         x = transposed(x, (0, rank - 1, *range(1, rank - 1)))
-    dtype = node.outputs[0].dtype
-    x = x if x.dtype is dtype else apply("cast", x, dtype=dtype)
-    return reshaped(x, static_shape(node), node.name)
-
-
-def _wide(x: Value) -> Value:
-    return apply("cast", x, dtype=dtypes.float32) if x.dtype in _NARROW else x
+    return reshaped(cast_to(x, node.outputs[0].dtype), static_shape(node), node.name)
 
 
 def _geometry(node: Node, sizes: Sequence[int], of: Sequence[int]) -> Geometry:
@@ -118,7 +111,10 @@ def _check_plain(node: Node, channels: int, filters: Sequence[int]) -> None:
 
 @lowers("Conv2D", "Conv3D")
 def _convolution(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    x, filters = _channels_last(_wide(inputs[0]), node.attrs["channels_first"]), _wide(inputs[1])
+    x, filters = (
+        _channels_last(widened(inputs[0]), node.attrs["channels_first"]),
+        widened(inputs[1]),
+    )
     _check_plain(node, x.shape[-1], filters.shape)
     where = _geometry(node, x.shape[1:-1], filters.shape[:-2])
     outputs = filters.shape[-1]
@@ -133,22 +129,20 @@ def _convolution(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 @lowers("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
 def _filter_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
-    x, g = [_channels_last(_wide(v), first) for v in (inputs[0], inputs[2])]
+    x, g = [_channels_last(widened(v), first) for v in (inputs[0], inputs[2])]
     wanted = static_shape(node)
     _check_plain(node, x.shape[-1], wanted)
     where = _geometry(node, x.shape[1:-1], wanted[:-2])
     depth, places = math.prod(wanted[:-1]), x.shape[0] * math.prod(where.outputs)
     rows = reshaped(_columns(_padded(x, where, 0), where), (places, depth))
     out = product(lowering, node.name, rows, reshaped(g, (places, wanted[-1])), ta=True)
-    dtype = node.outputs[0].dtype
-    out = out if out.dtype is dtype else apply("cast", out, dtype=dtype)
-    return reshaped(out, wanted, node.name)
+    return reshaped(cast_to(out, node.outputs[0].dtype), wanted, node.name)
 
 
 @lowers("Conv2DBackpropInput", "Conv3DBackpropInputV2")
 def _input_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
-    filters, g = _wide(inputs[1]), _channels_last(_wide(inputs[2]), first)
+    filters, g = widened(inputs[1]), _channels_last(widened(inputs[2]), first)
     shape = static_shape(node)
     shape = (shape[0], *shape[2:], shape[1]) if first else shape
     _check_plain(node, shape[-1], filters.shape)
@@ -192,7 +186,7 @@ def _counts(lowering: Any, where: Geometry, like: Value) -> Value:
 
 @lowers("AvgPool", "AvgPool3D")
 def _avg_pool(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    x = _wide(_channels_last(inputs[0], node.attrs["channels_first"]))
+    x = widened(_channels_last(inputs[0], node.attrs["channels_first"]))
     where = _geometry(node, x.shape[1:-1], node.attrs["ksize"])
     total = _over_windows(_padded(x, where, 0), where, "add", node.name)
     return _finished(node, apply("divide", total, _counts(lowering, where, total)))
@@ -201,7 +195,7 @@ def _avg_pool(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 @lowers("AvgPoolGrad", "AvgPool3DGrad")
 def _avg_pool_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
-    g = _wide(_channels_last(inputs[1], first))
+    g = widened(_channels_last(inputs[1], first))
     shape = static_shape(node)
     shape = (shape[0], *shape[2:], shape[1]) if first else shape
     where = _geometry(node, shape[1:-1], node.attrs["ksize"])
