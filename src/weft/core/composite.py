@@ -7,6 +7,7 @@ asks the rule of that class what the op means for it. Ordinary calls pay nothing
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, NoReturn
 
 from weft.core.dtypes import DType
@@ -15,7 +16,7 @@ from weft.core.shapes import TensorShape
 from weft.core.specs import TypeSpec
 
 
-class CompositeTensor:
+class CompositeTensor(ABC):
     """What ragged and sparse tensors have in common."""
 
     # NumPy arrays on the left of an operator give way because of this.
@@ -25,27 +26,27 @@ class CompositeTensor:
     _remedy = ""
 
     @property
+    @abstractmethod
     def dtype(self) -> DType:
         """The type of the elements."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def shape(self) -> TensorShape:
         """The static shape; sizes that are unknown, or differ from row to row, are None."""
-        raise NotImplementedError
 
     @property
-    def _type_spec(self) -> TypeSpec:
-        raise NotImplementedError
+    @abstractmethod
+    def _type_spec(self) -> TypeSpec: ...
 
     @property
+    @abstractmethod
     def all_values(self) -> Any:
         """The one tensor that holds all elements; gradients belong to it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def with_all_values(self, values: Any) -> Any:
         """The same structure with other elements."""
-        raise NotImplementedError
 
     def get_shape(self) -> TensorShape:
         """The static shape, like the attribute `shape`."""

@@ -10,6 +10,7 @@ what batches ask for; sources and maps that can answer with whole arrays never m
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, ClassVar
@@ -45,14 +46,14 @@ class Run:
         return Run(self.deterministic, self.max_threads)
 
 
-class Stage(Variant):
+class Stage(Variant, ABC):
     """A dataset at run time."""
 
     __slots__ = ("__weakref__",)
 
+    @abstractmethod
     def cursor(self, run: Run) -> Cursor:
         """A new walk through the elements, from the first one."""
-        raise NotImplementedError
 
     def cardinality(self) -> int:
         """The number of elements, INFINITE or UNKNOWN."""
@@ -63,7 +64,7 @@ class Stage(Variant):
         return None
 
 
-class Cursor:
+class Cursor(ABC):
     """A position in a stage's elements.
 
     `own` names the attributes that make up the position, `inputs` the cursors it takes elements
@@ -78,8 +79,8 @@ class Cursor:
     def __iter__(self) -> Cursor:
         return self
 
-    def __next__(self) -> Values:
-        raise NotImplementedError
+    @abstractmethod
+    def __next__(self) -> Values: ...
 
     def rows(self, n: int) -> Values:
         """Up to n elements stacked, StopIteration if none is left."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, SupportsIndex, TypeVar
 
@@ -48,20 +49,20 @@ class RepeatedValues(list[T], Generic[T]):
         return list, (list(self),)
 
 
-class Message:
+class Message(ABC):
     """What all messages can do."""
 
+    @abstractmethod
     def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
         """The message as bytes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
         """Adds what the bytes hold."""
-        raise NotImplementedError
 
+    @abstractmethod
     def Clear(self) -> None:  # noqa: N802
         """Makes the message empty."""
-        raise NotImplementedError
 
     def ParseFromString(self, serialized: bytes) -> int:  # noqa: N802
         """Replaces the content by what the bytes hold."""
@@ -89,8 +90,8 @@ class Message:
         """The number of bytes of the serialized message."""
         return len(self.SerializeToString())
 
-    def _lines(self) -> Iterator[str]:
-        raise NotImplementedError
+    @abstractmethod
+    def _lines(self) -> Iterator[str]: ...
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -137,8 +138,8 @@ class ValueList(Message):
             self.value.extend(value.tolist() if isinstance(value, np.ndarray) else value)
 
     @staticmethod
-    def _checked(value: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _checked(value: Any) -> Any: ...
 
     def _changed(self) -> None:
         self._parent()

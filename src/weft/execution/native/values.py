@@ -7,6 +7,7 @@ of their own: they are computed where they are used, unless `schedule` decides t
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -196,7 +197,7 @@ class Assembled(Value):
         return (*filled, *[v for p in self.parts for v in (p.source, *p.others)])
 
 
-class Kernel:
+class Kernel(ABC):
     """A step with code of its own, such as a matrix product; its operands lie in memory."""
 
     name = "kernel"
@@ -214,7 +215,8 @@ class Kernel:
         return sum(v.size for v in (*self.operands, *self.results))
 
     def prepare(self, memory: dict[int, Buffer]) -> None:
-        """Called when the operands have got their memory."""
+        """Called when the operands have got their memory; most kernels need nothing."""
+        return
 
     def scratch_bytes(self) -> int:
         """The scratch memory it needs besides that of its results; planned when this is asked."""
@@ -224,6 +226,6 @@ class Kernel:
         """The buffers in that memory."""
         return []
 
+    @abstractmethod
     def emit(self, program: Any) -> None:
         """Writes its code into the program's main function."""
-        raise NotImplementedError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import Any
 
 from weft.execution.native.builder import alignment, float_text, loop_lines, memory_type
@@ -20,21 +21,21 @@ class AlongAxis(Kernel):
         self.sizes = sizes  # outer, along the axis, inner
         self.kind = memory_type(x.dtype)
 
+    @abstractmethod
     def start(self) -> list[str]:
         """Instructions before a line; %line is the offset of its first element."""
-        raise NotImplementedError
 
+    @abstractmethod
     def visit(self) -> list[str]:
         """Instructions for element %x at place %k of the line, with offset %at."""
-        raise NotImplementedError
 
     def finish(self) -> list[str]:
         """Instructions behind a line, number %o.q of all lines."""
         return []
 
+    @abstractmethod
     def allocas(self) -> list[str]:
         """The state."""
-        raise NotImplementedError
 
     def position(self) -> list[str]:
         """%k from the number of the step %s."""
