@@ -243,3 +243,16 @@ def test_a_variable_passed_twice_is_not_forwarded() -> None:
         return a.value()
 
     assert f(v, v).numpy() == 7
+
+
+def test_the_length_of_a_range_needs_no_range() -> None:
+    @tf.function(autograph=False)
+    def count(n: tf.Tensor) -> tf.Tensor:
+        return tf.shape(tf.range(n))[0]
+
+    huge = tf.constant(2**31 - 1)
+    names = ops(optimize(count.get_concrete_function(huge).graph))
+    assert "RangeShape" in names and "Range" not in names
+    assert count(huge) == 2**31 - 1
+    with pytest.raises(ValueError, match="more than int32 can count"):
+        count(tf.constant(2**40, tf.int64))

@@ -251,3 +251,43 @@ def test_variables_in_nested_loops_and_conditions(v: tf.Variable) -> None:
         return v.read_value(), count.read_value()
 
     check_program(function, np.float32([4, 5, 6]), variables=[v, count])
+
+
+def _descending(n: Any, step: Any) -> Any:
+    total = tf.zeros_like(n)
+    for i in tf.range(n, 0, step):
+        if i == 4:
+            continue
+        total += i
+    return total
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize(("n", "step"), [(0, 3), (7, -1), (10, -3), (9, -3), (-5, 2)])
+def test_loops_over_ranges_whose_length_is_data(n: int, step: int, dtype: Any) -> None:
+    check_program(_descending, dtype(n), dtype(step))
+
+
+@pytest.mark.parametrize(("n", "step"), [(3, 1), (-3, -1), (3, 0)])
+def test_ranges_that_lead_nowhere_fail_as_they_do_on_numpy(n: int, step: int) -> None:
+    texts = []
+    for jit in (True, False):
+        function = tf.function(_descending, jit_compile=jit)
+        with pytest.raises(ValueError, match="range: ") as caught:
+            function(tf.constant(n), tf.constant(step))
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]
+
+
+def _sines(x: Any, n: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x
+        for i in tf.range(n):
+            y = tf.sin(y) * tf.cast(i + 1, tf.float32)
+    return tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_gradients_of_loops_whose_length_is_data(n: int) -> None:
+    check_program(_sines, np.float32([0.5, 0.2, -3.0]), np.int32(n), rtol=1e-5)

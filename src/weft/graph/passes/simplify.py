@@ -11,6 +11,7 @@ from weft.core.dtypes import REAL
 from weft.core.tensor import SymbolicTensor
 from weft.graph.ir import Graph, Node
 from weft.graph.rewrite import Rewriter, rewrite
+from weft.ops.array.ranges import range_shape_op
 from weft.ops.math.unary import square_op
 
 Rule = Callable[[Rewriter, Node, list[SymbolicTensor]], SymbolicTensor | None]
@@ -125,6 +126,24 @@ def _transpose(
     return inner.inputs[0] if combined == list(range(len(combined))) else None
 
 
+def _shape(rewriter: Rewriter, node: Node, inputs: list[SymbolicTensor]) -> SymbolicTensor | None:
+    """The number of steps of a range, without the range."""
+    made_by = inputs[0].node
+    if made_by.op.name != "Range" or not inputs[0].dtype.is_integer:
+        return None
+    if inputs[0].spec.is_static:
+        return None
+    made = rewriter.new.add_node(
+        range_shape_op,
+        made_by.inputs,
+        node.attrs,
+        (node.outputs[0].spec,),
+        node.name,
+        made_by.location,
+    )
+    return made.outputs[0]
+
+
 _RULES: dict[str, Rule] = {
     "Identity": _identity,
     "Reshape": _unchanged,
@@ -139,4 +158,5 @@ _RULES: dict[str, Rule] = {
     "Pow": _pow,
     "Neg": _neg,
     "Transpose": _transpose,
+    "Shape": _shape,
 }

@@ -101,6 +101,37 @@ range_op = define_op(
 )
 
 
+def _range_shape_infer(
+    start: TensorSpec, limit: TensorSpec, delta: TensorSpec, *, out_type: DType
+) -> TensorSpec:
+    _range_infer(start, limit, delta)
+    return TensorSpec.of(out_type, (1,))
+
+
+def _range_shape_kernel(xp: Any, start: Any, limit: Any, delta: Any, *, out_type: DType) -> Array:
+    size = _range_size(int(start), int(limit), int(delta))
+    if size > out_type.max:
+        raise ShapeError(
+            f"range: from {start} to {limit} by {delta} there are {size} numbers, more than "
+            f"{out_type.name} can count. Use a while loop with a counter of its own."
+        )
+    return xp.array([size], out_type.numpy_dtype)
+
+
+# What passes put in place of the shape of a range nobody else looks at, as in
+# `for i in tf.range(n)`: the numbers themselves are then never made.
+range_shape_op = define_op(
+    "RangeShape",
+    args("start limit delta", INDEX, is_shape=True),
+    infer=_range_shape_infer,
+    kernel=_range_shape_kernel,
+    native=Special("range shape"),
+    vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
 def range(
     start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range"
 ) -> Tensor:

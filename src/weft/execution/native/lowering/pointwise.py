@@ -12,7 +12,9 @@ from weft.execution.native import scalars
 from weft.execution.native.lowering.rules import (
     apply,
     broadcast,
+    cast_to,
     lowers,
+    number,
     reduced,
     reshaped,
     static_shape,
@@ -113,3 +115,30 @@ def _range(lowering: Any, node: Node, inputs: list[Value]) -> Value:
         positions if start.dtype is dtypes.int64 else apply("cast", positions, dtype=start.dtype)
     )
     return apply("add", start, apply("multiply", steps, delta), label=node.name)
+
+
+@lowers("RangeShape")
+def _range_shape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    start, limit, delta = inputs
+    zero = number(delta, 0)
+    ascends = apply("greater", delta, zero)
+    in_order = apply(
+        "select", ascends, apply("less_equal", start, limit), apply("greater_equal", start, limit)
+    )
+    lowering.check(node, apply("logical_and", apply("not_equal", delta, zero), in_order))
+    span = apply("subtract", cast_to(limit, dtypes.int64), cast_to(start, dtypes.int64))
+    steps = apply(
+        "negative", apply("floor_divide", apply("negative", span), cast_to(delta, dtypes.int64))
+    )
+    # What does not fit, into the result or into 64 bits on the way, is NumPy's to refuse.
+    out = node.outputs[0].dtype
+    most = number(steps, np.iinfo(out.numpy_dtype).max if out is dtypes.int32 else 2**62)
+    lowering.check(
+        node,
+        apply(
+            "logical_and",
+            apply("greater_equal", steps, number(steps, 0)),
+            apply("less_equal", steps, most),
+        ),
+    )
+    return reshaped(cast_to(steps, out), (1,), node.name)
