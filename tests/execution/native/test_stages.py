@@ -101,3 +101,9 @@ def test_explain_of_what_was_not_compiled() -> None:
     function(X)
     trace = tf.explain(function).traces[0]
     assert (trace["tier"], trace["native"]) == ("numpy", "")
+
+
+def test_what_is_not_compiled_as_a_whole() -> None:
+    lengths = tf.function(tf.strings.length)
+    with pytest.raises(tf.errors.UnimplementedError, match="string.*stages .graph. and .python."):
+        lengths.experimental_get_compiler_ir(tf.constant("a"))(stage="llvm")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.errors import UnimplementedError
 from weft.execution.native import compiler
 from weft.execution.native.compile import translate_for, types_of
 from weft.execution.native.schedule import Assembly, Nest, Schedule
 from weft.execution.native.specialize import specialize
 from weft.execution.native.trampoline import full_text
-from weft.execution.native.values import Kernel, Value
+from weft.execution.native.values import Kernel, NotCompilableError, Value
 from weft.graph.ir import Graph
 
 STAGES = ("graph", "loops", "llvm", "asm")
@@ -20,7 +21,15 @@ def text_of(graph: Graph, values: Sequence[Any], stage: str) -> str:
     """One stage of the compilation of a graph for inputs like these."""
     if stage == "graph":
         return str(specialize(graph, types_of(graph, values)[0]))
-    translation = translate_for(graph, values)
+    try:
+        translation = translate_for(graph, values)
+    except NotCompilableError as reason:
+        raise UnimplementedError(
+            None,
+            None,
+            f"experimental_get_compiler_ir: {graph.name} is not compiled as a whole, {reason}. "
+            'The stages "graph" and "python" show what it becomes.',
+        ) from None
     if stage == "loops":
         return _loops(translation.program.schedules)
     text = full_text(translation)
