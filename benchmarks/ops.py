@@ -8,13 +8,18 @@ where there is no one call for it.
 from __future__ import annotations
 
 import math
+import time
 import timeit
+from collections.abc import Callable
 from typing import Any
 
 from benchmarks.harness import Peers, Row, microseconds
+from weft.execution.background import worker
 
 SIZES = (1000, 1_000_000)
 ROUNDS = 9
+WARM_UP = 0.1  # seconds
+TRIALS = 10
 
 _ARRAYS = """
 import numpy as np
@@ -101,7 +106,7 @@ def _times(size: int) -> tuple[list[float], list[Any]]:
     for _, statement, numpy in OPS:
         ours = eval(f"lambda: {statement}", namespace)
         plain = None if numpy is None else eval(f"lambda: {numpy}", namespace)
-        ours()
+        _warm_up(ours)
         # In turns: on a shared machine a slow second must not hit only one of the two.
         count = max(1, int(0.01 / max(timeit.timeit(ours, number=1), 1e-7)))
         rounds = [
@@ -112,6 +117,16 @@ def _times(size: int) -> tuple[list[float], list[Any]]:
         mine.append(best[0])
         direct.append(None if plain is None else best[1])
     return mine, direct
+
+
+def _warm_up(statement: Callable[[], Any]) -> None:
+    """Until what is compiled in the background is, and has been tried."""
+    until = time.perf_counter() + WARM_UP
+    while time.perf_counter() < until:
+        statement()
+    worker.wait()
+    for _ in range(TRIALS):
+        statement()
 
 
 def _tensorflow(peers: Peers, size: int) -> list[float] | None:

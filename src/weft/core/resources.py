@@ -15,6 +15,7 @@ class Resource:
     __slots__ = ("__weakref__",)
     dtype: DType = dtypes.resource
     shape: tuple[int, ...] = ()
+    size = 0  # no elements that would make an op worth compiling
 
 
 class Variant:
@@ -23,6 +24,7 @@ class Variant:
     __slots__ = ()
     dtype: DType = dtypes.variant
     shape: tuple[int, ...] = ()
+    size = 0
 
 
 # An EagerTensor finds its DType by what its value calls `dtype`.

@@ -8,9 +8,10 @@ import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from weft.execution.eager import run_large
 from weft.execution.tiers import TieredPlan
 from weft.graph.ir import Graph
-from weft.ops.dispatch import install_structured_runner
+from weft.ops.dispatch import install_large_runner, install_structured_runner
 from weft.ops.registry import Op
 
 _lock = threading.Lock()
@@ -87,3 +88,4 @@ def run_locked(locks: Sequence[Any], plan: TieredPlan, values: Sequence[Any]) ->
 
 
 install_structured_runner(_run_call)
+install_large_runner(run_large)

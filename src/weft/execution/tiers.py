@@ -34,9 +34,10 @@ _log = logging.getLogger("weft")
 class TieredPlan:
     """The executable form of a graph, whichever tier it is on."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, kernel: Callable[..., Any] | None = None) -> None:
+        """`kernel` runs the graph if it is a single op, with that op's own messages."""
         self.graph = forget_gradients(graph)
-        self.numpy = NumpyPlan(optimize(self.graph))
+        self.numpy: Any = kernel or NumpyPlan(optimize(self.graph))
         self.tier = "numpy"
         self.compiled: list[Any] = []  # native versions, the newest first
         self.left_out: str | None = None  # why there is no native version
@@ -65,7 +66,7 @@ class TieredPlan:
     @property
     def source(self) -> str:
         """The Python code of the NumPy tier."""
-        return self.numpy.source
+        return str(self.numpy.source)
 
     # --- before there is native code ---------------------------------------------------------
 

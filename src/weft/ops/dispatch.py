@@ -28,6 +28,9 @@ from weft.ops.registry import HOST_ONLY, STRUCTURED, Op
 
 _ndarray = np.ndarray
 
+# Elements of the first and the last input of an op from which on it may be worth compiling.
+LARGE = 1 << 16
+
 # How an op treats values made of several tensors, by their class: (op, inputs, attrs, name) -> out.
 composite_rules: dict[type, Callable[..., Any]] = {}
 
@@ -63,7 +66,10 @@ def _run_eagerly(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         values = [x._value for x in inputs]
     except AttributeError:
         raise _leaked(op, inputs) from None
-    out = run_kernel(op, values, attrs)
+    if values and values[0].size + values[-1].size >= LARGE:
+        out = run_large(op, values, attrs)
+    else:
+        out = run_kernel(op, values, attrs)
     if op.outputs == 1:
         return EagerTensor(out)
     return tuple([EagerTensor(value) for value in out])
@@ -95,6 +101,10 @@ def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
 run_structured: Callable[[Op, list[Any], dict[str, Any]], Any]
 
 
+# Set by the execution layer: how to run an op on large arrays eagerly.
+run_large: Callable[[Op, list[Any], dict[str, Any]], Any]
+
+
 # Set by the autodiff layer: how ops that hold graphs are made to save what their gradients need.
 prepare_structured: Callable[[Op, Any, dict[str, Any], bool], tuple[Any, dict[str, Any], int]]
 
@@ -103,6 +113,12 @@ def install_structured_preparation(prepare: Callable[..., Any]) -> None:
     """The autodiff layer says how ops that hold graphs are prepared while a tape records."""
     global prepare_structured  # noqa: PLW0603 - a hook, set once at import
     prepare_structured = prepare
+
+
+def install_large_runner(run: Callable[[Op, list[Any], dict[str, Any]], Any]) -> None:
+    """The execution layer says how ops are run on large arrays."""
+    global run_large  # noqa: PLW0603 - a hook, set once at import
+    run_large = run
 
 
 def install_structured_runner(run: Callable[[Op, list[Any], dict[str, Any]], Any]) -> None:

@@ -15,7 +15,7 @@ from weft.core.convert import convert_to_tensor
 from weft.core.tensor import EagerTensor, Tensor
 from weft.errors import ShapeError
 from weft.ops import rules
-from weft.ops.dispatch import explain_failure
+from weft.ops.dispatch import LARGE, explain_failure
 from weft.ops.indexing import slicing
 from weft.ops.linalg import products
 from weft.ops.math import arithmetic, bitwise, comparison, division, unary
@@ -35,7 +35,7 @@ def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
             mode = state.mode
             if not mode & _NOT_INLINE and ufunc is not None:
                 x, y = self._value, other._value
-                if (x.dtype, y.dtype) in accepted:
+                if (x.dtype, y.dtype) in accepted and x.size + y.size < LARGE:
                     try:
                         out = EagerTensor(quiet_context().run(ufunc, x, y, out=...))
                     except Exception as error:

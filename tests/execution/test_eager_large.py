@@ -1,0 +1,136 @@
+"""Eager ops on large arrays: NumPy first, then machine code, with the same results and errors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.execution import eager
+from weft.execution.background import worker
+
+RNG = np.random.default_rng(7)
+X = RNG.normal(size=(260, 270)).astype(np.float32)
+Y = RNG.normal(size=(260, 270)).astype(np.float32)
+Y[3, 5], Y[100, 7] = np.nan, np.inf
+
+
+@pytest.fixture(autouse=True)
+def _no_plans(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(eager, "_plans", {})
+    monkeypatch.setattr(tf.config, "execution", "auto")
+    yield
+    worker.wait()
+
+
+def plans() -> dict[str, Any]:
+    """The plans there are, by the name of their op."""
+    return {key[0].name: plan for key, plan in eager._plans.items()}
+
+
+EXACT: list[tuple[str, Callable[..., Any]]] = [
+    ("AddV2", lambda x, y: x + y),
+    ("SelectV2", lambda x, y: tf.where(y > 0, x, y)),
+    ("Maximum", tf.maximum),
+    ("Relu", lambda x, y: tf.nn.relu(y)),
+    ("Max", lambda x, y: tf.reduce_max(x, axis=0)),
+    ("Cast", lambda x, y: tf.cast(x, tf.int32)),
+    ("ConcatV2", lambda x, y: tf.concat([x, y], 1)),
+    ("GatherV2", lambda x, y: tf.gather(x, [5, 0, 259])),
+]
+
+
+@pytest.mark.parametrize(("op", "function"), EXACT)
+def test_machine_code_gives_what_numpy_gives(
+    op: str, function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y = tf.constant(X), tf.constant(Y)
+    monkeypatch.setattr(tf.config, "execution", "numpy")
+    wanted = function(x, y).numpy()
+    assert not plans()
+    monkeypatch.setattr(tf.config, "execution", "native")
+    got = function(x, y).numpy()
+    assert plans()[op].tier == "native"
+    assert got.dtype == wanted.dtype
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_an_op_is_compiled_once_it_has_taken_long_enough() -> None:
+    x = tf.constant(X)
+    tf.math.pow(x * x, 1.5)
+    plan = plans()["Pow"]
+    assert plan.tier == "numpy"
+    plan._spent, plan._calls = 1.0, 10
+    tf.math.pow(x * x, 1.5)
+    worker.wait()
+    assert plan.tier == "native"
+    np.testing.assert_allclose(tf.math.pow(x * x, 1.5), (X * X) ** np.float32(1.5), rtol=1e-6)
+
+
+def test_small_arrays_strided_arrays_and_views_are_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tf.config, "execution", "native")
+    x = tf.constant(X)
+    tf.reshape(x, [-1])
+    tf.transpose(x)
+    assert not any(plans().values())
+    tf.transpose(x) + tf.transpose(x)
+    x[:5] + x[:5]
+    assert "AddV2" not in plans()
+    tf.matmul(x, x, transpose_b=True)
+    assert plans()["MatMul"] is None
+
+
+def test_errors_are_those_of_the_op(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = tf.constant(X)
+    texts = []
+    for tier in ("numpy", "native"):
+        monkeypatch.setattr(tf.config, "execution", tier)
+        x + x
+        for wrong in (
+            lambda: x + tf.ones([269]),
+            lambda: x + tf.cast(x, tf.float64),
+            lambda: tf.gather(x, tf.fill([70_000], 260)),
+        ):
+            with pytest.raises((ValueError, TypeError, tf.errors.OpError)) as caught:
+                wrong()
+            texts.append(f"{type(caught.value).__name__}: {caught.value}")
+    assert texts[:3] == texts[3:]
+    assert "at " not in texts[0].splitlines()[-1]
+
+
+def test_determinism_asks_for_one_tier(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tf.config, "execution", "native")
+    monkeypatch.setattr(tf.config.flags, "deterministic", True)
+    tf.exp(tf.constant(X))
+    assert not plans()
+
+
+def test_tapes_record_the_op(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tf.config, "execution", "native")
+    x = tf.constant(X)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.square(x) * 3.0)
+    np.testing.assert_allclose(tape.gradient(y, x), 6 * X, rtol=1e-6)
+    assert plans()["Square"].tier == "native"
+
+
+def test_threads_share_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tf.config, "execution", "native")
+    x, wrong = tf.constant(X), []
+
+    def work(n: int) -> None:
+        for _ in range(20):
+            if not np.array_equal((x * float(n)).numpy(), X * np.float32(n)):
+                wrong.append(n)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
