@@ -117,8 +117,9 @@ def _parse_kernel(
         else:
             rows = [_fixed(item, example, i, default) for i, example in enumerate(found)]
             parsed = _stacked(rows, item.shape, item.dtype)
-        out.append(parsed if serialized.ndim else parsed[0])
-    return tuple([np.asarray(array) for array in out])
+        # The ellipsis keeps an array: the only element of a string array would be bytes.
+        out.append(parsed if serialized.ndim else parsed[0, ...])
+    return tuple(out)
 
 
 def _features(data: bytes, i: int) -> dict[str, bytes]:
