@@ -125,7 +125,8 @@ def test_parse_single_example_eagerly_and_traced() -> None:
         assert parsed["b"].numpy().tolist() == [1, -2, 300]
         assert parsed["a"].numpy().tolist() == [1.5, 2.5]
         assert parsed["q"].numpy() == b"default"
-        assert parsed["q"].dtype is tf.string and "b'default'" in repr(parsed["q"])
+        assert parsed["q"].dtype is tf.string
+        assert "b'default'" in repr(parsed["q"])
         assert parsed["s"].shape == (0,)
 
 
