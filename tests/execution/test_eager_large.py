@@ -124,9 +124,8 @@ def test_threads_share_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     x, wrong = tf.constant(X), []
 
     def work(n: int) -> None:
-        for _ in range(20):
-            if not np.array_equal((x * float(n)).numpy(), X * np.float32(n)):
-                wrong.append(n)
+        wanted = X * np.float32(n)
+        wrong.extend([n for _ in range(20) if not np.array_equal((x * float(n)).numpy(), wanted)])
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
     for thread in threads:

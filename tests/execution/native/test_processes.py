@@ -198,7 +198,8 @@ def test_results_do_not_depend_on_the_number_of_threads(program: Program) -> Non
         @tf.function(jit_compile=True)
         def f(x):
             y = tf.sin(x) * 3.0 + x
-            return tf.reduce_sum(y), tf.reduce_mean(y * y), tf.reduce_max(y, 0), y
+            middle = tf.reduce_sum(tf.reshape(x, [30, 10, 4001]), 1)
+            return tf.reduce_sum(y), tf.reduce_mean(y * y), tf.reduce_max(y, 0), y, middle
 
         shape = (300, 4001)
         x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
@@ -213,6 +214,8 @@ def test_results_do_not_depend_on_the_number_of_threads(program: Program) -> Non
             wanted = np.sin(x, dtype=np.float64) * 3 + x
             np.testing.assert_allclose(f(x)[0], wanted.sum(), rtol=1e-4)
             np.testing.assert_allclose(f(x)[3], wanted, rtol=1e-5, atol=1e-5)
+            rows = x.reshape(30, 10, 4001).sum(1, np.float64)
+            np.testing.assert_allclose(f(x)[4], rows, rtol=1e-5, atol=1e-5)
         """
     )
     assert out == "1\n"

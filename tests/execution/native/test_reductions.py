@@ -185,3 +185,10 @@ def test_places_of_extremes_with_nan_and_infinities() -> None:
     x = np.float32([[1, nan, 3, nan], [nan, 1, 2, 3], [inf, 1, inf, 2], [-inf, -inf, -inf, -inf],
                     [-0.0, 0.0, -0.0, 0.0]])  # fmt: skip
     check(lambda x: [f(x, a) for f in (tf.argmax, tf.argmin) for a in (0, 1)], x)
+
+
+def test_places_of_zeros_of_both_signs_infinities_and_bools() -> None:
+    rows = [[-0.0, 0.0, -0.0], [np.nan, -np.inf, np.nan], [np.inf, np.nan, np.inf], [-1, -2, -1]]
+    for dtype in (np.float32, np.float64, np.float16):
+        check(lambda x: [tf.argmax(x, 1), tf.argmin(x, 1), tf.argmax(x, 0)], np.array(rows, dtype))
+    check(lambda x: [tf.argmax(x, 1), tf.argmin(x, 0)], np.array(rows) > 0)

@@ -353,6 +353,15 @@ def _isfinite(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
     return b.compare("olt", b.intrinsic("fabs", x), b.like(x, math.inf))
 
 
+@_rule("order", frozenset({dtypes.float32, dtypes.float64}))
+def _order(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+    """An integer that stands where the number stands; both zeros are one."""
+    bits, kind = (31, "i32") if t is dtypes.float32 else (63, "i64")
+    number = b.convert("bitcast", b.add(x, b.like(x, 0.0)), kind)
+    sign = b.binary("ashr", number, b.number(kind, bits))
+    return b.binary("xor", number, b.binary("and", sign, b.number(kind, 2**bits - 1)))
+
+
 @_rule("select", REAL | BOOL)
 def _select(b: Builder, t: DType, attrs: Any, condition: Scalar, x: Scalar, y: Scalar) -> Scalar:
     return b.select(condition, x, y)

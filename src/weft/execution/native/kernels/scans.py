@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from typing import Any
 
-from weft.execution.native.builder import alignment, float_text, loop_lines, memory_type
+from weft.execution.native.builder import alignment, loop_lines, memory_type
 from weft.execution.native.nests import pointer_lines
 from weft.execution.native.schedule import base_of
 from weft.execution.native.values import Kernel, Stored, Value
@@ -110,62 +109,4 @@ class Cumulative(AlongAxis):
             f"store {self.kind} %after, ptr %total",
             f"%y.p = getelementptr {self.kind}, ptr %to, i64 %at",
             f"store {self.kind} {shown}, ptr %y.p, align {alignment(self.kind)}",
-        ]
-
-
-class Extreme(AlongAxis):
-    """The first place of the largest or smallest element; NaN never wins."""
-
-    name = "extreme"
-    largest = True
-    is_unsigned = False
-
-    def allocas(self) -> list[str]:
-        return [f"%best = alloca {self.kind}", "%place = alloca i64"]
-
-    def start(self) -> list[str]:
-        return [
-            f"%first.p = getelementptr {self.kind}, ptr %from, i64 %line",
-            f"%first = load {self.kind}, ptr %first.p, align {alignment(self.kind)}",
-            *self._begin(),
-            "store i64 0, ptr %place",
-        ]
-
-    def _begin(self) -> list[str]:
-        if self.kind not in ("float", "double"):
-            return [f"store {self.kind} %first, ptr %best"]
-        worst = float_text(-math.inf if self.largest else math.inf, self.kind)
-        return [
-            f"%is.nan = fcmp uno {self.kind} %first, %first",
-            f"%begin = select i1 %is.nan, {self.kind} {worst}, {self.kind} %first",
-            f"store {self.kind} %begin, ptr %best",
-        ]
-
-    def visit(self) -> list[str]:
-        kind = self.kind
-        lines = [f"%old = load {kind}, ptr %best", "%old.place = load i64, ptr %place"]
-        if kind in ("float", "double"):
-            order = "ogt" if self.largest else "olt"
-            lines.append(f"%wins = fcmp {order} {kind} %x, %old")
-        else:
-            order = ("u" if self.is_unsigned else "s") + ("gt" if self.largest else "lt")
-            lines.append(f"%wins = icmp {order} {kind} %x, %old")
-        return [
-            *lines,
-            f"%new = select i1 %wins, {kind} %x, {kind} %old",
-            "%new.place = select i1 %wins, i64 %k, i64 %old.place",
-            f"store {kind} %new, ptr %best",
-            "store i64 %new.place, ptr %place",
-        ]
-
-    def finish(self) -> list[str]:
-        kind = memory_type(self.results[0].dtype)
-        narrow = "%found" if kind == "i64" else "%found.narrow"
-        lines = ["%found = load i64, ptr %place"]
-        if kind != "i64":
-            lines.append(f"{narrow} = trunc i64 %found to {kind}")
-        return [
-            *lines,
-            f"%y.p = getelementptr {kind}, ptr %to, i64 %o.q",
-            f"store {kind} {narrow}, ptr %y.p, align {alignment(kind)}",
         ]

@@ -55,6 +55,26 @@ def _mean(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return _finished(node, apply("divide", total, number(total, float(count))))
 
 
+@lowers("ArgMax", "ArgMin")
+def _first_place(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    """The least place of the best element: two reductions, which unlike a search vectorise."""
+    (x,) = inputs
+    if x.size == 0 or not x.shape:
+        raise NotCompilableError(f"{node.op.name} of this stays with NumPy")
+    axis = node.attrs["axis"] % len(x.shape)
+    best, worst = ("maximum", -math.inf) if node.op.name == "ArgMax" else ("minimum", math.inf)
+    x = cast_to(x, dtypes.uint8) if x.dtype is dtypes.bool_ else widened(x)
+    if x.dtype.is_floating:  # NaN is never the best, as long as there is another
+        x = apply("select", apply("isnan", x), number(x, worst), x)
+        # As integers: LLVM vectorises no search for the largest float that may be NaN.
+        x = apply("order", x, dtype=dtypes.int32 if x.dtype is dtypes.float32 else dtypes.int64)
+    extreme = expanded(reduced(x, (axis,), best, node.name), (axis,))
+    kind = dtypes.int32 if x.shape[axis] < dtypes.int32.max else dtypes.int64
+    places = cast_to(lowering.positions(x.shape, axis, dtypes.int64), kind)
+    found = apply("select", apply("equal", x, extreme), places, number(places, x.shape[axis]))
+    return _finished(node, reduced(found, (axis,), "minimum", node.name))
+
+
 @lowers("L2Loss")
 def _l2_loss(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     wide = widened(inputs[0])

@@ -73,7 +73,7 @@ _PREDICATES = frozenset({
 def _result(name: str, t: DType, attrs: dict[str, Any]) -> DType:
     if name in _PREDICATES:
         return dtypes.bool_
-    return attrs["dtype"] if name == "cast" else t
+    return attrs["dtype"] if name in ("cast", "order") else t
 
 
 def number(like: Value, value: Any) -> Uniform:

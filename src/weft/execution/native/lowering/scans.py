@@ -1,14 +1,12 @@
-"""Cumulative sums and products, argmax and argmin."""
+"""Cumulative sums and products."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from weft.core import dtypes
-from weft.execution.native.builder import is_unsigned
-from weft.execution.native.kernels.scans import Cumulative, Extreme
-from weft.execution.native.lowering.rules import cast_to, lowers, static_shape, widened
+from weft.execution.native.kernels.scans import Cumulative
+from weft.execution.native.lowering.rules import cast_to, lowers, widened
 from weft.execution.native.values import NotCompilableError, Stored, Value
 from weft.graph.ir import Node
 
@@ -30,16 +28,3 @@ def _cumulative(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     kernel.exclusive, kernel.reverse = node.attrs["exclusive"], node.attrs["reverse"]
     lowering.add(kernel)
     return cast_to(result, dtype)
-
-
-@lowers("ArgMax", "ArgMin")
-def _extreme(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    (x,) = inputs
-    if x.size == 0 or x.dtype is dtypes.bool_ or not x.shape:
-        raise NotCompilableError(f"{node.op.name} of this stays with NumPy")
-    x = widened(x)
-    result = Stored(node.outputs[0].dtype, static_shape(node), node.name)
-    kernel = Extreme(x, result, _sizes(x, node.attrs["axis"] % len(x.shape)))
-    kernel.largest, kernel.is_unsigned = node.op.name == "ArgMax", is_unsigned(x.dtype)
-    lowering.add(kernel)
-    return result
