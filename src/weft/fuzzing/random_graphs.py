@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
+from weft.fuzzing import wide_steps
 
 SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, -0.0, -0.0, 0.0, 1e30])
 DTYPES = (tf.float32, tf.float32, tf.float64, tf.int32, tf.bool)
@@ -144,37 +145,11 @@ class Grower:
         return name, choices[name]
 
     def _more(self) -> Step | None:
-        """Functions, scans, softmax and scatters, of floats."""
+        """Ops that machine code has rules of its own for."""
         i = self._pick(lambda v: v.dtype.is_floating)
-        axis = self._axis(i)
-        alpha = round(float(self.rng.uniform(0.1, 0.5)), 2)
-        name, fn = self._one_of(**{
-            "log": lambda x: tf.math.log(tf.abs(x) + 0.1), "cos": tf.cos, "erf": tf.math.erf,
-            "gelu": tf.nn.gelu, "elu": tf.nn.elu, "selu": tf.nn.selu, "relu6": tf.nn.relu6,
-            "expm1": tf.math.expm1, "cosh": tf.cosh, "atan": tf.atan, "ceil": tf.math.ceil,
-            "softsign": tf.nn.softsign, "is_finite": tf.math.is_finite, "asinh": tf.asinh,
-            f"leaky {alpha}": lambda x: tf.nn.leaky_relu(x, alpha),
-            "pow": lambda x: tf.pow(tf.abs(x) + 0.5, x), "cube": lambda x: x**3,
-            "floor_mod": lambda x: x % 3.0, "floor_div": lambda x: x // 2.0,
-            "xlogy": lambda x: tf.math.xlogy(x, tf.abs(x)),
-            "div_no_nan": lambda x: tf.math.divide_no_nan(x, tf.round(x)),
-            "to int": lambda x: tf.cast(tf.clip_by_value(x, -9.0, 9.0), tf.int32),
-            "softmax": tf.nn.softmax, "log_softmax": lambda x: tf.nn.log_softmax(x, axis),
-            "logsumexp": lambda x: tf.reduce_logsumexp(x, axis, keepdims=True),
-            "l2": tf.nn.l2_loss, "norm": lambda x: tf.norm(x, axis=axis),
-            f"cumsum {axis}": lambda x: tf.cumsum(x, axis, reverse=True),
-            f"exclusive cumsum {axis}": lambda x: tf.cumsum(x, axis, exclusive=True),
-            f"cumprod {axis}": lambda x: tf.math.cumprod(x, axis),
-            f"argmax {axis}": lambda x: tf.argmax(x, axis),
-            f"argmin {axis}": lambda x: tf.argmin(x, axis),
-            "moments": lambda x: tf.nn.moments(x, [axis]),
-            "band": lambda x: tf.linalg.band_part(x, 1, 0),
-            "scatter add": lambda x: tf.tensor_scatter_nd_add(x, [[0], [0]], x[:1] + x[:2] * 0.0),
-            "scatter": lambda x: tf.scatter_nd([[1], [1]], tf.stack([x, x]), [3, *x.shape]),
-            "gather": lambda x: tf.gather(x, [0, 0], axis=axis),
-            "one_hot": lambda x: tf.one_hot(tf.argmax(x, axis), 3),
-        })  # fmt: skip
-        return Step(name, fn, (i,))
+        tables = wide_steps.tables(self.rng, self._axis(i))
+        table = tables[self.rng.integers(len(tables))]
+        return Step(*self._one_of(**table), (i,))
 
     def _unary(self) -> Step | None:
         i = self._pick()

@@ -203,7 +203,7 @@ class NestWriter:
             pointer = self.pointer(self._partial[id(root)])
             offset = self.b.pure(f"udiv i64 %begin, {self._grain}", "i64")
         if scattered:
-            self._fill(pointer, t, math.prod(dims), identity)
+            self._fill(pointer, t, math.prod(dims), identity)  # of a piece, its own part
         if trailing:
             element = self._accumulate(element, identity, name, t, depth)
         lines = self.b.after[depth] if trailing else self.b.before[depth]
@@ -265,20 +265,25 @@ class NestWriter:
         lines.append(f"store {kind} {raw.text}, ptr {place.text}, align {alignment(kind)}")
 
     def _fill(self, pointer: str, t: DType, n: int, number: Scalar) -> None:
-        """A loop before the nest that sets every element of a buffer."""
+        """A loop before the nest that sets every element of a buffer, or of a piece of it."""
         kind = memory_type(t)
         raw = self.b.narrowed(number, t)
         label = self.b.fresh()[1:]
+        begin, end = "0", str(n)
+        if self._grain is not None:
+            row = n // self.sizes[self.loops[0]]
+            begin = self.b.pure(f"mul i64 %begin, {row}", "i64").text
+            end = self.b.pure(f"mul i64 %end, {row}", "i64").text
         self.b.before[0] += [
             f"br label %{label}.start",
             f"{label}.start:",
             f"br label %{label}",
             f"{label}:",
-            f"%{label}.i = phi i64 [0, %{label}.start], [%{label}.n, %{label}]",
+            f"%{label}.i = phi i64 [{begin}, %{label}.start], [%{label}.n, %{label}]",
             f"%{label}.p = getelementptr {kind}, ptr {pointer}, i64 %{label}.i",
             f"store {kind} {raw.text}, ptr %{label}.p, align {alignment(kind)}",
             f"%{label}.n = add nuw nsw i64 %{label}.i, 1",
-            f"%{label}.c = icmp ult i64 %{label}.n, {n}",
+            f"%{label}.c = icmp ult i64 %{label}.n, {end}",
             f"br i1 %{label}.c, label %{label}, label %{label}.end",
             f"{label}.end:",
         ]
@@ -461,8 +466,6 @@ def plan_pieces(schedule: Schedule, at: int) -> None:
         reduced = [groups[g][0] in root.axes for g in loops]
         if reduced[0] and not all(reduced):
             return  # pieces would add to the same elements
-        if not reduced[0] and True in reduced[: len(reduced) - reduced[::-1].index(False)]:
-            return
     if pieces < 2:
         return
     nest.grain, nest.doubt = grain, Buffer(64)

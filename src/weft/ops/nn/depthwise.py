@@ -52,8 +52,9 @@ def _kernel(xp: Any, x: Array, filters: Array, **attrs: Any) -> Array:
     return channels_back(xp, out.astype(dtype, copy=False), first)
 
 
-def _by_channel(xp: Any, g: Array, channels: int) -> Array:
-    return xp.reshape(g, (*g.shape[:3], channels, -1 if channels else 0))
+def _by_channel(xp: Any, g: Array, filters: Any) -> Array:
+    """(batch, *outputs, channels, filters of each), for filters of a shape."""
+    return xp.reshape(g, (*g.shape[:3], *filters[2:]))
 
 
 def _input_infer(shape: TensorSpec, filters: TensorSpec, g: TensorSpec, **_: Any) -> TensorSpec:
@@ -65,7 +66,7 @@ def _input_kernel(xp: Any, shape: Array, filters: Array, g: Array, **attrs: Any)
     batch, sizes, channels = windows.spatial_dims(tuple(shape.tolist()), first)
     g, filters = xp.widen(channels_last(xp, g, first)), xp.widen(filters)
     where = _geometry(sizes, filters.shape[:2], attrs)
-    g = _by_channel(xp, g, channels)
+    g = _by_channel(xp, g, filters.shape)
     out = xp.zeros(where.padded_shape((batch, *sizes, channels)), g.dtype)
     for place, at in where.positions():
         out[(slice(None), *at)] += (g * filters[place]).sum(-1)
@@ -81,7 +82,7 @@ def _filter_kernel(xp: Any, x: Array, shape: Array, g: Array, **attrs: Any) -> A
     wanted = tuple(shape.tolist())
     x, g = xp.widen(channels_last(xp, x, first)), xp.widen(channels_last(xp, g, first))
     where = _geometry(x.shape[1:-1], wanted[:2], attrs)
-    padded, g = where.pad(xp, x), _by_channel(xp, g, wanted[2])
+    padded, g = where.pad(xp, x), _by_channel(xp, g, wanted)
     out = xp.zeros(wanted, g.dtype)
     for place, at in where.positions():
         out[place] = xp.einsum("nhwc,nhwcm->cm", padded[(slice(None), *at)], g)
