@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,6 +149,29 @@ def test_py_function_forms() -> None:
         tf.py_function(lambda: 1, [], [tf.int32, tf.int32])
     with pytest.raises(tf.errors.InvalidArgumentError, match="declared as int32 .* got float32"):
         tf.py_function(lambda: 1.5, [], tf.int32)
+
+
+def test_callbacks_as_decorators() -> None:
+    @tf.numpy_function(Tout=[tf.float32, tf.int32])
+    def step(action: Any, scale: Any) -> Any:
+        """One step."""
+        return np.float32(action * scale), np.int32(action)
+
+    @tf.py_function(Tout=tf.float32)
+    def double(x: Any) -> Any:
+        return 2 * x
+
+    for wrap in (lambda f: f, tf.function):
+        state, action = wrap(lambda a: step(a, 0.5))(tf.constant(3.0))
+        assert (state.numpy(), action.numpy()) == (1.5, 3)
+        assert wrap(lambda x: double(x))(tf.constant(3.0)).numpy() == 6
+    assert step.__doc__ == "One step."
+    with pytest.raises(TypeError, match=r"needs the dtypes of the results: @tf.py_function\(Tout"):
+        tf.py_function()
+    with pytest.raises(TypeError, match="inp must be a list"):
+        tf.py_function(lambda x: x, Tout=tf.float32)
+    with pytest.raises(TypeError, match="func must be callable, got None"):
+        tf.numpy_function(None, [1.0], tf.float32)
 
 
 def test_callbacks_keep_their_own_exceptions() -> None:

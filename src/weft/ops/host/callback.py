@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -98,17 +99,50 @@ def _declared(tout: Any) -> tuple[bool, tuple[TensorSpec, ...]]:
 def _inputs(op: str, func: Any, inp: Any) -> list[Tensor]:
     if not callable(func):
         raise TypeError(f"{op}: func must be callable, got {func!r}.")
+    if inp is None:
+        raise TypeError(f"{op}: inp must be a list of the arguments of func, got None.")
     return [convert_to_tensor(x) for x in items_of(op, inp, "inp")]
 
 
-def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:
+def _decorator(op: str, callback: Callable[..., Any], inp: Any, **options: Any) -> Any:
+    """What `@tf.py_function(Tout=...)` is: then the arguments of each call are `inp`."""
+    if inp is not None:
+        raise TypeError(f"{op}: func must be callable, got None.")
+    if options["Tout"] is None:
+        raise TypeError(
+            f"{op}: as a decorator it needs the dtypes of the results: @{op}(Tout=...)."
+        )
+
+    def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def call(*args: Any) -> Any:
+            return callback(func, args, **options)
+
+        return call
+
+    return decorate
+
+
+def py_function(
+    func: Callable[..., Any] | None = None,
+    inp: Any = None,
+    Tout: Any = None,
+    name: str | None = None,
+) -> Any:
     """Runs a Python function on (eager) tensors, each time the graph runs.
 
-    Its gradient runs it once more, under a tape.
+    Its gradient runs it once more, under a tape. Without `func` it is a decorator.
 
     >>> tf.py_function(lambda x: x.numpy() ** 2, inp=[tf.constant(3)], Tout=tf.int32).numpy()
     np.int32(9)
+    >>> @tf.py_function(Tout=tf.string)
+    ... def shout(word):
+    ...     return word.numpy().upper()
+    >>> shout(tf.constant("weft")).numpy()
+    b'WEFT'
     """
+    if func is None:
+        return _decorator("tf.py_function", py_function, inp, Tout=Tout, name=name)
     single, out = _declared(Tout)
     tensors = _inputs("py_function", func, inp)
     if state.graph is None:
@@ -126,17 +160,22 @@ def _hand_back(results: list[Tensor], single: bool, out: tuple[TensorSpec, ...])
 
 
 def numpy_function(
-    func: Callable[..., Any],
-    inp: Any,
-    Tout: Any,
+    func: Callable[..., Any] | None = None,
+    inp: Any = None,
+    Tout: Any = None,
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:
     """Runs a Python function on NumPy arrays, each time the graph runs; has no gradient.
 
+    Without `func` it is a decorator: `@tf.numpy_function(Tout=tf.float32)`.
+
     >>> tf.numpy_function(np.sort, [tf.constant([3, 1, 2])], tf.int32).numpy()
     array([1, 2, 3], dtype=int32)
     """
+    if func is None:
+        options = {"Tout": Tout, "stateful": stateful, "name": name}
+        return _decorator("tf.numpy_function", numpy_function, inp, **options)
     single, out = _declared(Tout)
     tensors = _inputs("numpy_function", func, inp)
     return _hand_back(list(py_func_op(*tensors, func=func, out=out, name=name)), single, out)
