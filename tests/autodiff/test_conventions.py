@@ -333,6 +333,31 @@ def test_the_second_gradient_where_the_first_is_zero() -> None:
     assert outer.gradient(first, x).numpy() == 0.125
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        tf.nn.relu,
+        tf.nn.relu6,
+        tf.nn.leaky_relu,
+        tf.nn.crelu,
+        lambda x: tf.nn.max_pool2d(tf.reshape(x, [1, 2, 3, 1]), 2, 1, "SAME"),
+    ],
+)
+def test_the_second_gradient_of_piecewise_linear_functions_is_zero_not_none(function: Any) -> None:
+    def twice(x: Any) -> Any:
+        with tf.GradientTape(persistent=True) as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = function(x)
+            first = inner.gradient(y, x)
+        return outer.gradient(first, x)
+
+    x = tf.constant([[0.3, -1.2, 2.5], [1.7, 0.1, -0.4]])
+    for run in (twice, tf.function(twice)):
+        assert run(x).numpy().tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
 # --- on purpose not as TensorFlow ----------------------------------------------------------------
 
 

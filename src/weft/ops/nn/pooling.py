@@ -13,6 +13,7 @@ from weft.core.tensor import Array, Tensor
 from weft.errors import ShapeError
 from weft.ops import rules
 from weft.ops.array import shape as shapes
+from weft.ops.math.operands import zeros_like
 from weft.ops.nn import windows
 from weft.ops.nn.windows import Geometry, channels_back, channels_last
 from weft.ops.reduce.sums import SHAPE_DTYPE
@@ -102,7 +103,12 @@ def _define_max(name: str, op: str, n: int) -> Op:
         infer=rules.same,
         kernel=grad_kernel,
         native=Special("max_pool_grad"),
-        vjp=lambda ctx, h: (None, None, pick_op(*ctx.inputs[:2], h, **ctx.attrs)),
+        # Which element is the largest does not change with small steps: zeros, as in TensorFlow.
+        vjp=lambda ctx, h: (
+            zeros_like(ctx.inputs[0]),
+            zeros_like(ctx.inputs[1]),
+            pick_op(*ctx.inputs[:2], h, **ctx.attrs),
+        ),
     )
     pick_op: Op = define_op(
         f"{name}GradGrad",
@@ -110,7 +116,11 @@ def _define_max(name: str, op: str, n: int) -> Op:
         infer=lambda x, y, h, **attrs: y,
         kernel=pick_kernel,
         native=Special("max_pool_grad_grad"),
-        vjp=lambda ctx, g: (None, None, grad_op(*ctx.inputs[:2], g, **ctx.attrs)),
+        vjp=lambda ctx, g: (
+            zeros_like(ctx.inputs[0]),
+            zeros_like(ctx.inputs[1]),
+            grad_op(*ctx.inputs[:2], g, **ctx.attrs),
+        ),
     )
     return max_op
 
