@@ -69,7 +69,9 @@ def test_what_it_shows() -> None:
     c = tf.constant(3.0)
     f = tf.function(lambda x, k: {"y": x * v + c * frozen, "n": None})
     concrete = f.get_concrete_function(tf.TensorSpec([None], tf.float32), 7)
-    assert concrete.structured_input_signature == ((tf.TensorSpec([None]), 7), {})
+    assert concrete.structured_input_signature == ((tf.TensorSpec([None], name="x"), 7), {})
+    assert concrete.output_dtypes == {"y": tf.float32, "n": None}
+    assert concrete.output_shapes == {"y": tf.TensorShape([None]), "n": None}
     assert concrete.structured_outputs["n"] is None
     assert [t.shape for t in concrete.outputs] == [tf.TensorShape([None])]
     assert len(concrete.captured_inputs) == 3
@@ -170,3 +172,21 @@ def test_composite_values_by_value_and_by_spec() -> None:
         None,
         2,
     ]
+
+
+def test_inputs_have_the_names_of_arguments() -> None:
+    x = tf.constant(1.0)
+    f = tf.function(lambda a, b=2, *args, k=3, **kwargs: a)
+    concrete = f.get_concrete_function(x, {"x": x, "y": [x, 5]}, x, x, k=x, z=x)
+    names = [t.name for t in concrete.inputs]
+    assert names == ["a:0", "b:0", "b_1:0", "args_0:0", "args_1:0", "k:0", "z:0"]
+
+    def spec(name: str) -> tf.TensorSpec:
+        return tf.TensorSpec([], name=name)
+
+    assert concrete.structured_input_signature == (
+        (spec("a"), {"x": spec("b_x"), "y": [spec("b_y_0"), 5]}, spec("args_0"), spec("args_1")),
+        {"k": spec("k"), "z": spec("z")},
+    )
+    given = f.get_concrete_function(tf.TensorSpec([], name="given"))
+    assert given.structured_input_signature == ((spec("given"), 2), {"k": 3})

@@ -226,6 +226,16 @@ class ConcreteFunction:
         return self.graph.structured_outputs
 
     @property
+    def output_dtypes(self) -> Any:
+        """The dtypes of the outputs, in the structure the function returned."""
+        return nest.map_structure(lambda t: None if t is None else t.dtype, self.structured_outputs)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of the outputs, in the structure the function returned."""
+        return nest.map_structure(lambda t: None if t is None else t.shape, self.structured_outputs)
+
+    @property
     def captured_inputs(self) -> list[Tensor]:
         """What the function uses from outside: eager tensors and the handles of variables."""
         return [outer for outer, _ in self.graph.captures]
@@ -250,7 +260,8 @@ class ConcreteFunction:
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """(positional, keyword): specs for tensors, the fixed values for Python arguments."""
-        values = [_signature_value(t) for t in self.types]
+        names = self._parameters.input_names
+        values = [_signature_value(t, name) for t, name in zip(self.types, names, strict=True)]
         args, kwargs = self._parameters.spread(values)
         return tuple(args), kwargs
 
@@ -285,13 +296,15 @@ class ConcreteFunction:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
 
 
-def _signature_value(trace_type: TraceType) -> Any:
+def _signature_value(trace_type: TraceType, name: str) -> Any:
     if isinstance(trace_type, TensorType):
-        return trace_type.spec
+        spec = trace_type.spec
+        return TensorSpec(spec.shape, spec.dtype, spec.name or name)
     if isinstance(trace_type, (LiteralType, ObjectType)):
         return trace_type.value
     if isinstance(trace_type, NestType):
-        items = [_signature_value(item) for item in trace_type.items]
+        named = zip(trace_type.items, trace_type.leaf_names(name), strict=True)
+        items = [_signature_value(item, leaf_name) for item, leaf_name in named]
         return nest.pack_sequence_as(trace_type.structure, items)
     if isinstance(trace_type, CompositeType):
         return trace_type.spec

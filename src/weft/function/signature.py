@@ -67,6 +67,16 @@ class Parameters:
         """The names of the parameters."""
         return [p.name for p in self.parameters]
 
+    @property
+    def input_names(self) -> list[str]:
+        """What names of inputs begin with; what `**kwargs` collects has names of its own."""
+        return ["" if p.kind is P.VAR_KEYWORD else p.name for p in self.parameters]
+
+    @property
+    def collect(self) -> list[bool]:
+        """Which parameters are `*args` or `**kwargs`."""
+        return [p.kind in (P.VAR_POSITIONAL, P.VAR_KEYWORD) for p in self.parameters]
+
 
 def _shown(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     parts = [_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in kwargs.items()]

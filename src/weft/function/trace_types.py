@@ -206,8 +206,18 @@ class NestType(TraceType):
             return None
         return NestType(self.structure, joined)  # type: ignore[arg-type]
 
+    def leaf_names(self, name: str) -> list[str]:
+        """What the leaves of an argument are called: `x_0`, `x_key`; without a name just `key`."""
+        paths = [path for path, _ in nest.flatten_with_paths(self.structure)]
+        return ["_".join(map(str, (name, *path) if name else path)) for path in paths]
+
     def placeholder(self, make: MakeInput, name: str) -> Any:
-        leaves = [item.placeholder(make, name) for item in self.items]
+        return self.placeholders(make, [name] * len(self.items))
+
+    def placeholders(self, make: MakeInput, names: Sequence[str]) -> Any:
+        """Placeholders with a name for each leaf: of arguments that `*args` collects."""
+        named = zip(self.items, names, strict=True)
+        leaves = [item.placeholder(make, name) for item, name in named]
         return nest.pack_sequence_as(self.structure, leaves)
 
     def leaf_specs(self) -> Iterator[TensorSpec]:

@@ -15,7 +15,7 @@ from weft.core.convert import convert_to_tensor
 from weft.core.specs import TensorSpec
 from weft.core.tensor import SymbolicTensor, Tensor
 from weft.function.signature import Parameters
-from weft.function.trace_types import TraceType
+from weft.function.trace_types import NestType, TraceType
 from weft.function.user_errors import user_code
 from weft.graph.ir import Graph
 from weft.graph.names import valid_name
@@ -54,8 +54,12 @@ def trace(
             return graph.add_input(spec, valid_name(name))
 
         values = [
-            trace_type.placeholder(make, name)
-            for trace_type, name in zip(types, parameters.names, strict=True)
+            trace_type.placeholders(make, trace_type.leaf_names(name))
+            if collects and isinstance(trace_type, NestType)
+            else trace_type.placeholder(make, name)
+            for trace_type, name, collects in zip(
+                types, parameters.input_names, parameters.collect, strict=True
+            )
         ]
         before = [_copy_containers(value) for value in values]
         args, kwargs = parameters.spread(values)
