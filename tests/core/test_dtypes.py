@@ -72,6 +72,7 @@ def test_properties() -> None:
     assert float(tf.bfloat16.max) == float(ml_dtypes.finfo(ml_dtypes.bfloat16).max)
     assert tf.float32.limits == (0, 1)
     assert tf.uint8.limits == (0, 255)
+    assert tf.int16.limits == (0, 32767)
 
 
 def test_wrong_use_is_named() -> None:

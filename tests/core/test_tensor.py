@@ -34,6 +34,8 @@ def test_symbolic_reprs() -> None:
     trace(lambda x: seen.append(x + 1), [tf.TensorSpec([None], tf.int32)])
     assert repr(seen[0]) == "<tf.Tensor 'add:0' shape=(None,) dtype=int32>"
     assert str(seen[0]) == 'Tensor("add:0", shape=(None,), dtype=int32)'
+    trace(lambda x: seen.append(x), [tf.TensorSpec(None, tf.int32)])
+    assert str(seen[1]) == 'Tensor("x:0", dtype=int32)'
     assert seen[0].name == "add:0"
     assert seen[0].op.type == "AddV2"
     assert seen[0].device == ""

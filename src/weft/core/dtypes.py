@@ -88,8 +88,8 @@ class DType:
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """(0, 1) for floating types (as image values are scaled), else (min, max)."""
-        return (0, 1) if self.is_floating else self._range()
+        """The range of brightness in images: (0, 1) for floating types, else (0, max)."""
+        return (0, 1) if self.is_floating else (self._range()[0] and 0, self.max)
 
     def _range(self) -> tuple[Any, Any]:
         if self.is_bool:

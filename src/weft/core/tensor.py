@@ -429,9 +429,9 @@ class SymbolicTensor(Tensor):
         )
 
     def __str__(self) -> str:
-        return (
-            f'Tensor("{self.name}", shape={format_dims(self.spec.dims)}, dtype={self.dtype.name})'
-        )
+        dims = self.spec.dims
+        shape = "" if dims is None else f"shape={format_dims(dims)}, "
+        return f'Tensor("{self.name}", {shape}dtype={self.dtype.name})'
 
 
 class _NotComputed:
