@@ -5,6 +5,10 @@ from typing import Any as _Any
 from weft.core.missing import (
     missing_name as _missing_name,
 )
+from weft.ops.ragged.crossing import (
+    cross as cross,
+    cross_hashed as cross_hashed,
+)
 from weft.ops.ragged.elementwise import (
     map_flat_values as map_flat_values,
 )
@@ -17,6 +21,7 @@ from weft.ops.ragged.making import (
     range as range,
     row_splits_to_segment_ids as row_splits_to_segment_ids,
     segment_ids_to_row_splits as segment_ids_to_row_splits,
+    stack_dynamic_partitions as stack_dynamic_partitions,
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import namedtuple
 from typing import Any
 
@@ -226,5 +228,11 @@ def test_errors() -> None:
             run(lambda x: tf.map_fn(lambda v: tf.cast(v, tf.float32), x))(tf.constant(X))
         with pytest.raises(ValueError, match="map_fn: fn must return the structure"):
             run(lambda x: tf.map_fn(lambda v: (v, v), x))(tf.constant(X))
-    with pytest.raises(TypeError, match="dtypes and TensorSpecs"):
+    with pytest.raises(TypeError, match="must hold dtypes, TensorSpecs"):
         tf.map_fn(lambda v: v, X, fn_output_signature="nonsense")
+
+
+def test_no_rows_in_a_new_process() -> None:
+    code = "import weft as tf; print(tf.map_fn(lambda x: x * 2, tf.zeros([0, 3])).shape)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "(0, 3)\n"

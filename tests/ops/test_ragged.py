@@ -284,8 +284,8 @@ def test_wrong_operands() -> None:
         rt() + other
     with pytest.raises(InvalidArgumentError, match="as many"):
         rt() + tf.constant([[1.0], [2.0]])
-    with pytest.raises(TypeError, match=r"op MatMul\) does not take a RaggedTensor.*to_tensor"):
-        tf.matmul(rt(), rt())
+    with pytest.raises(TypeError, match=r"op ArgMax\) does not take a RaggedTensor.*to_tensor"):
+        tf.argmax(rt(), 1)
     with pytest.raises(TypeError, match="unstack does not take a RaggedTensor"):
         tf.unstack(rt())
     with pytest.raises(TypeError, match="tf.Variable does not take a RaggedTensor"):

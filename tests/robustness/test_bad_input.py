@@ -286,6 +286,13 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("ragged.map_flat_values", op=tf.abs, args=(tf.ragged.constant([[1.0], []]),))
     rows("ragged.row_splits_to_segment_ids", splits=np.array([0, 2, 2, 3]))
     rows("ragged.segment_ids_to_row_splits", segment_ids=np.array([0, 0, 2]))
+    rows("ragged.cross ragged.cross_hashed", inputs=[np.array([[1], [2]]), np.array([[3], [4]])])
+    rows(
+        "ragged.stack_dynamic_partitions",
+        data=V,
+        partitions=W,
+        num_partitions=np.array(4, np.int32),
+    )
     rows("sparse.to_dense sparse.reorder sparse.transpose sparse.reset_shape", sp_input=SPARSE)
     rows("sparse.reduce_sum sparse.reduce_max sparse.expand_dims", sp_input=SPARSE)
     rows("sparse.softmax", sp_input=tf.cast(SPARSE, tf.float32))

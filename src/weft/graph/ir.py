@@ -23,6 +23,7 @@ from weft.graph import graphdef, printer
 from weft.graph.names import NameTable, valid_name
 from weft.ops import static
 from weft.ops.array.source import placeholder_op
+from weft.ops.control import functional
 from weft.ops.dispatch import check_dtypes
 from weft.ops.registry import Op
 
@@ -412,3 +413,6 @@ def outermost(tensor: Tensor) -> Tensor:
 def is_resource(tensor: Tensor) -> bool:
     """Whether the tensor refers to state instead of holding a value."""
     return tensor.dtype is dtypes.resource
+
+
+functional.install(Graph)

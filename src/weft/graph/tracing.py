@@ -14,9 +14,6 @@ from weft.core.tensor import SymbolicTensor
 from weft.graph.ir import Graph
 from weft.graph.names import valid_name
 from weft.ops.array.source import identity_op
-from weft.ops.control import functional
-
-functional.install(Graph)
 
 
 def trace(fn: Callable[..., Any], specs: Sequence[Any], name: str | None = None) -> Graph:

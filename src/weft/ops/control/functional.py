@@ -6,24 +6,22 @@ All are one `while_loop` that reads rows and writes results to TensorArrays.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from weft import nest
+from weft.core.composite import CompositeTensor
 from weft.core.context import building, state
 from weft.core.convert import convert_to_tensor
-from weft.core.dtypes import DType, as_dtype
+from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec
-from weft.errors import (
-    DTypeError,
-    OperatorNotAllowedInGraphError,
-    OutOfRangeError,
-    ShapeError,
-)
-from weft.ops.array import fill, joining, shape as shapes, shape_checks
+from weft.errors import OperatorNotAllowedInGraphError, OutOfRangeError, ShapeError
+from weft.ops.array import fill, joining, shape as shapes
+from weft.ops.control.collecting import Results, leaves, spec_of_leaf
 from weft.ops.control.loop import while_loop
 from weft.ops.control.nested import NestedTrace
-from weft.ops.control.tensor_array import TensorArray, TensorArraySpec
+from weft.ops.ragged.spec import RaggedTensorSpec
+from weft.ops.ragged.tensor import RaggedTensor
 
 
 class _Rows:
@@ -32,7 +30,10 @@ class _Rows:
     def __init__(self, op: str, elems: Any, *, broadcast: bool = False) -> None:
         self._op = op
         self.structure = elems
-        self.tensors = [convert_to_tensor(leaf) for leaf in _leaves(op, "elems", elems)]
+        self.tensors = [convert_to_tensor(leaf) for leaf in leaves(op, "elems", elems)]
+        for t in self.tensors:
+            if isinstance(t, CompositeTensor) and not isinstance(t, RaggedTensor):
+                raise t.refusal(op)
         if not self.tensors:
             raise ValueError(f"{op}: elems must hold at least one tensor, got {elems!r}.")
         if any(t.shape.rank == 0 for t in self.tensors):
@@ -65,80 +66,15 @@ class _Rows:
             for t in self.tensors
         ]
 
-    def dtypes(self) -> Any:
-        """The dtypes, in the structure of the elements."""
-        return nest.pack_sequence_as(self.structure, [t.dtype for t in self.tensors])
+    def types(self) -> Any:
+        """The dtypes (specs, of the rows of ragged tensors), in the structure of the elements."""
+        return nest.pack_sequence_as(self.structure, [_type_of_row(t) for t in self.tensors])
 
     def check_not_empty(self) -> None:
         if self.static_length == 0:
             raise OutOfRangeError(
                 None, None, f"{self._op}: elems has no rows; pass an initializer to allow that."
             )
-
-
-class _Results:
-    """The TensorArrays that collect one result per row, in the structure of the results."""
-
-    def __init__(self, op: str, signature: Any, rows: _Rows) -> None:
-        self._op = op
-        self._structure = signature
-        leaves = _leaves(op, "fn_output_signature", signature)
-        self._specs = [_spec(op, leaf) for leaf in leaves]
-        self._element_shapes = [dims for _, dims in self._specs]
-        self._length = rows.static_length
-        self.arrays = tuple(
-            [TensorArray(d, size=rows.length, element_shape=s) for d, s in self._specs]
-        )
-
-    def write(self, arrays: Sequence[TensorArray], i: Any, value: Any) -> tuple[TensorArray, ...]:
-        """The arrays with the result of one row."""
-        try:
-            nest.assert_same_structure(self._structure, value)
-        except (TypeError, ValueError) as e:
-            raise ValueError(
-                f"{self._op}: fn must return the structure of elems, or of fn_output_signature. {e}"
-            ) from None
-        out = []
-        for k, leaf in enumerate(nest.flatten(value)):
-            dtype = self._specs[k][0]
-            tensor = convert_to_tensor(leaf, dtype_hint=dtype)
-            if tensor.dtype is not dtype:
-                raise DTypeError(
-                    f"{self._op}: fn returned {tensor.dtype.name} where {dtype.name} was expected. "
-                    f"Pass fn_output_signature=tf.{tensor.dtype.name}, or convert with tf.cast."
-                )
-            out.append(arrays[k].write(i, tensor))
-            self._element_shapes[k] = out[-1].element_shape
-        return tuple(out)
-
-    def stacked(self, arrays: Sequence[TensorArray]) -> Any:
-        """One tensor per result; its static shape is what the loop's body was seen to write."""
-        out = []
-        for array, shape in zip(arrays, self._element_shapes, strict=True):
-            known = TensorArray._of(TensorArraySpec(shape, array.dtype), array.handle)
-            tensor = known.stack()
-            if state.graph is not None and self._length is not None and tensor.shape.rank:
-                tensor = shape_checks.ensure_shape(tensor, [self._length, *tensor.shape[1:]])
-            out.append(tensor)
-        return nest.pack_sequence_as(self._structure, out)
-
-
-def _spec(op: str, leaf: Any) -> tuple[DType, Any]:
-    if isinstance(leaf, TensorSpec):
-        return leaf.dtype, leaf.shape
-    try:
-        return as_dtype(leaf), None
-    except TypeError:
-        raise TypeError(
-            f"{op}: fn_output_signature must hold dtypes and TensorSpecs, got {leaf!r}."
-        ) from None
-
-
-def _leaves(op: str, name: str, value: Any) -> list[Any]:
-    try:
-        return nest.flatten(value)
-    except RecursionError:
-        raise ValueError(f"{op}: {name} contains itself.") from None
 
 
 def _check_callable(op: str, fn: Any) -> None:
@@ -168,20 +104,31 @@ def map_fn(
     _check_callable("map_fn", fn)
     rows = _Rows("map_fn", elems)
     signature = dtype if fn_output_signature is None else fn_output_signature
-    return _map("map_fn", fn, rows, rows.dtypes() if signature is None else signature, name)
+    return _map("map_fn", fn, rows, rows.types() if signature is None else signature, name)
 
 
 def _map(op: str, fn: Callable[[Any], Any], rows: _Rows, signature: Any, name: str | None) -> Any:
-    if state.graph is None and not rows.static_length:
+    found = [*rows.tensors, *leaves(op, "fn_output_signature", signature)]
+    is_ragged = any(isinstance(x, (RaggedTensor, RaggedTensorSpec)) for x in found)
+    if state.graph is None and not rows.static_length and not is_ragged:
         return _no_rows(fn, rows, signature)
-    results = _Results(op, signature, rows)
-    _, arrays = while_loop(
+    results = Results(op, signature, rows.length, rows.static_length)
+    _, collected = while_loop(
         lambda i, _: i < rows.length,
-        lambda i, arrays: (i + 1, results.write(arrays, i, fn(rows[i]))),
-        (convert_to_tensor(0), results.arrays),
+        lambda i, before: (i + 1, results.write(before, i, fn(rows[i]))),
+        (convert_to_tensor(0), results.start),
+        shape_invariants=[TensorShape([]), results.shapes],
         name=name or "map",
     )
-    return results.stacked(arrays)
+    return results.finished(collected)
+
+
+def _type_of_row(x: Any) -> Any:
+    """What rows of a tensor are, if results are like them."""
+    if not isinstance(x, RaggedTensor):
+        return x.dtype
+    shape = None if x.shape.rank is None else x.shape[1:]
+    return RaggedTensorSpec(shape, x.dtype, x.ragged_rank - 1, x.row_splits.dtype)
 
 
 def vectorized_map(
@@ -216,7 +163,8 @@ def _no_rows(fn: Callable[[Any], Any], rows: _Rows, signature: Any) -> Any:
     # If `fn` asks rows for their values, the signature is all that is known.
     with contextlib.suppress(OperatorNotAllowedInGraphError):
         signature = _result_types(fn, rows)
-    specs = [_spec("map_fn", leaf) for leaf in _leaves("map_fn", "fn_output_signature", signature)]
+    found = leaves("map_fn", "fn_output_signature", signature)
+    specs = [spec_of_leaf("map_fn", leaf) for leaf in found]
     empty = [fill.zeros([0, *(() if shape is None else shape)], dtype) for dtype, shape in specs]
     return nest.pack_sequence_as(signature, empty)
 
@@ -250,33 +198,33 @@ def scan(
     rows = _Rows("scan", elems)
     start, first = _start("scan", rows, initializer, reverse)
     signature = nest.map_structure(lambda t: TensorSpec(t.shape, t.dtype), start)
-    results = _Results("scan", signature, rows)
-    arrays: Sequence[TensorArray] = results.arrays
+    results = Results("scan", signature, rows.length, rows.static_length)
+    collected: Any = results.start
 
     def place(i: Any) -> Any:
         return rows.length - 1 - i if reverse else i
 
     if first:
-        arrays = results.write(arrays, place(0), start)
+        collected = results.write(collected, place(0), start)
 
-    def step(i: Any, accumulated: Any, arrays: Any) -> Any:
+    def step(i: Any, accumulated: Any, before: Any) -> Any:
         value = fn(accumulated, rows[place(i)])
-        return i + 1, value, results.write(arrays, place(i), value)
+        return i + 1, value, results.write(before, place(i), value)
 
     out = while_loop(
         lambda i, *_: i < rows.length,
         step,
-        (convert_to_tensor(first), start, arrays),
+        (convert_to_tensor(first), start, collected),
         name=name or "scan",
     )
-    return results.stacked(out[2])
+    return results.finished(out[2])
 
 
 def _start(op: str, rows: _Rows, initializer: Any, reverse: bool) -> tuple[Any, int]:
     """The value a fold starts with, and the number of its first row."""
     if initializer is not None:
-        leaves = [convert_to_tensor(leaf) for leaf in _leaves(op, "initializer", initializer)]
-        return nest.pack_sequence_as(initializer, leaves), 0
+        parts = [convert_to_tensor(leaf) for leaf in leaves(op, "initializer", initializer)]
+        return nest.pack_sequence_as(initializer, parts), 0
     rows.check_not_empty()
     return rows[rows.length - 1 if reverse else 0], 1
 

@@ -12,13 +12,19 @@ from weft.core.dtypes import DATA
 from weft.core.tensor import Array, Tensor, is_tensor
 from weft.ops.host.formatting import format_array
 from weft.ops.indexing.indexed_slices import IndexedSlices
+from weft.ops.ragged.tensor import RaggedTensor
+from weft.ops.ragged.text import as_text
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, define_op, each
+from weft.ops.sparse.tensor import SparseTensor
 
 _MARK = "\0"  # encloses the number of a tensor in the template; nobody prints it
 
 
-def _slot(number: int) -> str:
-    return f"{_MARK}{number}{_MARK}"
+_BARE = "="  # before the number: text that is never quoted
+
+
+def _slot(number: int, kind: str = "") -> str:
+    return f"{_MARK}{kind}{number}{_MARK}"
 
 
 def _print_kernel(
@@ -28,8 +34,9 @@ def _print_kernel(
     quote = template != _slot(0)
     pieces = template.split(_MARK)
     for i in range(1, len(pieces), 2):
-        value = xp.asarray(values[int(pieces[i])])
-        pieces[i] = format_array(value, summarize, quote_scalars=quote)
+        bare = pieces[i].startswith(_BARE)
+        value = xp.asarray(values[int(pieces[i].lstrip(_BARE))])
+        pieces[i] = format_array(value, summarize, quote_scalars=quote and not bare)
     _write("".join(pieces) + end, stream)
     return ()
 
@@ -75,20 +82,24 @@ def print(*inputs: Any, **kwargs: Any) -> None:
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"tf.print does not take the arguments {sorted(kwargs)}.")
+    limit = -1 if summarize is None else int(summarize)
     tensors: list[Tensor] = []
-    template = separator.join(_template(value, tensors) for value in inputs)
+    template = separator.join(_template(value, tensors, limit) for value in inputs)
     print_op(
         *tensors,
         template=template,
-        summarize=-1 if summarize is None else int(summarize),
+        summarize=limit,
         end=end,
         stream=stream,
         name=name,
     )
 
 
-def _template(value: Any, tensors: list[Tensor]) -> str:
+def _template(value: Any, tensors: list[Tensor], limit: int) -> str:
     """The text of a value with slots where tensors belong; nests print as Python prints them."""
+    if isinstance(value, RaggedTensor):
+        tensors.append(as_text(value, limit))
+        return _slot(len(tensors) - 1, _BARE)
     if is_tensor(value):
         if isinstance(value, IndexedSlices) and value.dense_shape is not None:
             value = convert_to_tensor(value)
@@ -96,16 +107,20 @@ def _template(value: Any, tensors: list[Tensor]) -> str:
         for component in nest.flatten(value, expand_composites=True):
             slots.append(_slot(len(tensors)))
             tensors.append(convert_to_tensor(component))
+        if isinstance(value, SparseTensor):
+            return "SparseTensor(indices={}, values={}, shape={})".format(*slots)
         return " ".join(slots)
     if isinstance(value, dict):
         value = {key: value[key] for key in sorted(value)}
     if nest.is_nested(value):
-        return repr(nest.map_structure(lambda leaf: _Shown(_leaf_template(leaf, tensors)), value))
+        return repr(
+            nest.map_structure(lambda leaf: _Shown(_leaf_template(leaf, tensors, limit)), value)
+        )
     return str(value)
 
 
-def _leaf_template(value: Any, tensors: list[Tensor]) -> str:
-    return _template(value, tensors) if is_tensor(value) else repr(value)
+def _leaf_template(value: Any, tensors: list[Tensor], limit: int) -> str:
+    return _template(value, tensors, limit) if is_tensor(value) else repr(value)
 
 
 class _Shown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from weft.core.composite import CompositeTensor
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import BOOL, NUMERIC, int64
 from weft.core.shapes import Dim
@@ -49,6 +50,12 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     array([1, 3], dtype=int32)
     """
     x, mask = convert_to_tensor(tensor), convert_to_tensor(mask)
+    for value in (x, mask):
+        if isinstance(value, CompositeTensor):
+            raise TypeError(
+                f"boolean_mask does not take a {type(value).__name__}. For ragged tensors there is "
+                "tf.ragged.boolean_mask, for sparse ones tf.sparse.retain."
+            )
     rank = mask.spec.rank
     if rank is None:
         raise ValueError("boolean_mask: the rank of the mask must be known while tracing.")

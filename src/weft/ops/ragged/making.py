@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ from weft.core import dtypes
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import int64
 from weft.core.tensor import Tensor
-from weft.errors import ShapeError
+from weft.errors import DTypeError, ShapeError
 from weft.ops.array import shape as shapes
+from weft.ops.host.requiring import require
 from weft.ops.indexing import gathering, masks
-from weft.ops.math import arithmetic, casting
+from weft.ops.math import arithmetic, casting, comparison
 from weft.ops.ragged import dense, reductions, rows
 from weft.ops.ragged.tensor import RaggedTensor
-from weft.ops.reduce import extrema
+from weft.ops.reduce import extrema, order
 
 
 def constant(
@@ -112,6 +114,8 @@ def range(
     for p in parts:
         if p.shape.rank not in (0, 1):
             raise ShapeError(f"ragged.range: arguments must be numbers or vectors, got {p.shape}.")
+    text = "ragged.range: deltas must not be 0"
+    require(lambda d: comparison.not_equal(d, 0), [parts[2]], text, ("deltas",))
     sizes = [shapes.shape(shapes.reshape(p, [-1])) for p in parts]
     count = extrema.reduce_max(sizes)
     start, limit, delta = [shapes.broadcast_to(p, shapes.expand_dims(count, 0)) for p in parts]
@@ -195,3 +199,45 @@ def segment_ids_to_row_splits(
     ids = rows.integers(segment_ids, "segment_ids")
     made = RaggedTensor.from_value_rowids(ids, ids, nrows=num_segments)
     return casting.cast(made.row_splits, made.row_splits.dtype if out_type is None else out_type)
+
+
+def stack_dynamic_partitions(
+    data: Any, partitions: Any, num_partitions: Any, name: str | None = None
+) -> RaggedTensor:
+    """The rows of data dealt out to the rows of a ragged tensor, as `partitions` says.
+
+    >>> tf.ragged.stack_dynamic_partitions(["a", "b", "c", "d"], [0, 2, 0, 1], 4).to_list()
+    [[b'a', b'c'], [b'd'], [b'b'], []]
+    """
+    ids = partitions if isinstance(partitions, RaggedTensor) else convert_to_tensor(partitions)
+    x = data if isinstance(data, RaggedTensor) else convert_to_tensor(data)
+    if ids.dtype not in rows.INTEGERS:
+        raise DTypeError(
+            f"stack_dynamic_partitions: partitions must be int32 or int64, got {ids.dtype.name}."
+        )
+    if isinstance(ids, RaggedTensor):
+        inner = _ragged(x, ids.ragged_rank)
+        for a, b in zip(ids.nested_row_splits, inner.nested_row_splits, strict=False):
+            rows.check_same(a, b, "stack_dynamic_partitions")
+        for _ in ids.nested_row_splits:
+            inner = inner.values
+        return stack_dynamic_partitions(inner, ids.flat_values, num_partitions)
+    if x.shape.rank == 0:
+        raise ShapeError(
+            "stack_dynamic_partitions: data must have at least one axis, got a scalar."
+        )
+    rank = ids.shape.rank
+    if not rank:
+        raise ShapeError(
+            "stack_dynamic_partitions: partitions must have a known rank of at least 1, got shape "
+            f"{ids.shape}."
+        )
+    for _ in builtins.range(rank - 1):  # each element of the leading axes is dealt out
+        both = [y if isinstance(y, RaggedTensor) else dense.from_tensor(y, None, None, 1, int64)
+                for y in (ids, x)]  # fmt: skip
+        rows.check_same(both[0].row_splits, both[1].row_splits, "stack_dynamic_partitions")
+        ids, x = both[0].values, both[1].values
+    count = casting.cast(rows.integers(num_partitions, "num_partitions", ids.dtype), ids.dtype)
+    by_partition = order.argsort(ids)
+    sorted_ids = gathering.gather(ids, by_partition)
+    return RaggedTensor.from_value_rowids(gathering.gather(x, by_partition), sorted_ids, count)

@@ -10,18 +10,20 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from weft.core.dtypes import int32
+from weft.core.dtypes import int32, int64
 from weft.core.location import called_function
 from weft.core.tensor import Tensor
+from weft.errors import ShapeError
 from weft.ops import rules
-from weft.ops.array import fill, shape as shapes, source
-from weft.ops.indexing import gathering
+from weft.ops.array import fill, joining, shape as shapes, source
+from weft.ops.host.requiring import require
+from weft.ops.indexing import gathering, masks
 from weft.ops.math import arithmetic, casting, unary
 from weft.ops.ragged import rows
 from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.reduce import extrema, logic, products, sums, unsorted_segments as segments
 from weft.ops.registry import Op
-from weft.ops.strings import joining
+from weft.ops.strings import joining as text_joining
 
 Axes = tuple[int, ...] | None
 
@@ -44,6 +46,7 @@ _FORMS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "All": (logic.reduce_all, _all_in_segments),
 }
 REDUCTIONS = (*_FORMS, "Mean")
+SEGMENTS = tuple([f"UnsortedSegment{kind}" for kind in ("Sum", "Prod", "Max", "Min")])
 
 
 def apply(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
@@ -110,12 +113,46 @@ def _combined(x: Any, ids: Tensor, count: Tensor, in_segments: Callable[..., Any
     return RaggedTensor._of(_combined(x.values, places, joined[-1], in_segments), joined)
 
 
+def in_segments(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
+    """The rows that belong to one segment combined: values at the same place of each."""
+    x, ids, count = inputs
+    if ids.shape.rank != 1:
+        raise ShapeError(
+            f"{called_function()}: segment_ids must be a vector with a number for each row of a "
+            f"RaggedTensor, got shape {ids.shape}."
+        )
+    dtype = x.row_splits.dtype
+    return _combined(x, casting.cast(ids, dtype), casting.cast(count, dtype), op)
+
+
+def bincount(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Tensor:
+    """How often each number occurs in each row."""
+    x, size, weights = inputs
+    if x.shape.rank != 2:
+        raise ShapeError(f"bincount: a RaggedTensor must have rank 2, got shape {x.shape}.")
+    flat, bins = casting.cast(x.values, int64), casting.cast(size, int64)
+    text = "bincount: numbers must not be negative"
+    require(lambda v: v >= 0, [flat], text, ("arr",))
+    if isinstance(weights, RaggedTensor):
+        rows.check_same(x.row_splits, weights.row_splits, "bincount")
+        amounts = weights.values
+    else:
+        amounts = fill.ones(shapes.shape(flat), weights.dtype)
+    count, inside = x.nrows(int64), flat < bins
+    places = rows.rowids(casting.cast(x.row_splits, int64)) * bins + flat
+    counted = segments.unsorted_segment_sum(
+        masks.boolean_mask(amounts, inside), masks.boolean_mask(places, inside), count * bins
+    )
+    out = shapes.reshape(counted, joining.stack([count, bins]))
+    return arithmetic.minimum(out, 1) if attrs["binary_output"] else out
+
+
 def join(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
     """The strings along axes joined to one."""
     separator = attrs["separator"]
     return reduce_with(
-        functools.partial(joining.reduce_join, separator=separator),
-        functools.partial(joining.unsorted_segment_join, separator=separator),
+        functools.partial(text_joining.reduce_join, separator=separator),
+        functools.partial(text_joining.unsorted_segment_join, separator=separator),
         inputs[0],
         attrs["axis"],
         attrs["keepdims"],

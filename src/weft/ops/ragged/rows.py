@@ -8,16 +8,18 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.context import init_scope
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DType, int32, int64
 from weft.core.location import called_function
 from weft.core.tensor import Tensor
 from weft.errors import DTypeError
+from weft.ops import static
 from weft.ops.array import fill, joining, ranges, shape as shapes
 from weft.ops.host.requiring import require
 from weft.ops.indexing import gathering
-from weft.ops.math import casting, comparison
-from weft.ops.reduce import scans, searching, sums
+from weft.ops.math import arithmetic, casting, comparison
+from weft.ops.reduce import order, scans, searching
 
 INTEGERS = (int32, int64)
 
@@ -106,18 +108,36 @@ def check_rowids(ids: Tensor, nrows: Tensor, size: Tensor) -> None:
     )
 
 
+def check_count(a: Tensor, b: Tensor, what: str) -> None:
+    """InvalidArgumentError unless two ragged tensors have equally many rows."""
+    text = f"{what}: the ragged operands must have equally many rows"
+    counts = [count(a, int64) - 1, count(b, int64) - 1]
+    require(comparison.equal, counts, text, ("rows of the first", "rows of the second"))
+
+
 def check_same(a: Tensor, b: Tensor, what: str) -> None:
     """InvalidArgumentError unless two ragged tensors have rows of the same lengths."""
     if a is b:
         return
     if a.dtype is not b.dtype:
-        a, b = casting.cast(a, dtypes.int64), casting.cast(b, dtypes.int64)
+        a, b = casting.cast(a, int64), casting.cast(b, int64)
+    check_count(a, b, what)
+    known = [static.get_static_value(splits) for splits in (a, b)]
+    if known[0] is not None and known[1] is not None:
+        with init_scope():  # found while tracing, before ops complain of other sizes
+            _check_lengths(convert_to_tensor(known[0]), convert_to_tensor(known[1]), what)
+    else:
+        _check_lengths(a, b, what)
 
-    def equal(a: Tensor, b: Tensor) -> Tensor:
-        same_size = comparison.equal(shapes.size(a), shapes.size(b))
-        n = shapes.size(a) * casting.cast(same_size, int32)
-        differing = sums.reduce_sum(casting.cast(comparison.not_equal(a[:n], b[:n]), int32))
-        return comparison.logical_and(same_size, comparison.equal(differing, 0))
 
-    text = f"{what}: the ragged operands must have rows of equal lengths"
-    require(equal, [a, b], text, ("row_splits", "row_splits"))
+def _check_lengths(a: Tensor, b: Tensor, what: str) -> None:
+    # Up to the first end of a row that differs all are equal, so that row's lengths differ.
+    end = order.argmax(casting.cast(comparison.not_equal(a, b), int32))
+    row = end - 1
+    start = arithmetic.maximum(row, 0)
+    require(
+        lambda _, x, y: comparison.equal(x, y),
+        [row, a[end] - a[start], b[end] - b[start]],
+        f"{what}: the ragged operands must have rows of equal lengths",
+        ("row", "length in the first", "length in the second"),
+    )

@@ -6,7 +6,7 @@ and say what to do instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.core.convert import convert_to_tensor
@@ -17,13 +17,13 @@ from weft.errors import ShapeError
 from weft.ops.array import shape as shapes
 from weft.ops.dispatch import composite_rules
 from weft.ops.operators import install_operators
-from weft.ops.ragged import elementwise, indexing, joining, reductions
+from weft.ops.ragged import elementwise, joining, picking, products, rearranging, reductions, shape
 from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.registry import Op
 
 # Ops that work element by element (or along axes they add at the end) without a native loop form.
 _ELEMENTWISE = frozenset(
-    {"Angle", "AsString", "CheckNumerics", "Complex", "Identity", "Imag", "OneHot", "Real"}
+    {"Angle", "AsString", "Bitcast", "CheckNumerics", "Complex", "Identity", "Imag", "Real"}
     | {"RegexFullMatch", "RegexReplace", "StopGradient", "StringJoin", "StringLength", "AddN"}
     | {"StringLower", "StringStrip", "StringToNumber", "StringUpper", "Substr"}
     | {"StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong"}
@@ -36,10 +36,14 @@ def apply(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | No
     rule = _RULES.get(op.name)
     if rule is None and (isinstance(op.native, Pointwise) or op.name in _ELEMENTWISE):
         rule = elementwise.apply
-    if rule is None:
-        found = next(x for x in inputs if isinstance(x, RaggedTensor))
+    found = next(x for x in inputs if isinstance(x, RaggedTensor))
+    if rule is None or (op.name in _FIRST_ONLY and _any_ragged(inputs[1:])):
         raise found.refusal(f"{called_function()} (op {op.name})")
     return rule(op, inputs, attrs, name)
+
+
+def _any_ragged(inputs: Sequence[Any]) -> bool:
+    return any(isinstance(x, RaggedTensor) for x in inputs)
 
 
 def _concat(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
@@ -63,23 +67,18 @@ def _rank(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Tenso
     return shapes.rank(x.flat_values) + convert_to_tensor(x.ragged_rank)
 
 
-def _gather(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
-    """Rows by number; ragged indices of a tensor's rows."""
-    params, indices = inputs
-    if attrs["axis"] not in (None, 0) or attrs["batch_dims"]:
-        raise ShapeError("gather: of a RaggedTensor only rows (axis=0, batch_dims=0) are gathered.")
-    if isinstance(indices, RaggedTensor):
-        return indices.with_flat_values(_gather(op, (params, indices.flat_values), attrs, name))
-    if not isinstance(params, RaggedTensor):
-        return op(params, indices, name=name, **attrs)
-    if indices.shape.rank == 0:
-        return params[indices]
-    if indices.shape.rank != 1:
-        raise ShapeError(
-            "gather: the rows of a RaggedTensor are named by a vector of indices, got shape "
-            f"{indices.shape}."
-        )
-    return indexing.gather_rows(params, indices)
+def _one_hot(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> RaggedTensor:
+    """The new axis lies behind the ragged ones."""
+    indices, *rest = inputs
+    axis = attrs["axis"]
+    if axis >= 0:
+        if axis <= indices.ragged_rank:
+            raise ShapeError(
+                f"one_hot: axis must lie behind the {indices.ragged_rank} ragged axes of indices, "
+                f"got {axis}."
+            )
+        attrs = attrs | {"axis": axis - indices.ragged_rank}
+    return indices.with_flat_values(op(indices.flat_values, *rest, name=name, **attrs))
 
 
 _RULES: dict[str, Callable[..., Any]] = {
@@ -88,11 +87,32 @@ _RULES: dict[str, Callable[..., Any]] = {
     "ExpandDims": _expand_dims,
     "Size": _size,
     "Rank": _rank,
-    "GatherV2": _gather,
+    "OneHot": _one_hot,
+    "Shape": shape.shape,
+    "GatherV2": picking.gather,
+    "GatherNd": picking.gather_nd,
+    "MatMul": products.matmul,
+    "ReverseV2": rearranging.reverse,
+    "Tile": rearranging.tile,
+    "Sort": rearranging.sort,
+    "ArgSort": rearranging.argsort,
+    "Cumsum": rearranging.scan,
+    "Cumprod": rearranging.scan,
+    "Where": rearranging.where,
+    "Squeeze": rearranging.squeeze,
+    "Reshape": rearranging.reshape,
+    "Split": rearranging.split,
+    "SplitV": rearranging.split,
+    "DynamicPartition": rearranging.partition,
+    "DenseBincount": reductions.bincount,
     "ReduceJoin": reductions.join,
     "Softmax": reductions.softmax,
+    **dict.fromkeys(reductions.SEGMENTS, reductions.in_segments),
     **dict.fromkeys(reductions.REDUCTIONS, reductions.apply),
 }
+
+# Of these only the first input may be ragged.
+_FIRST_ONLY = frozenset({"OneHot", "Tile", "Reshape", "SplitV", *reductions.SEGMENTS})
 
 composite_rules[RaggedTensor] = apply
 install_operators(RaggedTensor)

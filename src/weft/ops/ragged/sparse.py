@@ -20,7 +20,7 @@ def to_sparse(rt: ragged.RaggedTensor) -> SparseTensor:
     rank = rt.shape.rank
     if rank is None:
         raise ValueError("to_sparse: the rank of the ragged tensor must be known while tracing.")
-    full = _ragged_throughout(rt.with_row_splits_dtype(int64), rank - 1)
+    full = ragged_throughout(rt.with_row_splits_dtype(int64), rank - 1)
     columns: list[Tensor] = [ranges.range(full.nrows(), dtype=int64)]
     for splits in full.nested_row_splits:
         ids = rows.rowids(splits)
@@ -29,11 +29,13 @@ def to_sparse(rt: ragged.RaggedTensor) -> SparseTensor:
     return SparseTensor._of(joining.stack(columns, axis=1), full.flat_values, shape)
 
 
-def _ragged_throughout(rt: ragged.RaggedTensor, rank: int) -> ragged.RaggedTensor:
+def ragged_throughout(rt: ragged.RaggedTensor, rank: int) -> ragged.RaggedTensor:
+    """The same with `rank` ragged axes, of which the inner ones have rows of equal lengths."""
     if rt.ragged_rank >= rank:
         return rt
     missing = rank - rt.ragged_rank
-    return rt.with_flat_values(dense.from_tensor(rt.flat_values, None, None, missing, int64))
+    dtype = rt.row_splits.dtype
+    return rt.with_flat_values(dense.from_tensor(rt.flat_values, None, None, missing, dtype))
 
 
 def from_sparse(st_input: Any, row_splits_dtype: DType) -> ragged.RaggedTensor:

@@ -18,7 +18,7 @@ from weft.errors import DTypeError, ShapeError, UnsupportedError
 from weft.ops import static
 from weft.ops.array import fill, joining, ranges, shape as shapes
 from weft.ops.math import casting
-from weft.ops.ragged import dense, indexing, rows, sparse, spec as specs
+from weft.ops.ragged import dense, indexing, rows, sparse, spec as specs, text
 from weft.ops.reduce import extrema
 
 
@@ -199,6 +199,36 @@ class RaggedTensor(CompositeTensor):
         return _nested(cls.from_row_lengths, flat_values, nested_row_lengths, validate)
 
     @classmethod
+    def from_nested_value_rowids(
+        cls,
+        flat_values: Any,
+        nested_value_rowids: Sequence[Any],
+        nested_nrows: Sequence[Any] | None = None,
+        name: str | None = None,
+        validate: bool = True,
+    ) -> RaggedTensor:
+        """Several ragged axes at once, the outermost first.
+
+        >>> tf.RaggedTensor.from_nested_value_rowids([3, 1, 4], [[0, 0], [0, 1, 1]]).to_list()
+        [[[3], [1, 4]]]
+        """
+        counts = [None] * len(nested_value_rowids) if nested_nrows is None else list(nested_nrows)
+        if len(counts) != len(nested_value_rowids):
+            raise ValueError(
+                f"RaggedTensor: nested_nrows has {len(counts)} numbers for "
+                f"{len(nested_value_rowids)} ragged axes."
+            )
+        remaining = iter(reversed(counts))
+        return _nested(
+            lambda values, ids, validate: cls.from_value_rowids(
+                values, ids, next(remaining), validate=validate
+            ),
+            flat_values,
+            nested_value_rowids,
+            validate,
+        )
+
+    @classmethod
     def from_tensor(
         cls,
         tensor: Any,
@@ -320,6 +350,10 @@ class RaggedTensor(CompositeTensor):
         """The number of the row each value belongs to."""
         return rows.rowids(self._row_splits)
 
+    def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
+        """The numbers of rows of all ragged axes, the outermost first."""
+        return tuple([rows.rowids(splits) for splits in self.nested_row_splits])
+
     def bounding_shape(
         self, axis: Any = None, name: str | None = None, out_type: Any = None
     ) -> Any:
@@ -433,26 +467,11 @@ class RaggedTensor(CompositeTensor):
 
     def __repr__(self) -> str:
         if isinstance(self.flat_values, EagerTensor) and isinstance(self._row_splits, EagerTensor):
-            return f"<tf.RaggedTensor {_shown(self)}>"
+            return f"<tf.RaggedTensor {text.shown(self)}>"
         return f"tf.RaggedTensor(values={self._values!s}, row_splits={self._row_splits!s})"
 
     def __getitem__(self, key: Any) -> Any:
         return indexing.get_item(self, key)
-
-
-def _shown(rt: RaggedTensor) -> str:
-    """Nested lists with floats as short as their dtype allows, and not more than a screenful."""
-    flat = rt.flat_values.numpy()
-    if flat.dtype.kind in "iubO":
-        texts: list[Any] = [repr(item) for item in flat.tolist()]
-    else:
-        texts = [np.array2string(item, separator=", ", floatmode="unique") for item in flat]
-        texts = [repr(float(str(item))) if flat.ndim == 1 else t for item, t in zip(flat, texts)]
-    for splits in reversed(rt.nested_row_splits):
-        places = itertools.pairwise(splits.numpy().tolist())
-        texts = [f"[{', '.join(texts[a:b])}]" for a, b in places]
-    text = f"[{', '.join(texts)}]"
-    return text if len(text) <= 1000 else f"{text[:500]} ... {text[-100:]}"
 
 
 def _values_of(value: Any) -> Any:

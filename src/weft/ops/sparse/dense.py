@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core.composite import CompositeTensor
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA, bool_, int64, string
 from weft.core.specs import TensorSpec
@@ -117,6 +118,11 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
            [1, 0]])
     """
     x = convert_to_tensor(tensor)
+    if isinstance(x, CompositeTensor):
+        raise TypeError(
+            f"sparse.from_dense: tensor must be a tensor, got a {type(x).__name__}. A ragged one "
+            "has the method to_sparse()."
+        )
     if x.dtype is string:
         present = comparison.not_equal(x, b"")
     else:

@@ -10,13 +10,25 @@ from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.ops import static
 from weft.ops.host.formatting import format_array
+from weft.ops.ragged.tensor import RaggedTensor
+from weft.ops.ragged.text import as_text
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, define_op, each
 from weft.ops.strings.elements import as_array, text_argument
 
 
-def _format_kernel(xp: Any, *inputs: Any, template: str, placeholder: str, summarize: int) -> Array:
+def _format_kernel(
+    xp: Any,
+    *inputs: Any,
+    template: str,
+    placeholder: str,
+    summarize: int,
+    bare: tuple[int, ...],
+) -> Array:
     pieces = template.split(placeholder)
-    texts = [format_array(as_array(x), summarize, quote_scalars=True) for x in inputs]
+    texts = [
+        format_array(as_array(x), summarize, quote_scalars=i not in bare)
+        for i, x in enumerate(inputs)
+    ]
     joined = pieces[0] + "".join(text + piece for text, piece in zip(texts, pieces[1:]))
     return xp.as_strings([joined.encode()], ())
 
@@ -55,10 +67,13 @@ def format(
             f"strings.format: template has {slots} placeholders {mark!r}, inputs {len(parts)} "
             "tensors."
         )
+    limit = static.static_int("strings.format", summarize, "summarize")
+    ragged = [isinstance(part, RaggedTensor) for part in parts]
     return format_op(
-        *[convert_to_tensor(part) for part in parts],
+        *[as_text(x, limit) if r else convert_to_tensor(x) for x, r in zip(parts, ragged)],
         template=text,
         placeholder=mark,
-        summarize=static.static_int("strings.format", summarize, "summarize"),
+        summarize=limit,
+        bare=tuple([i for i, r in enumerate(ragged) if r]),
         name=name,
     )
