@@ -20,7 +20,14 @@ def tables(rng: np.random.Generator, axis: int) -> list[Table]:
     alpha = round(float(rng.uniform(0.1, 0.5)), 2)
     size, step = (int(n) for n in rng.integers(1, 4, 2))
     padding = str(rng.choice(["SAME", "VALID"]))
-    return [_functions(alpha), _reductions(axis), _places(axis), _windows(size, step, padding)]
+    return [
+        _functions(alpha),
+        _reductions(axis),
+        _places(axis),
+        _diagonals(size - 2, align=str(rng.choice(["RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT"]))),
+        _rearranged(axis, size),
+        _windows(size, step, padding),
+    ]
 
 
 def slope(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -73,6 +80,59 @@ def _places(axis: int) -> Table:
         "gather": lambda x: tf.gather(x, [0, 0], axis=axis),
         "one_hot": lambda x: tf.one_hot(tf.argmax(x, axis), 3),
     }
+
+
+def _diagonals(k: int, align: str) -> Table:
+    def part(x: Any) -> Any:
+        return tf.linalg.diag_part(x, k=(k - 1, k), padding_value=3.0, align=align)
+
+    def new(x: Any) -> Any:
+        return tf.linalg.diag(x, k=k, padding_value=-1.0)
+
+    def replaced(x: Any) -> Any:
+        return tf.linalg.set_diag(x, tf.linalg.diag_part(x) * 2.0)
+
+    what = f"{k} {align}"
+    return {
+        f"diag_part {what}": part, f"slope of diag_part {what}": slope(part),
+        f"diag {k}": new, f"slope of diag {k}": slope(new),
+        "set_diag": replaced, "slope of set_diag": slope(replaced),
+        "tensor_diag": tf.linalg.tensor_diag, "trace": tf.linalg.trace,
+    }  # fmt: skip
+
+
+def _rearranged(axis: int, n: int) -> Table:
+    def mirrored(mode: str) -> Callable[[Any], Any]:
+        return lambda x: tf.pad(x, [[1, 1]] * x.shape.rank, mode=mode)
+
+    def rows(x: Any) -> Any:
+        return tf.range(tf.shape(x)[0]) % n - 1
+
+    def segments(name: str) -> Callable[[Any], Any]:
+        segment = getattr(tf.math, f"unsorted_segment_{name}")
+        return lambda x: segment(x, rows(x), n)
+
+    def in_batches(x: Any) -> Any:
+        return tf.gather(x, tf.zeros([tf.shape(x)[0], n], tf.int32), batch_dims=1, axis=axis)
+
+    def sequences(x: Any) -> Any:
+        return tf.reverse_sequence(x, tf.minimum(rows(x) + 1, tf.shape(x)[1]), seq_axis=1)
+
+    return {
+        "reflect": mirrored("REFLECT"), "slope of reflect": slope(mirrored("REFLECT")),
+        "symmetric": mirrored("SYMMETRIC"), "slope of symmetric": slope(mirrored("SYMMETRIC")),
+        f"slope of tile {n}": slope(lambda x: tf.tile(x, [n] * x.shape.rank)),
+        f"slope of prod {axis}": slope(lambda x: tf.reduce_prod(x, axis)),
+        **{f"segment {name} {n}": segments(name) for name in ("sum", "prod", "max", "min")},
+        **{f"slope of segment {name}": slope(segments(name)) for name in ("sum", "max")},
+        f"gather in batches {axis} {n}": in_batches,
+        f"slope of gather in batches {axis} {n}": slope(in_batches),
+        "reverse_sequence": sequences,
+        "searchsorted": lambda x: tf.searchsorted(tf.sort(x), x, side="right"),
+        "bincount": lambda x: tf.math.bincount(rows(x) + 1, minlength=n, maxlength=n),
+        "roll": lambda x: tf.roll(x, tf.argmax(tf.reshape(x, [-1])), axis),
+        "slice": lambda x: tf.slice(x, tf.shape(x) // 2, (tf.shape(x) + 1) // 2),
+    }  # fmt: skip
 
 
 def _windows(size: int, step: int, padding: str) -> Table:

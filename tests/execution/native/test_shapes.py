@@ -84,3 +84,29 @@ def test_shapes_that_do_not_fit_are_errors_in_verification(monkeypatch: pytest.M
     function = tf.function(MISFITS["reshape"], input_signature=[tf.TensorSpec([None])])
     with pytest.raises(ValueError, match="cannot take shape"):
         function(tf.ones([5]))
+
+
+@pytest.mark.parametrize("signature", [None, [tf.TensorSpec([None, None])]], ids=["known", "any"])
+@pytest.mark.parametrize(
+    "size",
+    [
+        lambda n: n // 2,
+        lambda n: n % 5 + 1,
+        lambda n: tf.maximum(-n, tf.minimum(n, 3)),
+        lambda n: tf.where(n > 2, 3, 4),
+        lambda n: tf.cast(tf.cast(n, tf.float32) * 0.5, tf.int32),
+        lambda n: tf.size(tf.zeros([tf.where(n > 2, 3, 4) // 2])),
+    ],
+    ids=["quotient", "rest", "extremes", "choice", "float", "twice"],
+)
+def test_sizes_that_are_computed(size: Callable[..., Any], signature: Any) -> None:
+    """What follows from the sizes of the inputs is known when these are."""
+    jitted = tf.function(
+        lambda x: tf.ones([size(tf.shape(x)[0])]) * tf.reduce_sum(x),
+        jit_compile=True,
+        input_signature=signature,
+    )
+    for shape in ((4, 3), (7, 2)):
+        wanted = int(size(tf.constant(shape[0])))
+        assert jitted(tf.ones(shape)).numpy().tolist() == [shape[0] * shape[1]] * wanted
+    assert tf.explain(jitted).traces[0]["tier"] == "native"

@@ -190,3 +190,48 @@ def test_assignments_give_eager_readers_new_versions() -> None:
     v.assign([0.0, 0.0])
     np.testing.assert_array_equal(results[0], [1.0, 2.0])
     np.testing.assert_array_equal(results[1], [5.0, 6.0])
+
+
+def test_variables_of_unknown_shape() -> None:
+    """Code is made for the shapes they have at the call."""
+    rows = tf.Variable(np.ones((3, 2), np.float32), shape=[None, 2])
+    anything = tf.Variable(1.0, shape=tf.TensorShape(None))
+
+    @jit
+    def step(x: Any) -> Any:
+        for _ in tf.range(2):
+            x = x + tf.reduce_sum(rows) + tf.cast(tf.shape(rows)[0], tf.float32)
+        rows.assign_add(tf.ones_like(rows))
+        rows.scatter_add(tf.IndexedSlices(tf.ones([1, 2]), tf.constant([0])))
+        return x * anything
+
+    assert step(tf.constant(1.0)).numpy() == 19.0
+    assert rows.numpy().tolist() == [[3.0, 3.0], [2.0, 2.0], [2.0, 2.0]]
+    rows.assign(np.ones((5, 2), np.float32))
+    anything.assign([1.0, 2.0])
+    assert step(tf.constant(1.0)).numpy().tolist() == [31.0, 62.0]
+    assert tier_of(step) == "native"
+
+
+def test_a_variable_that_changes_its_shape_is_not_taken_for_what_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def grow(v: Any) -> Any:
+        v.assign(tf.concat([v, v], 0))
+        return tf.shape(v)[0] * 10, tf.reduce_sum(v)
+
+    v = tf.Variable([1.0], shape=[None])
+    with pytest.raises(tf.errors.UnimplementedError, match="depends on data"):
+        jit(lambda: grow(v))()
+    monkeypatch.setattr(tf.config, "execution", "native")
+    other = tf.function(lambda: grow(v))
+    for n in (2, 4, 8):
+        assert [float(t) for t in other()] == [10 * n, n]
+
+    def doubled() -> Any:
+        tf.numpy_function(lambda: v.assign(tf.concat([v, v], 0)).numpy(), [], tf.float32)
+        return tf.shape(v)[0] * 10 + tf.cast(tf.reduce_sum(v), tf.int32)
+
+    by_callback = tf.function(doubled)
+    for n in (16, 32, 64):
+        assert int(by_callback()) == 11 * n

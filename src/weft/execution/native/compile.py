@@ -152,13 +152,13 @@ def _kind(spec: TensorSpec) -> Any:
 def translate_for(graph: Graph, values: Sequence[Any]) -> Translation:
     """The program of a graph for inputs like these."""
     specs, variables = types_of(graph, values)
-    return translate(specialize(graph, specs), variables)
+    return translate(specialize(graph, specs, variables), variables)
 
 
 def compile_graph(graph: Graph, values: Sequence[Any], *, whole: bool) -> Compiled | Segmented:
     """Machine code for a graph; `whole` means that nothing may be left to NumPy."""
     specs, variables = types_of(graph, values)
-    special = specialize(graph, specs)
+    special = specialize(graph, specs, variables)
     try:
         return Compiled(translate(special, variables))
     except NotCompilableError:

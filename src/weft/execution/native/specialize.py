@@ -16,58 +16,101 @@ from weft.ops.array.source import placeholder_op
 from weft.ops.control.loop import LOOP_NAMES
 
 _LOOSENED = 4  # how often the sizes of loop variables are loosened before giving up
+_ROUNDS = 4  # how often folded constants may tell further sizes
+
+# What else is known of tensors, by id: the facts of stacks that keep their length, and the types
+# of what variables hold.
+Fact = int | TensorSpec | None
+Facts = dict[int, Fact]
+
+_KEEPS_SHAPE = frozenset({"AssignAddVariableOp", "AssignSubVariableOp"})
 
 
-# The lengths of stacks that keep their length, by the id of the tensor.
-Lengths = dict[int, int]
+def specialize(
+    graph: Graph, specs: Sequence[TensorSpec], variables: Sequence[TensorSpec | None] = ()
+) -> Graph:
+    """The graph with inputs of these types, captures included; all inputs are plain inputs.
+
+    `variables` tells what the variables among the inputs hold.
+    """
+    facts: list[Fact] = [None] * len(specs)
+    for i, held in enumerate(variables):
+        facts[i] = None if held is None or _may_change_shape(graph, i) else held
+    out = optimize(_retraced(graph, specs, facts)[0])
+    # A size that was computed is a constant now: what has it as shape may be known, too.
+    unknown = _unknown_sizes(out)
+    for _ in range(_ROUNDS):
+        if not unknown:
+            break
+        again = optimize(_retraced(out, specs, facts)[0])
+        left = _unknown_sizes(again)
+        if left >= unknown:
+            break
+        out, unknown = again, left
+    return out
 
 
-def specialize(graph: Graph, specs: Sequence[TensorSpec]) -> Graph:
-    """The graph with inputs of these types, captures included; all inputs are plain inputs."""
-    nothing: list[int | None] = [None] * len(specs)
-    return optimize(_retraced(graph, specs, nothing)[0])
+def _unknown_sizes(graph: Graph) -> int:
+    """How many tensors have sizes that are not known."""
+    own = sum(not t.spec.is_static for node in graph.nodes for t in node.outputs)
+    return own + sum(_unknown_sizes(body) for node in graph.nodes for _, body in node.nested)
+
+
+def _may_change_shape(graph: Graph, position: int) -> bool:
+    """Whether a variable may be assigned a value of another shape, by callbacks too."""
+    if graph.effects.host_io:
+        return True
+    cell = graph.all_inputs[position]
+    writers = [node for node in graph.nodes if any(t is cell for t in node.effects.writes)]
+    return not all(
+        node.op.name in _KEEPS_SHAPE or node.op.name.startswith("ResourceScatter")
+        for node in writers
+    )
 
 
 def _retraced(
-    graph: Graph, specs: Sequence[TensorSpec], given: Sequence[int | None]
-) -> tuple[Graph, list[int | None]]:
-    """The graph for inputs of these types and stacks of these lengths; the lengths that result."""
+    graph: Graph, specs: Sequence[TensorSpec], given: Sequence[Fact]
+) -> tuple[Graph, list[Fact]]:
+    """The graph for inputs of these types, of which these facts are known; facts that result."""
     new = Graph(graph.name)
     known: dict[int, SymbolicTensor] = {}
-    lengths: Lengths = {}
+    facts: Facts = {}
     for old, spec in zip(graph.all_inputs, specs, strict=True):
         node = old.node
         attrs = {"dtype": spec.dtype, "shape": spec.dims}
         made = new.add_node(placeholder_op, (), attrs, (spec,), node.name, node.location)
         new.inputs.append(made.outputs[0])
         known[id(old)] = made.outputs[0]
-    for tensor, length in zip(new.inputs, given, strict=True):
-        if length is not None:
-            lengths[id(tensor)] = length
+    for tensor, fact in zip(new.inputs, given, strict=True):
+        if fact is not None:
+            facts[id(tensor)] = fact
     for node in graph.nodes:
         if node.op.name != "Placeholder":
-            _copy(new, node, known, lengths)
+            _copy(new, node, known, facts)
     new.outputs = [known[id(out)] for out in graph.outputs]
     new.structured_outputs = graph.structured_outputs
-    return new, [lengths.get(id(out)) for out in new.outputs]
+    return new, [facts.get(id(out)) for out in new.outputs]
 
 
-def _copy(new: Graph, node: Node, known: dict[int, SymbolicTensor], lengths: Lengths) -> None:
+def _copy(new: Graph, node: Node, known: dict[int, SymbolicTensor], facts: Facts) -> None:
     breathe()
     inputs = tuple([known[id(x)] for x in node.inputs])
-    attrs, resulting = _nested_attrs(node, inputs, lengths)
+    attrs, resulting = _nested_attrs(node, inputs, facts)
     specs = _types(node, inputs, attrs)
-    if node.op.name == "TensorListStack" and id(inputs[0]) in lengths and specs[0].dims:
-        specs[0] = specs[0].with_dims((lengths[id(inputs[0])], *specs[0].dims[1:]))
+    fact = facts.get(id(inputs[0])) if inputs else None
+    if node.op.name == "TensorListStack" and isinstance(fact, int) and specs[0].dims:
+        specs[0] = specs[0].with_dims((fact, *specs[0].dims[1:]))
+    if node.op.name == "ReadVariableOp" and isinstance(fact, TensorSpec):
+        specs[0] = fact
     made = new.add_node(node.op, inputs, attrs, specs, node.name, node.location)
     for i, (old, out) in enumerate(zip(node.outputs, made.outputs, strict=True)):
         known[id(old)] = out
-        length = resulting[i] if resulting else _length(made, lengths)
+        length = resulting[i] if resulting else _length(made, facts)
         if length is not None:
-            lengths[id(out)] = length
+            facts[id(out)] = length
 
 
-def _length(node: Node, lengths: Lengths) -> int | None:
+def _length(node: Node, facts: Facts) -> Fact:
     """The length of the stack a node makes, if it is the same whenever it runs."""
     name = node.op.name
     if name == "TensorListReserve" and node.inputs[0].node.op.name == "Const":
@@ -76,9 +119,9 @@ def _length(node: Node, lengths: Lengths) -> int | None:
         dims = node.inputs[0].spec.dims
         return dims[0] if dims and isinstance(dims[0], int) else None
     if name == "TensorListSetItem" and not node.attrs["grow"]:
-        return lengths.get(id(node.inputs[0]))
+        return facts.get(id(node.inputs[0]))
     if name in ("Identity", "StopGradient"):
-        return lengths.get(id(node.inputs[0]))
+        return facts.get(id(node.inputs[0]))
     return None
 
 
@@ -95,45 +138,45 @@ def _types(
 
 
 def _nested_attrs(
-    node: Node, inputs: tuple[SymbolicTensor, ...], lengths: Lengths
-) -> tuple[dict[str, Any], list[int | None]]:
-    """The attributes with nested graphs specialised, and the lengths of resulting stacks."""
+    node: Node, inputs: tuple[SymbolicTensor, ...], facts: Facts
+) -> tuple[dict[str, Any], list[Fact]]:
+    """The attributes with nested graphs specialised, and what is known of its results."""
     if not any(True for _ in node.nested):
         return node.attrs, []
     given = [x.spec for x in inputs[node.op.nested_offset :]]
-    stacks = [lengths.get(id(x)) for x in inputs[node.op.nested_offset :]]
+    stacks = [facts.get(id(x)) for x in inputs[node.op.nested_offset :]]
     if node.op.name in LOOP_NAMES:
         return _loop_attrs(node, given, stacks)
     attrs = dict(node.attrs)
-    results: list[list[int | None]] = []
+    results: list[list[Fact]] = []
     for key, value in node.attrs.items():
         graphs = value if isinstance(value, tuple) else (value,)
         if not isinstance(graphs[0] if graphs else None, Graph):
             continue
         made = [_retraced(graph, given, stacks) for graph in graphs]
-        results += [lengths for _, lengths in made]
+        results += [found for _, found in made]
         attrs[key] = tuple([graph for graph, _ in made]) if isinstance(value, tuple) else made[0][0]
     agreed = [r[0] if all(x == r[0] for x in r) else None for r in zip(*results)]
     return attrs, agreed
 
 
 def _loop_attrs(
-    node: Node, given: list[TensorSpec], stacks: list[int | None]
-) -> tuple[dict[str, Any], list[int | None]]:
+    node: Node, given: list[TensorSpec], stacks: list[Fact]
+) -> tuple[dict[str, Any], list[Fact]]:
     """A loop may change sizes: then those of the body's results are what is known of them."""
     n = len(node.outputs)
-    specs, lengths = list(given), list(stacks)
+    specs, facts = list(given), list(stacks)
     for _ in range(_LOOSENED):
-        body, after = _retraced(node.attrs["body"], specs, lengths)
+        body, after = _retraced(node.attrs["body"], specs, facts)
         out = [t.spec for t in body.outputs]
         stable = [a.dims == b.dims for a, b in zip(specs[:n], out, strict=True)]
-        if all(stable) and lengths[:n] == after:
-            condition, _ = _retraced(node.attrs["cond"], specs, lengths)
+        if all(stable) and facts[:n] == after:
+            condition, _ = _retraced(node.attrs["cond"], specs, facts)
             return {**node.attrs, "body": body, "cond": condition}, after
         original = [t.spec for t in node.attrs["body"].all_inputs[:n]]
         specs[:n] = [
             a if is_stable else first.with_fresh_dims()
             for a, is_stable, first in zip(specs[:n], stable, original, strict=True)
         ]
-        lengths[:n] = [a if a == b else None for a, b in zip(lengths[:n], after, strict=True)]
+        facts[:n] = [a if a == b else None for a, b in zip(facts[:n], after, strict=True)]
     return node.attrs, []

@@ -20,7 +20,7 @@ STAGES = ("graph", "loops", "llvm", "asm")
 def text_of(graph: Graph, values: Sequence[Any], stage: str) -> str:
     """One stage of the compilation of a graph for inputs like these."""
     if stage == "graph":
-        return str(specialize(graph, types_of(graph, values)[0]))
+        return str(specialize(graph, *types_of(graph, values)))
     try:
         translation = translate_for(graph, values)
     except NotCompilableError as reason:

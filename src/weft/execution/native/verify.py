@@ -29,8 +29,7 @@ class TierDifferenceError(AssertionError):
 def check(graph: Graph, values: Sequence[Any]) -> bool:
     """Runs both on copies; False if the graph cannot be compiled. Raises where they differ."""
     try:
-        specs, _ = types_of(graph, values)
-        special = specialize(graph, specs)
+        special = specialize(graph, *types_of(graph, values))
         compiled = compile_graph(graph, values, whole=False)
     except NotCompilableError:
         return False

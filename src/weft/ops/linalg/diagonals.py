@@ -41,7 +41,8 @@ def _length(rows: Any, columns: Any, k: int) -> Any:
     return min(rows + min(k, 0), columns - max(k, 0))
 
 
-def _longest(rows: Any, columns: Any, lower: int, upper: int) -> Any:
+def longest_diagonal(rows: Any, columns: Any, lower: int, upper: int) -> Any:
+    """The number of elements on the longest of some diagonals."""
     return min(rows + min(upper, 0), columns - max(lower, 0))
 
 
@@ -49,7 +50,7 @@ def _places(
     xp: Any, rows: int, columns: int, lower: int, upper: int, align: str
 ) -> Iterator[tuple[Any, Any]]:
     """For each diagonal: where its elements are in the matrix, and where in the stored form."""
-    longest = _longest(rows, columns, lower, upper)
+    longest = longest_diagonal(rows, columns, lower, upper)
     above, below = align.split("_")
     for k in range(upper, lower - 1, -1):
         n = _length(rows, columns, k)
@@ -83,7 +84,7 @@ def _diag_part_infer(
     rows, columns = x.dims[-2:]
     _check_band("diag_part", rows, columns, lower, upper)
     known = isinstance(rows, int) and isinstance(columns, int)
-    longest = _longest(rows, columns, lower, upper) if known else Dim()
+    longest = longest_diagonal(rows, columns, lower, upper) if known else Dim()
     count = () if lower == upper else (upper - lower + 1,)
     return x.with_dims((*x.dims[:-2], *count, longest))
 
@@ -94,7 +95,7 @@ def _diag_part_kernel(
     rows, columns = x.shape[-2:]
     if lower == upper:
         return xp.diagonal(x, lower, -2, -1)
-    longest = _longest(rows, columns, lower, upper)
+    longest = longest_diagonal(rows, columns, lower, upper)
     out = xp.full((*x.shape[:-2], upper - lower + 1, longest), padding, x.dtype)
     for place, stored in _places(xp, rows, columns, lower, upper, align):
         out[stored] = x[place]
@@ -266,7 +267,7 @@ def _set_diag_infer(
     rows, columns = x.dims[-2:]
     _check_band("set_diag", rows, columns, lower, upper)
     known = isinstance(rows, int) and isinstance(columns, int)
-    longest = _longest(rows, columns, lower, upper) if known else Dim()
+    longest = longest_diagonal(rows, columns, lower, upper) if known else Dim()
     count = () if lower == upper else (upper - lower + 1,)
     wanted = (*x.dims[:-2], *count, longest)
     rules.merge_dims("set_diag", diagonal.dims, wanted, "diagonal and the diagonals of input")

@@ -173,7 +173,9 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     return pow_op(*operands(x, y), name=name)
 
 
-neg_op: Op = unary("Neg", np.negative, NUMERIC, vjp=lambda ctx, g: (neg_op(g),))
+neg_op: Op = unary(
+    "Neg", np.negative, NUMERIC, vjp=lambda ctx, g: (neg_op(g),), shape_arithmetic=True
+)
 
 
 def negative(x: Any, name: str | None = None) -> Tensor:
@@ -197,7 +199,13 @@ def _extremum_vjp(first_wins: Any) -> Any:
     return vjp
 
 
-maximum_op = binary("Maximum", np.maximum, REAL, vjp=_extremum_vjp(lambda x, y: x >= y))
+maximum_op = binary(
+    "Maximum",
+    np.maximum,
+    REAL,
+    vjp=_extremum_vjp(lambda x, y: x >= y),
+    shape_arithmetic=True,
+)
 
 
 def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -209,7 +217,13 @@ def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
     return maximum_op(*operands(x, y), name=name)
 
 
-minimum_op = binary("Minimum", np.minimum, REAL, vjp=_extremum_vjp(lambda x, y: x <= y))
+minimum_op = binary(
+    "Minimum",
+    np.minimum,
+    REAL,
+    vjp=_extremum_vjp(lambda x, y: x <= y),
+    shape_arithmetic=True,
+)
 
 
 def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:

@@ -22,7 +22,7 @@ def _refuse_zero(xp: Any, op: str, y: Any) -> None:
 
 def _floor_div_kernel(xp: Any, x: Any, y: Any) -> Any:
     _refuse_zero(xp, "FloorDiv", y)
-    if x.dtype.kind in "iu":
+    if x.dtype.kind in "iuO":
         return xp.floor_divide(x, y)
     return xp.floor(xp.divide(x, y))
 
@@ -36,6 +36,7 @@ floor_div_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    shape_arithmetic=True,
 )
 
 
@@ -67,6 +68,7 @@ floor_mod_op = define_op(
     vjp=_floor_mod_vjp,
     trusts_kernel=True,
     fresh=True,
+    shape_arithmetic=True,
 )
 
 

@@ -94,6 +94,7 @@ def unary(
     vjp: Any,
     native: str | None = None,
     infer: Any = rules.same,
+    shape_arithmetic: bool = False,
 ) -> Op:
     """An elementwise op of one input that NumPy has as a ufunc."""
     return define_op(
@@ -105,6 +106,7 @@ def unary(
         native=Pointwise(native or ufunc.__name__),
         vjp=vjp,
         trusts_kernel=True,
+        shape_arithmetic=shape_arithmetic,
     )
 
 

@@ -12,7 +12,7 @@ from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.errors import DTypeError, InvalidArgumentError, ShapeError
-from weft.ops import rules
+from weft.ops import rules, static
 from weft.ops.array import fill, joining, shape as shapes
 from weft.ops.host import comparing
 from weft.ops.indexing import scattering
@@ -109,6 +109,12 @@ def bincount(
 
 
 def _number_of_bins(x: Tensor, minlength: Any, maxlength: Any) -> Tensor:
+    ends = [
+        None if n is None else static.get_static_value(adopt(n, x.dtype))
+        for n in (minlength, maxlength)
+    ]
+    if ends[0] is not None and ends[0] == ends[1]:
+        return adopt(minlength, x.dtype)  # whatever the values are
     not_empty = casting.cast(shapes.size(x) > 0, x.dtype)
     size = not_empty * (extrema.reduce_max(x) + 1)
     if minlength is not None:

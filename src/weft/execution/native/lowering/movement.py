@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from weft.core import dtypes
-from weft.execution.native.builder import Scalar, is_unsigned
+from weft.execution.native.builder import Scalar
 from weft.execution.native.lowering.rules import (
     apply,
     broadcast,
@@ -24,6 +27,7 @@ from weft.execution.native.values import (
     Indexed,
     NotCompilableError,
     Part,
+    Shape,
     Uniform,
     Value,
 )
@@ -31,10 +35,8 @@ from weft.graph.ir import Node
 from weft.ops.indexing.slicing import NEW_AXIS, _expand
 
 
-@lowers("Reshape", "ExpandDims", "Squeeze", "CollapseAxes")
+@lowers("Reshape", "ExpandDims", "Squeeze")
 def _reshape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    if node.op.name == "CollapseAxes":
-        raise NotCompilableError("CollapseAxes stays with NumPy")
     return reshaped(inputs[0], static_shape(node), node.name)
 
 
@@ -156,10 +158,21 @@ def _strided_slice_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value
 
 @lowers("Slice")
 def _slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    x = inputs[0]
+    x, begin, _ = inputs
     shape = static_shape(node)
-    begin = known(node.inputs[1]).tolist()
-    return window(x, begin, shape, node.name)
+    if node.inputs[1].node.op.name == "Const":
+        return window(x, known(node.inputs[1]).tolist(), shape, node.name)
+    begin = lowering.kept(cast_to(begin, dtypes.int64))
+    room = np.subtract(x.shape, shape) + 1
+    low, high = number(begin, 0), lowering.constant("room", room.astype(np.int64))
+    lowering.check(node, in_range(begin, low, high))
+
+    def formula(source: Any, index: Index) -> Scalar:
+        b = source.b
+        first = [source.at(begin, (b.index(i),)) for i in range(len(index))]
+        return source.at(x, [b.add(at, n) for at, n in zip(index, first, strict=True)])
+
+    return Indexed(x.dtype, shape, node.name, "slice", (x, begin), formula)
 
 
 def window(x: Value, begin: list[int], shape: tuple[int, ...], label: str) -> Value:
@@ -229,12 +242,17 @@ def _pad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     before = [int(lo) for lo, _ in known(node.inputs[1]).tolist()]
     fill = inputs[2] if len(inputs) > 2 else number(x, 0)
+    return padded(x, before, static_shape(node), fill, node.name)
+
+
+def padded(x: Value, before: Sequence[int], shape: Shape, fill: Value, label: str) -> Value:
+    """The value somewhere in a larger one."""
 
     def place(source: Any, index: Index) -> Index:
         b = source.b
         return tuple([b.add(at, b.index(n)) for at, n in zip(index, before, strict=True)])
 
-    return Assembled(x.dtype, static_shape(node), node.name, [Part(x, place)], fill)
+    return Assembled(x.dtype, shape, label, [Part(x, place)], fill)
 
 
 @lowers("Tile")
@@ -257,7 +275,9 @@ def _tile(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 @lowers("Roll")
 def _roll(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    out = inputs[0]
+    out, by = inputs
+    if node.inputs[1].node.op.name != "Const":
+        return _rolled_by(lowering, node, out, by)
     shifts = known(node.inputs[1]).reshape(-1).tolist()
     for axis, shift in zip(node.attrs["axis"], shifts, strict=True):
         axis %= len(out.shape)
@@ -277,28 +297,53 @@ def _rolled(x: Value, axis: int, shift: int, label: str) -> Value:
     return joined([window(x, tail, first, label), window(x, lead, rest, label)], axis, label)
 
 
+def _rolled_by(lowering: Any, node: Node, x: Value, by: Value) -> Value:
+    """Rolled by numbers of steps that are only known at run time."""
+    axes = [axis % len(x.shape) for axis in node.attrs["axis"]]
+    sizes = lowering.constant("sizes", np.array([x.shape[a] or 1 for a in axes], np.int64))
+    steps = lowering.kept(apply("floor_mod", cast_to(by, dtypes.int64), sizes))
+
+    def formula(source: Any, index: Index) -> Scalar:
+        b = source.b
+        at = list(index)
+        for i, axis in enumerate(axes):
+            moved = b.sub(at[axis], source.at(steps, (b.index(i),)))
+            wrapped = b.add(moved, b.index(x.shape[axis]))
+            at[axis] = b.select(b.compare("slt", moved, b.index(0)), wrapped, moved)
+        return source.at(x, at)
+
+    return Indexed(x.dtype, x.shape, node.name, "slice", (x, steps), formula)
+
+
 # --- gathers --------------------------------------------------------------------------------
 
 
 @lowers("GatherV2")
 def _gather(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     params, indices = inputs
-    if node.attrs["batch_dims"]:
-        raise NotCompilableError("GatherV2 with batch_dims stays with NumPy")
-    axis = (node.attrs["axis"] or 0) % len(params.shape)
-    return gathered(lowering, node, params, indices, axis)
+    axis, batch = gather_axes(node, params.shape, indices.shape)
+    return gathered(lowering, node, params, indices, axis, batch)
 
 
-def gathered(lowering: Any, node: Node, params: Value, indices: Value, axis: int) -> Value:
-    """Rows of a value, their numbers checked."""
+def gather_axes(node: Node, params: Shape, indices: Shape) -> tuple[int, int]:
+    """The axis of a gather and its number of batch axes, both non-negative."""
+    axis, batch = node.attrs["axis"], node.attrs["batch_dims"]
+    batch += len(indices) if batch < 0 else 0
+    return (batch if axis is None else axis % len(params)), batch
+
+
+def gathered(
+    lowering: Any, node: Node, params: Value, indices: Value, axis: int, batch: int = 0
+) -> Value:
+    """Rows of a value, their numbers checked; the first axes may be batches of both."""
     shape = static_shape(node)
     rows = cast_to(indices, dtypes.int64)
     lowering.check(node, in_range(rows, number(rows, 0), number(rows, params.shape[axis])))
-    rank = len(indices.shape)
+    end = axis + len(indices.shape) - batch
 
     def formula(source: Any, index: Index) -> Scalar:
-        row = source.at(rows, index[axis : axis + rank])
-        return source.at(params, (*index[:axis], row, *index[axis + rank :]))
+        row = source.at(rows, (*index[:batch], *index[axis:end]))
+        return source.at(params, (*index[:axis], row, *index[end:]))
 
     return Indexed(params.dtype, shape, node.name, "gather", (params, rows), formula)
 
@@ -309,8 +354,6 @@ def _one_hot(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     shape = static_shape(node)
     axis = node.attrs["axis"]
     axis = len(shape) - 1 if axis == -1 else axis
-    if is_unsigned(indices.dtype):
-        raise NotCompilableError("OneHot of unsigned indices stays with NumPy")
     rows = cast_to(indices, dtypes.int64)
 
     def formula(source: Any, index: Index) -> Scalar:
@@ -319,22 +362,3 @@ def _one_hot(lowering: Any, node: Node, inputs: list[Value]) -> Value:
         return source.b.select(hit, source.at(on, ()), source.at(off, ()))
 
     return Indexed(on.dtype, shape, node.name, "one_hot", (rows, on, off), formula)
-
-
-@lowers("MatrixBandPart")
-def _band_part(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    x = inputs[0]
-    lower, upper = int(known(node.inputs[1])), int(known(node.inputs[2]))
-
-    def formula(source: Any, index: Index) -> Scalar:
-        b = source.b
-        out = source.at(x, index)
-        below = b.sub(index[-2], index[-1])
-        zero = b.like(out, 0)
-        if lower >= 0:
-            out = b.select(b.compare("sle", below, b.index(lower)), out, zero)
-        if upper >= 0:
-            out = b.select(b.compare("sge", below, b.index(-upper)), out, zero)
-        return out
-
-    return Indexed(x.dtype, x.shape, node.name, "band", (x,), formula)

@@ -155,7 +155,11 @@ NARROW = frozenset({dtypes.float16, dtypes.bfloat16})
 
 def cast_to(x: Value, dtype: DType) -> Value:
     """The value with elements of a dtype; the value itself if it has them."""
-    return x if x.dtype is dtype else apply("cast", x, dtype=dtype)
+    if x.dtype is dtype:
+        return x
+    if isinstance(x, Uniform) and x.dtype.is_integer and dtype.is_integer:
+        return Uniform(dtype, x.shape, x.label, np.array(x.number).astype(dtype.numpy_dtype)[()])
+    return apply("cast", x, dtype=dtype)
 
 
 def widened(x: Value) -> Value:
@@ -165,6 +169,9 @@ def widened(x: Value) -> Value:
 
 def in_range(indices: Value, low: Value, high: Value) -> Value:
     """Whether all indices are in [low, high): one bool."""
+    if isinstance(indices, Uniform) and isinstance(low, Uniform) and isinstance(high, Uniform):
+        is_inside = not indices.size or low.number <= indices.number < high.number
+        return Uniform(dtypes.bool_, (), "in range", is_inside)
     inside = apply(
         "logical_and", apply("greater_equal", indices, low), apply("less", indices, high)
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.execution.native.builder import Scalar
+from weft.execution.native.lowering.movement import gather_axes
 from weft.execution.native.lowering.rules import (
     apply,
     broadcast,
@@ -42,40 +43,45 @@ def _check_range(lowering: Any, node: Node, rows: Value, sizes: Value) -> None:
 @lowers("GatherGrad")
 def _gather_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     _, g, indices = inputs
-    if node.attrs["batch_dims"]:
-        raise NotCompilableError("GatherGrad with batch_dims stays with NumPy")
     shape = static_shape(node)
-    axis = (node.attrs["axis"] or 0) % len(shape)
+    axis, batch = gather_axes(node, shape, indices.shape)
     rows = cast_to(indices, dtypes.int64)
     _check_range(lowering, node, rows, number(rows, shape[axis]))
-    return Assembled(g.dtype, shape, node.name, [_rows(g, rows, axis, "add")], number(g, 0))
+    parts = [_rows(g, rows, axis, "add", batch)]
+    return Assembled(g.dtype, shape, node.name, parts, number(g, 0))
 
 
-def _rows(g: Value, rows: Value, axis: int, combination: str | None) -> Part:
-    rank = len(rows.shape)
+def _rows(g: Value, rows: Value, axis: int, combination: str | None, batch: int = 0) -> Part:
+    end = axis + len(rows.shape) - batch
 
     def place(source: Any, index: Index) -> Index:
-        row = source.at(rows, index[axis : axis + rank])
-        return (*index[:axis], row, *index[axis + rank :])
+        row = source.at(rows, (*index[:batch], *index[axis:end]))
+        return (*index[:axis], row, *index[end:])
 
     return Part(g, place, (rows,), combination)
 
 
-def _slices(updates: Value, indices: Value, combination: str | None) -> Part:
+def _slices(updates: Value, indices: Value, combination: str | None, batch: int = 0) -> Part:
     """Where vectors along the last axis of the indices say."""
-    rank, depth = len(indices.shape) - 1, indices.shape[-1]
 
     def place(source: Any, index: Index) -> Index:
-        b = source.b
-        vector = [source.at(indices, (*index[:rank], b.index(i))) for i in range(depth)]
-        return (*vector, *index[rank:])
+        return _vector_index(source, indices, index, batch)
 
     return Part(updates, place, (indices,), combination)
 
 
-def _check_vectors(lowering: Any, node: Node, indices: Value, shape: Shape) -> None:
-    sizes = lowering.constant("sizes", np.array(shape[: indices.shape[-1]], np.int64))
-    _check_range(lowering, node, indices, sizes)
+def _vector_index(source: Any, indices: Value, index: Index, batch: int) -> Index:
+    """The place that the indices name, for an element of what they pick."""
+    rank, depth = len(indices.shape) - 1, indices.shape[-1]
+    vector = [source.at(indices, (*index[:rank], source.b.index(i))) for i in range(depth)]
+    return (*index[:batch], *vector, *index[rank:])
+
+
+def _check_vectors(lowering: Any, node: Node, indices: Value, shape: Shape, batch: int = 0) -> None:
+    if not indices.size:
+        return
+    sizes = np.array(shape[batch : batch + indices.shape[-1]], np.int64)
+    _check_range(lowering, node, indices, lowering.constant("sizes", sizes))
 
 
 _COMBINATIONS = {
@@ -105,11 +111,12 @@ def _tensor_scatter(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 def _scatter_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     indices, updates, _ = inputs
     rows = cast_to(indices, dtypes.int64)
-    if node.attrs["batch_dims"] or not rows.shape[-1]:
-        raise NotCompilableError("this ScatterNd stays with NumPy")
+    batch = node.attrs["batch_dims"]
+    if not rows.shape[-1] and not batch:
+        raise NotCompilableError("a scatter with empty indices stays with NumPy")
     shape = static_shape(node)
-    _check_vectors(lowering, node, rows, shape)
-    parts = [_slices(updates, rows, "add")]
+    _check_vectors(lowering, node, rows, shape, batch)
+    parts = [_slices(updates, rows, "add", batch)]
     return Assembled(updates.dtype, shape, node.name, parts, number(updates, 0))
 
 
@@ -153,19 +160,29 @@ def _clipped(source: Any, x: Value, index: Index) -> Index:
     return tuple([zero if n == 1 else i for n, i in zip(x.shape, index, strict=True)])
 
 
+@lowers("PutAlongAxis")
+def _put_along(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    _, g, indices = inputs
+    shape = static_shape(node)
+    axis = node.attrs["axis"] % len(shape)
+    rows = cast_to(indices, dtypes.int64)
+    _check_range(lowering, node, rows, number(rows, shape[axis]))
+
+    def place(source: Any, index: Index) -> Index:
+        return (*index[:axis], source.at(rows, index), *index[axis + 1 :])
+
+    parts = [Part(g, place, (rows,))]
+    return Assembled(g.dtype, shape, node.name, parts, number(g, 0))
+
+
 @lowers("GatherNd")
 def _gather_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, indices = inputs
     rows = cast_to(indices, dtypes.int64)
-    depth = rows.shape[-1]
-    if node.attrs["batch_dims"] or not depth:
-        raise NotCompilableError("this GatherNd stays with NumPy")
-    _check_vectors(lowering, node, rows, x.shape)
-    rank = len(rows.shape) - 1
+    batch = node.attrs["batch_dims"]
+    _check_vectors(lowering, node, rows, x.shape, batch)
 
     def formula(source: Any, index: Index) -> Scalar:
-        b = source.b
-        vector = [source.at(rows, (*index[:rank], b.index(i))) for i in range(depth)]
-        return source.at(x, (*vector, *index[rank:]))
+        return source.at(x, _vector_index(source, rows, index, batch))
 
     return Indexed(x.dtype, static_shape(node), node.name, "gather", (x, rows), formula)
