@@ -121,6 +121,14 @@ def _machine_name() -> str:
         return f"{llvm.get_host_cpu_name()} {features} {llvm.llvm_version_info} {_GENERATION}"
 
 
+@functools.cache
+def vector_bytes() -> int:
+    """The size of this processor's vector registers."""
+    with lock:
+        features = llvm.get_host_cpu_features()
+    return 64 if features.get("avx512f") else 32 if features.get("avx") else 16
+
+
 def compile_text(text: str) -> MachineCode:
     """Machine code for a module, ready to run."""
     return MachineCode(cache.code_for(text, _machine_name(), object_code))

@@ -34,6 +34,7 @@ from weft.execution.native.values import (
 SCRATCH_SLOT = 0  # of the table
 _SHARED_FROM = 100_000  # nanoseconds of work from which waking other threads pays
 _PIECE = 32_768  # elements
+_COPY_COST = 0.5  # nanoseconds to move an element
 
 
 class NestWriter:
@@ -49,9 +50,10 @@ class NestWriter:
         *,
         exact: bool,
         nest: Nest | None = None,
+        grain: int | None = None,
     ) -> None:
         self._at = at
-        self._grain = None if nest is None else nest.grain
+        self._grain = grain if nest is None else nest.grain
         self._partial = {} if nest is None else nest.partial
         self._doubt_buffer = None if nest is None else nest.doubt
         self._schedule = schedule
@@ -497,8 +499,11 @@ def emit_combination(module: Module, schedule: Schedule, at: int, root: Reduced,
     del schedule.memory[id(parts)], schedule.memory[id(whole)]
 
 
-def emit_assembly(module: Module, schedule: Schedule, at: int, name: str) -> None:
-    """Adds the function that writes one part of an assembled value, or its fill."""
+def emit_assembly(module: Module, schedule: Schedule, at: int, name: str) -> tuple[int, int] | None:
+    """Adds the function that writes one part of an assembled value, or its fill.
+
+    If threads are to share it: its outermost iterations, and those of a piece.
+    """
     step = schedule.steps[at]
     assert isinstance(step, Assembly)
     source = step.target.fill if step.part is None else step.part.source
@@ -507,7 +512,9 @@ def emit_assembly(module: Module, schedule: Schedule, at: int, name: str) -> Non
     groups = [list(range(len(space)))] if step.part is None and space else []
     if step.part is not None:
         groups = [[i] for i in range(len(space))]
-    writer = NestWriter(module, schedule, at, space, groups, exact=True)
+    shared = _assembly_pieces(step, [math.prod([space[i] for i in group]) for group in groups])
+    grain = None if shared is None else shared[1]
+    writer = NestWriter(module, schedule, at, space, groups, exact=True, grain=grain)
     if step.part is None:
         element = writer.at(source, ())
         dims: tuple[int, ...] = (step.target.size,) if space else ()
@@ -520,3 +527,14 @@ def emit_assembly(module: Module, schedule: Schedule, at: int, name: str) -> Non
         else:
             writer.store(step.target, place, element, step.target.shape, repeats=step.repeats)
     module.functions.append(writer.function(name))
+    return shared
+
+
+def _assembly_pieces(step: Assembly, sizes: list[int]) -> tuple[int, int] | None:
+    """The outermost iterations and those of a piece, None where places may meet or it is small."""
+    if step.repeats or (step.part is not None and step.part.combination is not None):
+        return None
+    total = math.prod(sizes)
+    outer = next((n for n in sizes if n != 1), 1)
+    grain = max(1, _PIECE * outer // max(total, 1))
+    return (outer, grain) if total * _COPY_COST >= _SHARED_FROM and grain < outer else None

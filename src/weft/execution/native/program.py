@@ -124,12 +124,9 @@ class Program:
         if nest.grain is None or nest.doubt is None:
             self.line(f"{doubt} = call i1 @{name}(ptr %t)")
             return doubt
-        self.uses_pool = True
-        self.module.declare("weft_parallel", "void", "ptr, ptr, i64, i64")
         mark = self.buffer_pointer(nest.doubt)
         self.line(f"store i8 0, ptr {mark}")
-        outer = nests.outer_size(schedule, at)
-        self.line(f"call void @weft_parallel(ptr @{name}, ptr %t, i64 {outer}, i64 {nest.grain})")
+        self.call_shared(name, nests.outer_size(schedule, at), nest.grain)
         for root in nest.roots:
             if isinstance(root, Reduced) and id(root) in nest.partial:
                 joining = self.module.new_name("joining")
@@ -140,14 +137,23 @@ class Program:
         self.line(f"{doubt} = icmp ne i8 {raw}, 0")
         return doubt
 
+    def call_shared(self, name: str, outer: int, grain: int) -> None:
+        """Has threads share `void name(table, begin, end)`, in pieces of [0, outer)."""
+        self.uses_pool = True
+        self.module.declare("weft_parallel", "void", "ptr, ptr, i64, i64")
+        self.line(f"call void @weft_parallel(ptr @{name}, ptr %t, i64 {outer}, i64 {grain})")
+
     def _assembly(self, schedule: Schedule, at: int, step: Assembly) -> None:
         source = step.target if step.part is None else step.part.source
         if source.size == 0 or self._is_in_place(schedule, step):
             return
         self.work += source.size // 4
         name = self.module.new_name("part")
-        nests.emit_assembly(self.module, schedule, at, name)
-        self.line(f"call i1 @{name}(ptr %t)")
+        shared = nests.emit_assembly(self.module, schedule, at, name)
+        if shared is None:
+            self.line(f"call i1 @{name}(ptr %t)")
+        else:
+            self.call_shared(name, *shared)
 
     def _is_in_place(self, schedule: Schedule, step: Assembly) -> bool:
         """Whether a part already lies where it has to go: a variable that is updated."""

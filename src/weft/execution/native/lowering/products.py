@@ -6,7 +6,9 @@ import math
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.dtypes import DType
 from weft.execution.native.kernels.products import Product
+from weft.execution.native.kernels.tiles import Places, Tiles, lanes_of, vectors_for
 from weft.execution.native.lowering.movement import transposed
 from weft.execution.native.lowering.rules import (
     broadcast,
@@ -17,9 +19,15 @@ from weft.execution.native.lowering.rules import (
     static_shape,
     widened,
 )
-from weft.execution.native.values import NotCompilableError, Stored, Uniform, Value
+from weft.execution.native.values import Index, Indexed, NotCompilableError, Stored, Uniform, Value
 from weft.graph.ir import Node
 from weft.ops.linalg import einsum
+
+# Tiles are for products of at least so many rows, from and up to so many multiplications, and of
+# so few bytes down that a stripe of the right side stays in a cache.
+_LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, 1 << 27, 4096
+_LINE = 48  # rows
+_COPY_FROM = 64  # rows from which stripes of the right side pay
 
 
 def product(
@@ -40,9 +48,77 @@ def product(
     a, strided_a = _batched(a, batch)
     b, strided_b = _batched(b, batch)
     result = Stored(a.dtype, shape, label)
-    strides = (m * k if strided_a else 0, k * n if strided_b else 0)
-    lowering.add(Product(a, b, result, (count, m, n, k), (ta, tb), strides))
+    if _suits_tiles(a.dtype, m, n, k):
+        b_group = b.size // k // n > 1
+        b, (b_row, b_panel) = panels(b, tb=tb, copy=m >= _COPY_FROM)
+        row, step = (1, m) if ta else (k, 1)
+        parts = [
+            Places(
+                groups=count,
+                lines=lines,
+                rows=rows,
+                columns=n,
+                depth=((k, step),),
+                a_strides=(m * k if strided_a else 0, rows * row, row),
+                b_group=b.size // count if b_group else 0,
+                b_row=b_row,
+                b_panel=b_panel,
+                c_strides=(m * n, rows * n),
+                a_first=first * row,
+                c_first=first * n,
+            )
+            for first, lines, rows in _lines(m)
+        ]
+        lowering.add(Tiles(a, b, result, parts))
+    else:
+        strides = (m * k if strided_a else 0, k * n if strided_b else 0)
+        lowering.add(Product(a, b, result, (count, m, n, k), (ta, tb), strides))
     return cast_to(result, dtype)
+
+
+def _suits_tiles(dtype: DType, m: int, n: int, k: int) -> bool:
+    """Whether vector code of our own is faster than BLAS and than simple loops."""
+    if dtype not in (dtypes.float32, dtypes.float64):
+        return False
+    if m < _LEAST_ROWS or n <= lanes_of(dtype) // 2 or k * dtype.size > _DEPTH:
+        return False
+    return _LEAST < m * n * k <= _MOST
+
+
+def _lines(m: int) -> list[tuple[int, int, int]]:
+    """Rows in lines that threads share: (the first row, how many lines, the rows of each)."""
+    if m <= 2 * _LINE:
+        return [(0, 1, m)]
+    lines, rest = divmod(m, _LINE)
+    return [(0, lines, _LINE), *([(m - rest, 1, rest)] if rest else [])]
+
+
+def panels(b: Value, *, tb: bool, copy: bool) -> tuple[Value, tuple[int, int]]:
+    """The right side of tiles, and its strides from row to row and from tile to tile.
+
+    In stripes as wide as tiles are, with zeros in lanes that do not exist; `copy=False` saves
+    making them where rows are whole vectors anyway.
+    """
+    *batch, k, n = [*b.shape[:-2], *(b.shape[-2:][::-1] if tb else b.shape[-2:])]
+    lanes = lanes_of(b.dtype)
+    width = lanes * vectors_for(n, b.dtype)
+    stripes = -(-n // width)
+    if not tb and n % lanes == 0 and (stripes == 1 or not copy):
+        return b, (n, width)
+
+    def formula(source: Any, index: Index) -> Any:
+        at = source.b
+        *outer, stripe, row, lane = index
+        column = at.add(at.mul(stripe, at.index(width)), lane)
+        if n == stripes * width:
+            return source.at(b, [*outer, *((column, row) if tb else (row, column))])
+        exists = at.compare("ult", column, at.index(n))
+        column = at.select(exists, column, at.index(n - 1))
+        element = source.at(b, [*outer, *((column, row) if tb else (row, column))])
+        return at.select(exists, element, at.like(element, 0.0))
+
+    shape = (*batch, stripes, k, width)
+    return Indexed(b.dtype, shape, "panels", "slice", (b,), formula), (width, k * width)
 
 
 def _batch_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:

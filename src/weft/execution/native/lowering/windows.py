@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from weft.execution.native.lowering import direct, movement
 from weft.execution.native.lowering.movement import transposed, window
 from weft.execution.native.lowering.products import product
 from weft.execution.native.lowering.rules import (
@@ -53,13 +54,7 @@ def padded(x: Value, where: Geometry, fill: Any) -> Value:
     if not any(map(any, where.paddings)):
         return x
     before = [0, *[b for b, _ in where.paddings], 0]
-
-    def place(source: Any, index: Index) -> Index:
-        b = source.b
-        return tuple([b.add(at, b.index(n)) for at, n in zip(index, before, strict=True)])
-
-    shape = where.padded_shape(x.shape)
-    return Assembled(x.dtype, shape, "padded", [Part(x, place)], number(x, fill))
+    return movement.padded(x, before, where.padded_shape(x.shape), number(x, fill), "padded")
 
 
 def image_index(b: Any, where: Geometry, index: Index) -> Index:
@@ -146,9 +141,12 @@ def _convolution(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     filters = widened(inputs[1])
     groups = _groups(node, x.shape[-1], filters.shape)
     where = geometry_of(node, x.shape[1:-1], filters.shape[:-2])
-    rows = _rows(columns_of(padded(x, where, 0), where), len(where.window), groups)
+    image, outputs = padded(x, where, 0), filters.shape[-1]
+    if groups == 1 and direct.suits(where, x.dtype, x.shape[0], x.shape[-1], outputs):
+        return finished(node, direct.convolved(lowering, node.name, image, filters, where))
+    rows = _rows(columns_of(image, where), len(where.window), groups)
     out = _joined(product(lowering, node.name, rows, _split(filters, groups)))
-    return finished(node, reshaped(out, (x.shape[0], *where.outputs, filters.shape[-1])))
+    return finished(node, reshaped(out, (x.shape[0], *where.outputs, outputs)))
 
 
 @lowers("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
@@ -158,7 +156,11 @@ def _filter_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     wanted = static_shape(node)
     groups = _groups(node, x.shape[-1], wanted)
     where = geometry_of(node, x.shape[1:-1], wanted[:-2])
-    rows = _rows(columns_of(padded(x, where, 0), where), len(where.window), groups)
+    image = padded(x, where, 0)
+    if groups == 1 and direct.suits_filters(where, x, g.shape[-1]):
+        found = direct.filter_gradient(lowering, node.name, image, g, where)
+        return cast_to(found, node.outputs[0].dtype)
+    rows = _rows(columns_of(image, where), len(where.window), groups)
     out = _joined(product(lowering, node.name, rows, _split(g, groups), ta=True))
     return reshaped(cast_to(out, node.outputs[0].dtype), wanted, node.name)
 
@@ -171,6 +173,10 @@ def _input_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     shape = (shape[0], *shape[2:], shape[1]) if first else shape
     groups = _groups(node, shape[-1], filters.shape)
     where = geometry_of(node, shape[1:-1], filters.shape[:-2])
+    back = direct.back_geometry(where) if groups == 1 else None
+    if back is not None and direct.suits(back, g.dtype, g.shape[0], g.shape[-1], shape[-1]):
+        image, turned = padded(g, back, 0), direct.turned(filters)
+        return finished(node, direct.convolved(lowering, node.name, image, turned, back))
     flat = product(lowering, node.name, _split(g, groups), _split(filters, groups), tb=True)
     if groups > 1:
         k, places = math.prod(where.window), flat.shape[1]
