@@ -215,6 +215,24 @@ class Derived(Base):
     def __call__(self, x: Any) -> Any:
         return -x if x > 3 else self.apply(x)
 
+    def apply_often(self, x: Any) -> Any:
+        def twice(self: Any, x: Any) -> Any:
+            return super().apply(super().apply(x))
+
+        if x > 3:
+            x = super().apply(x)
+        else:
+            for _ in range(2):
+                x += super(Derived, self).apply(x)  # noqa: UP008 - both forms
+        while x < 20:
+            x = super().apply(x) + 1
+        return (super().apply(x) if x % 2 == 0 else -x) + twice(self, x)
+
+
+def test_super_in_branches_and_loops() -> None:
+    for scale in (1, 4):
+        agree_on(Derived(scale).apply_often, [1], [7], [30], [31])
+
 
 def test_methods_properties_and_super() -> None:
     for scale in (1, 4):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from weft.autograph.converters import assignments, jumps, lists, returns
+from weft.autograph.converters import assignments, jumps, lists, returns, supers
 from weft.autograph.converters.control_flow import ControlFlow
 from weft.autograph.converters.expressions import Expressions
 from weft.autograph.converters.match import lower_matches
@@ -29,6 +29,7 @@ def _convert_statements(function: ast.FunctionDef, namer: Namer) -> None:
         if not is_generator(inner):
             _convert_statements(inner, namer)
             inner.decorator_list.append(_marker(inner))
+    supers.transform(function)
     lower_matches(function, namer)
     assignments.transform(function, namer)
     returns.transform(function, namer)
