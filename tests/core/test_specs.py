@@ -13,6 +13,8 @@ import weft as tf
 def test_tensor_spec() -> None:
     spec = tf.TensorSpec([None, 3], tf.float32, "x")
     assert repr(spec) == "TensorSpec(shape=(None, 3), dtype=tf.float32, name='x')"
+    assert str(spec) == repr(spec)
+    assert spec.words == "float32 of shape (None, 3)"
     assert spec == tf.TensorSpec([None, 3], "float32", "x")
     assert spec != tf.TensorSpec([None, 3], tf.float64, "x")
     assert hash(spec) == hash(tf.TensorSpec([None, 3]))

@@ -24,6 +24,11 @@ class TypeSpec:
     # Whether functions are traced for what `_component_specs` says, whatever the actual sizes are.
     _describes_components = False
 
+    @property
+    def words(self) -> str:
+        """What messages say of the type."""
+        return repr(self)
+
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value of the other type can be used where this type is expected."""
         other = spec_of(spec_or_value)
@@ -164,7 +169,9 @@ class TensorSpec(TypeSpec):
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> str:
+        """What messages say: `float32 of shape (2, 3)`."""
         return f"{self.dtype.name} of shape {self.shape}"
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:

@@ -129,7 +129,7 @@ def _leaf(value: Any, spec: TensorSpec, number: int, path: str) -> Any:
     if not _fits(array.shape, spec):
         raise ShapeError(
             f"from_generator: element {number}{path and f', component {path},'} was declared as "
-            f"{spec}, the generator yielded shape {array.shape}: {_short(value)}."
+            f"{spec.words}, the generator yielded shape {array.shape}: {_short(value)}."
         )
     return array
 
@@ -150,8 +150,8 @@ def _short(value: Any) -> str:
 def _wrong_type(value: Any, spec: TensorSpec, number: int, path: str) -> DTypeError:
     return DTypeError(
         f"from_generator: element {number}{path and f', component {path},'} was declared as "
-        f"{spec}, the generator yielded {_short(value)} of type {type(value).__name__}, which "
-        f"cannot be converted to {spec.dtype.name}."
+        f"{spec.words}, the generator yielded {_short(value)} of type {type(value).__name__}, "
+        f"which cannot be converted to {spec.dtype.name}."
     )
 
 

@@ -50,7 +50,7 @@ def parsed(data: bytes, specs: Sequence[TensorSpec], path: str) -> Values:
             raise InvalidArgumentError(
                 None,
                 None,
-                f"{path}: {spec} is expected, {found.name} of shape {value.shape} is there.",
+                f"{path}: {spec.words} is expected, {found.name} of shape {value.shape} is there.",
             )
     return values
 

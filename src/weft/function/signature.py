@@ -192,6 +192,6 @@ class InputSignature:
 
     def _mismatch(self, name: str, spec: Any, value: Any) -> SignatureError:
         return SignatureError(
-            f"{self._parameters.name}: the argument {name!r} must be {spec} because of "
+            f"{self._parameters.name}: the argument {name!r} must be {spec.words} because of "
             f"input_signature, got {_short(value)}."
         )

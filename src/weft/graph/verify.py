@@ -46,7 +46,7 @@ def _check_types(graph: Graph, i: int, node: Node) -> None:
         raise _invalid(graph, i, f"it has {len(node.outputs)} outputs, its rule gives {len(specs)}")
     for out, spec in zip(node.outputs, specs, strict=True):
         if out.dtype is not spec.dtype or not out.spec.shape.is_compatible_with(spec.shape):
-            raise _invalid(graph, i, f"{out!r} should be {spec}")
+            raise _invalid(graph, i, f"{out!r} should be {spec.words}")
 
 
 def _check_nested(graph: Graph, i: int, node: Node) -> None:

@@ -248,7 +248,7 @@ def _flatten_shapes(invariants: Any) -> list[Any]:
 
 def _check_condition(condition: NestedTrace) -> None:
     if len(condition.specs) != 1 or condition.specs[0].dtype not in BOOL:
-        got = ", ".join(map(str, condition.specs)) or "nothing"
+        got = ", ".join([spec.words for spec in condition.specs]) or "nothing"
         raise TypeError(f"while_loop: cond must return one scalar bool, got {got}.")
     if condition.specs[0].rank not in (None, 0):
         raise ValueError(

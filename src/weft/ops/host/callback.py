@@ -57,7 +57,9 @@ def _results(op: str, result: Any, out: tuple[TensorSpec, ...]) -> list[EagerTen
             raise TypeError(f"{op}: result {i} must be a tensor, got a {type(tensor).__name__}.")
         if tensor.dtype is not spec.dtype or not tensor.shape.is_subtype_of(spec.shape):
             raise InvalidArgumentError(
-                None, None, f"{op}: result {i} was declared as {spec}, got {tensor.spec}."
+                None,
+                None,
+                f"{op}: result {i} was declared as {spec.words}, got {tensor.spec.words}.",
             )
         tensors.append(tensor)
     return tensors
