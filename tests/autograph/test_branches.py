@@ -303,3 +303,9 @@ def test_the_graph_holds_a_conditional() -> None:
 
     nodes = f.get_concrete_function(tf.TensorSpec([], tf.int32)).graph.as_graph_def().node
     assert "cond" in [node.name for node in nodes]
+
+
+def test_lists_of_different_lengths_are_told_apart() -> None:
+    f = tf.function(lambda x: [0] if x > 0 else [0, 1])
+    with pytest.raises(TypeError, match="list of length 1 in the first, list of length 2 in the"):
+        f(tf.constant(3))

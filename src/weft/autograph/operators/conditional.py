@@ -215,8 +215,8 @@ def _hint(a: Any, b: Any) -> Any:
 def _same_kind(name: str, a: Any, b: Any, label_a: str, label_b: str) -> Any:
     try:
         nest.assert_same_structure(a, b, expand_composites=True)
-    except (TypeError, ValueError):
-        return poison(name, _mismatch(name, a, b, label_a, label_b))
+    except (TypeError, ValueError) as error:
+        return poison(name, _mismatch(name, a, b, label_a, label_b, str(error)))
     for x, y in zip(flatten(a), flatten(b), strict=True):
         if x is None and y is None:
             continue
@@ -239,11 +239,14 @@ def _equal_python(x: Any, y: Any) -> bool:
     return x is y or (type(x) is type(y) and isinstance(x, (bool, int, float, str)) and x == y)
 
 
-def _mismatch(name: str, a: Any, b: Any, label_a: str, label_b: str) -> Exception:
+def _mismatch(
+    name: str, a: Any, b: Any, label_a: str, label_b: str, difference: str = ""
+) -> Exception:
     what = "The return value" if is_internal(name) else repr(name)
+    more = f" {difference}" if difference and _kind(a) == _kind(b) else ""
     return TypeError(
         f"{what} must be of the same kind in both branches of a tensor condition: it is {_kind(a)} "
-        f"in the {label_a} and {_kind(b)} in the {label_b} ({user_location()})."
+        f"in the {label_a} and {_kind(b)} in the {label_b} ({user_location()}).{more}"
     )
 
 
