@@ -263,3 +263,15 @@ def test_options() -> None:
     assert dataset.options().threading.private_threadpool_size == 2
     with pytest.raises(AttributeError, match="determinstic"):
         options.determinstic = True
+
+
+def test_large_buffers_are_no_large_arrays() -> None:
+    """The dispatcher asks values for their `size`: that of a dataset is not its buffer's."""
+    much = 1 << 20
+    numbers = tf.data.Dataset.range(7)
+    assert sorted(map(int, numbers.shuffle(much).repeat(1))) == list(range(7))
+    assert list(map(int, numbers.prefetch(much).take(9))) == list(range(7))
+    windows = numbers.window(much).take(1)
+    assert [list(map(int, window)) for window in windows] == [list(range(7))]
+    grouped = numbers.group_by_window(lambda x: x % 2, lambda _, w: w.batch(4), window_size=4)
+    assert [batch.numpy().tolist() for batch in grouped.take(5)] == [[0, 2, 4, 6], [1, 3, 5]]

@@ -21,7 +21,7 @@ _IDLE_SECONDS = 0.5
 class PrefetchStage(Stage):
     """The same elements, made ahead."""
 
-    __slots__ = ("size", "source")
+    __slots__ = ("buffer_size", "source")
 
     def __init__(self, source: Stage, size: int) -> None:
         refuse_unless(
@@ -29,11 +29,12 @@ class PrefetchStage(Stage):
             "prefetch",
             f"buffer_size must be at least 0, or tf.data.AUTOTUNE, got {size}.",
         )
-        self.source, self.size = source, size
+        self.source, self.buffer_size = source, size
 
     def cursor(self, run: Run) -> Cursor:
         source = self.source.cursor(run)
-        return source if self.size == 0 else PrefetchCursor(source, self.size, run)
+        size = self.buffer_size
+        return source if size == 0 else PrefetchCursor(source, size, run)
 
     def cardinality(self) -> int:
         return self.source.cardinality()

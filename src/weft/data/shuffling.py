@@ -94,7 +94,7 @@ class SeedSource:
 class ShuffleStage(Stage):
     """The elements in another order."""
 
-    __slots__ = ("seeds", "size", "source")
+    __slots__ = ("buffer_size", "seeds", "source")
 
     def __init__(self, source: Stage, size: int, seeds: SeedSource) -> None:
         refuse_unless(
@@ -102,10 +102,10 @@ class ShuffleStage(Stage):
             "shuffle",
             f"buffer_size must be at least 1, or tf.data.UNKNOWN_CARDINALITY, got {size}.",
         )
-        self.source, self.size, self.seeds = source, size, seeds
+        self.source, self.buffer_size, self.seeds = source, size, seeds
 
     def cursor(self, run: Run) -> Cursor:
-        size = self.size
+        size = self.buffer_size
         if size == UNKNOWN:
             size = self.source.cardinality()
             refuse_unless(

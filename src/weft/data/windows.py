@@ -35,14 +35,14 @@ from weft.data.traced import Call, Traced
 class WindowStage(Stage):
     """Runs of elements, each component of a run a dataset of its own."""
 
-    __slots__ = ("drop", "shift", "size", "source", "stride", "widths")
+    __slots__ = ("drop", "length", "shift", "source", "stride", "widths")
 
     def __init__(
         self, source: Stage, size: int, shift: int, stride: int, drop: bool, widths: Any
     ) -> None:
         for name, value in (("size", size), ("shift", shift), ("stride", stride)):
             refuse_unless(value > 0, "window", f"{name} must be at least 1, got {value}.")
-        self.source, self.size, self.shift, self.stride = source, size, shift, stride
+        self.source, self.length, self.shift, self.stride = source, size, shift, stride
         self.drop, self.widths = drop, widths
 
     def cursor(self, run: Run) -> Cursor:
@@ -52,7 +52,7 @@ class WindowStage(Stage):
         def windows(n: int) -> int:
             if not self.drop:
                 return -(-n // self.shift)
-            reach = (self.size - 1) * self.stride + 1
+            reach = (self.length - 1) * self.stride + 1
             return 0 if n < reach else (n - reach) // self.shift + 1
 
         return scaled(self.source.cardinality(), windows)
@@ -73,7 +73,7 @@ class _WindowCursor(Cursor):
         stage, waiting = self._stage, self._waiting
         while self._skip and not self._ended:
             self._pull(keep=False)
-        reach = (stage.size - 1) * stage.stride + 1
+        reach = (stage.length - 1) * stage.stride + 1
         while len(waiting) < reach and not self._ended:
             self._pull(keep=True)
         if not waiting or (stage.drop and len(waiting) < reach):
@@ -134,10 +134,10 @@ window_op = dataset_op(
 class GroupByWindowStage(Stage):
     """Elements collected by key; what a function makes of each full collection."""
 
-    __slots__ = ("key", "reduce", "size", "source")
+    __slots__ = ("key", "reduce", "source", "window_size")
 
     def __init__(self, source: Stage, key: Call, reduce: Call, size: Call) -> None:
-        self.source, self.key, self.reduce, self.size = source, key, reduce, size
+        self.source, self.key, self.reduce, self.window_size = source, key, reduce, size
 
     def cursor(self, run: Run) -> Cursor:
         return _GroupCursor(self, run)
@@ -150,7 +150,7 @@ class _GroupCursor(Cursor):
     def __init__(self, stage: GroupByWindowStage, run: Run) -> None:
         self._run = run
         self._key, self._reduce, self._size = [
-            call.on(run) for call in (stage.key, stage.reduce, stage.size)
+            call.on(run) for call in (stage.key, stage.reduce, stage.window_size)
         ]
         self._source = stage.source.cursor(run)
         self._groups: dict[int, list[Values]] = {}
