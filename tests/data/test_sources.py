@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.data.stage import Stage
 
 D = tf.data.Dataset
 Pair = collections.namedtuple("Pair", "a b")
@@ -177,3 +178,12 @@ def test_generators_are_closed() -> None:
         break
     del _
     assert closed == [True]
+
+
+def test_stages_keep_what_all_values_have() -> None:
+    def check(cls: type) -> None:
+        for made in cls.__subclasses__():
+            assert not {"dtype", "shape", "size"} & set(vars(made)), made
+            check(made)
+
+    check(Stage)

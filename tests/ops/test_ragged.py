@@ -362,8 +362,6 @@ def test_in_nests_and_datasets() -> None:
     assert tf.nest.pack_sequence_as(rt(), flat, expand_composites=True).to_list() == ROWS
     (element,) = tf.data.Dataset.from_tensors(rt()).map(lambda x: x * 2)
     assert element.to_list() == [[2.0, 4.0], [], [6.0, 8.0, 10.0]]
-    with pytest.raises(TypeError, match="from_tensor_slices does not take a RaggedTensor"):
-        tf.data.Dataset.from_tensor_slices(rt())
 
 
 def test_specs() -> None:

@@ -67,6 +67,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "unbatch": {},
     "rebatch": {"batch_size": 2},
     "padded_batch": {"batch_size": 2},
+    "ragged_batch": {"batch_size": 2},
+    "sparse_batch": {"batch_size": 2, "row_shape": []},
     "bucket_by_sequence_length": {
         "element_length_func": same, "bucket_boundaries": [3], "bucket_batch_sizes": [2, 2],
     },

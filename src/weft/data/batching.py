@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from weft import nest
 from weft.core.dtypes import int64
+from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec
 from weft.core.tensor import EagerTensor, Tensor
-from weft.data import structure
+from weft.data import columns
 from weft.data.base import (
     INPUT,
     DatasetBase,
@@ -20,32 +23,60 @@ from weft.data.base import (
     refuse_unless,
     static_bool,
 )
+from weft.data.column_rows import column_rows_op
+from weft.data.columns import (
+    Column,
+    all_tensors,
+    batched,
+    columns_of,
+    from_plain,
+    map_leaves,
+    plain,
+    row_of,
+)
 from weft.data.stage import UNKNOWN, Cursor, Run, Stage, join, row, scaled
 from weft.data.structure import Values
 from weft.errors import ShapeError
+from weft.ops.ragged.rows import splits_dtype
+from weft.ops.ragged.spec import RaggedTensorSpec
 from weft.ops.registry import args
+from weft.ops.sparse.tensor import SparseTensorSpec
 from weft.ops.static import get_static_value
 
 # --- batch ---------------------------------------------------------------------------------------
 
 
-class BatchStage(Stage):
-    """Consecutive elements stacked along a new axis."""
+class Batches(Stage):
+    """What all kinds of batches have in common."""
 
-    __slots__ = ("drop", "size", "source")
+    __slots__ = ("batch_size", "drop", "source")
 
-    def __init__(self, source: Stage, size: int, drop: bool) -> None:
-        refuse_unless(size > 0, "batch", f"batch_size must be at least 1, got {size}.")
-        self.source, self.size, self.drop = source, size, drop
-
-    def cursor(self, run: Run) -> Cursor:
-        return _BatchCursor(self.source.cursor(run), self.size, self.drop)
+    def __init__(self, method: str, source: Stage, size: int, drop: bool) -> None:
+        refuse_unless(size > 0, method, f"batch_size must be at least 1, got {size}.")
+        self.source, self.batch_size, self.drop = source, size, drop
 
     def cardinality(self) -> int:
         def batches(n: int) -> int:
-            return n // self.size if self.drop else -(-n // self.size)
+            size = self.batch_size
+            return n // size if self.drop else -(-n // size)
 
         return scaled(self.source.cardinality(), batches)
+
+    def elements(self, source: Cursor) -> list[Values]:
+        """The elements of the next batch; StopIteration if there are none, or too few."""
+        found = list(islice(source, self.batch_size))
+        if not found or (self.drop and len(found) < self.batch_size):
+            raise StopIteration
+        return found
+
+
+class BatchStage(Batches):
+    """Consecutive elements stacked along a new axis."""
+
+    __slots__ = ()
+
+    def cursor(self, run: Run) -> Cursor:
+        return _BatchCursor(self.source.cursor(run), self.batch_size, self.drop)
 
 
 class _BatchCursor(Cursor):
@@ -66,7 +97,41 @@ batch_op = dataset_op(
     "BatchDatasetV2",
     INPUT + number("batch_size"),
     lambda xp, source, batch_size, *, drop_remainder: BatchStage(
-        source, int(batch_size), drop_remainder
+        "batch", source, int(batch_size), drop_remainder
+    ),
+)
+
+
+class ColumnBatchStage(Batches):
+    """Consecutive elements stacked part by part: ragged and sparse tensors are among them."""
+
+    __slots__ = ("columns",)
+
+    def __init__(
+        self, method: str, source: Stage, size: int, drop: bool, layout: Sequence[Column]
+    ) -> None:
+        super().__init__(method, source, size, drop)
+        self.columns = layout
+
+    def cursor(self, run: Run) -> Cursor:
+        return _ColumnBatchCursor(self, self.source.cursor(run))
+
+
+class _ColumnBatchCursor(Cursor):
+    inputs = ("_source",)
+
+    def __init__(self, stage: ColumnBatchStage, source: Cursor) -> None:
+        self._stage, self._source = stage, source
+
+    def __next__(self) -> Values:
+        return columns.stacked(self._stage.columns, self._stage.elements(self._source))
+
+
+column_batch_op = dataset_op(
+    "ColumnBatchDataset",
+    INPUT + number("batch_size"),
+    lambda xp, source, batch_size, *, method, drop_remainder, layout: ColumnBatchStage(
+        method, source, int(batch_size), drop_remainder, from_plain(layout)
     ),
 )
 
@@ -204,10 +269,78 @@ class BatchingMethods(DatasetBase):
         known = static_size(size) if drop else None
         if deterministic is not None and num_parallel_calls is None:
             raise ValueError("Dataset.batch: deterministic goes with num_parallel_calls.")
-        spec = structure.map_specs(
-            lambda s: structure.batched(s, known), self.element_spec, "batch"
+        layout = columns_of(self.element_spec)
+        spec = map_leaves(lambda s: batched(s, known), self.element_spec, "batch")
+        if all_tensors(layout):
+            return self._derived(batch_op, size, spec=spec, name=name, drop_remainder=drop)
+        return self._in_columns("batch", size, layout, spec, drop, name)
+
+    def _in_columns(
+        self, method: str, size: Any, layout: Any, spec: Any, drop: bool, name: str | None
+    ) -> Any:
+        return self._derived(
+            column_batch_op,
+            size,
+            spec=spec,
+            name=name,
+            method=method,
+            drop_remainder=drop,
+            layout=plain(layout),
         )
-        return self._derived(batch_op, size, spec=spec, name=name, drop_remainder=drop)
+
+    def ragged_batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = int64,
+        name: str | None = None,
+    ) -> Any:
+        """Batches of tensors whose sizes may differ: ragged ones where sizes are not known.
+
+        >>> rows = tf.data.Dataset.range(1, 4).map(lambda n: tf.fill([n], n))
+        >>> for batch in rows.ragged_batch(2):
+        ...     print(batch)
+        <tf.RaggedTensor [[1], [2, 2]]>
+        <tf.RaggedTensor [[3, 3, 3]]>
+        """
+        size = int64_scalar("ragged_batch", "batch_size", batch_size)
+        drop = static_bool("ragged_batch", "drop_remainder", drop_remainder)
+        known = static_size(size) if drop else None
+        dtype = splits_dtype(row_splits_dtype)
+        inner = map_leaves(lambda s: _as_ragged_spec(s, dtype), self.element_spec, "ragged_batch")
+        pairs = zip(nest.flatten(self.element_spec), columns_of(inner), strict=True)
+        layout = tuple([
+            Column("to ragged", 1, (column.detail, column.width - 1))
+            if column.kind == "ragged" and isinstance(given, TensorSpec) else column
+            for given, column in pairs
+        ])  # fmt: skip
+        spec = nest.map_structure(lambda s: batched(s, known), inner)
+        return self._in_columns("ragged_batch", size, layout, spec, drop, name)
+
+    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Any:
+        """Batches of tensors as sparse ones; a size of None in `row_shape` is that of the largest.
+
+        >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
+        >>> next(iter(rows.sparse_batch(2, [4]))).dense_shape.numpy()
+        array([2, 4])
+        """
+        size = int64_scalar("sparse_batch", "batch_size", batch_size)
+        given = self.element_spec
+        if not isinstance(given, TensorSpec):
+            raise TypeError(f"Dataset.sparse_batch: elements must be tensors, got {given!r}.")
+        try:
+            shape = TensorShape(row_shape)
+        except (TypeError, ValueError) as e:
+            raise type(e)(f"Dataset.sparse_batch: row_shape must be a shape. {e}") from None
+        if shape.rank is None or given.rank not in (None, shape.rank):
+            raise ValueError(
+                f"Dataset.sparse_batch: row_shape must have a size for each axis of {given!r}, "
+                f"got {row_shape!r}."
+            )
+        sizes = tuple([-1 if n is None else n for n in shape.as_list()])
+        spec = SparseTensorSpec([None, *shape], given.dtype)
+        layout = (Column("to sparse", 1, sizes),)
+        return self._in_columns("sparse_batch", size, layout, spec, False, name)
 
     def unbatch(self, name: str | None = None) -> Any:
         """The rows of every element, one by one.
@@ -216,10 +349,15 @@ class BatchingMethods(DatasetBase):
         >>> [int(x) for x in rows]
         [1, 2, 3, 4]
         """
-        spec = structure.map_specs(lambda s: _row(s, "unbatch"), self.element_spec, "unbatch")
-        if not structure.flat_specs(spec):
+        layout = columns_of(self.element_spec)
+        spec = map_leaves(lambda s: row_of(s, "unbatch"), self.element_spec, "unbatch")
+        if not layout:
             raise ValueError("Dataset.unbatch: there are no tensors to take apart.")
-        return self._derived(unbatch_op, spec=spec, name=name)
+        if all_tensors(layout):
+            return self._derived(unbatch_op, spec=spec, name=name)
+        return self._derived(
+            column_rows_op, spec=spec, name=name, method="unbatch", layout=plain(layout)
+        )
 
     def rebatch(
         self, batch_size: Any, drop_remainder: bool = False, name: str | None = None
@@ -234,6 +372,13 @@ class BatchingMethods(DatasetBase):
             isinstance(batch_size, Tensor) and batch_size.shape.rank == 1
         )
         drop = static_bool("rebatch", "drop_remainder", drop_remainder)
+        if not all_tensors(columns_of(self.element_spec)):
+            if several:
+                raise TypeError(
+                    "Dataset.rebatch: several batch sizes in turn are for tensors only, the "
+                    f"elements are {self.element_spec!r}. Pass one batch_size."
+                )
+            return self.unbatch().batch(batch_size, drop, name=name)
         if several:
             sizes = EagerTensor(_sizes_vector(batch_size))
             found = set(sizes._value.tolist())
@@ -242,10 +387,10 @@ class BatchingMethods(DatasetBase):
             sizes = int64_scalar("rebatch", "batch_size", batch_size)  # type: ignore[assignment]
             known = static_size(sizes) if drop else None
 
-        def leaf(spec: TensorSpec) -> TensorSpec:
-            return structure.batched(_row(spec, "rebatch"), known)
+        def leaf(spec: Any) -> Any:
+            return batched(row_of(spec, "rebatch"), known)
 
-        spec = structure.map_specs(leaf, self.element_spec, "rebatch")
+        spec = map_leaves(leaf, self.element_spec, "rebatch")
         return self._derived(rebatch_op, sizes, spec=spec, name=name, drop_remainder=drop)
 
 
@@ -260,10 +405,13 @@ def static_size(size: Tensor) -> int | None:
     return None if value is None or int(value) <= 0 else int(value)
 
 
-def _row(spec: TensorSpec, method: str) -> TensorSpec:
-    dims = structure.sizes(spec)
-    if dims == []:
-        raise ShapeError(
-            f"Dataset.{method}: each component needs a first axis, got scalars. Batch first."
+def _as_ragged_spec(spec: Any, dtype: Any) -> Any:
+    """What a tensor is in a ragged batch: ragged up to the last axis whose size is not known."""
+    if not isinstance(spec, TensorSpec):
+        return spec
+    if spec.shape.rank is None:
+        raise ValueError(
+            f"Dataset.ragged_batch: the rank of a component is unknown; elements are {spec!r}."
         )
-    return TensorSpec(None if dims is None else dims[1:], spec.dtype)
+    unknown = [i for i, size in enumerate(spec.shape) if size is None]
+    return RaggedTensorSpec(spec.shape, spec.dtype, unknown[-1], dtype) if unknown else spec

@@ -33,6 +33,8 @@ from weft.data.transformations import (
     bucket_by_sequence_length as bucket_by_sequence_length,
     cardinality as cardinality,
     copy_to_device as copy_to_device,
+    dense_to_ragged_batch as dense_to_ragged_batch,
+    dense_to_sparse_batch as dense_to_sparse_batch,
     enable_debug_mode as enable_debug_mode,
     enumerate_dataset as enumerate_dataset,
     from_variant as from_variant,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,10 @@ from weft.data.base import (
     dataset_op,
     int64_scalar,
     number,
-    refuse_unless,
     static_bool,
 )
-from weft.data.batching import static_size
-from weft.data.stage import Cursor, Run, Stage, scaled
+from weft.data.batching import Batches, static_size
+from weft.data.stage import Cursor, Run, Stage
 from weft.data.structure import Values
 from weft.errors import DataLossError, InvalidArgumentError
 from weft.ops.host.asserting import Assert
@@ -37,26 +35,19 @@ from weft.ops.registry import each
 Sizes = tuple[int, ...]
 
 
-class PaddedBatchStage(Stage):
+class PaddedBatchStage(Batches):
     """Consecutive elements made equally large and stacked."""
 
-    __slots__ = ("drop", "paddings", "shapes", "size", "source")
+    __slots__ = ("paddings", "shapes")
 
     def __init__(
         self, source: Stage, size: int, shapes: Sequence[Sizes], paddings: Values, drop: bool
     ) -> None:
-        refuse_unless(size > 0, "padded_batch", f"batch_size must be at least 1, got {size}.")
-        self.source, self.size, self.drop = source, size, drop
+        super().__init__("padded_batch", source, size, drop)
         self.shapes, self.paddings = shapes, paddings
 
     def cursor(self, run: Run) -> Cursor:
         return _PaddedBatchCursor(self, run)
-
-    def cardinality(self) -> int:
-        def batches(n: int) -> int:
-            return n // self.size if self.drop else -(-n // self.size)
-
-        return scaled(self.source.cardinality(), batches)
 
 
 class _PaddedBatchCursor(Cursor):
@@ -68,10 +59,7 @@ class _PaddedBatchCursor(Cursor):
 
     def __next__(self) -> Values:
         stage = self._stage
-        elements = list(islice(self._source, stage.size))
-        if not elements or (stage.drop and len(elements) < stage.size):
-            raise StopIteration
-        columns = list(zip(*elements, strict=True))
+        columns = list(zip(*stage.elements(self._source), strict=True))
         return tuple([
             _padded(i, column, stage.shapes[i], stage.paddings[i])
             for i, column in enumerate(columns)
@@ -251,6 +239,12 @@ def _up_to_boundary(sizes: Sizes, key: Tensor, boundaries: Sequence[int]) -> Ten
 
 def _shapes(element_spec: Any, padded_shapes: Any) -> list[Sizes]:
     """The sizes wanted for each component: -1 for that of the largest."""
+    for leaf in nest.flatten(element_spec):
+        if not isinstance(leaf, TensorSpec):
+            raise TypeError(
+                f"Dataset.padded_batch: elements that hold {leaf!r} cannot be padded. Use batch, "
+                "which keeps ragged and sparse tensors, or make tensors of them in a map."
+            )
     specs = structure.flat_specs(element_spec)
     if padded_shapes is None:
         for spec in specs:

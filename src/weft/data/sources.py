@@ -9,11 +9,9 @@ import numpy as np
 
 from weft import nest
 from weft.core import dtypes
-from weft.core.composite import CompositeTensor
 from weft.core.dtypes import DATA, int64, variant
 from weft.core.specs import TensorSpec
-from weft.core.tensor import Tensor
-from weft.data import structure
+from weft.data import columns, structure
 from weft.data.base import (
     DatasetBase,
     dataset_op,
@@ -22,6 +20,7 @@ from weft.data.base import (
     number,
     refuse_unless,
 )
+from weft.data.column_rows import ColumnRowsStage
 from weft.data.stage import INFINITE, Cursor, Run, Stage
 from weft.data.structure import Values
 from weft.errors import ShapeError
@@ -218,6 +217,15 @@ slice_op = dataset_op(
 )
 
 
+def _column_slice_kernel(xp: Any, *components: Any, layout: Any) -> Stage:
+    method, parts = "from_tensor_slices", columns.from_plain(layout)
+    length = columns.count_rows(parts, components, method)
+    return ColumnRowsStage(TensorStage(components), method, parts, length)
+
+
+column_slice_op = dataset_op("ColumnSliceDataset", each("*components", DATA), _column_slice_kernel)
+
+
 class ListStage(Stage):
     """Elements that are there one by one: of `experimental.from_list`."""
 
@@ -339,16 +347,18 @@ class SourceMethods(DatasetBase):
         [3 4] 6.0
         """
         element = _normalized("from_tensor_slices", tensors)
-        for leaf in nest.flatten(element):
-            if isinstance(leaf, CompositeTensor):  # their components have no rows in common
-                raise leaf.refusal("Dataset.from_tensor_slices")
         spec = structure.spec_of_element(element)
-        flat = structure.flatten_element(element)
-        if not flat:
+        leaves = [leaf for leaf in nest.flatten(element) if leaf is not None]
+        if not leaves:
             raise ValueError("Dataset.from_tensor_slices: there are no tensors to slice.")
-        _check_slices(flat)
-        specs = structure.map_specs(_row_spec, spec, "from_tensor_slices")
-        return make_dataset(slice_op(*flat, name=name), specs)
+        _check_slices(leaves)
+        flat, layout = structure.flatten_element(element), columns.columns_of(spec)
+        rows = columns.map_leaves(
+            lambda s: columns.row_of(s, "from_tensor_slices"), spec, "from_tensor_slices"
+        )
+        if columns.all_tensors(layout):
+            return make_dataset(slice_op(*flat, name=name), rows)
+        return make_dataset(column_slice_op(*flat, layout=columns.plain(layout), name=name), rows)
 
 
 def _normalized(method: str, tensors: Any) -> Any:
@@ -367,12 +377,7 @@ def _check_number_type(method: str, dtype: Any) -> None:
         )
 
 
-def _row_spec(spec: TensorSpec) -> TensorSpec:
-    dims = structure.sizes(spec)
-    return TensorSpec(None if dims is None else dims[1:], spec.dtype)
-
-
-def _check_slices(flat: Sequence[Tensor]) -> None:
+def _check_slices(flat: Sequence[Any]) -> None:
     for tensor in flat:
         if tensor.dtype not in DATA:
             raise TypeError(

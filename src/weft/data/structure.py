@@ -130,25 +130,6 @@ def eager_tensor(value: Any) -> EagerTensor:
     return EagerTensor(np.asarray(value) if isinstance(value, np.generic) else value)
 
 
-def map_specs(function: Callable[[TensorSpec], TensorSpec], spec: Any, method: str) -> Any:
-    """The specs of changed tensors; elements that hold anything else are refused by name."""
-
-    def leaf(item: Any) -> Any:
-        if isinstance(item, NoneTensorSpec):
-            return item
-        if not isinstance(item, TensorSpec):
-            raise TypeError(f"Dataset.{method}: elements that hold {item!r} cannot be handled.")
-        return function(item)
-
-    return nest.map_structure(leaf, spec)
-
-
-def batched(spec: TensorSpec, size: int | None) -> TensorSpec:
-    """The spec of several tensors stacked along a new first axis."""
-    dims = sizes(spec)
-    return TensorSpec(None if dims is None else [size, *dims], spec.dtype)
-
-
 def sizes(spec: TensorSpec) -> list[int | None] | None:
     """The sizes of a spec with None for unknown ones; None for an unknown rank."""
     return None if spec.dims is None else spec.shape.as_list()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.core.dtypes import int64
 from weft.core.tensor import Tensor
 from weft.data.base import (
     check_dataset,
@@ -46,6 +47,30 @@ def bucket_by_sequence_length(
         "bucket_by_sequence_length", element_length_func, bucket_boundaries, bucket_batch_sizes,
         padded_shapes, padding_values, pad_to_bucket_boundary, no_padding, drop_remainder,
     )  # fmt: skip
+
+
+def dense_to_ragged_batch(
+    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = int64
+) -> Transformation:
+    """`Dataset.ragged_batch` as a transformation.
+
+    >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
+    >>> list(rows.apply(tf.data.experimental.dense_to_ragged_batch(2)))
+    [<tf.RaggedTensor [[1], [2, 2]]>]
+    """
+    return _method("ragged_batch", batch_size, drop_remainder, row_splits_dtype)
+
+
+def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
+    """`Dataset.sparse_batch` as a transformation.
+
+    >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
+    >>> batch = next(iter(rows.apply(tf.data.experimental.dense_to_sparse_batch(2, [3]))))
+    >>> tf.sparse.to_dense(batch).numpy()
+    array([[1, 0, 0],
+           [2, 2, 0]])
+    """
+    return _method("sparse_batch", batch_size, row_shape)
 
 
 def enumerate_dataset(start: Any = 0) -> Transformation:

@@ -99,11 +99,22 @@ class RaggedTensorSpec(TypeSpec):
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value of the other type can be used where this type is expected."""
         other = spec_of(spec_or_value)
+        if isinstance(other, TensorSpec) and not self._ragged_rank:
+            other = RaggedTensorSpec(other.shape, other.dtype, 0, self._row_splits_dtype)
         return self._same_kind(other) and self._shape.is_compatible_with(other._shape)
 
     def is_subtype_of(self, other: Any) -> bool:
         """Whether each value of this type is a value of the other one."""
-        return self._same_kind(other) and self._shape.is_subtype_of(other._shape)
+        return self._same_kind(other) and self._open_shape.is_subtype_of(other._open_shape)
+
+    @property
+    def _open_shape(self) -> TensorShape:
+        """The shape without sizes of ragged axes: values do not keep them."""
+        if self._shape.rank is None:
+            return self._shape
+        sizes = self._shape.as_list()
+        sizes[1 : self._ragged_rank + 1] = [None] * self._ragged_rank
+        return TensorShape(sizes)
 
     def most_specific_compatible_type(self, other: TypeSpec) -> RaggedTensorSpec:
         """The narrowest type that holds both; sizes that differ become unknown."""
@@ -121,7 +132,9 @@ class RaggedTensorSpec(TypeSpec):
             specs.append(TensorSpec([size], self._row_splits_dtype))
         return specs
 
-    def _to_components(self, value: ragged.RaggedTensor) -> list[Any]:
+    def _to_components(self, value: Any) -> list[Any]:
+        if not self._ragged_rank:  # a row of a ragged tensor, which is a tensor
+            return [value]
         return [value.flat_values, *value.nested_row_splits]
 
     def _from_components(self, components: Sequence[Any]) -> Any:
