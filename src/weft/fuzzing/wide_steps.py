@@ -27,6 +27,7 @@ def tables(rng: np.random.Generator, axis: int) -> list[Table]:
         _diagonals(size - 2, align=str(rng.choice(["RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT"]))),
         _rearranged(axis, size),
         _windows(size, step, padding),
+        _random(size),
     ]
 
 
@@ -157,3 +158,26 @@ def _windows(size: int, step: int, padding: str) -> Table:
         f"avg_pool {what}": avg_pool, f"slope of avg_pool {what}": slope(avg_pool),
         f"depthwise {what}": depthwise, f"slope of depthwise {what}": slope(depthwise),
     }  # fmt: skip
+
+
+def _random(n: int) -> Table:
+    """Draws whose seed depends on data, so that nobody draws them ahead."""
+
+    def seed(x: Any) -> Any:
+        return tf.stack([tf.cast(tf.argmax(tf.reshape(x, [-1])), tf.int32), n])
+
+    def added(draw: Callable[..., Any]) -> Callable[[Any], Any]:
+        return lambda x: x + draw(tf.shape(x), seed(x), dtype=x.dtype)
+
+    def integers(x: Any) -> Any:
+        return tf.random.stateless_uniform([n, 3], seed(x), -n, 2 * n, tf.int32)
+
+    return {
+        "uniform": added(tf.random.stateless_uniform),
+        "normal": added(tf.random.stateless_normal),
+        "truncated_normal": added(tf.random.stateless_truncated_normal),
+        f"integers {n}": integers,
+        f"split {n}": lambda x: tf.random.split(seed(x), n),
+        "shuffle": lambda x: tf.random.experimental.stateless_shuffle(x, seed(x)),
+        f"categorical {n}": lambda x: tf.random.stateless_categorical(x, n, seed(x), tf.int32),
+    }

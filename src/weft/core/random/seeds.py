@@ -34,7 +34,7 @@ STATE_SIZES: dict[Algorithm, int] = {"philox": 3, "threefry": 2, "auto_select": 
 
 DEFAULT_GLOBAL_SEED = 87654321  # where an op has a seed and the program has none
 
-_SCRAMBLE_KEY = 0x02461E29_3EC8F720
+SCRAMBLE_KEY = 0x02461E29_3EC8F720
 _LOW32 = 0xFFFFFFFF
 _LOW64 = 0xFFFFFFFFFFFFFFFF
 _MAX_INT32 = 2**31 - 1
@@ -50,7 +50,7 @@ def key_counter_from_seed(seed: Sequence[int]) -> tuple[int, int]:
     True
     """
     first, second = (operator.index(part) & _LOW64 for part in seed)
-    word0, word1, word2, word3 = philox_block(_SCRAMBLE_KEY, first | second << 64)
+    word0, word1, word2, word3 = philox_block(SCRAMBLE_KEY, first | second << 64)
     return word0 | word1 << 32, word2 << 64 | word3 << 96
 
 

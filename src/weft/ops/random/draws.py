@@ -20,7 +20,7 @@ from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.errors import InvalidArgumentError, ShapeError
 from weft.ops import rules
-from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 INT64 = frozenset({int64})
 FULL_INTS = frozenset({int32, int64, uint32, uint64})
@@ -61,7 +61,7 @@ key_counter_op = define_op(
     args("seed", INDEX),
     infer=_key_counter_infer,
     kernel=_key_counter_kernel,
-    native=NO_NATIVE,
+    native=Special("philox_seed"),
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
@@ -101,7 +101,9 @@ full_int_op = _draw(
     "StatelessRandomUniformFullIntV2", distributions.uniform_full_int, Special("philox_full_int")
 )
 normal_op = _draw("StatelessRandomNormalV2", distributions.normal, Special("philox_normal"))
-truncated_normal_op = _draw("StatelessTruncatedNormalV2", distributions.truncated_normal, NO_NATIVE)
+truncated_normal_op = _draw(
+    "StatelessTruncatedNormalV2", distributions.truncated_normal, Special("philox_truncated_normal")
+)
 
 
 def _uniform_int_infer(
@@ -173,7 +175,7 @@ multinomial_op = define_op(
     args("logits", FLOATING) + args("num_samples", INDEX, is_shape=True) + STATE,
     infer=_multinomial_infer,
     kernel=_multinomial_kernel,
-    native=NO_NATIVE,
+    native=Special("philox_multinomial"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -205,6 +207,6 @@ shuffle_op: Op = define_op(
     args("value", DATA) + STATE,
     infer=_shuffle_infer,
     kernel=_shuffle_kernel,
-    native=NO_NATIVE,
+    native=Special("philox_shuffle"),
     vjp=_shuffle_vjp,
 )

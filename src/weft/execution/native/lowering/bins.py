@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
-from weft.execution.native.builder import Scalar
+from weft.execution.native.builder import Scalar, is_unsigned
 from weft.execution.native.lowering.rules import (
     apply,
     broadcast,
@@ -160,17 +160,21 @@ def _entry(vector: Value, i: int) -> Value:
 
 @lowers("LowerBound", "UpperBound")
 def _bound(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    sequence, values = inputs
+    found = bound(lowering, node, *inputs, is_lower=node.op.name == "LowerBound")
+    return cast_to(found, node.outputs[0].dtype)
+
+
+def bound(lowering: Any, node: Node, sequence: Value, values: Value, *, is_lower: bool) -> Value:
+    """Where values go in sorted rows, before equal elements or behind them."""
     n = sequence.shape[-1]
-    is_lower = node.op.name == "LowerBound"
     if not n:
-        return Uniform(node.outputs[0].dtype, values.shape, node.name, 0)
+        return Uniform(dtypes.int64, values.shape, node.name, 0)
+    order = ("u" if is_unsigned(sequence.dtype) else "s") + ("lt" if is_lower else "le")
 
     def is_before(b: Any, x: Scalar, value: Scalar) -> Scalar:
         """Whether x stands before the place of the value; NaN comes last."""
         if not x.is_float:
-            unsigned = sequence.dtype.numpy_dtype.kind == "u" or sequence.dtype is dtypes.bool_
-            return b.compare(("u" if unsigned else "s") + ("lt" if is_lower else "le"), x, value)
+            return b.compare(order, x, value)
         value_is_nan = b.compare("uno", value, value)
         if is_lower:
             last = b.binary("and", value_is_nan, b.compare("ord", x, x))
@@ -189,5 +193,7 @@ def _bound(lowering: Any, node: Node, inputs: list[Value]) -> Value:
             at = b.select(b.binary("and", fits, is_before(b, x, value)), further, at)
         return at
 
-    found = Indexed(dtypes.int64, values.shape, node.name, "gather", (sequence, values), formula)
-    return cast_to(lowering.kept(found), node.outputs[0].dtype)
+    operands = (sequence, values)
+    return lowering.kept(
+        Indexed(dtypes.int64, values.shape, node.name, "gather", operands, formula)
+    )

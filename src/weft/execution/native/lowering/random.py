@@ -3,106 +3,216 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes
-from weft.execution.native import elementary
-from weft.execution.native.builder import Builder, Scalar
+from weft.core.dtypes import DType
+from weft.core.random import distributions
+from weft.core.random.seeds import SCRAMBLE_KEY
+from weft.execution.native import philox
+from weft.execution.native.builder import Builder, Scalar, compute_type
+from weft.execution.native.kernels.random import Permutation, Truncated
+from weft.execution.native.kernels.scans import Cumulative
+from weft.execution.native.lowering.bins import bound
 from weft.execution.native.lowering.movement import window
-from weft.execution.native.lowering.rules import lowers, reshaped, static_shape
-from weft.execution.native.values import Index, Indexed, NotCompilableError, Uniform, Value
+from weft.execution.native.lowering.rules import (
+    NARROW,
+    apply,
+    cast_to,
+    expanded,
+    lowers,
+    number,
+    reduced,
+    reshaped,
+    static_shape,
+)
+from weft.execution.native.values import (
+    Assembled,
+    Index,
+    Indexed,
+    Part,
+    Shape,
+    Stored,
+    Uniform,
+    Value,
+)
 from weft.graph.ir import Node
 
-_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
-_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
-_SMALLEST = 1e-7  # what a uniform number is at least before its logarithm is taken
+# The numbers of a block, of its words.
+Numbers = Callable[[Builder, list[Scalar]], list[Scalar]]
 
 
-def _halves(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
-    """The low and the high word of 64 bits, each in 64 bits."""
-    return b.binary("and", x, b.like(x, 0xFFFFFFFF)), b.binary("lshr", x, b.like(x, 32))
+def _state(source: Any, state: Value) -> list[Scalar]:
+    return [source.at(state, (source.b.index(i),)) for i in range(3)]
 
 
-def _block(source: Any, state: Value, block: Scalar) -> list[Scalar]:
-    """The four words of a block of the generator, each in 64 bits."""
-    b: Builder = source.b
-    start, high, key = [source.at(state, (b.index(i),)) for i in range(3)]
-    low = b.add(start, block)
-    high = b.add(high, b.convert("zext", b.compare("ult", low, start), "i64"))
-    (c0, c1), (c2, c3), (k0, k1) = _halves(b, low), _halves(b, high), _halves(b, key)
-    mask = b.number("i64", 0xFFFFFFFF)
-    for _ in range(10):
-        p0 = b.mul(b.number("i64", _MULTIPLIERS[0]), c0)
-        p1 = b.mul(b.number("i64", _MULTIPLIERS[1]), c2)
-        (low0, high0), (low1, high1) = _halves(b, p0), _halves(b, p1)
-        c0 = b.binary("xor", b.binary("xor", high1, c1), k0)
-        c2 = b.binary("xor", b.binary("xor", high0, c3), k1)
-        c1, c3 = low1, low0
-        k0 = b.binary("and", b.add(k0, b.number("i64", _KEY_STEPS[0])), mask)
-        k1 = b.binary("and", b.add(k1, b.number("i64", _KEY_STEPS[1])), mask)
-    return [c0, c1, c2, c3]
-
-
-def _uniform(b: Builder, word: Scalar) -> Scalar:
-    """A float32 in [0, 1) from the low 23 bits of a word."""
-    bits = b.binary("and", b.convert("trunc", word, "i32"), b.number("i32", 0x7FFFFF))
-    bits = b.binary("or", bits, b.number("i32", 0x7F << 23))
-    return b.sub(b.convert("bitcast", bits, "float"), b.number("float", 1.0))
-
-
-def _picked(b: Builder, words: list[Scalar], at: Scalar) -> Scalar:
-    out = words[-1]
-    for i, word in enumerate(words[:-1]):
-        out = b.select(b.compare("eq", at, b.index(i)), word, out)
+def _picked(b: Builder, items: list[Scalar], at: Scalar) -> Scalar:
+    out = items[-1]
+    for i, item in enumerate(items[:-1]):
+        out = b.select(b.compare("eq", at, b.index(i)), item, out)
     return out
 
 
-def _drawn(node: Node, state: Value, formula: Any) -> Value:
-    """One number per word, in blocks of four; the last block may be cut."""
-    if node.outputs[0].dtype is not dtypes.float32:
-        raise NotCompilableError("random numbers of this dtype stay with NumPy")
-    shape = static_shape(node)
+def _cut(made: Value, shape: Shape) -> Value:
+    """Whole blocks as a tensor of a shape; the last block may be cut."""
     n = math.prod(shape)
+    flat = reshaped(made, (made.size,))
+    return reshaped(flat if n == made.size else window(flat, [0], (n,), made.label), shape)
+
+
+def _drawn(label: str, shape: Shape, dtype: DType, state: Value, numbers: Numbers) -> Value:
+    """One number per word, or per two words of a 64-bit dtype."""
+    n, each = math.prod(shape), 2 if dtype.size == 8 else 4
     if n == 0:
-        return Uniform(dtypes.float32, shape, node.name, 0)
-    blocks = -(-n // 4)
-    made = Indexed(dtypes.float32, (blocks, 4), node.name, "random", (state,), formula)
-    flat = reshaped(made, (4 * blocks,))
-    return reshaped(flat if n == 4 * blocks else window(flat, [0], (n,), node.name), shape)
+        return Uniform(dtype, shape, label, 0)
+
+    def formula(source: Any, index: Index) -> Scalar:
+        words = philox.block_at(source.b, _state(source, state), index[0])
+        return _picked(source.b, numbers(source.b, words), index[1])
+
+    made = Indexed(dtype, (-(-n // each), each), label, "random", (state,), formula)
+    return _cut(made, shape)
+
+
+def _arithmetic_dtype(dtype: DType) -> DType:
+    return dtypes.float32 if dtype in NARROW else dtype
+
+
+_MANTISSA_BITS = {dtypes.float16: 10, dtypes.bfloat16: 7, dtypes.float32: 23}
+
+
+def _uniform(label: str, shape: Shape, dtype: DType, state: Value) -> Value:
+    def numbers(b: Builder, words: list[Scalar]) -> list[Scalar]:
+        if dtype is dtypes.float64:
+            return philox.uniform_doubles(b, words)
+        return philox.uniform_floats(b, words, _MANTISSA_BITS[dtype])
+
+    return cast_to(_drawn(label, shape, _arithmetic_dtype(dtype), state, numbers), dtype)
 
 
 @lowers("StatelessRandomUniformV2")
 def _uniform_numbers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    state = inputs[1]
-
-    def formula(source: Any, index: Index) -> Scalar:
-        words = [_uniform(source.b, word) for word in _block(source, state, index[0])]
-        return _picked(source.b, words, index[1])
-
-    return _drawn(node, state, formula)
+    return _uniform(node.name, static_shape(node), node.outputs[0].dtype, inputs[1])
 
 
 @lowers("StatelessRandomNormalV2")
 def _normal_numbers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    state = inputs[1]
+    dtype = node.outputs[0].dtype
+    wide = _arithmetic_dtype(dtype)
+
+    def numbers(b: Builder, words: list[Scalar]) -> list[Scalar]:
+        return philox.normals(b, words, double=wide is dtypes.float64)
+
+    return cast_to(_drawn(node.name, static_shape(node), wide, inputs[1], numbers), dtype)
+
+
+@lowers("StatelessTruncatedNormalV2")
+def _truncated_numbers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    shape, dtype = static_shape(node), node.outputs[0].dtype
+    wide = _arithmetic_dtype(dtype)
+    n, each = math.prod(shape), 2 if dtype.size == 8 else 4
+    if n == 0:
+        return Uniform(dtype, shape, node.name, 0)
+    result = Stored(wide, (-(-n // each), each), node.name)
+    apart = distributions.truncated_blocks_used(1, dtype.numpy_dtype)
+    lowering.add(Truncated(inputs[1], result, apart))
+    return cast_to(_cut(result, shape), dtype)
+
+
+# --- integers -----------------------------------------------------------------------------------
+
+
+def _integers(b: Builder, words: list[Scalar], kind: str) -> list[Scalar]:
+    if kind == "i64":
+        pairs = zip(words[::2], words[1::2], strict=True)
+        return [philox.joined(b, low, high) for low, high in pairs]
+    return [b.convert("trunc", word, kind) for word in words]
+
+
+@lowers("StatelessRandomUniformFullIntV2")
+def _any_integers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    dtype = node.outputs[0].dtype
+    kind = compute_type(dtype)
+    shape = static_shape(node)
+    return _drawn(node.name, shape, dtype, inputs[1], lambda b, words: _integers(b, words, kind))
+
+
+@lowers("StatelessRandomUniformIntV2")
+def _integers_below(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    _, state, low, high = inputs
+    shape, dtype = static_shape(node), node.outputs[0].dtype
+    kind = compute_type(dtype)
+    if 0 in shape:
+        return Uniform(dtype, shape, node.name, 0)
+    lowering.check(node, lowering.kept(apply("less", low, high)))
+    words = _drawn(node.name, shape, dtype, state, lambda b, words: _integers(b, words, kind))
 
     def formula(source: Any, index: Index) -> Scalar:
-        b: Builder = source.b
-        words = [_uniform(b, word) for word in _block(source, state, index[0])]
-        pairs = [_box_muller(b, *words[:2]), _box_muller(b, *words[2:])]
-        return _picked(b, [number for pair in pairs for number in pair], index[1])
+        b = source.b
+        least = source.at(low, ())
+        span = b.sub(source.at(high, ()), least)
+        # The processor must not see a zero, even where the result is thrown away.
+        span = b.select(b.compare("eq", span, b.like(span, 0)), b.like(span, 1), span)
+        return b.add(b.binary("urem", source.at(words, index), span), least)
 
-    return _drawn(node, state, formula)
+    return Indexed(dtype, shape, node.name, "random", (words, low, high), formula)
 
 
-def _box_muller(b: Builder, first: Scalar, second: Scalar) -> tuple[Scalar, Scalar]:
-    """Two independent normal numbers; the sine comes first."""
-    least = b.like(first, _SMALLEST)
-    first = b.select(b.compare("olt", first, least), least, first)
-    logarithm = b.call("log", "double", b.convert("fpext", first, "double"))
-    radius = b.convert("fptrunc", logarithm, "float")
-    radius = b.intrinsic("sqrt", b.mul(radius, b.like(radius, -2.0)))
-    turn = b.mul(b.convert("fpext", second, "double"), b.number("double", 2 * math.pi))
-    angle = b.convert("fptrunc", turn, "float")
-    sine, cosine = elementary.sin(b, angle), elementary.cos(b, angle)
-    return b.mul(sine, radius), b.mul(cosine, radius)
+# --- seeds --------------------------------------------------------------------------------------
+
+
+@lowers("StatelessRandomGetKeyCounter")
+def _key_counter(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    (seed,) = inputs
+    wide = cast_to(seed, dtypes.int64)
+
+    def formula(source: Any, index: Index) -> Scalar:
+        b = source.b
+        first, second = [source.at(wide, (b.index(i),)) for i in range(2)]
+        words = philox.block(b, first, second, b.number("i64", SCRAMBLE_KEY))
+        key, high = philox.joined(b, *words[:2]), philox.joined(b, *words[2:])
+        return _picked(b, [b.index(0), high, key], index[0])
+
+    return Indexed(dtypes.int64, (3,), node.name, "random", (wide,), formula)
+
+
+# --- classes and permutations -------------------------------------------------------------------
+
+
+@lowers("StatelessMultinomial")
+def _classes(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    logits, _, state = inputs
+    shape, dtype = static_shape(node), node.outputs[0].dtype
+    if 0 in shape:
+        return Uniform(dtype, shape, node.name, 0)
+    wide = cast_to(logits, dtypes.float64)
+    wide = apply("select", apply("isfinite", wide), wide, number(wide, -math.inf))
+    top = expanded(reduced(wide, (1,), "maximum", f"{node.name}/max"), (1,))
+    top = apply("select", apply("isfinite", top), top, number(top, 0.0))
+    weights = apply("exp", apply("subtract", wide, top))
+    sums = Stored(dtypes.float64, weights.shape, f"{node.name}/sums")
+    rows, classes = weights.shape
+    lowering.add(Cumulative(weights, sums, (rows, classes, 1)))
+    totals = window(sums, [0, classes - 1], (rows, 1), f"{node.name}/totals")
+    find = apply("multiply", _uniform(node.name, shape, dtypes.float64, state), totals)
+    return cast_to(bound(lowering, node, sums, find, is_lower=False), dtype)
+
+
+@lowers("StatelessShuffle")
+def _shuffle(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    value, state = inputs
+    if not value.shape or value.shape[0] < 2:
+        return value
+    order = Stored(dtypes.int64, value.shape[:1], f"{node.name}/order")
+    lowering.add(Permutation(state, order))
+    if node.attrs["inverse"]:
+        part = Part(
+            value, lambda source, index: (source.at(order, index[:1]), *index[1:]), (order,)
+        )
+        return Assembled(value.dtype, value.shape, node.name, [part], None)
+
+    def formula(source: Any, index: Index) -> Scalar:
+        return source.at(value, (source.at(order, index[:1]), *index[1:]))
+
+    return Indexed(value.dtype, value.shape, node.name, "gather", (value, order), formula)
