@@ -14,6 +14,7 @@ import weft as tf
 from benchmarks.gradients import ADAM, NLL, RNN, prepared, saved_source
 from benchmarks.harness import Peers, Row, best_time, microseconds
 from benchmarks.peers import jax_programs, pytensor_programs, torch_programs
+from weft.execution.background import worker
 
 _SCALAR = "step = tf.function(lambda x: x + 1.0); x = tf.constant(2.0)"
 _DENSE = """
@@ -102,9 +103,11 @@ def run(peers: Peers) -> list[Row]:
 def warmed_up(label: str, program: str, statement: str) -> Any:
     """The statement as a function, on the tier it ends up on."""
     call = prepared(f"native: {label}", program, statement)
-    until = time.perf_counter() + 5.0
-    while time.perf_counter() < until:
-        call()
+    for seconds in (2.0, 0.5):
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            call()
+        worker.wait()
     return call
 
 
