@@ -19,6 +19,13 @@ from weft.ops.sparse.arithmetic import (
     softmax as softmax,
     to_indicator as to_indicator,
 )
+from weft.ops.sparse.counting import (
+    bincount as bincount,
+)
+from weft.ops.sparse.crossing import (
+    cross as cross,
+    cross_hashed as cross_hashed,
+)
 from weft.ops.sparse.dense import (
     from_dense as from_dense,
     reorder as reorder,
@@ -35,6 +42,10 @@ from weft.ops.sparse.reshaping import (
     slice as slice,
     split as split,
     transpose as transpose,
+)
+from weft.ops.sparse.sampling import (
+    mask as mask,
+    sampled_addmm as sampled_addmm,
 )
 from weft.ops.sparse.tensor import (
     SparseTensor as SparseTensor,

@@ -43,6 +43,8 @@ IMAGE = np.arange(2 * 4 * 5 * 3, dtype=np.float32).reshape(2, 4, 5, 3)
 SEED = np.array([1, 2], np.int32)
 SPARSE = tf.SparseTensor(indices=[[0, 0], [0, 1]], values=[3, 4], dense_shape=[1, 2])
 
+IDS = tf.SparseTensor(indices=[[0, 0], [1, 1]], values=[1, 0], dense_shape=[2, 2])
+
 
 def _pool(spatial: int, **more: Any) -> dict[str, Any]:
     x = np.ones((2, *(4, 5, 3)[:spatial], 3), np.float32)
@@ -307,6 +309,19 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("sparse.add", a=SPARSE, b=np.ones((1, 2), np.int32))
     rows("sparse.maximum sparse.minimum", sp_a=SPARSE, sp_b=SPARSE)
     rows("sparse.map_values", op=tf.abs, args=(SPARSE,))
+    rows("sparse.cross sparse.cross_hashed", inputs=[SPARSE, np.array([[3]])])
+    rows("sparse.bincount", values=np.array([[1, 1], [0, 2]]), axis=-1)
+    rows("sparse.mask", a=tf.IndexedSlices(tf.constant(F), tf.constant([3, 1])), mask_indices=W)
+    rows(
+        "sparse.sampled_addmm",
+        indices=np.array([[0, 1]]),
+        values=np.array([1.0], np.float32),
+        dense_shape=np.array([2, 2]),
+        mat1=M,
+        mat2=M,
+    )
+    rows("nn.embedding_lookup_sparse", params=F, sp_ids=IDS, sp_weights=None)
+    rows("nn.safe_embedding_lookup_sparse", embedding_weights=F, sparse_ids=IDS)
     rows("sparse.eye", num_rows=np.array(3))
     rows("sparse.to_indicator", sp_input=SPARSE, vocab_size=5)
     rows(

@@ -57,6 +57,11 @@ from weft.ops.nn.depthwise import (
 from weft.ops.nn.dropout import (
     dropout as dropout,
 )
+from weft.ops.nn.embeddings import (
+    embedding_lookup as embedding_lookup,
+    embedding_lookup_sparse as embedding_lookup_sparse,
+    safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
+)
 from weft.ops.nn.general_convolution import (
     atrous_conv2d as atrous_conv2d,
     conv1d_transpose as conv1d_transpose,
@@ -79,7 +84,6 @@ from weft.ops.nn.morphology import (
 from weft.ops.nn.normalization import (
     batch_normalization as batch_normalization,
     bias_add as bias_add,
-    embedding_lookup as embedding_lookup,
     moments as moments,
     zero_fraction as zero_fraction,
 )

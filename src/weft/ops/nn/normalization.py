@@ -10,11 +10,7 @@ from weft.core.native_rules import Pointwise, Reduction
 from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
-from weft.errors import ShapeError
 from weft.ops import rules
-from weft.ops.array import joining
-from weft.ops.indexing import gathering
-from weft.ops.linalg import norms
 from weft.ops.math import arithmetic, casting, comparison, guarded, unary
 from weft.ops.math.operands import zeros_like
 from weft.ops.reduce import sums
@@ -144,26 +140,3 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     x = convert_to_tensor(value)
     is_zero = casting.cast(comparison.equal(x, zeros_like(x)), float32)
     return sums.mean_op(is_zero, axis=None, keepdims=False, name=name or "zero_fraction")
-
-
-# --- embeddings --------------------------------------------------------------------------------
-
-
-def embedding_lookup(
-    params: Any, ids: Any, max_norm: Any = None, name: str | None = None
-) -> Tensor:
-    """The rows of a table; a list of tables counts as one long one.
-
-    >>> tf.nn.embedding_lookup([[1.0, 2.0], [3.0, 4.0]], [1, 1]).numpy()
-    array([[3., 4.],
-           [3., 4.]], dtype=float32)
-    """
-    if isinstance(params, (list, tuple)) and params and hasattr(params[0], "shape"):
-        params = params[0] if len(params) == 1 else joining.concat(params, 0)
-    ids = convert_to_tensor(ids)
-    rows = gathering.gather(params, ids, name=name)
-    if max_norm is None:
-        return rows
-    if rows.spec.rank is None or ids.spec.rank is None:
-        raise ShapeError("embedding_lookup: max_norm needs params and ids of known rank.")
-    return norms.clip_by_norm(rows, max_norm, axes=list(range(ids.spec.rank, rows.spec.rank)))

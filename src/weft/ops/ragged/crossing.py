@@ -111,7 +111,7 @@ def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
     >>> tf.ragged.cross([tf.ragged.constant([["a"], ["b", "c"]]), [["d"], ["e"]]]).to_list()
     [[b'a_X_d'], [b'b_X_e', b'c_X_e']]
     """
-    return _crossed("ragged.cross", inputs, lambda parts: joined(parts, "_X_"))
+    return crossed("ragged.cross", inputs, lambda parts: joined(parts, "_X_"))
 
 
 def cross_hashed(
@@ -124,10 +124,11 @@ def cross_hashed(
     [[82], [61, 41]]
     """
     op = "ragged.cross_hashed"
-    return _crossed(op, inputs, lambda parts: hashed(op, parts, num_buckets, hash_key))
+    return crossed(op, inputs, lambda parts: hashed(op, parts, num_buckets, hash_key))
 
 
-def _crossed(op: str, inputs: Any, combine: Any) -> RaggedTensor:
+def crossed(op: str, inputs: Any, combine: Any) -> Any:
+    """What `combine` makes of the arguments of one of the functions."""
     parts = columns(op, inputs)
     if not parts:
         raise ValueError(f"{op}: inputs must hold at least one tensor, got none.")

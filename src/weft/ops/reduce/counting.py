@@ -104,11 +104,12 @@ def bincount(
     if axis is None or joining.single_axis("bincount", axis) == 0:
         x = shapes.reshape(x, [-1])
         amounts = amounts if weights is None else shapes.reshape(amounts, [-1])
-    size = _number_of_bins(x, minlength, maxlength)
+    size = number_of_bins(x, minlength, maxlength)
     return bincount_op(x, size, amounts, binary_output=bool(binary_output), name=name)
 
 
-def _number_of_bins(x: Tensor, minlength: Any, maxlength: Any) -> Tensor:
+def number_of_bins(x: Tensor, minlength: Any, maxlength: Any) -> Tensor:
+    """One more than the largest number, within the limits."""
     ends = [
         None if n is None else static.get_static_value(adopt(n, x.dtype))
         for n in (minlength, maxlength)
