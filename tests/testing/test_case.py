@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ import weft as tf
 
 X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], np.float32)
 T = tf.test.TestCase("assertTrue")
+RAGGED = tf.ragged.constant([[1], [2, 3]])
+SPARSE = tf.sparse.from_dense([0, 1])
 NAN = np.array([1.0, np.nan])
 
 PASSING = [
@@ -34,6 +38,30 @@ PASSING = [
     lambda: T.assertShapeEqual(X, tf.constant(X)),
     lambda: T.assertDTypeEqual(tf.constant(X), tf.float32),
     lambda: T.assertAllEqual(T.evaluate({"a": tf.constant(3)})["a"], 3),
+    lambda: T.assertAllEqual(T.evaluate(lambda: tf.constant(3)), 3),
+    lambda: T.assertAllClose({"a": [tf.ones([2])]}, {"a": [[1, 1]]}),
+    lambda: T.assertAllClose([1, {"a": tf.ones([2])}], [1, {"a": [1, 1]}]),
+    lambda: T.assertAllClose([[1.0, 2.0], [3.0]], [[1.0, 2.0], [3.0]]),
+    lambda: T.assertAllClose((tf.ones([2]), tf.ones([3])), [np.ones(2), np.ones(3)]),
+    lambda: T.assertAllEqual(RAGGED, [[1], [2, 3]]),
+    lambda: T.assertAllEqual([[b"a"], []], tf.ragged.constant([["a"], []])),
+    lambda: T.assertAllClose(RAGGED, tf.cast(RAGGED, tf.float32)),
+    lambda: T.assertAllEqual(SPARSE, SPARSE),
+    lambda: T.assertNDArrayNear(X, X + 0.1, 0.3),
+    lambda: T.assertEmpty([]),
+    lambda: T.assertNotEmpty("a"),
+    lambda: T.assertLen((1, 2), 2),
+    lambda: T.assertContainsSubset([1], [1, 2]),
+    lambda: T.assertNoCommonElements([1], [2]),
+    lambda: T.assertSameElements([1, 2, 2], [2, 1]),
+    lambda: T.assertSequenceStartsWith([1], (1, 2)),
+    lambda: T.assertSequenceAlmostEqual([1.0], [1.0 + 1e-9]),
+    lambda: T.assertSameStructure({"a": [1, (2,)]}, {"a": (1, [2])}),
+    lambda: T.assertStartsWith("abc", "a"),
+    lambda: T.assertEndsWith("abc", "c"),
+    lambda: T.assertContainsInOrder(["a", "c"], "abc"),
+    lambda: T.assertBetween(1, 1, 2),
+    lambda: T.assertTotallyOrdered([1, 1.0], [2]),
 ]
 
 FAILING = [
@@ -50,6 +78,32 @@ FAILING = [
     (lambda: T.assertAllInSet(X, {1, 2}), "are not in the set"),
     (lambda: T.assertShapeEqual(X, X[0]), "not equal"),
     (lambda: T.assertDTypeEqual(X, tf.int32), "float32, expected int32"),
+    (lambda: T.assertAllClose({"a": 1}, {"b": 1}), "keys differ"),
+    (lambda: T.assertAllClose({"a": 1}, [1], msg="my words"), "my words: The keys differ"),
+    (lambda: T.assertAllClose([[1.0], [2.0, 3.0]], [[1.0]]), "lengths differ"),
+    (lambda: T.assertAllClose([[1.0], [2.0, 3.0]], [[1.0], [2.0, 4.0]]), "not close"),
+    (lambda: T.assertAllEqual(RAGGED, [[1], [2]]), r"rows \[2, 3\] and \[2\] differ in length"),
+    (lambda: T.assertAllEqual(RAGGED, [[1], [2, 4]]), "not equal"),
+    (lambda: T.assertAllEqual(SPARSE, tf.sparse.from_dense([0, 2])), "not equal"),
+    (lambda: T.assertAllEqual(SPARSE, [0, 1]), "Cannot compare a SparseTensor and a list"),
+    (lambda: T.assertNDArrayNear(X, X + 0.1, 0.2), "norm of the difference"),
+    (lambda: T.assertEmpty([1]), "expected none"),
+    (lambda: T.assertNotEmpty([]), "no elements"),
+    (lambda: T.assertLen([1], 2, "my words"), "my words: .* expected 2"),
+    (lambda: T.assertContainsSubset([3], [1, 2]), "missing"),
+    (lambda: T.assertNoCommonElements([1], [1]), "in both"),
+    (lambda: T.assertSameElements([1, 2], [1]), "only one of both"),
+    (lambda: T.assertSequenceStartsWith([2], (1, 2)), "does not start"),
+    (lambda: T.assertSequenceAlmostEqual([1.0], [1.1]), "1.1"),
+    (lambda: T.assertSameStructure({"a": [1, 2]}, {"a": [1, 3]}), r"a\['a'\]\[1\] is 2"),
+    (lambda: T.assertSameStructure({"a": 1}, {"b": 1}), "differ in the keys"),
+    (lambda: T.assertSameStructure([1], [1, 2]), "length 1"),
+    (lambda: T.assertStartsWith("abc", "b"), "does not start"),
+    (lambda: T.assertEndsWith("abc", "b"), "does not end"),
+    (lambda: T.assertContainsInOrder(["c", "a"], "abc"), "'a' is not in 'abc' from character 3"),
+    (lambda: T.assertBetween(0, 1, 2), "not between"),
+    (lambda: T.assertTotallyOrdered([2], [1]), "not less"),
+    (lambda: T.assertTotallyOrdered([1, 2]), "not equal"),
 ]
 
 
@@ -69,6 +123,8 @@ def test_errors_of_ops() -> None:
         tf.matmul(X, X)
     with pytest.raises(AssertionError), T.assertRaisesOpError("another text"):
         tf.matmul(X, X)
+    with T.assertRaisesIncompatibleShapesError():
+        tf.matmul(X, X)
     with T.assertRaisesWithPredicateMatch(ValueError, lambda e: "matmul" in str(e).lower()):
         tf.matmul(X, X)
 
@@ -76,7 +132,7 @@ def test_errors_of_ops() -> None:
 class Seeded(tf.test.TestCase):
     def runTest(self) -> None:
         self.numbers = tf.random.normal([3]).numpy().tolist()
-        with self.cached_session():
+        with self.cached_session(), self.test_session():
             self.folder = self.get_temp_dir()
 
 
@@ -110,3 +166,14 @@ def test_no_gradient() -> None:
         tf.no_gradient("Exp")
     with pytest.raises(TypeError, match="op_type must be a string"):
         tf.no_gradient(3)
+
+
+def test_writes_are_captured(tmp_path: Path) -> None:
+    with open(tmp_path / "stream", "w") as stream:
+        with T.captureWritesToStream(stream) as printed:
+            print("inside", file=stream)
+            assert printed.contents() == "inside\n"
+            os.write(stream.fileno(), b"more")
+        print("outside", file=stream)
+    assert printed.contents() == "inside\nmore"
+    assert (tmp_path / "stream").read_text() == "outside\n"

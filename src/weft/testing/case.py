@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
-import unittest
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,11 @@ import numpy as np
 from weft import nest
 from weft.core.composite import CompositeTensor
 from weft.core.dtypes import as_dtype
-from weft.core.tensor import Tensor
-from weft.errors import OpError
+from weft.errors import InvalidArgumentError, OpError
+from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.random import streams
+from weft.ops.sparse.tensor import SparseTensor
+from weft.testing.plain_assertions import PlainAssertions
 
 Array = np.ndarray[Any, Any]
 
@@ -25,7 +27,7 @@ Array = np.ndarray[Any, Any]
 _TOLERANCES = {"float16": (1e-3, 1e-3), "bfloat16": (1e-2, 1e-2), "float32": (1e-6, 1e-6)}
 
 
-class TestCase(unittest.TestCase):
+class TestCase(PlainAssertions):
     """Base class of tests. The global seed is set before each test.
 
     >>> class MyTest(tf.test.TestCase):
@@ -36,14 +38,19 @@ class TestCase(unittest.TestCase):
     True
     """
 
+    def __init__(self, methodName: str = "runTest") -> None:
+        super().__init__(methodName)
+        # Not a method: unittest would take it for a test because of its name.
+        self.test_session = self.session
+
     def setUp(self) -> None:
         """Sets the global seed, so that tests do not depend on their order."""
         super().setUp()
         streams.set_seed(87654321)
 
     def evaluate(self, tensors: Any) -> Any:
-        """The values of tensors in a nest, as NumPy arrays."""
-        return nest.map_structure(_value, tensors)
+        """The values of tensors in a nest, as NumPy arrays; of a function, those it returns."""
+        return nest.map_structure(_value, tensors() if callable(tensors) else tensors)
 
     def get_temp_dir(self) -> str:
         """A directory of this test, which is gone after it."""
@@ -58,10 +65,35 @@ class TestCase(unittest.TestCase):
 
     session = cached_session
 
+    @contextlib.contextmanager
+    def captureWritesToStream(self, stream: Any) -> Iterator[CapturedWrites]:
+        """A context in which what is written to a stream with a file descriptor is kept."""
+        descriptor = stream.fileno()
+        stream.flush()
+        before = os.dup(descriptor)
+        with tempfile.TemporaryFile() as file:
+            os.dup2(file.fileno(), descriptor)
+
+            def contents() -> str:
+                stream.flush()
+                file.seek(0)
+                return file.read().decode()
+
+            captured = CapturedWrites(contents)
+            try:
+                yield captured
+            finally:
+                captured.freeze()
+                os.dup2(before, descriptor)
+                os.close(before)
+
     # --- equal, close ----------------------------------------------------------------------
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """The same shape and the same elements; NaN equals NaN."""
+        if isinstance(a, CompositeTensor) or isinstance(b, CompositeTensor):
+            self._parts(self.assertAllEqual, a, b, msg)
+            return
         a, b = self._same_shape(a, b, msg)
         same = a == b
         if a.dtype.kind in "fc" and b.dtype.kind in "fc":
@@ -80,14 +112,26 @@ class TestCase(unittest.TestCase):
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
         """Nests of arrays whose elements differ by at most `atol + rtol * |b|`."""
-        if nest.is_nested(a) and nest.is_nested(b) and _is_structure(a):
-            nest.assert_same_structure(a, b, check_types=False)
-            for x, y in zip(nest.flatten(a), nest.flatten(b), strict=True):
-                self.assertAllClose(x, y, rtol, atol, msg)
-            return
-        a, b = self._same_shape(a, b, msg)
-        close = np.isclose(_wide(a), _wide(b), rtol=rtol, atol=atol, equal_nan=True)
-        self._all(close, a, b, f"not close (rtol={rtol}, atol={atol})", msg)
+
+        def close(x: Any, y: Any, msg: str | None) -> None:
+            self.assertAllClose(x, y, rtol, atol, msg)
+
+        if isinstance(a, CompositeTensor) or isinstance(b, CompositeTensor):
+            self._parts(close, a, b, msg)
+        elif isinstance(a, Mapping) or isinstance(b, Mapping):
+            if not isinstance(a, Mapping) or not isinstance(b, Mapping) or set(a) != set(b):
+                self._differs(f"The keys differ:\n{a!r}\n{b!r}", msg)
+            for key in a:
+                close(a[key], b[key], msg)
+        elif isinstance(a, (list, tuple)) and not (_is_regular(a) and _is_regular(b)):
+            if not isinstance(b, (list, tuple)) or len(a) != len(b):
+                self._differs(f"The lengths differ:\n{a!r}\n{b!r}", msg)
+            for x, y in zip(a, b, strict=True):
+                close(x, y, msg)
+        else:
+            a, b = self._same_shape(a, b, msg)
+            good = np.isclose(_wide(a), _wide(b), rtol=rtol, atol=atol, equal_nan=True)
+            self._all(good, a, b, f"not close (rtol={rtol}, atol={atol})", msg)
 
     def assertAllCloseAccordingToType(
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
@@ -118,6 +162,15 @@ class TestCase(unittest.TestCase):
     ) -> None:
         """Arrays whose elements differ by at most `err`."""
         self.assertAllClose(farray1, farray2, rtol=0.0, atol=err, msg=msg)
+
+    def assertNDArrayNear(
+        self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None
+    ) -> None:
+        """Arrays the difference of which has a (Euclidean) norm of at most `err`."""
+        a, b = self._same_shape(ndarray1, ndarray2, msg)
+        distance = np.linalg.norm((_wide(a) - _wide(b)).reshape(-1))
+        if not distance <= err:
+            self._differs(f"The norm of the difference is {distance}, more than {err}.", msg)
 
     # --- bounds ----------------------------------------------------------------------------
 
@@ -188,7 +241,33 @@ class TestCase(unittest.TestCase):
             yield
         self.assertTrue(expected_err_re_or_predicate(caught.exception), repr(caught.exception))
 
+    def assertRaisesIncompatibleShapesError(
+        self, exception_type: Any = InvalidArgumentError
+    ) -> Any:
+        """A context in which shapes must turn out not to fit."""
+        return self.assertRaisesRegex(exception_type, "(?i)shape|size|broadcast|dimension")
+
     # --- helpers ---------------------------------------------------------------------------
+
+    def _parts(self, check: Callable[..., None], a: Any, b: Any, msg: str | None) -> None:
+        """Compares sparse tensors part by part, ragged ones (with nested lists) row by row."""
+        if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
+            for part in ("indices", "values", "dense_shape"):
+                check(getattr(a, part), getattr(b, part), msg)
+            return
+        if isinstance(a, SparseTensor) or isinstance(b, SparseTensor):
+            kinds = f"a {type(a).__name__} and a {type(b).__name__}"
+            self._differs(f"Cannot compare {kinds}: convert one of them.", msg)
+        self._rows(check, _lists(a), _lists(b), msg)
+
+    def _rows(self, check: Callable[..., None], a: Any, b: Any, msg: str | None) -> None:
+        if not isinstance(a, list) or not isinstance(b, list):
+            check(a, b, msg)
+            return
+        if len(a) != len(b):
+            self._differs(f"The rows {a!r} and {b!r} differ in length.", msg)
+        for x, y in zip(a, b, strict=True):
+            self._rows(check, x, y, msg)
 
     def _same_shape(self, a: Any, b: Any, msg: str | None) -> tuple[Array, Array]:
         a, b = _array(a), _array(b)
@@ -213,10 +292,39 @@ class TestCase(unittest.TestCase):
         self._all(good(a, target), a, target, f"not {sign} the target", None)
 
 
-def _is_structure(value: Any) -> bool:
-    return isinstance(value, dict) or any(
-        nest.is_nested(v) or isinstance(v, (Tensor, np.ndarray)) for v in nest.flatten(value)
-    )
+class CapturedWrites:
+    """What was written to a stream while `captureWritesToStream` was open."""
+
+    def __init__(self, contents: Callable[[], str]) -> None:
+        self._contents = contents
+
+    def contents(self) -> str:
+        """The text that was written."""
+        return self._contents()
+
+    def freeze(self) -> None:
+        """Keeps the text, as the file is about to go."""
+        text = self._contents()
+        self._contents = lambda: text
+
+
+def _is_regular(value: Any) -> bool:
+    """Whether a nest of numbers, arrays and tensors is one array."""
+    if any(isinstance(leaf, CompositeTensor) for leaf in nest.flatten(value)):
+        return False
+    try:
+        return np.asarray(nest.map_structure(_value, value)).dtype != object
+    except ValueError:  # rows of different lengths
+        return False
+
+
+def _lists(value: Any) -> Any:
+    """Nested Python lists of whatever has rows."""
+    if isinstance(value, RaggedTensor):
+        return value.to_list()
+    if isinstance(value, (list, tuple)):
+        return [_lists(item) for item in value]
+    return _array(value).tolist()
 
 
 def _wide(x: Array) -> Array:

@@ -1,0 +1,139 @@
+"""Assertions about Python values that tests of TensorFlow use, beyond those of unittest."""
+
+# ruff: noqa: N802, PT009 - unittest's way of naming and of asserting
+
+from __future__ import annotations
+
+import itertools
+import unittest
+from collections.abc import Mapping
+from typing import Any
+
+
+class PlainAssertions(unittest.TestCase):
+    """unittest's test case with more assertions about strings, containers and numbers."""
+
+    # --- containers --------------------------------------------------------------------------
+
+    def assertEmpty(self, container: Any, msg: str | None = None) -> None:
+        """A container without elements."""
+        if len(container):
+            self._differs(f"{container!r} has {len(container)} elements, expected none.", msg)
+
+    def assertNotEmpty(self, container: Any, msg: str | None = None) -> None:
+        """A container with elements."""
+        if not len(container):
+            self._differs(f"{container!r} has no elements.", msg)
+
+    def assertLen(self, container: Any, expected_len: int, msg: str | None = None) -> None:
+        """A container with so many elements."""
+        if len(container) != expected_len:
+            found = f"{container!r} has {len(container)} elements, expected {expected_len}."
+            self._differs(found, msg)
+
+    def assertContainsSubset(
+        self, expected_subset: Any, actual_set: Any, msg: str | None = None
+    ) -> None:
+        """All of the expected elements are there."""
+        missing = set(expected_subset) - set(actual_set)
+        if missing:
+            self._differs(f"{missing!r} are missing in {actual_set!r}.", msg)
+
+    def assertNoCommonElements(
+        self, expected_seq: Any, actual_seq: Any, msg: str | None = None
+    ) -> None:
+        """No element is in both."""
+        common = set(expected_seq) & set(actual_seq)
+        if common:
+            self._differs(f"{common!r} are in both.", msg)
+
+    def assertSameElements(
+        self, expected_seq: Any, actual_seq: Any, msg: str | None = None
+    ) -> None:
+        """The same elements, however often and in whatever order."""
+        different = set(expected_seq) ^ set(actual_seq)
+        if different:
+            self._differs(f"{different!r} are in only one of both.", msg)
+
+    def assertSequenceStartsWith(self, prefix: Any, whole: Any, msg: str | None = None) -> None:
+        """A sequence that begins with the elements of another one."""
+        if list(whole)[: len(prefix)] != list(prefix):
+            self._differs(f"{whole!r} does not start with {prefix!r}.", msg)
+
+    def assertSequenceAlmostEqual(
+        self,
+        expected_seq: Any,
+        actual_seq: Any,
+        places: int | None = None,
+        msg: str | None = None,
+        delta: float | None = None,
+    ) -> None:
+        """Numbers that are equal up to rounding, in order."""
+        self.assertLen(actual_seq, len(expected_seq), msg)
+        how: Any = {"places": places, "msg": msg, "delta": delta}
+        for expected, actual in zip(expected_seq, actual_seq, strict=True):
+            self.assertAlmostEqual(expected, actual, **how)
+
+    def assertSameStructure(
+        self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: str | None = None
+    ) -> None:
+        """The same dicts and sequences of the same values; the first difference is named."""
+        difference = _difference(a, b, aname, bname)
+        if difference:
+            self._differs(difference, msg)
+
+    # --- strings and numbers -----------------------------------------------------------------
+
+    def assertStartsWith(self, actual: Any, expected_start: Any, msg: str | None = None) -> None:
+        """A string that begins with another one."""
+        if not actual.startswith(expected_start):
+            self._differs(f"{actual!r} does not start with {expected_start!r}.", msg)
+
+    def assertEndsWith(self, actual: Any, expected_end: Any, msg: str | None = None) -> None:
+        """A string that ends with another one."""
+        if not actual.endswith(expected_end):
+            self._differs(f"{actual!r} does not end with {expected_end!r}.", msg)
+
+    def assertContainsInOrder(self, strings: Any, target: str, msg: str | None = None) -> None:
+        """A text in which the strings follow each other."""
+        wanted = [strings] if isinstance(strings, str) else strings
+        place = 0
+        for string in wanted:
+            found = target.find(string, place)
+            if found < 0:
+                self._differs(f"{string!r} is not in {target!r} from character {place} on.", msg)
+            place = found + len(string)
+
+    def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: str | None = None) -> None:
+        """A number between two others, or equal to one of them."""
+        if not minv <= value <= maxv:
+            self._differs(f"{value!r} is not between {minv!r} and {maxv!r}.", msg)
+
+    def assertTotallyOrdered(self, *groups: Any) -> None:
+        """Groups of equal values, each group less than the next one."""
+        for (i, smaller), (j, larger) in itertools.combinations(enumerate(groups), 2):
+            for a, b in itertools.product(smaller, larger):
+                if not (a < b and a <= b and b > a and b >= a and a != b):
+                    self.fail(f"{a!r} of group {i} is not less than {b!r} of group {j}.")
+        for group in groups:
+            for a, b in itertools.product(group, group):
+                if not (a == b and a <= b and a >= b and not a < b):
+                    self.fail(f"{a!r} and {b!r} of one group are not equal.")
+
+    def _differs(self, text: str, msg: str | None) -> None:
+        self.fail(f"{msg}: {text}" if msg else text)
+
+
+def _difference(a: Any, b: Any, aname: str, bname: str) -> str | None:
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        if set(a) != set(b):
+            return f"{aname} and {bname} differ in the keys {set(a) ^ set(b)!r}."
+        pairs: Any = [(a[key], b[key], f"[{key!r}]") for key in a]
+    elif isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        if len(a) != len(b):
+            return f"{aname} has length {len(a)}, {bname} has length {len(b)}."
+        pairs = [(x, y, f"[{i}]") for i, (x, y) in enumerate(zip(a, b, strict=True))]
+    else:
+        return None if a == b else f"{aname} is {a!r}, {bname} is {b!r}."
+    found = (_difference(x, y, aname + place, bname + place) for x, y, place in pairs)
+    return next((text for text in found if text), None)
