@@ -18,6 +18,8 @@ I8 = np.array([[1, 2, 3], [4, 5, 6]], np.int8)
 B = np.array([[True, False, True], [False, False, True]])
 C = np.array([1 + 2j, -0.5j])
 V = np.array([3, 1, 2])
+X3 = np.arange(24).reshape(2, 3, 4)
+HOLES = np.array([[1.0, np.nan, 3.0], [np.nan, 2.0, 4.0]])
 
 # A call on the arrays, written with `np`: it must mean the same for both libraries.
 CASES: list[Any] = [
@@ -125,9 +127,71 @@ CASES: list[Any] = [
     (lambda np, x: np.diff(x, 1, 0), [I]),
     (lambda np, x: np.append(x, x, 0), [I]),
     (lambda np: np.atleast_2d(5), []),
+    *[(lambda np, x, n=n: np.atleast_3d(x[n]), [X3]) for n in ((0, 0, 0), (0, 0), 0, ...)],
+    (lambda np, x: np.dstack([x, x]), [I]),
+    (lambda np, x: np.dstack([x, x]), [V]),
+    (lambda np, x: np.hsplit(x, 3)[1], [I]),
+    (lambda np, x: np.hsplit(x, [1])[1], [V]),
+    (lambda np, x: np.vsplit(x, 2)[1], [I]),
+    (lambda np, x: np.dsplit(x, 2)[1], [X3]),
+    (lambda np, x, y: np.broadcast_arrays(x, y, 1.5)[2], [I, V]),
+    (lambda np, x, y: np.broadcast_arrays(x[:, :1], y)[0], [I, V]),
+    *[(lambda np, x, k=k: np.diagonal(x, k), [I]) for k in (-3, -1, 0, 1, 2, 5)],
+    *[(lambda np, x, a=a: np.diagonal(x, 1, *a), [X3]) for a in ((0, 1), (2, 0), (-1, 1))],
+    *[(lambda np, x, a=a: np.trace(x, 0, *a), [X3]) for a in ((0, 1), (1, 2))],
+    (lambda np, x: np.trace(x, 1), [I8]),
+    (lambda np, x: np.trace(x, dtype=np.float32), [I]),
+    *[(lambda np, k=k: np.tri(3, 4, k), []) for k in (-1, 0, 2)],
+    (lambda np: np.tri(2, dtype=np.int32), []),
+    (lambda np, x: np.diagflat(x, -1), [I]),
+    (lambda np: np.diag_indices(3, 4)[2], []),
+    (lambda np, x: np.vander(x), [V]),
+    (lambda np, x: np.vander(x, 2, increasing=True), [F[0]]),
+    (lambda np, x: np.triu(np.tril(x, 1)), [np.full((3, 4), np.inf)]),
+    *[(lambda np, x, y, f=f: getattr(np, f)(x, y), [x, y])
+      for f in ("gcd", "lcm") for x, y in ((I, V), (I, 6), (I8, I), (I * 0, V))],
+    (lambda np, x: np.stack(np.divmod(x, 3)), [I]),
+    (lambda np, x: np.divmod(x, 0.25)[1], [F]),
+    (lambda np, x, y: np.logaddexp2(x, y), [I, F]),
+    (lambda np, x, y: np.logaddexp2(x, y), [F, F]),
+    (lambda np, x: np.fabs(x), [I]),
+    (lambda np, x: np.sinc(x), [np.array([0.0, 0.5, 1.0, -2.25])]),
+    (lambda np, x: np.polyval([2, 0, -1, 3], x), [I]),
+    (lambda np, x: np.polyval(x, 0.5), [F[0]]),
+    (lambda np, x, y: np.vdot(x, y), [C, C[::-1] * 3]),
+    (lambda np, x, y: np.vdot(x, y), [I, F]),
+    (lambda np, x, y: np.kron(x, y), [I, F]),
+    (lambda np, x, y: np.kron(x, y), [V, X3]),
+    (lambda np, x, y: np.cross(x, y), [I, F]),
+    (lambda np, x, y: np.cross(x, y), [V, I]),
+    (lambda np, x: np.cross(x, x[:, ::-1], axisa=0, axisb=0, axisc=0), [I.T]),
+    (lambda np, x: np.iscomplex(x), [C]),
+    (lambda np, x: np.isreal(x), [C]),
+    (lambda np, x: np.isreal(x), [I]),
+    (lambda np, x: np.isneginf(x) | np.isposinf(x), [np.array([np.inf, -np.inf, np.nan, 0])]),
+    (lambda np, x: np.isneginf(x), [np.array([np.inf, -np.inf, np.nan, 0])]),
+    *[(lambda np, x: np.signbit(x), [x]) for x in (F, F32, I, I8, np.array([0.0, -0.0]))],
+    *[(lambda np, x, f=f, axis=axis: getattr(np, f)(x, axis=axis), [x])
+      for f in ("nansum", "nanprod", "nanmean") for x in (I, I8, HOLES) for axis in (None, 0, -1)],
+    (lambda np, x: np.nansum(x, axis=0, keepdims=True), [HOLES]),
+    (lambda np, x: np.nansum(x, dtype=np.float32), [HOLES]),
+    (lambda np, x: np.zeros_like(np.empty_like(x)), [I8]),
+    (lambda np, x: np.copy(x), [I]),
+    (lambda np: np.geomspace(1, 1000, 4), []),
+    (lambda np: np.geomspace(-2, -32, 5), []),
+    (lambda np: np.geomspace(1, 256, 8, endpoint=False), []),
+    (lambda np, x: np.flipud(x), [I]),
+    (lambda np, x: np.fliplr(x), [I]),
+    *[(lambda np, x, k=k: np.rot90(x, k), [I]) for k in range(-1, 5)],
+    (lambda np, x: np.rot90(x, 1, (2, 0)), [X3]),
+    (lambda np, x, y: np.select([x > 2, x < 1], [x, y], 9), [I, F]),
+    (lambda np, x: np.compress([True, False, True], x, axis=1), [I]),
+    (lambda np, x: np.compress([0, 1, 1], x), [I]),
+    (lambda np: np.ix_([1, 0], [2, 0, 1])[1], []),
+    (lambda np: np.ix_([True, False, True], [2, 0])[0], []),
     (lambda np, x: np.atleast_1d(x), [I]),
     (lambda np, x: np.array_equal(x, x), [I]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
@@ -186,3 +250,87 @@ def test_wrong_use() -> None:
         tnp.mean(I, out=I)
     with pytest.raises(TypeError, match="does not take a RaggedTensor"):
         tnp.sin(tf.ragged.constant([[1.0], []]))
+
+
+def test_predicates() -> None:
+    assert tnp.isscalar(3)
+    assert tnp.isscalar(tf.constant(3))
+    assert not tnp.isscalar([3])
+    assert tnp.iscomplexobj(C)
+    assert tnp.isrealobj(I)
+    assert tnp.issubdtype(tnp.float32, tnp.inexact)
+    assert not tnp.issubdtype(np.int8, tnp.inexact)
+    assert tnp.issubdtype(float, tf.float64)
+    assert tnp.finfo(tf.float32).max == np.finfo(np.float32).max
+    assert tnp.iinfo(int).max == 2**63 - 1
+
+
+def test_random_arrays() -> None:
+    r = tnp.random
+    r.seed(3)
+    first = r.rand(2, 3)
+    r.seed(3)
+    np.testing.assert_array_equal(first, r.rand(2, 3))
+    assert (first.dtype, first.shape) == (tf.float64, (2, 3))
+    assert r.rand().shape == r.random().shape == r.randint(5).shape == ()
+    spread = r.uniform([0.0, 10.0], [[1.0], [20.0]])
+    assert spread.shape == (2, 2)
+    assert bool(tnp.all(r.uniform(5, 6, size=100) >= 5))
+    whole = r.randint(3, 7, size=[200])
+    assert (whole.dtype, int(tnp.min(whole)), int(tnp.max(whole))) == (tf.int64, 3, 6)
+    assert r.randint(3, size=4, dtype=np.int8).dtype is tf.int8
+    assert abs(float(tnp.mean(r.randn(2000)))) < 0.2
+    assert r.standard_normal([2]).dtype is tf.float64
+    counts = r.poisson([1.0, 50.0], size=(400, 2))
+    assert counts.dtype is tf.int64
+    np.testing.assert_allclose(tnp.mean(counts, axis=0), [1, 50], rtol=0.2)
+
+
+def test_unknown_sizes() -> None:
+    spec = [tf.TensorSpec([None, None], tf.float64)]
+    for f in (tnp.tril, tnp.triu, tnp.diagonal, tnp.trace, lambda x: tnp.kron(x, x), tnp.nanmean):
+        traced = tf.function(f, input_signature=spec)
+        np.testing.assert_allclose(traced(F), f(F))
+    whole = [tf.TensorSpec([None], tf.int64)]
+    traced = tf.function(lambda x: (tnp.gcd(x, 6), tnp.vander(x)), input_signature=whole)
+    np.testing.assert_array_equal(traced(V)[0], np.gcd(V, 6))
+    np.testing.assert_array_equal(traced(V)[1], np.vander(V))
+
+
+def test_gradients_of_compositions() -> None:
+    def gradient(f: Any, x: Any) -> Any:
+        x = tnp.array(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tnp.sum(f(x))
+        return tape.gradient(y, x)
+
+    np.testing.assert_allclose(gradient(tnp.sinc, [0.0, 0.5]), [0.0, -4 / np.pi], rtol=1e-6)
+    np.testing.assert_allclose(gradient(tnp.nansum, [1.0, np.nan]), [1.0, 0.0])
+    np.testing.assert_allclose(gradient(tnp.trace, np.ones((2, 3))), np.eye(2, 3))
+    np.testing.assert_allclose(gradient(lambda x: tnp.polyval([1.0, 2.0, 3.0], x), 5.0), 12.0)
+
+
+WRONG = [
+    (lambda: tnp.hsplit(5, 1), "hsplit: ary must have at least 1"),
+    (lambda: tnp.vsplit(V, 1), "vsplit: ary must have at least 2"),
+    (lambda: tnp.diagonal(V), "diagonal: a must have at least two axes"),
+    (lambda: tnp.diagonal(I, 0, 1, 1), "must differ"),
+    (lambda: tnp.diagonal(I, 0, 0, 2), "axis 2 is out of range"),
+    (lambda: tnp.tril(V), "at least two axes"),
+    (lambda: tnp.gcd(F, 2), "take integers, got float64"),
+    (lambda: tnp.vander(I), "vander: x must be a vector"),
+    (lambda: tnp.cross(X3, X3), "2 or 3 elements"),
+    (lambda: tnp.polyval(I, 1), "polyval: p must be a vector"),
+    (lambda: tnp.select([], []), "equally long"),
+    (lambda: tnp.compress(B, V), "condition must be a vector"),
+    (lambda: tnp.ix_(I), "vectors"),
+    (lambda: tnp.broadcast_arrays(V, subok=True), "arrays only"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(WRONG)))
+def test_wrong_arguments(number: int) -> None:
+    call, text = WRONG[number]
+    with pytest.raises((ValueError, TypeError), match=text):
+        call()

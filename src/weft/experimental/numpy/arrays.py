@@ -1,4 +1,4 @@
-"""Making arrays; their shape; joining, splitting and picking."""
+"""Making arrays; their shape; picking elements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
-from weft.experimental.numpy.promotion import as_dtype, asarray, promoted, result_type
+from weft.experimental.numpy.promotion import as_dtype, asarray, floating, promoted, result_type
 
 # --- making ------------------------------------------------------------------------------------
 
@@ -43,6 +43,33 @@ def ones(shape: Any, dtype: Any = float) -> tf.Tensor:
     array([1., 1.])
     """
     return tf.ones(_sizes(shape), as_dtype(dtype))
+
+
+def empty(shape: Any, dtype: Any = float) -> tf.Tensor:
+    """An array whose elements do not matter: zeros.
+
+    >>> tf.experimental.numpy.empty([2, 3]).shape
+    TensorShape([2, 3])
+    """
+    return zeros(shape, dtype)
+
+
+def empty_like(a: Any, dtype: Any = None) -> tf.Tensor:
+    """An array in the shape of another whose elements do not matter: zeros.
+
+    >>> tf.experimental.numpy.empty_like([1, 2]).dtype
+    tf.int64
+    """
+    return zeros_like(a, dtype)
+
+
+def copy(a: Any) -> tf.Tensor:
+    """The array; tensors never change, so nothing is copied.
+
+    >>> tf.experimental.numpy.copy([1, 2]).numpy()
+    array([1, 2])
+    """
+    return tf.identity(asarray(a))
 
 
 def zeros_like(a: Any, dtype: Any = None) -> tf.Tensor:
@@ -80,25 +107,6 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> tf.Tensor:
     """
     x = asarray(a)
     return tf.broadcast_to(asarray(fill_value, x.dtype if dtype is None else dtype), tf.shape(x))
-
-
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> tf.Tensor:
-    """Ones on a diagonal, zeros elsewhere.
-
-    >>> tf.experimental.numpy.eye(2).numpy()
-    array([[1., 0.],
-           [0., 1.]])
-    """
-    return tf.constant(np.eye(N, M, k, as_dtype(dtype).numpy_dtype))
-
-
-def identity(n: int, dtype: Any = float) -> tf.Tensor:
-    """The identity matrix.
-
-    >>> tf.experimental.numpy.identity(1).numpy()
-    array([[1.]])
-    """
-    return eye(n, dtype=dtype)
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> tf.Tensor:
@@ -156,6 +164,29 @@ def logspace(
     return tf.cast(tf.pow(tf.constant(base, tf.float64), exponents), as_dtype(dtype or float))
 
 
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> tf.Tensor:
+    """Numbers of which each is the same multiple of the one before it.
+
+    >>> tf.experimental.numpy.geomspace(1, 1000, 4).numpy()
+    array([   1.,   10.,  100., 1000.])
+    """
+    first, last = promoted(start, stop)
+    first, last = floating(first), floating(last)
+    # The logarithms of the sizes are spaced evenly; the sign is that of the first.
+    powers = linspace(
+        tf.math.log(tf.abs(first)), tf.math.log(tf.abs(last)), num, endpoint, axis=axis
+    )
+    out = tf.exp(powers) * tf.expand_dims(tf.sign(first), axis)
+    return out if dtype is None else tf.cast(out, as_dtype(dtype))
+
+
 def meshgrid(*xi: Any, indexing: str = "xy") -> list[tf.Tensor]:
     """Coordinates of the points of a grid.
 
@@ -163,42 +194,6 @@ def meshgrid(*xi: Any, indexing: str = "xy") -> list[tf.Tensor]:
     [TensorShape([2, 3]), TensorShape([2, 3])]
     """
     return list(tf.meshgrid(*[asarray(x) for x in xi], indexing=indexing))
-
-
-def diag(v: Any, k: int = 0) -> tf.Tensor:
-    """A matrix with a diagonal, or the diagonal of a matrix.
-
-    >>> tf.experimental.numpy.diag([1, 2]).numpy()
-    array([[1, 0],
-           [0, 2]])
-    """
-    x = asarray(v)
-    if x.ndim not in (1, 2):
-        raise ValueError(f"diag: v must have one or two axes, got shape {x.shape}.")
-    return tf.linalg.diag(x, k=k) if x.ndim == 1 else tf.linalg.diag_part(x, k=k)
-
-
-def tril(m: Any, k: int = 0) -> tf.Tensor:
-    """A matrix with zeros above a diagonal.
-
-    >>> tf.experimental.numpy.tril([[1, 2], [3, 4]]).numpy()
-    array([[1, 0],
-           [3, 4]])
-    """
-    x = asarray(m)
-    rows, columns = tf.range(x.shape[-2])[:, None], tf.range(x.shape[-1])
-    return tf.where(columns - rows <= k, x, tf.zeros([], x.dtype))
-
-
-def triu(m: Any, k: int = 0) -> tf.Tensor:
-    """A matrix with zeros below a diagonal.
-
-    >>> tf.experimental.numpy.triu([[1, 2], [3, 4]]).numpy()
-    array([[1, 2],
-           [0, 4]])
-    """
-    x = asarray(m)
-    return x - tril(x, k - 1)
 
 
 # --- shape -------------------------------------------------------------------------------------
@@ -250,6 +245,15 @@ def ravel(a: Any) -> tf.Tensor:
     array([1, 2, 3, 4])
     """
     return tf.reshape(asarray(a), [-1])
+
+
+def flatten(a: Any, order: str = "C") -> tf.Tensor:
+    """All elements along one axis.
+
+    >>> tf.experimental.numpy.flatten([[1, 2], [3, 4]]).numpy()
+    array([1, 2, 3, 4])
+    """
+    return reshape(a, -1, order)
 
 
 def transpose(a: Any, axes: Any = None) -> tf.Tensor:
@@ -323,6 +327,42 @@ def flip(m: Any, axis: Any = None) -> tf.Tensor:
     return tf.reverse(x, list(axes))
 
 
+def flipud(m: Any) -> tf.Tensor:
+    """The order along the first axis turned round.
+
+    >>> tf.experimental.numpy.flipud([[1, 2], [3, 4]]).numpy()
+    array([[3, 4],
+           [1, 2]])
+    """
+    return flip(m, 0)
+
+
+def fliplr(m: Any) -> tf.Tensor:
+    """The order along the second axis turned round.
+
+    >>> tf.experimental.numpy.fliplr([[1, 2], [3, 4]]).numpy()
+    array([[2, 1],
+           [4, 3]])
+    """
+    return flip(m, 1)
+
+
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> tf.Tensor:
+    """The array turned by a quarter k times, from the first of two axes towards the second.
+
+    >>> tf.experimental.numpy.rot90([[1, 2], [3, 4]]).numpy()
+    array([[2, 4],
+           [1, 3]])
+    """
+    first, second = axes
+    turns = k % 4
+    if turns == 0:
+        return asarray(m)
+    if turns == 2:
+        return flip(flip(m, first), second)
+    return swapaxes(flip(m, second if turns == 1 else first), first, second)
+
+
 def roll(a: Any, shift: Any, axis: Any = None) -> tf.Tensor:
     """The elements shifted along axes; those that leave come back at the other end.
 
@@ -336,79 +376,6 @@ def roll(a: Any, shift: Any, axis: Any = None) -> tf.Tensor:
 
 
 # --- joining, splitting, picking ---------------------------------------------------------------
-
-
-def concatenate(arys: Sequence[Any], axis: int | None = 0) -> tf.Tensor:
-    """Arrays joined along an axis.
-
-    >>> tf.experimental.numpy.concatenate([[1, 2], [3.5]]).numpy()
-    array([1. , 2. , 3.5])
-    """
-    parts = promoted(*arys)
-    return tf.concat([ravel(p) for p in parts], 0) if axis is None else tf.concat(parts, axis)
-
-
-def stack(arrays: Sequence[Any], axis: int = 0) -> tf.Tensor:
-    """Arrays joined along a new axis.
-
-    >>> tf.experimental.numpy.stack([[1, 2], [3, 4]]).shape
-    TensorShape([2, 2])
-    """
-    return tf.stack(promoted(*arrays), axis)
-
-
-def vstack(tup: Sequence[Any]) -> tf.Tensor:
-    """Arrays joined as rows.
-
-    >>> tf.experimental.numpy.vstack([[1, 2], [3, 4]]).shape
-    TensorShape([2, 2])
-    """
-    return tf.concat([tf.reshape(p, [1, -1]) if p.ndim < 2 else p for p in promoted(*tup)], 0)
-
-
-def hstack(tup: Sequence[Any]) -> tf.Tensor:
-    """Arrays joined along their second axis, vectors along their only one.
-
-    >>> tf.experimental.numpy.hstack([[1, 2], [3]]).numpy()
-    array([1, 2, 3])
-    """
-    parts = [tf.reshape(p, [-1]) if p.ndim == 0 else p for p in promoted(*tup)]
-    return tf.concat(parts, 0 if parts[0].ndim == 1 else 1)
-
-
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[tf.Tensor]:
-    """The array cut into equal parts, or at places.
-
-    >>> [part.numpy().tolist() for part in tf.experimental.numpy.split([1, 2, 3], [1])]
-    [[1], [2, 3]]
-    """
-    x = asarray(ary)
-    if isinstance(indices_or_sections, int):
-        return list(tf.split(x, indices_or_sections, axis))
-    places = np.clip([0, *indices_or_sections, x.shape[axis]], 0, x.shape[axis])
-    return list(tf.split(x, np.maximum(np.diff(places), 0).tolist(), axis))
-
-
-def tile(a: Any, reps: Any) -> tf.Tensor:
-    """The array repeated as a whole.
-
-    >>> tf.experimental.numpy.tile([1, 2], 2).numpy()
-    array([1, 2, 1, 2])
-    """
-    x = asarray(a)
-    times = list(reps) if isinstance(reps, (list, tuple)) else [reps]
-    rank = max(x.ndim, len(times))
-    x = tf.reshape(x, [1] * (rank - x.ndim) + list(x.shape))
-    return tf.tile(x, [1] * (rank - len(times)) + times)
-
-
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> tf.Tensor:
-    """Each element repeated.
-
-    >>> tf.experimental.numpy.repeat([1, 2], 2).numpy()
-    array([1, 1, 2, 2])
-    """
-    return tf.repeat(asarray(a), repeats, axis)
 
 
 def take(
@@ -459,6 +426,55 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return tf.where(holds, first, second)
 
 
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> tf.Tensor:
+    """From the first choice whose condition holds, the default where none does.
+
+    >>> x = tf.experimental.numpy.arange(5)
+    >>> tf.experimental.numpy.select([x < 2, x > 3], [x, 10 * x], -1).numpy()
+    array([ 0,  1, -1, -1, 40])
+    """
+    if len(condlist) != len(choicelist) or not condlist:
+        raise ValueError(
+            f"select: condlist and choicelist must be equally long and not empty, got "
+            f"{len(condlist)} and {len(choicelist)}."
+        )
+    *choices, out = promoted(*choicelist, default)
+    for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
+        out = tf.where(tf.cast(asarray(condition), tf.bool), choice, out)
+    return out
+
+
+def compress(condition: Any, a: Any, axis: int | None = None) -> tf.Tensor:
+    """The slices for which a condition holds; those behind its end are left out.
+
+    >>> tf.experimental.numpy.compress([True, False, True], [1, 2, 3, 4]).numpy()
+    array([1, 3])
+    """
+    wanted, x = tf.cast(asarray(condition), tf.bool), asarray(a)
+    if wanted.ndim != 1:
+        raise ValueError(f"compress: condition must be a vector, got shape {wanted.shape}.")
+    if axis is None:
+        x, axis = tf.reshape(x, [-1]), 0
+    return tf.gather(x, tf.where(wanted)[:, 0], axis=axis)
+
+
+def ix_(*args: Any) -> list[tf.Tensor]:
+    """Vectors along one axis each, so that together they index a block.
+
+    >>> [a.shape.as_list() for a in tf.experimental.numpy.ix_([0, 1], [2, 3, 4])]
+    [[2, 1], [1, 3]]
+    """
+    out = []
+    for i, a in enumerate(args):
+        x = asarray(a)
+        if x.ndim != 1:
+            raise ValueError(f"ix_: all arguments must be vectors, got shape {x.shape}.")
+        if x.dtype is tf.bool:
+            x = tf.where(x)[:, 0]
+        out.append(tf.reshape(x, [1] * i + [-1] + [1] * (len(args) - 1 - i)))
+    return out
+
+
 def nonzero(a: Any) -> list[tf.Tensor]:
     """The indices of elements that are not zero, one vector for each axis.
 
@@ -498,33 +514,6 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> tf.Tensor:
         x = swapaxes(x, axis, x.ndim - 1)
         x = swapaxes(x[..., 1:] - x[..., :-1], axis, x.ndim - 1)
     return x
-
-
-def append(arr: Any, values: Any, axis: int | None = None) -> tf.Tensor:
-    """An array with others behind it, along an axis or flat.
-
-    >>> tf.experimental.numpy.append([1, 2], [3]).numpy()
-    array([1, 2, 3])
-    """
-    return concatenate([arr, values], axis)
-
-
-def atleast_1d(a: Any) -> tf.Tensor:
-    """The array, with an axis if it has none.
-
-    >>> tf.experimental.numpy.atleast_1d(5).numpy()
-    array([5])
-    """
-    return array(a, ndmin=1)
-
-
-def atleast_2d(a: Any) -> tf.Tensor:
-    """The array, with two axes if it has fewer.
-
-    >>> tf.experimental.numpy.atleast_2d([5]).numpy()
-    array([[5]])
-    """
-    return array(a, ndmin=2)
 
 
 def array_equal(a1: Any, a2: Any) -> tf.Tensor:

@@ -38,6 +38,11 @@ arctan2 = float_binary("arctan2", tf.atan2)
 logaddexp = float_binary("logaddexp", lambda x, y: tf.reduce_logsumexp(tf.stack(_spread(x, y)), 0))
 nextafter = float_binary("nextafter", tf.math.nextafter)
 heaviside = float_binary("heaviside", lambda x, h: tf.where(x == 0, h, tf.cast(x > 0, x.dtype)))
+logaddexp2 = float_binary(
+    "logaddexp2", lambda x, y: logaddexp(x * math.log(2), y * math.log(2)) / math.log(2)
+)
+gcd = binary("gcd", lambda x, y: _greatest_divisor(*_spread(x, y)))
+lcm = binary("lcm", lambda x, y: _least_multiple(*_spread(x, y)))
 equal = binary("equal", tf.equal)
 not_equal = binary("not_equal", tf.not_equal)
 greater = binary("greater", tf.greater)
@@ -88,6 +93,8 @@ fix = float_unary("fix", lambda x: tf.where(x < 0, tf.math.ceil(x), tf.floor(x))
 isnan = float_unary("isnan", tf.math.is_nan)
 isinf = float_unary("isinf", tf.math.is_inf)
 isfinite = float_unary("isfinite", tf.math.is_finite)
+fabs = float_unary("fabs", tf.abs)
+sinc = float_unary("sinc", lambda x: _sine_over(math.pi * x))
 real = unary("real", tf.math.real)
 imag = unary("imag", tf.math.imag)
 conj = conjugate = unary("conjugate", tf.math.conj)
@@ -97,6 +104,53 @@ angle = unary("angle", lambda x: tf.math.angle(floating(x)))
 def _spread(x: Any, y: Any) -> list[Any]:
     shape = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(y))
     return [tf.broadcast_to(x, shape), tf.broadcast_to(y, shape)]
+
+
+def _sine_over(x: Any) -> Any:
+    # Twice where, so that the gradient at 0 is 0 and not 0 / 0.
+    at_zero = x == 0
+    return tf.where(at_zero, 1, tf.sin(x) / tf.where(at_zero, 1, x))
+
+
+def _greatest_divisor(x: Any, y: Any) -> Any:
+    """Euclid's algorithm on all pairs at once, until every remainder is 0."""
+    if not x.dtype.is_integer:
+        raise TypeError(f"gcd and lcm take integers, got {x.dtype.name}.")
+
+    def step(a: Any, b: Any) -> Any:
+        divisor = tf.where(b == 0, 1, b)
+        return tf.where(b == 0, a, b), tf.where(b == 0, 0, a % divisor)
+
+    if not x.dtype.is_unsigned:
+        x, y = tf.abs(x), tf.abs(y)
+    return tf.while_loop(lambda a, b: tf.reduce_any(b != 0), step, (x, y))[0]
+
+
+def _least_multiple(x: Any, y: Any) -> Any:
+    divisor = _greatest_divisor(x, y)
+    product = x // tf.where(divisor == 0, 1, divisor) * y
+    return product if x.dtype.is_unsigned else tf.abs(product)
+
+
+def divmod(x1: Any, x2: Any) -> tuple[tf.Tensor, tf.Tensor]:
+    """The quotient, rounded down, and the remainder.
+
+    >>> [part.numpy().tolist() for part in tf.experimental.numpy.divmod([7, -7], 3)]
+    [[2, -3], [1, 2]]
+    """
+    return floor_divide(x1, x2), remainder(x1, x2)
+
+
+def polyval(p: Any, x: Any) -> tf.Tensor:
+    """The value of a polynomial whose coefficients are given, that of the highest power first.
+
+    >>> tf.experimental.numpy.polyval([1, 0, 2], [0, 3]).numpy()
+    array([ 2, 11])
+    """
+    coefficients, at = promoted(p, x)
+    if coefficients.ndim != 1:
+        raise ValueError(f"polyval: p must be a vector, got shape {coefficients.shape}.")
+    return tf.foldl(lambda out, c: out * at + c, coefficients, tf.zeros_like(at))
 
 
 def around(a: Any, decimals: int = 0) -> tf.Tensor:
@@ -149,73 +203,3 @@ def allclose(
     True
     """
     return tf.reduce_all(isclose(a, b, rtol, atol, equal_nan))
-
-
-def matmul(x1: Any, x2: Any) -> tf.Tensor:
-    """The matrix product; vectors are rows on the left and columns on the right.
-
-    >>> tf.experimental.numpy.matmul([[1, 2], [3, 4]], [5, 6]).numpy()
-    array([17, 39])
-    """
-    x, y = promoted(x1, x2)
-    if x.ndim == 0 or y.ndim == 0:
-        raise ValueError("matmul: x1 and x2 must not be scalars; use multiply.")
-    if x.ndim == 1 and y.ndim == 1:
-        return tf.reduce_sum(x * y)
-    if x.ndim == 1:
-        return tf.matmul(x[None], y)[..., 0, :]
-    return tf.matmul(x, y[:, None])[..., 0] if y.ndim == 1 else tf.matmul(x, y)
-
-
-def dot(a: Any, b: Any) -> tf.Tensor:
-    """The sum of products over the last axis of a and the last but one of b.
-
-    >>> tf.experimental.numpy.dot([1, 2], [3, 4]).numpy()
-    np.int64(11)
-    """
-    x, y = promoted(a, b)
-    if x.ndim == 0 or y.ndim == 0:
-        return x * y
-    return tf.tensordot(x, y, [[x.ndim - 1], [max(y.ndim - 2, 0)]])
-
-
-def outer(a: Any, b: Any) -> tf.Tensor:
-    """All products of two elements.
-
-    >>> tf.experimental.numpy.outer([1, 2], [3, 4]).numpy()
-    array([[3, 4],
-           [6, 8]])
-    """
-    x, y = promoted(a, b)
-    return tf.reshape(x, [-1, 1]) * tf.reshape(y, [1, -1])
-
-
-def inner(a: Any, b: Any) -> tf.Tensor:
-    """The sum of products over the last axes.
-
-    >>> tf.experimental.numpy.inner([[1, 2]], [[3, 4], [5, 6]]).numpy()
-    array([[11, 17]])
-    """
-    x, y = promoted(a, b)
-    if x.ndim == 0 or y.ndim == 0:
-        return x * y
-    return tf.tensordot(x, y, [[x.ndim - 1], [y.ndim - 1]])
-
-
-def tensordot(a: Any, b: Any, axes: Any = 2) -> tf.Tensor:
-    """The sum of products over several axes.
-
-    >>> tf.experimental.numpy.tensordot([[1, 2]], [[3], [4]], 1).numpy()
-    array([[11]])
-    """
-    x, y = promoted(a, b)
-    return tf.tensordot(x, y, axes)
-
-
-def einsum(subscripts: str, *operands: Any) -> tf.Tensor:
-    """Einstein's sum convention.
-
-    >>> tf.experimental.numpy.einsum("ij->j", [[1, 2], [3, 4]]).numpy()
-    array([4, 6])
-    """
-    return tf.einsum(subscripts, *promoted(*operands))

@@ -49,6 +49,46 @@ def mean(
     return tf.reduce_mean(x, axis, bool(keepdims))
 
 
+def _without_nan(a: Any, dtype: Any, neutral: int) -> tf.Tensor:
+    x = asarray(a, dtype)
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        return x
+    return tf.where(_is_nan(x), tf.cast(neutral, x.dtype), x)
+
+
+def _is_nan(x: tf.Tensor) -> tf.Tensor:
+    return x != x  # noqa: PLR0124 - also for complex numbers
+
+
+def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> tf.Tensor:
+    """The sum over axes; NaN does not count.
+
+    >>> tf.experimental.numpy.nansum([1.0, float("nan"), 2.0]).numpy()
+    np.float64(3.0)
+    """
+    return sum(_without_nan(a, dtype, 0), axis, dtype, keepdims)
+
+
+def nanprod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> tf.Tensor:
+    """The product over axes; NaN does not count.
+
+    >>> tf.experimental.numpy.nanprod([3.0, float("nan"), 2.0]).numpy()
+    np.float64(6.0)
+    """
+    return prod(_without_nan(a, dtype, 1), axis, dtype, keepdims)
+
+
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> tf.Tensor:
+    """The mean over axes; NaN does not count.
+
+    >>> tf.experimental.numpy.nanmean([1.0, float("nan"), 2.0]).numpy()
+    np.float64(1.5)
+    """
+    x = floating(asarray(a, dtype))
+    count = tf.reduce_sum(tf.cast(tf.logical_not(_is_nan(x)), x.dtype), axis, bool(keepdims))
+    return nansum(x, axis, keepdims=keepdims) / count
+
+
 def var(
     a: Any,
     axis: Any = None,
