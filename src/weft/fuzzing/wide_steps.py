@@ -69,6 +69,10 @@ def _reductions(axis: int) -> Table:
         f"cumprod {axis}": lambda x: tf.math.cumprod(x, axis),
         f"argmax {axis}": lambda x: tf.argmax(x, axis),
         f"argmin {axis}": lambda x: tf.argmin(x, axis),
+        f"argsort {axis}": lambda x: tf.argsort(x, axis),
+        f"sort {axis}": lambda x: tf.sort(x, axis, direction="DESCENDING"),
+        f"slope of sort {axis}": slope(lambda x: tf.sort(x, axis)),
+        "slope of top_k": slope(lambda x: tf.math.top_k(x, 2)[0]),
         "moments": lambda x: tf.nn.moments(x, [axis]),
     }  # fmt: skip
 

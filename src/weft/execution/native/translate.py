@@ -16,6 +16,7 @@ from weft.execution.native.lowering import (  # further families that register t
     diagonals as diagonals,
     pooling as pooling,
     rearranging as rearranging,
+    sorting as sorting,
 )
 from weft.execution.native.lowering.graphs import Cell, Lowering
 from weft.execution.native.lowering.rules import static_shape
