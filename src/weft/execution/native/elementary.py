@@ -103,17 +103,20 @@ def _power_of_two(b: Builder, n: Scalar) -> Scalar:
 # --- exponential ----------------------------------------------------------------------------
 
 
-def _reduced_exp(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
-    """exp(r) - 1 and the integer n with x = r + n log 2, for x not too far outside the range."""
+def _reduced_exp(b: Builder, x: Scalar, times: float = 1.0) -> tuple[Scalar, Scalar]:
+    """exp(r) - 1 and the integer n with `times` x = r + n log 2, for x not too far out of range.
+
+    `times` is a power of two, and costs nothing: the multiple is needed only behind n.
+    """
     # Adding 1.5 * 2**23 rounds to an integer and leaves it in the low bits: quicker than rint.
     magic = b.like(x, 12582912.0)
-    shifted = b.fma(x, b.like(x, math.log2(math.e)), magic)
+    shifted = b.fma(x, b.like(x, times * math.log2(math.e)), magic)
     n = b.sub(shifted, magic)
-    r = b.fma(n, b.like(x, -0.693359375), x)
+    r = b.fma(n, b.like(x, -0.693359375), x if times == 1.0 else b.mul(x, b.like(x, times)))
     r = b.fma(n, b.like(x, 2.12194440e-4), r)
-    tail = b.mul(b.mul(r, r), polynomial(b, r, _EXP))
     bits = b.convert("bitcast", shifted, "i32")
-    return b.add(r, tail), b.sub(bits, b.like(bits, 0x4B400000))
+    grown = b.fma(b.mul(r, r), polynomial(b, r, _EXP), r)
+    return grown, b.sub(bits, b.like(bits, 0x4B400000))
 
 
 def _clamped(b: Builder, x: Scalar, low: float, high: float) -> Scalar:
@@ -202,12 +205,15 @@ def _tanh(b: Builder, x: Scalar) -> Scalar:
     square = b.mul(x, x)
     small = b.fma(b.mul(square, polynomial(b, square, _TANH)), x, x)
     # exp(2 |x|) + 1, where one power of two is enough.
-    grown, n = _reduced_exp(b, b.mul(_clamped(b, size, 0.0, 10.0), b.like(x, 2.0)))
+    ten = b.like(x, 10.0)
+    bounded = b.select(b.compare("olt", size, ten), size, ten)
+    grown, n = _reduced_exp(b, bounded, times=2.0)
     one, scale = b.like(x, 1.0), _power_of_two(b, n)
     total = b.fma(grown, scale, b.add(scale, one))
     large = b.sub(one, b.div(b.like(x, 2.0), total))
-    out = b.select(b.compare("olt", size, b.like(x, 0.625)), small, large)
-    return _if_nan(b, x, _with_sign_of(b, out, x))
+    # NaN is not large: it stays what it is.
+    out = b.select(b.compare("oge", size, b.like(x, 0.625)), large, small)
+    return _with_sign_of(b, out, x)
 
 
 def sigmoid(b: Builder, x: Scalar) -> Scalar:

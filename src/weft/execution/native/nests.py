@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from weft.core.dtypes import DType
+from weft.execution.native import compiler
 from weft.execution.native.builder import (
     PARALLEL_LOOP,
     SERIAL_LOOP,
@@ -32,8 +33,9 @@ from weft.execution.native.values import (
 )
 
 SCRATCH_SLOT = 0  # of the table
-_SHARED_FROM = 100_000  # nanoseconds of work from which waking other threads pays
+_SHARED_FROM = 60_000  # nanoseconds of work from which waking other threads pays
 _PIECE = 32_768  # elements
+_WIDE_FROM, _WIDE_COST = 512, 10  # iterations of the innermost loop, and their cost
 _COPY_COST = 0.5  # nanoseconds to move an element
 
 
@@ -54,6 +56,7 @@ class NestWriter:
     ) -> None:
         self._at = at
         self._grain = grain if nest is None else nest.grain
+        self._cost = 0 if nest is None else nest.cost
         self._partial = {} if nest is None else nest.partial
         self._doubt_buffer = None if nest is None else nest.doubt
         self._schedule = schedule
@@ -302,10 +305,11 @@ class NestWriter:
     def function(self, name: str) -> str:
         """The whole function; it returns whether the result is in doubt."""
         result = self._doubt()
-        head = f"define internal i1 @{name}(ptr %t) #0 {{"
+        group = self._attributes()
+        head = f"define internal i1 @{name}(ptr %t) {group} {{"
         begin, end = "0", ""
         if self._grain is not None:
-            head = f"define internal void @{name}(ptr %t, i64 %begin, i64 %end) #0 {{"
+            head = f"define internal void @{name}(ptr %t, i64 %begin, i64 %end) {group} {{"
             begin, end = "%begin", "%end"
             result = self._marked_doubt(result)
         lines = [head, "entry:"]
@@ -337,6 +341,12 @@ class NestWriter:
             ]
         lines += [*body.after[0], *result, "}"]
         return "\n".join(lines)
+
+    def _attributes(self) -> str:
+        """Long loops with much to compute are to use the widest vectors; LLVM prefers others."""
+        innermost = self.sizes[self.loops[-1]] if self.loops else 1
+        is_long = innermost >= _WIDE_FROM and self._cost >= _WIDE_COST
+        return "#1" if is_long and compiler.likes_wide_vectors() else "#0"
 
     def _marked_doubt(self, result: list[str]) -> list[str]:
         """A piece cannot return its doubt: it leaves a mark."""

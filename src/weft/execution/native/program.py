@@ -191,4 +191,7 @@ class Program:
     def text(self) -> str:
         """The module."""
         of_steps = "nounwind noinline" if self.steps > _INLINED_STEPS else "nounwind"
-        return f"{self.module.text()}\nattributes #0 = {{ {of_steps} }}"
+        # Kept apart: a function takes over the width of vectors of what it is inlined into.
+        wide = 'nounwind noinline "prefer-vector-width"="512"'
+        groups = f"attributes #0 = {{ {of_steps} }}\nattributes #1 = {{ {wide} }}"
+        return f"{self.module.text()}\n{groups}"

@@ -39,6 +39,7 @@ _SLOW = frozenset({
 })  # fmt: skip
 _KEEP_FROM = 4  # the cost from which a value with several uses is kept
 _INLINE_LIMIT = 64
+_TRAFFIC = 4  # what reading and writing memory costs an element of a nest
 _NEST_LIMIT = 300
 _ROOT_LIMIT = 12  # of a nest: LLVM's time grows faster than the number of stores in a loop
 
@@ -88,7 +89,7 @@ class Nest:
     @property
     def work(self) -> int:
         """About how many nanoseconds it takes."""
-        return math.prod(self.space) * self.cost // 8
+        return math.prod(self.space) * (self.cost + _TRAFFIC) // 32
 
 
 @dataclass(eq=False)
