@@ -45,6 +45,9 @@ def _matmul_kernel(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_
         a = a.swapaxes(-1, -2)
     if transpose_b:
         b = b.swapaxes(-1, -2)
+    if b.ndim == 2 and a.ndim > 2 and a.size and a.flags.c_contiguous:
+        # One matrix for all of a batch: its rows are one long matrix, and BLAS is called once.
+        return xp.matmul(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
     return xp.matmul(a, b)
 
 
@@ -62,6 +65,10 @@ def _matmul_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None]:
         ga = sum_to(ga, a)
     if ctx.wants(1):
         ca = conj(a)
+        if not ta and _is_batch_of_rows(a.spec, b.spec):
+            # One product for all rows of the batch, rather than a sum of one for each matrix.
+            ca = shapes.reshape(ca, (-1, a.spec.dims[-1]))
+            g = shapes.reshape(g, (-1, b.spec.dims[0 if tb else 1]))
         gb = (
             matmul_op(g, ca, transpose_a=True, transpose_b=ta)
             if tb
@@ -69,6 +76,13 @@ def _matmul_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None]:
         )
         gb = sum_to(gb, b)
     return ga, gb
+
+
+def _is_batch_of_rows(a: TensorSpec, b: TensorSpec) -> bool:
+    """Whether all matrices of a batch are multiplied by one matrix whose sizes are known."""
+    if a.dims is None or b.dims is None or len(b.dims) != 2 or len(a.dims) == 2:
+        return False
+    return all(isinstance(n, int) and n > 0 for n in (a.dims[-1], *b.dims))
 
 
 matmul_op = define_op(

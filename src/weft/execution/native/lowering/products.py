@@ -42,6 +42,10 @@ def product(
     n = b.shape[-2] if tb else b.shape[-1]
     batch = _batch_shape(a.shape[:-2], b.shape[:-2])
     shape = (*batch, m, n)
+    if len(a.shape) > 2 and math.prod(b.shape[:-2]) == 1 and not ta and a.size:
+        # One matrix for all of a batch: its rows are one long matrix.
+        rows, b = reshaped(a, (a.size // k, k)), reshaped(b, b.shape[-2:])
+        return reshaped(product(lowering, label, rows, b, tb=tb), shape)
     count = math.prod(batch)
     if 0 in (count, m, n) or k == 0:
         return Uniform(dtype, shape, label, 0)
