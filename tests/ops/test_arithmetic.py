@@ -232,3 +232,23 @@ def test_bfloat16_rows() -> None:
     half = Sample((2, 3), ml_dtypes.bfloat16)
     check_case(Case(tf.multiply, [half, half], {}, np.multiply, grad=False, rtol=1e-2))
     check_case(Case(tf.math.floormod, [half, half], {}, np.mod, grad=False, rtol=1e-2))
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.float16, tf.bfloat16])
+def test_powers_of_a_half(dtype: tf.DType) -> None:
+    """They are not square roots: -0.0 gives 0.0, -inf gives inf, however the exponent comes."""
+    x = tf.constant([-0.0, -INF, INF, -1.0, 4.0, NAN, 0.0], dtype)
+    wanted = [0.0, INF, INF, NAN, 2.0, NAN, 0.0]
+    half = tf.constant(0.5, dtype)
+    exponents = [0.5, half, half[None], half[None, None], tf.fill([7], half), tf.fill([3, 1], half)]
+    for graph in (False, True):
+        power = tf.function(tf.pow, jit_compile=False) if graph else tf.pow
+        for y in exponents:
+            got = power(x, y).numpy().astype(np.float64).reshape(-1, 7)
+            for row in got:
+                np.testing.assert_array_equal(row, wanted)
+                assert not np.signbit(row[np.array(wanted) == 0]).any()
+    single = tf.constant(-0.0, dtype) ** tf.constant([0.5], dtype)
+    assert single.shape == [1]
+    assert not np.signbit(single.numpy().astype(np.float64)[0])
+    assert (tf.zeros([0], dtype) ** 0.5).shape == [0]

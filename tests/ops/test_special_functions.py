@@ -155,3 +155,12 @@ def test_errors() -> None:
         tf.math.betainc([1.0, 2.0], 1.0, [0.5, 0.5, 0.5])
     with pytest.raises(AttributeError, match="Weft does not have"):
         _ = tf.math.special.bessel_i2
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.float16])
+def test_lgamma_at_infinities_and_poles(dtype: tf.DType) -> None:
+    x = tf.constant([-np.inf, np.inf, 0.0, -0.0, -1.0, np.nan], dtype)
+    wanted = [np.inf] * 5 + [np.nan]
+    np.testing.assert_array_equal(tf.math.lgamma(x).numpy().astype(np.float64), wanted)
+    assert float(tf.math.lgamma(x[0])) == np.inf
+    assert tf.math.lgamma(tf.zeros([0], dtype)).shape == [0]

@@ -204,3 +204,11 @@ def test_shifts_are_clamped() -> None:
     )
     np.testing.assert_array_equal(got[0], [-(2**31), -(2**31), 5])
     np.testing.assert_array_equal(got[1], [0, -1, 5])
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32", "float64"])
+def test_rough_points_are_those_of_the_kernels(name: str) -> None:
+    """Powers of a half are no square roots, and gamma has the same limits on both sides."""
+    x = np.array([-0.0, -np.inf, np.inf, -1.0, 4.0, np.nan, 0.0]).astype(_dtype(name))
+    check(lambda x: [x**0.5, x**-0.5, tf.pow(x, x * 0 + 0.5), tf.pow(x[:, None], x[4:5] / 8)], x)
+    check(lambda x: [tf.math.lgamma(x)], x[:4])

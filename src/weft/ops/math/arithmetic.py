@@ -19,12 +19,13 @@ from weft.core.dtypes import (
     uint8,
     uint16,
 )
+from weft.core.native_rules import Pointwise
 from weft.core.tensor import Tensor
 from weft.ops import rules
 from weft.ops.array import select
 from weft.ops.math import casting
 from weft.ops.math.operands import binary, conj, operands, sum_to, unary, zero, zeros_like
-from weft.ops.registry import Op
+from weft.ops.registry import Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -161,7 +162,37 @@ def _pow_vjp(ctx: Any, g: Tensor) -> Gradients:
     return gx, gy
 
 
-pow_op = binary("Pow", np.power, NUMERIC, vjp=_pow_vjp, native="pow")
+def _pow_kernel(xp: Any, x: Any, y: Any) -> Any:
+    # NumPy takes square roots where an exponent of 0.5 repeats; these differ for -0.0 and -inf.
+    if y.size == 1:
+        if y.item() == 0.5 and x.dtype.kind == "f":
+            return _root(
+                xp, x if y.ndim <= x.ndim else xp.reshape(x, (1,) * (y.ndim - x.ndim) + x.shape)
+            )
+    elif y.shape != x.shape and y.shape[-1] == 1:
+        y = xp.array(xp.broadcast_to(y, xp.broadcast_shapes(x.shape, y.shape)))
+    return xp.power(x, y)
+
+
+def _root(xp: Any, x: Any) -> Any:
+    """x to the power of 0.5: of -0.0 it is 0.0, of -inf it is inf."""
+    out = xp.sqrt(x)
+    out += 0
+    if x.size and not x.min() > -xp.inf:  # quicker than comparing all
+        out = xp.where(x == -xp.inf, x.dtype.type(xp.inf), out)
+    return out
+
+
+pow_op = define_op(
+    "Pow",
+    args("x y", NUMERIC),
+    infer=rules.broadcast("Pow"),
+    kernel=_pow_kernel,
+    native=Pointwise("pow"),
+    vjp=_pow_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:

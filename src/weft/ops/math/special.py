@@ -92,10 +92,19 @@ digamma_op = computed(
     native="digamma",
     vjp=lambda ctx, g: (g * polygamma(1, ctx.inputs[0]),),
 )
+
+
+def _lgamma_kernel(xp: Any, x: Array) -> Any:
+    out = xp.special.gammaln(xp.widen(x))
+    if out.size and not xp.min(out) > -xp.inf:
+        out = xp.where(xp.isneginf(out), xp.inf, out)  # SciPy's limit at -inf has the wrong sign
+    return out.astype(x.dtype)
+
+
 lgamma_op = computed(
     "Lgamma",
     FLOATING,
-    special("gammaln"),
+    _lgamma_kernel,
     native="lgamma",
     vjp=lambda ctx, g: (g * digamma_op(ctx.inputs[0]),),
 )
