@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import weft as tf
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import resource, variant
+from weft.errors import UnsupportedError
 from weft.ops.registry import STRUCTURED, Op, all_ops, find_op
 from weft.raw_ops.table import OWN, RENAMED, ROWS
 
@@ -31,6 +33,7 @@ class _Row(NamedTuple):
     arguments: tuple[_Argument, ...]
     fixed: dict[str, Any]
     run: Callable[..., Any]
+    only_default: frozenset[str] = frozenset()
 
 
 def _rows() -> dict[str, tuple[str, str]]:
@@ -45,20 +48,28 @@ _WRITTEN = _rows()
 def _parsed(function: str, arguments: str) -> _Row:
     parts: list[_Argument] = []
     fixed: dict[str, Any] = {}
+    only_default: set[str] = set()
     for text in arguments.split():
         names, _, default = text.partition("=")
         name, _, ours = names.partition(":")
         value = eval(default, {"tf": tf}) if default else _REQUIRED
         if name.startswith("!"):
             fixed[name[1:]] = value
+        elif name.startswith("~"):
+            only_default.add(name[1:])
+            parts.append(_Argument(name[1:], name[1:], value))
         else:
             parts.append(_Argument(name, ours or name, value))
     run = _op_call(find_op(function[1:])) if function.startswith("=") else _lookup(function)
-    return _Row(tuple(parts), fixed, run)
+    return _Row(tuple(parts), fixed, run, frozenset(only_default))
 
 
 def _lookup(path: str) -> Callable[..., Any]:
+    """A public function, or one that is there for raw ops only: `raw.file.function`."""
     value: Any = tf
+    if path.startswith("raw."):
+        _, file, path = path.split(".")
+        value = import_module(f"weft.raw_ops.{file}")
     for part in path.split("."):
         value = getattr(value, part)
     return value
@@ -120,6 +131,14 @@ def _make(name: str, row: _Row) -> Callable[..., Any]:
             raise TypeError(f"tf.raw_ops.{name}{signature}: {e}.") from None
         bound.apply_defaults()
         given = bound.arguments
+        for argument in row.arguments:
+            if argument.name in row.only_default:
+                value = given.pop(argument.name)
+                if value != argument.default:
+                    raise UnsupportedError(
+                        f"tf.raw_ops.{name}: {argument.name} must be {argument.default!r}, got "
+                        f"{value!r}."
+                    )
         node_name = given.pop("name")
         if node_name is not None:
             given["name"] = node_name

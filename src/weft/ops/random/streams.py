@@ -140,6 +140,15 @@ class _Streams:
             op_seed = self._op_seeds.randint(0, _LARGEST_OP_SEED)
             return EagerTensor(_seeded_cell(self._global_seed, op_seed))
 
+    def find_pair(self, kind: tuple[Any, ...], pair: tuple[int, int]) -> Tensor:
+        """The stream of an op that was given both its seeds."""
+        with self._lock:
+            cell = EagerTensor(_seeded_cell(*pair))
+            if context.graph is not None:
+                self._traced.add(cell._value)
+                return cell
+            return self._eager.setdefault((kind, pair), cell)
+
     def seeds_for(self, seed: int | None) -> tuple[int, int] | None:
         """The global seed and that of an op; None if nothing is seeded."""
         with self._lock:
@@ -227,6 +236,12 @@ def seed_pair(op: str, seed: Any) -> tuple[int, int]:
 def next_state(
     op: str, kind: tuple[Any, ...], seed: Any, delta: Tensor, step: int = seeds.SKIP_PER_SAMPLE
 ) -> Tensor:
-    """The state that a call of a stateful function draws from; its stream moves on."""
-    stream = _streams.find(kind, python_seed(op, seed))
+    """The state that a call of a stateful function draws from; its stream moves on.
+
+    A seed that is a pair of integers is used as it is, not together with the global one.
+    """
+    if isinstance(seed, tuple):
+        stream = _streams.find_pair(kind, seed)
+    else:
+        stream = _streams.find(kind, python_seed(op, seed))
     return read_and_skip_op(stream, delta, step=step)

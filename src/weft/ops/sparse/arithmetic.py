@@ -24,7 +24,7 @@ from weft.ops.sparse.tensor import SparseTensor, sparse
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     """The sum of two tensors of which at least one is sparse; sparse if both are.
 
-    Sums of two sparse tensors that are smaller than the threshold are left out.
+    Where both sparse tensors have an element, a sum smaller than the threshold is left out.
 
     >>> sp = tf.SparseTensor([[0, 1]], [5], [2, 2])
     >>> tf.sparse.add(sp, sp).values.numpy(), tf.sparse.add(sp, [[1, 1], [1, 1]]).numpy()
@@ -38,11 +38,14 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
         return scattering.tensor_scatter_nd_add(whole, a.indices, a.values)
     if not isinstance(a, SparseTensor):
         return add(b, a)
-    joined = places.summed(_joined("sparse.add", a, b))
+    every = _joined("sparse.add", a, b)
+    joined = places.summed(every)
     if isinstance(threshold, (int, float)) and threshold == 0:
         return joined
     least = convert_to_tensor(threshold, dtype_hint=joined.dtype.real_dtype)
-    return reshaping.retain(joined, unary.abs(joined.values) >= least)
+    terms = places.summed(every.with_values(fill.ones_like(every.values, dtype=int32)))
+    kept = comparison.logical_or(unary.abs(joined.values) >= least, terms.values < 2)
+    return reshaping.retain(joined, kept)
 
 
 def _joined(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:

@@ -1,0 +1,84 @@
+"""Raw ops whose results or arguments have another form than those of the public function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import weft as tf
+
+
+def approximately_equal(
+    x: Any, y: Any, tolerance: float = 1e-5, name: str | None = None
+) -> tf.Tensor:
+    return tf.abs(tf.convert_to_tensor(x) - y) < tolerance
+
+
+def bincount(arr: Any, size: Any, weights: Any, name: str | None = None) -> tf.Tensor:
+    amounts = tf.convert_to_tensor(weights)
+    given = None if amounts.shape == (0,) else amounts
+    return tf.math.bincount(
+        arr, given, minlength=size, maxlength=size, dtype=amounts.dtype, name=name
+    )
+
+
+def bucketize(input: Any, boundaries: Any, name: str | None = None) -> tf.Tensor:
+    x = tf.convert_to_tensor(input)
+    limits = tf.constant(boundaries, tf.float32)
+    flat = tf.reshape(tf.cast(x, tf.float32), [-1])
+    return tf.reshape(tf.searchsorted(limits, flat, side="right"), tf.shape(x))
+
+
+def decode_csv(
+    records: Any,
+    record_defaults: Any,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    select_cols: Any = (),
+    name: str | None = None,
+) -> Any:
+    columns = list(select_cols) or None  # none named: all of them
+    return tf.io.decode_csv(
+        records, record_defaults, field_delim, use_quote_delim, na_value, columns, name
+    )
+
+
+def eig(input: Any, Tout: Any, compute_v: bool = True, name: str | None = None) -> Any:
+    if not compute_v:
+        return tf.cast(tf.linalg.eigvals(input), Tout), tf.zeros([], Tout)
+    values, vectors = tf.linalg.eig(input)
+    return tf.cast(values, Tout), tf.cast(vectors, Tout)
+
+
+def eigh(input: Any, compute_v: bool = True, name: str | None = None) -> Any:
+    if not compute_v:
+        values = tf.linalg.eigvalsh(input)
+        return values, tf.zeros([], values.dtype)
+    return tf.linalg.eigh(input)
+
+
+def einsum(inputs: Any, equation: str, name: str | None = None) -> tf.Tensor:
+    return tf.einsum(equation, *inputs)
+
+
+def tridiagonal_matmul(
+    superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any, name: str | None = None
+) -> tf.Tensor:
+    parts = [tf.squeeze(tf.convert_to_tensor(x), -2) for x in (superdiag, maindiag, subdiag)]
+    return tf.linalg.tridiagonal_matmul(tf.stack(parts, -2), rhs)
+
+
+def cross_entropy(features: Any, labels: Any, name: str | None = None) -> Any:
+    """The losses, and their gradients by the features."""
+    logits = tf.convert_to_tensor(features)
+    target = tf.convert_to_tensor(labels, dtype_hint=logits.dtype)
+    loss = tf.nn.softmax_cross_entropy_with_logits(target, logits)
+    return loss, tf.nn.softmax(logits) - target
+
+
+def sparse_cross_entropy(features: Any, labels: Any, name: str | None = None) -> Any:
+    """The losses, and their gradients by the features."""
+    logits = tf.convert_to_tensor(features)
+    loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+    target = tf.one_hot(labels, tf.shape(logits)[-1], dtype=logits.dtype)
+    return loss, tf.nn.softmax(logits) - target
