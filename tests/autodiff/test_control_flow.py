@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,3 +147,51 @@ def test_what_does_not_change_is_not_saved() -> None:
     step(tf.ones([1, 20]))
     source = step.get_concrete_function(tf.ones([1, 20])).graph.plan.source
     assert source.count("k_TensorListPushBack(") == 1  # y, once per iteration
+
+
+def _growing(x: Any) -> Any:
+    y = x
+    for _ in tf.range(3):
+        tf.autograph.experimental.set_loop_options(shape_invariants=[(y, tf.TensorShape([None]))])
+        y = tf.concat([y * 2.0, x * y[-1]], 0)
+    return tf.reduce_sum(tf.sin(y))
+
+
+def _shrinking(x: Any) -> Any:
+    total = tf.constant(0.0)
+    while tf.size(x) > 1:
+        tf.autograph.experimental.set_loop_options(shape_invariants=[(x, tf.TensorShape([None]))])
+        x = x[1:] * x[:-1]
+        total += tf.reduce_sum(tf.sin(x))
+    return total
+
+
+def _sizes_made_in_the_loop(x: Any) -> Any:
+    total = tf.constant(0.0)
+    for i in tf.range(3):
+        weights = tf.cast(tf.range(i + 1), tf.float32)
+        chosen = tf.boolean_mask(x, x > 0.4 * tf.cast(i, tf.float32))
+        total += tf.reduce_sum(tf.sin(x[0] * weights)) + tf.reduce_sum(chosen**3)
+    return total
+
+
+@pytest.mark.parametrize("f", [_growing, _shrinking, _sizes_made_in_the_loop])
+def test_values_of_loops_that_change_their_shape(f: Any) -> None:
+    def first_and_second(f: Any, x: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            first = tape.gradient(y, x)
+        return first, outer.gradient(first, x)
+
+    x = tf.constant([0.3, 0.5, 0.7, 0.9])
+    expected = first_and_second(f, x)
+    traced = tf.function(f)
+    for got in (first_and_second(traced, x), tf.function(first_and_second)(traced, x)):
+        for a, b in zip(got, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as forward:
+        y = traced(x)
+    np.testing.assert_allclose(forward.jvp(y), np.sum(expected[0]), rtol=1e-4)

@@ -65,8 +65,13 @@ def test_misuse() -> None:
     stack = Stack.reserve(F32, 2).write(0, np.zeros(3, np.float32))
     with pytest.raises(tf.errors.OutOfRangeError, match="index 5"):
         stack.read(5)
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\(3,\), element 1 got \(2,\)"):
-        stack.write(1, np.zeros(2, np.float32))
+    ragged = stack.write(1, np.zeros(2, np.float32))
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"shape \(3,\), element 1 \(2,\)\. Read"
+    ):
+        ragged.to_array()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="never written, and its shape"):
+        ragged.resized(3).read(2)
     with pytest.raises(tf.errors.OutOfRangeError, match="empty"):
         Stack.reserve(F32, 0).pop()
     with pytest.raises(tf.errors.InvalidArgumentError, match="never written"):
@@ -144,3 +149,36 @@ def test_elements_written_in_any_order(order: Any) -> None:
     np.testing.assert_array_equal(stack.to_array(()), expected)
     np.testing.assert_array_equal(stack.resized(7).to_array(()), expected[:7])
     assert sorted(stack.written()) == sorted(order)
+
+
+def test_elements_of_different_shapes() -> None:
+    rng = np.random.default_rng(5)
+    versions = [(Stack.reserve(F32, 0), list[np.ndarray]())]
+    for step in range(80):
+        stack, expected = versions[rng.integers(len(versions)) if step % 4 == 0 else -1]
+        row = rng.normal(size=rng.integers(0, 4, rng.integers(0, 3))).astype(np.float32)
+        kind = rng.integers(4) if expected else 0
+        if kind <= 1:
+            versions.append((stack.push(row), [*expected, row]))
+        elif kind == 2:
+            i = int(rng.integers(len(expected)))
+            versions.append((stack.write(i, row), [*expected[:i], row, *expected[i + 1 :]]))
+        else:
+            rest, last = stack.pop()
+            np.testing.assert_array_equal(last, expected[-1])
+            versions.append((rest, expected[:-1]))
+    for stack, expected in [*versions, *versions[::-1]]:
+        assert stack.length == len(expected)
+        for i, row in enumerate(expected):
+            np.testing.assert_array_equal(stack.read(i), row)
+
+
+def test_ragged_stacks_keep_copies_and_become_arrays_again() -> None:
+    row = np.ones(2, np.float32)
+    stack = Stack.reserve(F32, 0).push(np.zeros(3, np.float32)).push(row)
+    row[:] = 7
+    assert stack.read(1).tolist() == [1, 1]
+    assert stack.is_ragged
+    assert stack.element_shape is None
+    same = stack.write(0, np.zeros(2, np.float32)).resized(3)
+    assert same.to_array().tolist() == [[0, 0], [1, 1], [0, 0]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -68,6 +70,58 @@ def test_read_unstack_gather_scatter_concat_split() -> None:
     assert joined.tolist() == [0, 1, 2, 3, 4, 5]
     assert scattered.tolist() == [[2, 3], [0, 0], [0, 1], [0, 0]]
     assert part.tolist() == [4, 5]
+
+
+def test_elements_of_different_lengths() -> None:
+    def f(x: tf.Tensor, lengths: tf.Tensor) -> object:
+        pieces = tf.TensorArray(tf.float32, 3).split(x, lengths)
+        growing = tf.TensorArray(tf.float32, 0, dynamic_size=True, infer_shape=False)
+        for i in range(3):
+            growing = growing.write(i, pieces.read(2 - i) * 2.0)
+        return pieces.concat(), growing.concat(), growing.read(2)
+
+    x = np.arange(12, dtype=np.float32).reshape(6, 2)
+    back, joined, last = everywhere(f, x, np.array([1, 0, 5]))
+    assert back.tolist() == x.tolist()
+    assert joined.tolist() == [*(2 * x[1:]).tolist(), *(2 * x[:1]).tolist()]
+    assert last.tolist() == [[0, 2]]
+    assert tf.TensorArray(tf.float32, 0, element_shape=[None, 2]).concat().shape == (0, 2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"add up to 6, got \[1, 2\]"):
+        tf.TensorArray(tf.float32, 2).split(x, [1, 2])
+    wide = tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, x).write(1, x[:, :1])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="differ in their first size only"):
+        wide.concat()
+
+
+def test_gradients_of_elements_of_different_lengths() -> None:
+    def f(x: tf.Tensor) -> tf.Tensor:
+        pieces = tf.TensorArray(tf.float32, 3).split(x, [1, 2, 3])  # nobody reads the second
+        array = tf.TensorArray(tf.float32, 0, dynamic_size=True, infer_shape=False)
+        for i in tf.range(3):
+            array = array.write(i, x[: i + 1] ** 2)
+        joined = tf.reduce_sum(array.concat() ** 2) + tf.reduce_sum(array.read(1))
+        return joined + tf.reduce_sum(pieces.read(2) ** 3) + tf.reduce_sum(pieces.read(0))
+
+    def first_and_second(f: Any, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            first = tape.gradient(y, x)
+        return first, outer.gradient(first, x)
+
+    x = tf.constant([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    expected = first_and_second(f, x)
+    assert expected[0].numpy().tolist() == [15, 68, 108, 48, 75, 108]
+    unknown = tf.function(f, input_signature=[tf.TensorSpec([None])])
+    for traced in (tf.function(f), unknown):
+        for got in (first_and_second(traced, x), tf.function(first_and_second)(traced, x)):
+            np.testing.assert_allclose(got[0], expected[0])
+            np.testing.assert_allclose(got[1], expected[1])
+    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as forward:
+        y = unknown(x)
+    np.testing.assert_allclose(forward.jvp(y), np.sum(expected[0]))
 
 
 def test_the_old_array_stays_what_it_was_in_graphs() -> None:

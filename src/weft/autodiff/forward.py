@@ -21,7 +21,7 @@ from weft.core.tensor import Tensor
 from weft.errors import ShapeError
 from weft.ops.array import fill
 from weft.ops.array.source import identity_op
-from weft.ops.control import stack
+from weft.ops.control import stack, stack_pieces
 from weft.ops.indexing import gathering
 from weft.ops.indexing.indexed_slices import IndexedSlices
 from weft.ops.registry import NO_ATTRS, Absent, Op
@@ -169,12 +169,16 @@ _LINEAR: dict[Op, tuple[int, ...]] = {
     stack.add_stacks_op: (0, 1),
     stack.from_tensor_op: (0,),
     stack.get_item_op: (0,),
+    stack.get_shaped_item_op: (0,),
     stack.pop_op: (0,),
+    stack.pop_shaped_op: (0,),
     stack.push_op: (0, 1),
     stack.read_rows_op: (0,),
     stack.set_item_op: (0, 2),
     stack.to_shape_op: (0,),
     stack.to_tensor_op: (0,),
+    stack_pieces.concat_op: (0,),
+    stack_pieces.split_op: (0,),
 }
 
 

@@ -5,6 +5,9 @@ value: pushing or writing gives a new stack and leaves the old one as it was. Bo
 as long as the new element lands where nobody has written yet. The first time an element is replaced
 the buffer is copied; the copy belongs to the stack that was made last, which replaces further
 elements in place, and an older one that is read again after all gets a copy of what it was.
+
+Elements of one shape lie in one array. The first element of another shape (what a loop saves of a
+value that grows) makes the stack a ragged one: from then on the buffer holds each element alone.
 """
 
 from __future__ import annotations
@@ -25,14 +28,34 @@ _FIRST_CAPACITY = 8
 _claim = threading.RLock()
 
 
+class _Row:
+    """An element of a ragged stack. NumPy would take a bare array apart when it is assigned."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+
+    @classmethod
+    def boxed(cls, value: Array) -> Array:
+        """A copy of the value, as the one object in an array."""
+        box = np.empty((), object)
+        box[()] = cls(value.copy())
+        return box
+
+
 class _Buffer:
     """Storage shared by the versions of a stack, and which elements have been written in it."""
 
-    __slots__ = ("data", "newer", "owned", "taken")
+    __slots__ = ("data", "newer", "owned", "ragged", "taken")
 
-    def __init__(self, data: Array, taken: Array, owned: bool = False) -> None:
+    def __init__(
+        self, data: Array, taken: Array, owned: bool = False, ragged: bool = False
+    ) -> None:
         self.data = data
         self.taken = taken
+        # Whether `data` holds rows (`_Row`) of different shapes.
+        self.ragged = ragged
         # Whether elements may be replaced in place: nobody has been given a view of them.
         self.owned = owned
         # Who took the storage over, the element that it replaced, and what that was.
@@ -40,7 +63,7 @@ class _Buffer:
 
     def replaced(self, i: int, value: Array) -> _Buffer:
         """The same storage with another element i; this one remembers what it had."""
-        new = _Buffer(self.data, self.taken, owned=True)
+        new = _Buffer(self.data, self.taken, owned=True, ragged=self.ragged)
         self.newer = (new, i, self.data[i, ...].copy())
         self.data[i, ...] = value
         return new
@@ -60,7 +83,7 @@ class _Buffer:
 
 
 class Stack(Variant):
-    """Elements of one dtype and shape; the shape is that of the first element written.
+    """Elements of one dtype, of the same shape unless the stack is ragged.
 
     Which elements this version has is a number as long as they are a prefix (the usual case: one
     push or write after the other), a range while they are neighbours, else a mask.
@@ -104,9 +127,21 @@ class Stack(Variant):
     # --- reading -------------------------------------------------------------------------------
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no element was ever written."""
+        return self._buffer is None
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether elements may have different shapes."""
+        return self._buffer is not None and self._buffer.ragged
+
+    @property
     def element_shape(self) -> tuple[int, ...] | None:
-        """The shape of an element, None as long as none was written."""
-        return None if self._buffer is None else self._buffer.data.shape[1:]
+        """The shape of all elements, None as long as none was written, or if they differ."""
+        if self._buffer is None or self._buffer.ragged:
+            return None
+        return self._buffer.data.shape[1:]
 
     def _has(self, i: int) -> bool:
         written = self._written
@@ -128,6 +163,9 @@ class Stack(Variant):
         """Element i, which is written: a view unless it may be replaced in place."""
         if buffer.newer is not None:
             buffer.settle()
+        if buffer.ragged:
+            row: Array = buffer.data[i].array
+            return row
         if not buffer.owned:
             return buffer.data[i, ...]
         with _claim:
@@ -152,6 +190,8 @@ class Stack(Variant):
 
     def to_array(self, shape: tuple[int, ...] | None = None) -> Array:
         """All elements in one array; those never written are zeros."""
+        if self.is_ragged:
+            return self._with_one_shape().to_array(shape)
         if self._buffer is not None:
             if self._buffer.newer is not None:
                 self._buffer.settle()
@@ -179,11 +219,10 @@ class Stack(Variant):
             return self.resized(i + 1).write(i, value)
         self._check(i)
         value = np.asarray(value)
-        if self._buffer is not None and value.shape != self._buffer.data.shape[1:]:
-            raise ShapeError(
-                f"TensorArray: elements have shape {self._buffer.data.shape[1:]}, element {i} got "
-                f"{value.shape}."
-            )
+        if self.is_ragged:
+            value = _Row.boxed(value)
+        elif self._buffer is not None and value.shape != self._buffer.data.shape[1:]:
+            return self._as_ragged().write(i, value)
         # An empty stack does not insist on its dtype: lists learn theirs with the first element.
         dtype = value.dtype if self._buffer is None else self.element_dtype
         with _claim:
@@ -197,6 +236,29 @@ class Stack(Variant):
                 buffer.data[i, ...] = value  # the ellipsis unpacks objects, too
                 buffer.taken[i] = True
         return Stack(dtype, self.length, buffer, self._written_with(i), self.endless)
+
+    def _as_ragged(self) -> Stack:
+        """The same elements, each alone."""
+        mask = self._mask(self.length)
+        data = np.zeros(self.length, object)
+        for i in np.flatnonzero(mask).tolist():
+            data[i, ...] = _Row.boxed(self.read(i))
+        buffer = _Buffer(data, mask.copy(), ragged=True)
+        return Stack(self.element_dtype, self.length, buffer, self._written, self.endless)
+
+    def _with_one_shape(self) -> Stack:
+        """The same elements in one array; an error if their shapes differ."""
+        out = Stack.reserve(self.element_dtype, self.length)
+        for i in self.written():
+            out = out.write(i, self.read(i))
+            if out.is_ragged:
+                first = self.read(self.written()[0]).shape
+                raise ShapeError(
+                    f"TensorArray: elements of different shapes cannot be stacked: element "
+                    f"{self.written()[0]} has shape {first}, element {i} {self.read(i).shape}. "
+                    "Read them one by one, or join them with concat()."
+                )
+        return out
 
     def _written_with(self, i: int) -> Written:
         written = self._written
@@ -244,7 +306,7 @@ class Stack(Variant):
         n, buffer = self.length, self._buffer
         if n and buffer is not None and isinstance(self._written, int) and self._written == n:
             rest = Stack(self.element_dtype, n - 1, buffer, n - 1, self.endless)
-            if not buffer.owned and buffer.newer is None:  # the usual case
+            if not (buffer.owned or buffer.ragged) and buffer.newer is None:  # the usual case
                 return rest, buffer.data[n - 1, ...]
             return rest, self._row(buffer, n - 1)
         if not self.length:
@@ -285,7 +347,8 @@ class Stack(Variant):
             return old
         replaces = old is not None and self._has(i)
         capacity = max(self.length, _FIRST_CAPACITY, 2 * i)
-        data = np.zeros((capacity, *element_shape), dtype)
+        ragged = old is not None and old.ragged
+        data = np.zeros((capacity, *element_shape), object if ragged else dtype)
         taken = np.zeros(capacity, np.bool_)
         if old is not None:
             n = min(len(old.data), self.length)
@@ -297,7 +360,7 @@ class Stack(Variant):
                 mine = self._mask(n)
                 data[:n][mine] = old.data[:n][mine]
                 taken[:n] = mine
-        return _Buffer(data, taken, owned=replaces)
+        return _Buffer(data, taken, owned=replaces, ragged=ragged)
 
     def _check(self, i: int) -> None:
         if not 0 <= i < self.length:

@@ -21,14 +21,15 @@ from weft.core.tensor import Array, Tensor
 from weft.errors import ShapeError
 from weft.ops import rules
 from weft.ops.array import fill, shape as shapes
-from weft.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, Op, args, define_op
 
 VARIANT = frozenset({dtypes.variant})
-_STACK = TensorSpec.of(dtypes.variant, ())
+STACK = TensorSpec.of(dtypes.variant, ())
 
 
 @functools.lru_cache(maxsize=1024)
-def _static(shape: Dims | None) -> tuple[int, ...] | None:
+def static_sizes(shape: Dims | None) -> tuple[int, ...] | None:
+    """The shape, if all of its sizes are known."""
     if shape is None or any(isinstance(d, Dim) for d in shape):
         return None
     return shape  # type: ignore[return-value]
@@ -36,7 +37,7 @@ def _static(shape: Dims | None) -> tuple[int, ...] | None:
 
 def _reserve_infer(size: TensorSpec, *, dtype: DType) -> TensorSpec:
     rules.check_rank("TensorArray", size, 0, name="size")
-    return _STACK
+    return STACK
 
 
 reserve_op = define_op(
@@ -53,7 +54,7 @@ reserve_op = define_op(
 zeros_op = define_op(
     "StackZeros",
     (),
-    infer=lambda: _STACK,
+    infer=lambda: STACK,
     kernel=lambda xp: Stack.zeros(),
     native=Special("stack_reserve"),
     vjp=NOT_DIFFERENTIABLE,
@@ -62,8 +63,13 @@ zeros_op = define_op(
 
 
 def _zeros_like_kernel(xp: Any, stack: Stack) -> Stack:
-    if stack.element_shape is None:
+    if stack.is_empty:
         return Stack.reserve(stack.element_dtype, stack.length)
+    if stack.is_ragged:
+        out = Stack.reserve(stack.element_dtype, stack.length)
+        for i in stack.written():
+            out = out.write(i, np.zeros_like(stack.read(i)))
+        return out
     if stack.element_dtype.kind != "O":
         return Stack.from_array(np.zeros_like(stack.to_array()))
     out = Stack.reserve(stack.element_dtype, 0)
@@ -104,11 +110,12 @@ def _set_item_infer(
 
 def _set_item_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     _, index, item = ctx.inputs
-    return (
-        clear_item_op(g, index),
-        None,
-        get_item_op(g, index, dtype=item.dtype, shape=item.spec.dims),
-    )
+    if static_sizes(item.spec.dims) is None:
+        shape = shapes.shape_op(item, out_type=int32)
+        got = get_shaped_item_op(g, index, shape, dtype=item.dtype)
+    else:
+        got = get_item_op(g, index, dtype=item.dtype, shape=item.spec.dims)
+    return clear_item_op(g, index), None, got
 
 
 set_item_op: Op = define_op(
@@ -131,7 +138,7 @@ def _get_item_infer(
 def _get_item_kernel(
     xp: Any, stack: Stack, index: Any, *, dtype: DType, shape: Dims | None
 ) -> Array:
-    return stack.read(int(index), _static(shape), dtype.numpy_dtype)
+    return stack.read(int(index), static_sizes(shape), dtype.numpy_dtype)
 
 
 class StackItem:
@@ -163,10 +170,34 @@ get_item_op: Op = define_op(
 )
 
 
+def _get_shaped_item_kernel(
+    xp: Any, stack: Stack, index: Any, shape: Array, *, dtype: DType
+) -> Array:
+    i = int(index)
+    if stack.has_written(i):
+        return stack.read(i)
+    return np.zeros(shape.tolist(), dtype.numpy_dtype)
+
+
+# The gradient of an element the shape of which is known only at run time: nobody may have read it,
+# and the others may have other shapes.
+get_shaped_item_op: Op = define_op(
+    "StackGetShapedItem",
+    args("input_handle", VARIANT) + args("index", INDEX) + args("shape", INDEX, is_shape=True),
+    infer=lambda stack, index, shape, *, dtype: TensorSpec.of(
+        dtype, rules.dims_from_value("StackGetShapedItem", shape)
+    ),
+    kernel=_get_shaped_item_kernel,
+    native=HOST_ONLY,
+    vjp=lambda ctx, g: (StackItem(ctx.inputs[0], ctx.inputs[1], g), None, None),
+)
+
+
 def _clear_item_kernel(xp: Any, stack: Stack, index: Any) -> Stack:
-    if stack.element_shape is None:
+    i = int(index)
+    if not stack.has_written(i):
         return stack
-    return stack.write(int(index), np.zeros(stack.element_shape, stack.element_dtype))
+    return stack.write(i, np.zeros_like(stack.read(i)))
 
 
 clear_item_op: Op = define_op(
@@ -181,6 +212,8 @@ clear_item_op: Op = define_op(
 
 def _push_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     item = ctx.inputs[1]
+    if item.dtype is not dtypes.variant and static_sizes(item.spec.dims) is None:
+        return pop_shaped_op(g, shapes.shape_op(item, out_type=int32), dtype=item.dtype)
     return pop_op(g, dtype=item.dtype, shape=item.spec.dims)
 
 
@@ -218,7 +251,7 @@ def _pop_kernel(xp: Any, stack: Stack, *, dtype: DType, shape: Dims | None) -> t
             return (stack.pop(())[0] if stack.length else stack), Stack.zeros()
         rest, item = stack.pop()
         return rest, item.item()
-    return stack.pop(_static(shape), dtype.numpy_dtype)
+    return stack.pop(static_sizes(shape), dtype.numpy_dtype)
 
 
 pop_op: Op = define_op(
@@ -232,12 +265,31 @@ pop_op: Op = define_op(
 )
 
 
+def _pop_shaped_kernel(xp: Any, stack: Stack, shape: Array, *, dtype: DType) -> tuple[Stack, Any]:
+    return stack.pop(tuple(shape.tolist()), dtype.numpy_dtype)
+
+
+# As StackGetShapedItem, of the last element.
+pop_shaped_op: Op = define_op(
+    "StackPopShaped",
+    args("input_handle", VARIANT) + args("shape", INDEX, is_shape=True),
+    infer=lambda stack, shape, *, dtype: (
+        stack,
+        TensorSpec.of(dtype, rules.dims_from_value("StackPopShaped", shape)),
+    ),
+    kernel=_pop_shaped_kernel,
+    native=HOST_ONLY,
+    vjp=lambda ctx, g_stack, g_item: (*_pop_vjp(ctx, g_stack, g_item), None),
+    outputs=2,
+)
+
+
 def _to_tensor_infer(stack: TensorSpec, *, dtype: DType, shape: Dims | None) -> TensorSpec:
     return TensorSpec.of(dtype, None if shape is None else (Dim(), *shape))
 
 
 def _to_tensor_kernel(xp: Any, stack: Stack, *, dtype: DType, shape: Dims | None) -> Array:
-    return stack.to_array(_static(shape))
+    return stack.to_array(static_sizes(shape))
 
 
 to_tensor_op: Op = define_op(
@@ -253,7 +305,7 @@ to_tensor_op: Op = define_op(
 def _from_tensor_infer(tensor: TensorSpec) -> TensorSpec:
     if tensor.rank == 0:
         raise ShapeError("TensorArray.unstack: the tensor must have at least one axis.")
-    return _STACK
+    return STACK
 
 
 def _from_tensor_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
@@ -322,7 +374,7 @@ def _read_rows_infer(
 def _read_rows_kernel(
     xp: Any, stack: Stack, indices: Any, *, dtype: DType, shape: Dims | None
 ) -> Array:
-    element = _static(shape) if stack.element_shape is None else stack.element_shape
+    element = static_sizes(shape) if stack.element_shape is None else stack.element_shape
     rows = [stack.read(i, element, dtype.numpy_dtype) for i in indices.tolist()]
     return np.stack(rows) if rows else np.zeros((0, *(element or ())), dtype.numpy_dtype)
 
@@ -364,7 +416,8 @@ to_shape_op: Op = define_op(
 
 
 def _add_numbers(x: Stack, y: Stack) -> Stack:
-    if x.length == y.length and len(x.written()) == len(y.written()) == x.length:
+    complete = x.length == y.length and len(x.written()) == len(y.written()) == x.length
+    if complete and not (x.is_ragged or y.is_ragged):
         return Stack.from_array(x.to_array() + y.to_array())
     few, many = sorted((x, y), key=lambda s: len(s.written()))
     many = many.resized(max(x.length, y.length))
@@ -374,8 +427,8 @@ def _add_numbers(x: Stack, y: Stack) -> Stack:
 
 
 def _add_kernel(xp: Any, x: Stack, y: Stack) -> Stack:
-    if x.element_shape is None or y.element_shape is None:
-        return y if x.element_shape is None else x
+    if x.is_empty or y.is_empty:
+        return y if x.is_empty else x
     if x.element_dtype.kind != "O":
         return _add_numbers(x, y)
     out = Stack.reserve(x.element_dtype, 0)

@@ -14,7 +14,7 @@ from weft.core.specs import TensorSpec, TypeSpec
 from weft.core.tensor import Tensor
 from weft.errors import DTypeError, ShapeError
 from weft.ops.array import joining, shape as shapes
-from weft.ops.control import loop, stack as stacks
+from weft.ops.control import loop, stack as stacks, stack_pieces
 from weft.ops.indexing import gathering
 
 
@@ -200,8 +200,14 @@ class TensorArray:
 
     def concat(self, name: str | None = None) -> Tensor:
         """The elements joined along their first axis."""
+        dims = self.element_shape.dims_or_none
+        if dims is None or (dims and not isinstance(dims[0], int)):
+            # Elements may differ in length.
+            return stack_pieces.concat_op(
+                self._handle, self._handle, dtype=self.dtype, shape=dims, name=name
+            )
         rows = self.stack()
-        if rows.spec.rank == 1:
+        if not dims:
             raise ShapeError("TensorArray.concat: scalar elements cannot be joined; use stack().")
         tail = shapes.shape(rows)[2:]
         return shapes.reshape(rows, joining.concat([[-1], tail], 0), name=name)
@@ -230,11 +236,9 @@ class TensorArray:
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """The array with consecutive pieces of a tensor, of the given lengths, as elements."""
         value = self._value(value, "split")
-        pieces = joining.split(value, lengths)
-        out = self
-        for i, piece in enumerate(pieces):
-            out = out.write(i, piece)
-        return out
+        handle = stack_pieces.split_op(value, convert_to_tensor(lengths), name=name)
+        tail = value.shape[1:] if value.shape.rank is not None else None
+        return self._next(handle, TensorShape(None if tail is None else [None, *tail]))
 
     def identity(self) -> TensorArray:
         """An array with the same elements."""
