@@ -98,7 +98,7 @@ class _Writer:
         self.kind = "float" if dtype is dtypes.float32 else "double"
         self.lanes = lanes_of(dtype)
         self.vectors = vectors_for(places.columns, dtype)
-        self.most_rows = _row_count(self.vectors, places.rows)
+        self.most_rows = row_count(self.vectors, places.rows)
 
     def function(self, name: str, buffers: Sequence[Buffer]) -> str:
         """`void name(table, begin, end)` computes the lines from begin to end."""
@@ -279,9 +279,9 @@ class _Writer:
         return lines
 
 
-def _row_count(vectors: int, rows: int) -> int:
+def row_count(vectors: int, rows: int) -> int:
     """The rows of a tile: as many as registers hold, rather a number that leaves no rest."""
     registers = 32 if compiler.vector_bytes() == 64 else 16
     most = _ROWS[registers][vectors]
-    fitting = [n for n in range(most, most // 2, -1) if rows % n == 0]
+    fitting = [n for n in range(most, most - 3, -1) if rows % n == 0]
     return min(rows, fitting[0] if fitting else most)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.execution.native.kernels.products import Product
-from weft.execution.native.kernels.tiles import Places, Tiles, lanes_of, vectors_for
+from weft.execution.native.kernels.tiles import Places, Tiles, lanes_of, row_count, vectors_for
 from weft.execution.native.lowering.movement import transposed
 from weft.execution.native.lowering.rules import (
     broadcast,
@@ -19,7 +20,16 @@ from weft.execution.native.lowering.rules import (
     static_shape,
     widened,
 )
-from weft.execution.native.values import Index, Indexed, NotCompilableError, Stored, Uniform, Value
+from weft.execution.native.values import (
+    Assembled,
+    Index,
+    Indexed,
+    NotCompilableError,
+    Part,
+    Stored,
+    Uniform,
+    Value,
+)
 from weft.graph.ir import Node
 from weft.ops.linalg import einsum
 
@@ -27,6 +37,7 @@ from weft.ops.linalg import einsum
 # so few bytes down that a stripe of the right side stays in a cache.
 _LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, 1 << 27, 4096
 _LINE = 48  # rows
+_WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
 _COPY_FROM = 64  # rows from which stripes of the right side pay
 
 
@@ -55,23 +66,28 @@ def product(
     if _suits_tiles(a.dtype, m, n, k):
         b_group = b.size // k // n > 1
         b, (b_row, b_panel) = panels(b, tb=tb, copy=m >= _COPY_FROM)
-        row, step = (1, m) if ta else (k, 1)
+        lines = _lines(m)
+        row, step, across = (1, m, 0) if ta else (k, 1, 0)
+        if ta and n >= _COPY_FROM:
+            rows = row_count(vectors_for(n, a.dtype), m)
+            a, lines = _striped(a, rows, turned=False), _whole_and_rest(m, rows)
+            step, across = rows, rows * k
         parts = [
             Places(
                 groups=count,
-                lines=lines,
+                lines=number,
                 rows=rows,
                 columns=n,
                 depth=((k, step),),
-                a_strides=(m * k if strided_a else 0, rows * row, row),
+                a_strides=(a.size // count if strided_a else 0, across or rows * row, row),
                 b_group=b.size // count if b_group else 0,
                 b_row=b_row,
                 b_panel=b_panel,
                 c_strides=(m * n, rows * n),
-                a_first=first * row,
+                a_first=first * (k if across else row),
                 c_first=first * n,
             )
-            for first, lines, rows in _lines(m)
+            for first, number, rows in lines
         ]
         lowering.add(Tiles(a, b, result, parts))
     else:
@@ -93,8 +109,12 @@ def _lines(m: int) -> list[tuple[int, int, int]]:
     """Rows in lines that threads share: (the first row, how many lines, the rows of each)."""
     if m <= 2 * _LINE:
         return [(0, 1, m)]
-    lines, rest = divmod(m, _LINE)
-    return [(0, lines, _LINE), *([(m - rest, 1, rest)] if rest else [])]
+    return _whole_and_rest(m, _LINE)
+
+
+def _whole_and_rest(m: int, rows: int) -> list[tuple[int, int, int]]:
+    lines, rest = divmod(m, rows)
+    return [(0, lines, rows), *([(m - rest, 1, rest)] if rest else [])]
 
 
 def panels(b: Value, *, tb: bool, copy: bool) -> tuple[Value, tuple[int, int]]:
@@ -103,26 +123,45 @@ def panels(b: Value, *, tb: bool, copy: bool) -> tuple[Value, tuple[int, int]]:
     In stripes as wide as tiles are, with zeros in lanes that do not exist; `copy=False` saves
     making them where rows are whole vectors anyway.
     """
-    *batch, k, n = [*b.shape[:-2], *(b.shape[-2:][::-1] if tb else b.shape[-2:])]
+    k, n = b.shape[-2:][::-1] if tb else b.shape[-2:]
     lanes = lanes_of(b.dtype)
     width = lanes * vectors_for(n, b.dtype)
     stripes = -(-n // width)
     if not tb and n % lanes == 0 and (stripes == 1 or not copy):
         return b, (n, width)
 
-    def formula(source: Any, index: Index) -> Any:
+    return _striped(b, width, turned=tb), (width, k * width)
+
+
+def _striped(x: Value, width: int, *, turned: bool) -> Value:
+    """(..., k, n), or turned (..., n, k), as (..., stripes, k, width); zeros where n has ended."""
+    *batch, k, n = [*x.shape[:-2], *(x.shape[-2:][::-1] if turned else x.shape[-2:])]
+    stripes = -(-n // width)
+
+    def element(source: Any, outer: Sequence[Any], stripe: Any, row: Any, lane: Any) -> Any:
         at = source.b
-        *outer, stripe, row, lane = index
         column = at.add(at.mul(stripe, at.index(width)), lane)
         if n == stripes * width:
-            return source.at(b, [*outer, *((column, row) if tb else (row, column))])
+            return source.at(x, [*outer, *((column, row) if turned else (row, column))])
         exists = at.compare("ult", column, at.index(n))
         column = at.select(exists, column, at.index(n - 1))
-        element = source.at(b, [*outer, *((column, row) if tb else (row, column))])
-        return at.select(exists, element, at.like(element, 0.0))
+        found = source.at(x, [*outer, *((column, row) if turned else (row, column))])
+        return at.select(exists, found, at.like(found, 0.0))
+
+    def formula(source: Any, index: Index) -> Any:
+        return element(source, index[:-3], *index[-3:])
+
+    def by_rows(source: Any, index: Index) -> Any:
+        *outer, row, stripe, lane = index
+        return element(source, outer, stripe, row, lane)
 
     shape = (*batch, stripes, k, width)
-    return Indexed(b.dtype, shape, "panels", "slice", (b,), formula), (width, k * width)
+    if turned or width < _WRITTEN_ROWS:
+        return Indexed(x.dtype, shape, "stripes", "slice", (x,), formula)
+    # Wide ones are quicker written row by row than stripe by stripe: fewer pages at once.
+    rows = Indexed(x.dtype, (*batch, k, stripes, width), "rows", "slice", (x,), by_rows)
+    part = Part(rows, lambda source, index: (*index[:-3], index[-2], index[-3], index[-1]))
+    return Assembled(x.dtype, shape, "stripes", [part], None)
 
 
 def _batch_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
