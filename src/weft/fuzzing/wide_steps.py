@@ -67,6 +67,7 @@ def _reductions(axis: int) -> Table:
         f"cumsum {axis}": lambda x: tf.cumsum(x, axis, reverse=True),
         f"exclusive cumsum {axis}": lambda x: tf.cumsum(x, axis, exclusive=True),
         f"cumprod {axis}": lambda x: tf.math.cumprod(x, axis),
+        f"cumulative_logsumexp {axis}": lambda x: tf.math.cumulative_logsumexp(x, axis),
         f"argmax {axis}": lambda x: tf.argmax(x, axis),
         f"argmin {axis}": lambda x: tf.argmin(x, axis),
         f"argsort {axis}": lambda x: tf.argsort(x, axis),

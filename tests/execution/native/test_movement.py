@@ -200,3 +200,17 @@ def test_outputs_are_owned() -> None:
         a[...] = -1
     assert compiled(*values)[0].sum() == Y.sum()
     assert all(a.flags.owndata and a.flags.writeable for a in out)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int32"])
+def test_ranges(dtype: str) -> None:
+    t = tf.as_dtype(dtype)
+    # Long ones are not held by the graph as constants.
+    check(
+        lambda x: [tf.range(1, 40_000, dtype=t), tf.range(9, 9 - 40_000, -1, dtype=t),
+                   tf.linspace(x, x + 3, 7), tf.linspace(x, -x, 1)],
+        np.array(2).astype(t.numpy_dtype),
+        rtol=0 if dtype == "int32" else 1e-7,
+    )  # fmt: skip
+    if t.is_floating:
+        check(lambda x: [tf.range(0.1, 9000.0, 0.2, dtype=t)], np.float32(1.0))

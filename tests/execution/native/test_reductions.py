@@ -171,6 +171,38 @@ def test_scans(name: str) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_cumulative_logsumexp(name: str) -> None:
+    x = (3 * rng.normal(size=(3, 5, 4))).astype(name)
+    x[0, 1, 0], x[1, :2, 1], x[2, 3, 2], x[2, 0, 3] = np.inf, -np.inf, np.nan, 80.0
+    x[1, 2:4, 2] = np.inf
+    tolerance = {"float16": 2e-3, "float32": 2e-6, "float64": 1e-14}[name]
+    check(
+        lambda x: {
+            f"{axis} {exclusive} {reverse}": tf.math.cumulative_logsumexp(
+                x, axis, exclusive=exclusive, reverse=reverse
+            )
+            for axis in (0, 1, 2)
+            for exclusive in (False, True)
+            for reverse in (False, True)
+        },
+        x,
+        rtol=tolerance,
+        atol=tolerance,
+    )
+
+
+def test_scans_and_softmax_of_nothing() -> None:
+    for shape in ((0, 3), (3, 0)):
+        check(
+            lambda x: [
+                tf.cumsum(x), tf.math.cumprod(x, 1), tf.math.cumulative_logsumexp(x),
+                tf.nn.softmax(x), tf.nn.log_softmax(x, 0),
+            ],
+            np.zeros(shape, np.float32),
+        )  # fmt: skip
+
+
 def test_places_of_extremes() -> None:
     x = rng.integers(0, 4, (5, 6, 7))
     for dtype in (np.int32, np.uint8, np.float32, np.float16):

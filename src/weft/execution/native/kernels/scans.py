@@ -1,11 +1,21 @@
-"""Steps that walk along one axis in order: cumulative sums and products, places of extremes."""
+"""Steps that walk along one axis in order: cumulative sums, products, logarithms of sums."""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any
 
-from weft.execution.native.builder import alignment, loop_lines, memory_type
+from weft.execution.native import elementary
+from weft.execution.native.builder import (
+    Builder,
+    Module,
+    Scalar,
+    alignment,
+    float_text,
+    loop_lines,
+    memory_type,
+)
 from weft.execution.native.nests import pointer_lines
 from weft.execution.native.schedule import base_of
 from weft.execution.native.values import Kernel, Stored, Value
@@ -19,6 +29,7 @@ class AlongAxis(Kernel):
         self.results = (result,)
         self.sizes = sizes  # outer, along the axis, inner
         self.kind = memory_type(x.dtype)
+        self.module = Module()  # that its code goes to
 
     @abstractmethod
     def start(self) -> list[str]:
@@ -41,6 +52,7 @@ class AlongAxis(Kernel):
         return ["%k = add i64 %s, 0"]
 
     def emit(self, program: Any) -> None:
+        self.module = program.module
         name = program.module.new_name("scan")
         outer, n, inner = self.sizes
         head = [f"define internal i1 @{name}(ptr %t) #0 {{", "entry:"]
@@ -82,13 +94,21 @@ class Cumulative(AlongAxis):
     exclusive = False
     reverse = False
 
-    def _opcode(self) -> str:
-        prefix = "f" if self.kind in ("float", "double") else ""
-        return prefix + ("add" if self.combination == "add" else "mul")
-
     def _identity(self) -> str:
+        if self.combination == "logaddexp":
+            return float_text(-math.inf, self.kind)
         number = "0" if self.combination == "add" else "1"
         return f"{number}.0" if self.kind in ("float", "double") else number
+
+    def _combined(self) -> tuple[list[str], str]:
+        """Instructions that join %x to %before, and what they give."""
+        if self.combination == "logaddexp":
+            b = Builder(self.module)
+            out = _log_add_exp(b, *[Scalar(name, self.kind, 0) for name in ("%before", "%x")])
+            return b.before[0], out.text
+        opcode = "add" if self.combination == "add" else "mul"
+        opcode = f"f{opcode}" if self.kind in ("float", "double") else opcode
+        return [f"%after = {opcode} {self.kind} %before, %x"], "%after"
 
     def allocas(self) -> list[str]:
         return [f"%total = alloca {self.kind}"]
@@ -102,11 +122,21 @@ class Cumulative(AlongAxis):
         return super().position()
 
     def visit(self) -> list[str]:
-        shown = "%before" if self.exclusive else "%after"
+        lines, after = self._combined()
+        shown = "%before" if self.exclusive else after
         return [
             f"%before = load {self.kind}, ptr %total",
-            f"%after = {self._opcode()} {self.kind} %before, %x",
-            f"store {self.kind} %after, ptr %total",
+            *lines,
+            f"store {self.kind} {after}, ptr %total",
             f"%y.p = getelementptr {self.kind}, ptr %to, i64 %at",
             f"store {self.kind} {shown}, ptr %y.p, align {alignment(self.kind)}",
         ]
+
+
+def _log_add_exp(b: Builder, x: Scalar, y: Scalar) -> Scalar:
+    """log(exp(x) + exp(y)), of equal infinities too."""
+    difference = b.sub(x, y)
+    top = b.select(b.compare("ogt", difference, b.like(x, 0.0)), x, y)
+    rest = elementary.exp(b, b.neg(b.intrinsic("fabs", difference)))
+    out = b.add(top, elementary.log1p(b, rest))
+    return b.select(b.compare("oeq", x, y), b.add(x, b.like(x, math.log(2))), out)

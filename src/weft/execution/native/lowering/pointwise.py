@@ -18,6 +18,7 @@ from weft.execution.native.lowering.rules import (
     reduced,
     reshaped,
     static_shape,
+    widened,
 )
 from weft.execution.native.values import Elementwise, NotCompilableError, Uniform, Value
 from weft.graph.ir import Node
@@ -106,15 +107,11 @@ def _nothing(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
 
 @lowers("Range")
 def _range(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    start, _, delta = inputs
-    if not start.dtype.is_integer:
-        raise NotCompilableError("Range of floats stays with NumPy")
+    start, _, delta = [widened(v) for v in inputs]
     shape = static_shape(node)
-    positions = lowering.positions(shape, 0, dtypes.int64)
-    steps = (
-        positions if start.dtype is dtypes.int64 else apply("cast", positions, dtype=start.dtype)
-    )
-    return apply("add", start, apply("multiply", steps, delta), label=node.name)
+    steps = cast_to(lowering.positions(shape, 0, dtypes.int64), start.dtype)
+    out = apply("add", start, apply("multiply", steps, delta), label=node.name)
+    return cast_to(out, node.outputs[0].dtype)
 
 
 @lowers("RangeShape")

@@ -137,8 +137,6 @@ def _logsumexp(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 def _softmax_parts(x: Value, axis: int, label: str) -> tuple[Value, Value, Value]:
     """(x - max, exp of it, sum of that), axes kept."""
-    if x.size == 0:
-        raise NotCompilableError("softmax of nothing stays with NumPy")
     top = expanded(reduced(x, (axis,), "maximum", f"{label}/max"), (axis,))
     shifted = apply("subtract", x, top)
     powers = apply("exp", shifted, label=f"{label}/exp")
@@ -147,6 +145,8 @@ def _softmax_parts(x: Value, axis: int, label: str) -> tuple[Value, Value, Value
 
 @lowers("Softmax")
 def _softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    if not inputs[0].size:
+        return inputs[0]
     wide = widened(inputs[0])
     _, powers, total = _softmax_parts(wide, node.attrs["axis"] % len(wide.shape), node.name)
     return cast_to(apply("divide", powers, total, label=node.name), node.outputs[0].dtype)
@@ -154,6 +154,8 @@ def _softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 @lowers("LogSoftmax")
 def _log_softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    if not inputs[0].size:
+        return inputs[0]
     wide = widened(inputs[0])
     shifted, _, total = _softmax_parts(wide, node.attrs["axis"] % len(wide.shape), node.name)
     out = apply("subtract", shifted, apply("log", total), label=node.name)

@@ -1,4 +1,4 @@
-"""Cumulative sums and products."""
+"""Cumulative sums, products, and logarithms of sums of exponentials."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.execution.native.kernels.scans import Cumulative
 from weft.execution.native.lowering.rules import cast_to, lowers, widened
-from weft.execution.native.values import NotCompilableError, Stored, Value
+from weft.execution.native.values import Stored, Value
 from weft.graph.ir import Node
 
 
@@ -15,16 +15,19 @@ def _sizes(x: Value, axis: int) -> tuple[int, int, int]:
     return math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
 
 
-@lowers("Cumsum", "Cumprod")
+_COMBINATIONS = {"Cumsum": "add", "Cumprod": "multiply", "CumulativeLogsumexp": "logaddexp"}
+
+
+@lowers(*_COMBINATIONS)
 def _cumulative(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     (x,) = inputs
-    if x.size == 0 or not x.shape:
-        raise NotCompilableError("a scan of nothing stays with NumPy")
+    if x.size == 0:
+        return x
     dtype = x.dtype
     x = widened(x)
     result = Stored(x.dtype, x.shape, node.name)
     kernel = Cumulative(x, result, _sizes(x, node.attrs["axis"] % len(x.shape)))
-    kernel.combination = "add" if node.op.name == "Cumsum" else "multiply"
+    kernel.combination = _COMBINATIONS[node.op.name]
     kernel.exclusive, kernel.reverse = node.attrs["exclusive"], node.attrs["reverse"]
     lowering.add(kernel)
     return cast_to(result, dtype)
