@@ -168,6 +168,40 @@ def test_no_gradient() -> None:
         tf.no_gradient(3)
 
 
+def test_tolerances_of_dtypes() -> None:
+    for a, b, tolerance in (
+        (X, X + 1e-3, {"float_rtol": 1e-2}),
+        (X.astype(np.complex64), X + 1e-3, {"float_atol": 1e-2}),
+        (X.astype(np.float16), X + 5e-2, {"half_rtol": 1e-1}),
+        (tf.cast(X, tf.bfloat16), X + 0.5, {"bfloat16_rtol": 0.6}),
+    ):
+        T.assertAllCloseAccordingToType(a, b, **tolerance)
+        with pytest.raises(AssertionError, match="not close"):
+            T.assertAllCloseAccordingToType(a, b)
+
+
+def test_threads_are_checked() -> None:
+    seen = []
+    thread = T.checkedThread(seen.append, args=(1,))
+    thread.start()
+    thread.join()
+    assert seen == [1]
+    assert not thread.is_alive()
+    failing = T.checkedThread(lambda: 1 / 0)
+    failing.start()
+    with pytest.raises(AssertionError, match="ZeroDivisionError"):
+        failing.join()
+    T.checkedThread(seen.clear)  # never started: nothing to wait for
+    T.doCleanups()
+
+
+def test_texts_of_exceptions() -> None:
+    with T.assertRaisesWithLiteralMatch(ValueError, "abc"):
+        raise ValueError("abc")
+    with pytest.raises(AssertionError), T.assertRaisesWithLiteralMatch(ValueError, "ab"):
+        raise ValueError("abc")
+
+
 def test_writes_are_captured(tmp_path: Path) -> None:
     with open(tmp_path / "stream", "w") as stream:
         with T.captureWritesToStream(stream) as printed:

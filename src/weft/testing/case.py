@@ -20,11 +20,9 @@ from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.random import streams
 from weft.ops.sparse.tensor import SparseTensor
 from weft.testing.plain_assertions import PlainAssertions
+from weft.testing.watching import CapturedWrites, CheckedThread
 
 Array = np.ndarray[Any, Any]
-
-# How far apart numbers of a dtype may be: (rtol, atol).
-_TOLERANCES = {"float16": (1e-3, 1e-3), "bfloat16": (1e-2, 1e-2), "float32": (1e-6, 1e-6)}
 
 
 class TestCase(PlainAssertions):
@@ -64,6 +62,14 @@ class TestCase(PlainAssertions):
         yield self
 
     session = cached_session
+
+    def checkedThread(
+        self, target: Callable[..., Any], args: Any = None, kwargs: Any = None
+    ) -> CheckedThread:
+        """A thread that is over at the end of the test, and whose exceptions fail the test."""
+        thread = CheckedThread(self, target, args or (), kwargs or {})
+        self.addCleanup(thread.join_if_started)
+        return thread
 
     @contextlib.contextmanager
     def captureWritesToStream(self, stream: Any) -> Iterator[CapturedWrites]:
@@ -134,11 +140,28 @@ class TestCase(PlainAssertions):
             self._all(good, a, b, f"not close (rtol={rtol}, atol={atol})", msg)
 
     def assertAllCloseAccordingToType(
-        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+        self,
+        a: Any,
+        b: Any,
+        rtol: float = 1e-6,
+        atol: float = 1e-6,
+        float_rtol: float = 1e-6,
+        float_atol: float = 1e-6,
+        half_rtol: float = 1e-3,
+        half_atol: float = 1e-3,
+        bfloat16_rtol: float = 1e-2,
+        bfloat16_atol: float = 1e-2,
+        msg: str | None = None,
     ) -> None:
         """Close with the tolerance of the less exact of both dtypes."""
+        tolerances = {
+            "float32": (float_rtol, float_atol),
+            "complex64": (float_rtol, float_atol),
+            "float16": (half_rtol, half_atol),
+            "bfloat16": (bfloat16_rtol, bfloat16_atol),
+        }
         for x in (_array(a), _array(b)):
-            least = _TOLERANCES.get(x.dtype.name, (0.0, 0.0))
+            least = tolerances.get(x.dtype.name, (0.0, 0.0))
             rtol, atol = max(rtol, least[0]), max(atol, least[1])
         self.assertAllClose(a, b, rtol, atol, msg)
 
@@ -290,22 +313,6 @@ class TestCase(PlainAssertions):
         a, target = _array(a), _array(target)
         a, target = np.broadcast_arrays(a, target)
         self._all(good(a, target), a, target, f"not {sign} the target", None)
-
-
-class CapturedWrites:
-    """What was written to a stream while `captureWritesToStream` was open."""
-
-    def __init__(self, contents: Callable[[], str]) -> None:
-        self._contents = contents
-
-    def contents(self) -> str:
-        """The text that was written."""
-        return self._contents()
-
-    def freeze(self) -> None:
-        """Keeps the text, as the file is about to go."""
-        text = self._contents()
-        self._contents = lambda: text
 
 
 def _is_regular(value: Any) -> bool:

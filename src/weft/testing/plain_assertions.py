@@ -1,12 +1,13 @@
 """Assertions about Python values that tests of TensorFlow use, beyond those of unittest."""
 
-# ruff: noqa: N802, PT009 - unittest's way of naming and of asserting
+# ruff: noqa: N802, PT009, PT027 - unittest's way of naming and of asserting
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import unittest
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 
@@ -119,6 +120,15 @@ class PlainAssertions(unittest.TestCase):
             for a, b in itertools.product(group, group):
                 if not (a == b and a <= b and a >= b and not a < b):
                     self.fail(f"{a!r} and {b!r} of one group are not equal.")
+
+    @contextlib.contextmanager
+    def assertRaisesWithLiteralMatch(
+        self, expected_exception: Any, expected_exception_message: str
+    ) -> Iterator[None]:
+        """A context in which an exception with exactly this text must be raised."""
+        with self.assertRaises(expected_exception) as caught:
+            yield
+        self.assertEqual(str(caught.exception), expected_exception_message)
 
     def _differs(self, text: str, msg: str | None) -> None:
         self.fail(f"{msg}: {text}" if msg else text)
