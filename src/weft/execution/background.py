@@ -12,6 +12,10 @@ from collections.abc import Callable
 _log = logging.getLogger("weft")
 
 
+class AbandonedError(BaseException):
+    """Raised inside a job when the process ends: what it makes is no longer wanted."""
+
+
 class Worker:
     """Runs jobs one after the other on a thread of its own."""
 
@@ -38,6 +42,11 @@ class Worker:
             self.submit(done.set)
             done.wait()
 
+    def check_wanted(self) -> None:
+        """Called by jobs now and then: ends them when the process does."""
+        if self._ending:
+            raise AbandonedError
+
     def _work(self) -> None:
         while True:
             job = self._jobs.get()
@@ -45,6 +54,8 @@ class Worker:
                 return
             try:
                 job()
+            except AbandonedError:
+                return
             except Exception as error:  # noqa: BLE001 - the function goes on, whatever happened here
                 _log.warning(
                     "Compiling in the background failed, the function goes on with NumPy: %s: %s",

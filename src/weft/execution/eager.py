@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from weft import config
 from weft.core import dtypes
 from weft.core.location import user_location
@@ -41,7 +43,8 @@ def run_large(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
 def _plan_for(op: Op, values: list[Any], attrs: dict[str, Any]) -> TieredPlan | None:
     """The plan for arrays of such types, None if there is nothing to gain."""
     for value in values:
-        if not value.flags.c_contiguous:  # machine code would have to copy it
+        # Not for resources and other objects; strided arrays would have to be copied.
+        if type(value) is not np.ndarray or not value.flags.c_contiguous:
             return None
     try:
         key = (op, *attrs.items(), *[(value.dtype, value.ndim) for value in values])

@@ -24,8 +24,9 @@ from weft.graph.passes.forget import forget_gradients
 _MOST_SHAPES = 4  # native versions of one graph
 _TRIALS = 5
 _MOST_REASONS = 3  # that are listed
-# Compiling takes about this long, and is begun when NumPy has spent half of it.
-_SECONDS_PER_GRAPH, _SECONDS_PER_NODE = 0.03, 0.0005
+# Compiling takes about this long, and is begun when NumPy has spent as much: a program that ends
+# right afterwards has then lost no more than it would have gained had it gone on as long again.
+_SECONDS_PER_GRAPH, _SECONDS_PER_NODE = 0.04, 0.0005
 _DETERMINISTIC_CALL = 10
 
 _log = logging.getLogger("weft")
@@ -53,7 +54,7 @@ class TieredPlan:
         self._given_variables = resources
         self._locks: list[Any] = []
         nodes = len(graph.nodes)
-        self._worth = (_SECONDS_PER_GRAPH + _SECONDS_PER_NODE * nodes) / 2
+        self._worth = _SECONDS_PER_GRAPH + _SECONDS_PER_NODE * nodes
         self.run: Callable[..., Any] = self._first
         effects = graph.effects
         if not effects.writes:  # a call that writes is made with all its variables locked

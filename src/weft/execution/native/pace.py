@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 
+from weft.execution.background import worker
+
 _SLICE = 0.002  # seconds of work between pauses
 _REST = 4  # times as long as it worked
 
@@ -21,6 +23,7 @@ def breathe() -> None:
     since = getattr(_local, "since", None)
     if since is None:
         return
+    worker.check_wanted()
     worked = time.perf_counter() - since
     if worked > _SLICE:
         time.sleep(_REST * worked)

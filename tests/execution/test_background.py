@@ -1,0 +1,41 @@
+"""The thread that compiles."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+import pytest
+
+from weft.execution.background import Worker
+
+
+def test_a_job_that_asks_is_ended_with_the_process(caplog: pytest.LogCaptureFixture) -> None:
+    worker, began, asked = Worker(), threading.Event(), []
+
+    def endless() -> None:
+        began.set()
+        while True:
+            worker.check_wanted()
+            asked.append(True)
+            time.sleep(0.001)
+
+    worker.submit(endless)
+    assert began.wait(10)
+    worker.stop()
+    count = len(asked)
+    time.sleep(0.01)
+    assert len(asked) == count
+    assert not caplog.records
+
+
+def test_a_failing_job_is_logged_and_the_next_one_runs(caplog: pytest.LogCaptureFixture) -> None:
+    worker, done = Worker(), []
+    with caplog.at_level(logging.WARNING, "weft"):
+        worker.submit(lambda: 1 // 0)  # type: ignore[arg-type,return-value]
+        worker.submit(lambda: done.append(1))
+        worker.wait()
+    worker.stop()
+    assert done == [1]
+    assert "ZeroDivisionError" in caplog.text
