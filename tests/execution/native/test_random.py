@@ -132,3 +132,64 @@ def test_in_loops() -> None:
 
 def test_many_numbers_are_shared_by_threads() -> None:
     check(lambda seed: [tf.random.stateless_uniform([300, 1001], seed)], SEED)
+
+
+# --- streams -------------------------------------------------------------------------------------
+
+
+def _drawn(x: Any) -> Any:
+    return tf.nn.dropout(tf.tanh(x), 0.5) + tf.random.normal([3]) * tf.random.uniform([3])
+
+
+def test_streams_go_on_as_on_numpy() -> None:
+    """NumPy only takes the states; all the rest is machine code, in one piece."""
+    x = tf.constant([0.5, 1.0, 2.0])
+    runs = []
+    for jit in (False, True):
+        tf.random.set_seed(11)
+        function = tf.function(_drawn, jit_compile=jit)
+        runs.append([function(x).numpy() for _ in range(3)])
+    np.testing.assert_allclose(runs[1], runs[0], rtol=1e-5)
+    assert np.unique(runs[1], axis=0).shape == (3, 3)
+    trace = tf.explain(function).traces[0]
+    assert trace["tier"] == "native"
+    assert "1 segments; left to NumPy: " in trace["native"]
+    assert "RngReadAndSkip" in trace["native"]
+
+
+def test_streams_between_assignments() -> None:
+    generator = tf.random.Generator.from_seed(5)
+    results = []
+    for jit in (False, True):
+        generator.reset_from_seed(5)
+        v = tf.Variable([1.0, 2.0])
+
+        @tf.function(jit_compile=jit)
+        def step(v: Any = v) -> Any:
+            v.assign_add(generator.uniform([2]))
+            v.assign(v * generator.normal([2]))
+            return tf.reduce_sum(v)
+
+        results.append([float(step()) for _ in range(3)] + v.numpy().tolist())
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-5)
+
+
+def test_a_single_draw() -> None:
+    tf.random.set_seed(2)
+    jitted = tf.function(lambda: tf.random.truncated_normal([4]), jit_compile=True)
+    first, second = jitted().numpy(), jitted().numpy()
+    assert not (first == second).any()
+
+
+def test_streams_in_loops_are_refused_with_advice() -> None:
+    def walk(x: Any) -> Any:
+        for _ in tf.range(3):
+            x += tf.random.normal([])
+        return x
+
+    with pytest.raises(tf.errors.UnimplementedError, match=r"stateless.*fold_in.*test_random.py"):
+        tf.function(walk, jit_compile=True)(0.0)
+    tf.function(walk)(0.0)  # the advice is good
+    jitted = tf.function(lambda x: tf.linalg.svd(x * tf.random.uniform([2, 2])), jit_compile=True)
+    with pytest.raises(tf.errors.UnimplementedError, match="Svd has no native form"):
+        jitted(tf.ones([2, 2]))

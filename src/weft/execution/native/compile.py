@@ -11,7 +11,7 @@ from weft.core.cells import VariableCell
 from weft.core.specs import TensorSpec
 from weft.execution.native import compiler, pool
 from weft.execution.native.executable import Executable
-from weft.execution.native.segments import Splitter
+from weft.execution.native.segments import LEAST_NODES, STREAM_OPS, Splitter
 from weft.execution.native.specialize import specialize
 from weft.execution.native.trampoline import full_text
 from weft.execution.native.translate import Translation, translate
@@ -70,7 +70,12 @@ class Segmented:
     """A plan of NumPy's in which segments of the graph are machine code."""
 
     def __init__(
-        self, graph: Graph, specs: Sequence[TensorSpec], variables: list[TensorSpec | None]
+        self,
+        graph: Graph,
+        specs: Sequence[TensorSpec],
+        variables: list[TensorSpec | None],
+        *,
+        least_nodes: int = LEAST_NODES,
     ) -> None:
         started = time.perf_counter()
         self._kinds = [
@@ -78,7 +83,7 @@ class Segmented:
             for spec, variable in zip(specs, variables, strict=True)
         ]
         self.parts: list[Compiled] = []
-        splitter = Splitter(self._compile_part)
+        splitter = Splitter(self._compile_part, least_nodes)
         known = {
             id(x): v for x, v in zip(graph.all_inputs, variables, strict=True) if v is not None
         }
@@ -156,12 +161,31 @@ def translate_for(graph: Graph, values: Sequence[Any]) -> Translation:
 
 
 def compile_graph(graph: Graph, values: Sequence[Any], *, whole: bool) -> Compiled | Segmented:
-    """Machine code for a graph; `whole` means that nothing may be left to NumPy."""
+    """Machine code for a graph; `whole` means that NumPy may only look after random streams."""
     specs, variables = types_of(graph, values)
     special = specialize(graph, specs, variables)
     try:
         return Compiled(translate(special, variables))
     except NotCompilableError:
-        if whole:
+        if whole and not any(node.op.name in STREAM_OPS for node in special.nodes):
+            _refuse_streams_inside(special)
             raise
-    return Segmented(optimize(special), specs, variables)
+    made = Segmented(optimize(special), specs, variables, least_nodes=1 if whole else LEAST_NODES)
+    others = [why for op, why in made.left_out.items() if op not in STREAM_OPS]
+    if whole and others:
+        raise NotCompilableError(others[0])
+    return made
+
+
+def _refuse_streams_inside(graph: Graph) -> None:
+    """Says what to do about random numbers in loops and branches."""
+    for node in graph.nodes:
+        for _, body in node.nested:
+            for inner in body.nodes:
+                if inner.op.name in STREAM_OPS:
+                    raise NotCompilableError(
+                        "the state of a random stream is taken inside of a loop or branch; draw "
+                        "before it, or use tf.random.stateless_* with tf.random.fold_in(seed, i)",
+                        inner,
+                    )
+            _refuse_streams_inside(body)

@@ -24,7 +24,9 @@ from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, define_op, each
 
 # Effects on the world that depend on nothing but the inputs.
 _SELF_CONTAINED = frozenset({"Assert", "CheckNumerics", "PrintV2", "Timestamp", "WriteSummary"})
-_LEAST_NODES = 2  # that compute something: less is not worth a segment
+# Taking the next state of a random stream, or setting it: quick, and nothing for machine code.
+STREAM_OPS = frozenset({"RngReadAndSkip", "RngRead", "RngWrite"})
+LEAST_NODES = 2  # that compute something: less is not worth a segment
 
 # Types of the variables among the inputs of a graph, by the id of the input.
 Variables = dict[int, TensorSpec]
@@ -50,8 +52,9 @@ segment_op: Op = define_op(
 class Splitter:
     """Rewrites a graph into native segments and what is left."""
 
-    def __init__(self, compile_segment: Compile) -> None:
+    def __init__(self, compile_segment: Compile, least_nodes: int = LEAST_NODES) -> None:
         self._compile = compile_segment
+        self._least_nodes = least_nodes
         self.segments = 0
         self.left_out: dict[str, str] = {}  # op -> why
 
@@ -119,7 +122,7 @@ class Splitter:
     def _segment(
         self, rewriter: Rewriter, graph: Graph, nodes: list[Node], variables: Variables
     ) -> bool:
-        if sum(1 for n in nodes if n.op.name != "Identity") < _LEAST_NODES:
+        if sum(1 for n in nodes if n.op.name != "Identity") < self._least_nodes:
             return False
         body, inputs, outputs = _body(graph, nodes)
         specs = [variables.get(id(t)) for t in inputs]
@@ -180,7 +183,8 @@ def _levels(graph: Graph, native: set[int]) -> dict[int, int]:
             before.append(last_io)
         if _calls_back(node):
             before += [n for nodes in last_touch.values() for n in nodes]
-        turn = parity
+        # What random streams give comes before everything else if nothing stands before it.
+        turn = -1 if node.op.name in STREAM_OPS else parity
         for other in before:
             at = level[id(other)]
             turn = max(turn, at if at % 2 == parity else at + 1)
