@@ -8,12 +8,72 @@ asks the rule of that class what the op means for it. Ordinary calls pay nothing
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn, Self
 
+from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.location import called_function
 from weft.core.shapes import TensorShape
-from weft.core.specs import TypeSpec
+from weft.core.specs import TypeSpec, spec_of
+
+
+class CompositeSpec(TypeSpec):
+    """The type of a composite value: what it was made of, the shape and the dtype first.
+
+    Types are compared part by part. Shapes may be known better or worse; all else must be equal.
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, shape: Any, dtype: Any, *more: Any) -> None:
+        self._parts = (TensorShape(shape), dtypes.as_dtype(dtype), *more)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape; sizes that are unknown, or differ from row to row, are None."""
+        return self._parts[0]
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self._parts[1]
+
+    def _agrees(self, other: Any, shapes_agree: Callable[[TensorShape, TensorShape], bool]) -> bool:
+        return type(other) is type(self) and all(
+            shapes_agree(a, b) if isinstance(a, TensorShape) else a == b
+            for a, b in zip(self._parts, other._parts, strict=True)
+        )
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a value of the other type can be used where this type is expected."""
+        return self._agrees(spec_of(spec_or_value), TensorShape.is_compatible_with)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether each value of this type is a value of the other one."""
+        return self._agrees(other, TensorShape.is_subtype_of)
+
+    def most_specific_compatible_type(self, other: TypeSpec) -> Self:
+        """The narrowest type that holds both; sizes that differ become unknown."""
+        if not isinstance(other, type(self)) or not self._agrees(other, lambda a, b: True):
+            raise ValueError(f"No type holds both {self} and {other}.")
+        parts = [
+            a.most_specific_compatible_shape(b) if isinstance(a, TensorShape) else a
+            for a, b in zip(self._parts, other._parts, strict=True)
+        ]
+        return type(self)(*parts)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._parts))})"
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return type(self), self._parts
 
 
 class CompositeTensor(ABC):

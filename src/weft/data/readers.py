@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from weft.data.structure import Values
 from weft.errors import InvalidArgumentError
 from weft.io.records import RecordReader
 from weft.io.streams import CHUNK, InputStream, compression_name
-from weft.ops.registry import args
+from weft.ops.registry import Op, args
 
 _SPEC = TensorSpec([], string)
 Open = Callable[[str, int], Any]  # (path, position) -> something with read(), position, close()
@@ -261,7 +261,29 @@ class _FileDataset(Dataset):
         self._variant, self._element_spec, self._options = variant, spec, made._options
 
 
-class TFRecordDataset(_FileDataset):
+class _CompressibleDataset(_FileDataset):
+    """What TFRecords and lines have in common: the arguments."""
+
+    _op: ClassVar[Op]
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: Any = None,
+        buffer_size: Any = None,
+        num_parallel_reads: Any = None,
+        name: str | None = None,
+    ) -> None:
+        method = type(self).__name__
+        kind = compression_name(method, compression_type)
+
+        def make(names: Tensor) -> Tensor:
+            return self._op(names, compression=kind, name=name)
+
+        self._set(read_files(method, filenames, num_parallel_reads, make))
+
+
+class TFRecordDataset(_CompressibleDataset):
     """The records of TFRecord files; a corrupt or cut record is a DataLossError.
 
     >>> import os, tempfile
@@ -272,23 +294,10 @@ class TFRecordDataset(_FileDataset):
     [b'one']
     """
 
-    def __init__(
-        self,
-        filenames: Any,
-        compression_type: Any = None,
-        buffer_size: Any = None,
-        num_parallel_reads: Any = None,
-        name: str | None = None,
-    ) -> None:
-        kind = compression_name("TFRecordDataset", compression_type)
-
-        def make(names: Tensor) -> Tensor:
-            return tf_record_op(names, compression=kind, name=name)
-
-        self._set(read_files("TFRecordDataset", filenames, num_parallel_reads, make))
+    _op = tf_record_op
 
 
-class TextLineDataset(_FileDataset):
+class TextLineDataset(_CompressibleDataset):
     r"""The lines of text files, without their ends.
 
     >>> import os, tempfile
@@ -298,20 +307,7 @@ class TextLineDataset(_FileDataset):
     [b'one', b'two']
     """
 
-    def __init__(
-        self,
-        filenames: Any,
-        compression_type: Any = None,
-        buffer_size: Any = None,
-        num_parallel_reads: Any = None,
-        name: str | None = None,
-    ) -> None:
-        kind = compression_name("TextLineDataset", compression_type)
-
-        def make(names: Tensor) -> Tensor:
-            return text_line_op(names, compression=kind, name=name)
-
-        self._set(read_files("TextLineDataset", filenames, num_parallel_reads, make))
+    _op = text_line_op
 
 
 class FixedLengthRecordDataset(_FileDataset):

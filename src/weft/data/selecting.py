@@ -16,16 +16,35 @@ from weft.data.base import (
 from weft.data.stage import INFINITE, UNKNOWN, Cursor, Run, Stage, join, scaled
 from weft.data.structure import Values
 
-# --- take ----------------------------------------------------------------------------------------
 
-
-class TakeStage(Stage):
-    """The first elements; all of them if the count is negative."""
+class _Counted(Stage):
+    """A stage with a number of elements, or of rounds."""
 
     __slots__ = ("count", "source")
 
     def __init__(self, source: Stage, count: int) -> None:
         self.source, self.count = source, count
+
+
+class _Countdown(Cursor):
+    """A cursor that counts down the elements it takes from another."""
+
+    own = ("_left",)
+    inputs = ("_source",)
+
+    def __init__(self, source: Cursor, count: int) -> None:
+        self._source = source
+        self._left = count
+        self.blocks = source.blocks
+
+
+# --- take ----------------------------------------------------------------------------------------
+
+
+class TakeStage(_Counted):
+    """The first elements; all of them if the count is negative."""
+
+    __slots__ = ()
 
     def cursor(self, run: Run) -> Cursor:
         cursor = self.source.cursor(run)
@@ -42,15 +61,7 @@ class TakeStage(Stage):
         return arrays if arrays is None or self.count < 0 else [a[: self.count] for a in arrays]
 
 
-class _TakeCursor(Cursor):
-    own = ("_left",)
-    inputs = ("_source",)
-
-    def __init__(self, source: Cursor, count: int) -> None:
-        self._source = source
-        self._left = count
-        self.blocks = source.blocks
-
+class _TakeCursor(_Countdown):
     def __next__(self) -> Values:
         if self._left <= 0:
             raise StopIteration
@@ -77,13 +88,10 @@ take_op = dataset_op(
 # --- skip ----------------------------------------------------------------------------------------
 
 
-class SkipStage(Stage):
+class SkipStage(_Counted):
     """All but the first elements; none if the count is negative."""
 
-    __slots__ = ("count", "source")
-
-    def __init__(self, source: Stage, count: int) -> None:
-        self.source, self.count = source, count
+    __slots__ = ()
 
     def cursor(self, run: Run) -> Cursor:
         return _SkipCursor(self.source.cursor(run), self.count)
@@ -100,15 +108,7 @@ class SkipStage(Stage):
         return [a[self.count :] if self.count >= 0 else a[:0] for a in arrays]
 
 
-class _SkipCursor(Cursor):
-    own = ("_left",)
-    inputs = ("_source",)
-
-    def __init__(self, source: Cursor, count: int) -> None:
-        self._source = source
-        self._left = count
-        self.blocks = source.blocks
-
+class _SkipCursor(_Countdown):
     def _skip(self) -> None:
         if self._left < 0:
             raise StopIteration
@@ -196,13 +196,10 @@ shard_op = dataset_op(
 # --- repeat --------------------------------------------------------------------------------------
 
 
-class RepeatStage(Stage):
+class RepeatStage(_Counted):
     """The elements several times; for ever if the count is negative."""
 
-    __slots__ = ("count", "source")
-
-    def __init__(self, source: Stage, count: int) -> None:
-        self.source, self.count = source, count
+    __slots__ = ()
 
     def cursor(self, run: Run) -> Cursor:
         return _RepeatCursor(self.source, self.count, run)

@@ -6,16 +6,15 @@ import glob as _glob
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from weft.errors import AlreadyExistsError, NotFoundError, PermissionDeniedError
-from weft.io.paths import file_errors, path_text
+from weft.io.paths import Closing, file_errors, path_text
 
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
 
 
-class GFile:
+class GFile(Closing):
     r"""A file: text, or bytes with "b" in the mode.
 
     >>> import os, tempfile
@@ -125,17 +124,6 @@ class GFile:
     def __del__(self) -> None:
         if getattr(self, "_file", None) is not None:
             self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __iter__(self) -> Iterator[Any]:
         return self

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from weft.core.tensor import EagerTensor
 from weft.errors import (
@@ -46,6 +48,25 @@ def file_errors(what: str, path: str) -> Iterator[None]:
         if "null byte" not in str(error):
             raise
         raise InvalidArgumentError(None, None, f"{what}: {path!r}: {error}.") from error
+
+
+class Closing(ABC):
+    """Something that `with` closes at its end."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends the use of it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
 
 def translated(error: OSError, what: str, path: str) -> OpError:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from weft.errors import DataLossError
 from weft.io.crc32c import masked_crc32c
-from weft.io.paths import file_errors, path_text
+from weft.io.paths import Closing, file_errors, path_text
 from weft.io.streams import CHUNK, InputStream, compression_name
 
 _HEADER = struct.Struct("<QI")
@@ -130,7 +129,7 @@ class TFRecordOptions:
         )  # fmt: skip
 
 
-class TFRecordWriter:
+class TFRecordWriter(Closing):
     """Writes records to a file; to be used in a `with` statement.
 
     >>> import os, tempfile
@@ -186,14 +185,3 @@ class TFRecordWriter:
     def __del__(self) -> None:
         if hasattr(self, "_file"):  # opening it may have failed
             self.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

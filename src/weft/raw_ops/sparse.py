@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import weft as tf
@@ -47,28 +48,22 @@ def fill_empty_rows(
     return filled.indices, filled.values, empty, moved
 
 
-def reduce_sum(
-    input_indices: Any,
-    input_values: Any,
-    input_shape: Any,
-    reduction_axes: Any,
-    keep_dims: bool = False,
-    name: str | None = None,
-) -> tf.Tensor:
-    sp = _made(input_indices, input_values, input_shape)
-    return tf.sparse.reduce_sum(sp, reduction_axes, keep_dims)
+def _reduction(function: Callable[..., Any]) -> Callable[..., tf.Tensor]:
+    def reduce(
+        input_indices: Any,
+        input_values: Any,
+        input_shape: Any,
+        reduction_axes: Any,
+        keep_dims: bool = False,
+        name: str | None = None,
+    ) -> tf.Tensor:
+        return function(_made(input_indices, input_values, input_shape), reduction_axes, keep_dims)
+
+    return reduce
 
 
-def reduce_max(
-    input_indices: Any,
-    input_values: Any,
-    input_shape: Any,
-    reduction_axes: Any,
-    keep_dims: bool = False,
-    name: str | None = None,
-) -> tf.Tensor:
-    sp = _made(input_indices, input_values, input_shape)
-    return tf.sparse.reduce_max(sp, reduction_axes, keep_dims)
+reduce_sum = _reduction(tf.sparse.reduce_sum)
+reduce_max = _reduction(tf.sparse.reduce_max)
 
 
 def reorder(

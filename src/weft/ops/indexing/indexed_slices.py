@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.composite import CompositeSpec
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DType, int32
 from weft.core.shapes import TensorShape
-from weft.core.specs import TensorSpec, TypeSpec, spec_of
+from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
 from weft.ops import static
 from weft.ops.array import joining, shape as shapes
@@ -17,14 +18,14 @@ from weft.ops.indexing import scattering
 from weft.ops.math import arithmetic, casting
 
 
-class IndexedSlicesSpec(TypeSpec):
+class IndexedSlicesSpec(CompositeSpec):
     """The type of `tf.IndexedSlices`.
 
     >>> tf.IndexedSlicesSpec([None, 2], tf.float32)
     IndexedSlicesSpec(TensorShape([None, 2]), tf.float32, tf.int64, None, TensorShape([None]))
     """
 
-    __slots__ = ("_dense_shape_dtype", "_dtype", "_indices_dtype", "_indices_shape", "_shape")
+    __slots__ = ()
 
     def __init__(
         self,
@@ -34,13 +35,13 @@ class IndexedSlicesSpec(TypeSpec):
         dense_shape_dtype: Any = None,
         indices_shape: Any = None,
     ) -> None:
-        self._shape = TensorShape(shape)
-        self._dtype = dtypes.as_dtype(dtype)
-        self._indices_dtype = dtypes.as_dtype(indices_dtype)
-        self._dense_shape_dtype = (
-            None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
+        super().__init__(
+            shape,
+            dtype,
+            dtypes.as_dtype(indices_dtype),
+            None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype),
+            TensorShape([None] if indices_shape is None else indices_shape),
         )
-        self._indices_shape = TensorShape([None] if indices_shape is None else indices_shape)
 
     @property
     def value_type(self) -> type:
@@ -48,65 +49,12 @@ class IndexedSlicesSpec(TypeSpec):
         return IndexedSlices
 
     @property
-    def shape(self) -> TensorShape:
-        """The shape of the dense tensor."""
-        return self._shape
-
-    @property
-    def dtype(self) -> DType:
-        """The type of the elements."""
-        return self._dtype
-
-    def _parts(self) -> tuple[Any, ...]:
-        return (
-            self._shape,
-            self._dtype,
-            self._indices_dtype,
-            self._dense_shape_dtype,
-            self._indices_shape,
-        )
-
-    def _same_dtypes(self, other: Any) -> bool:
-        return isinstance(other, IndexedSlicesSpec) and self._parts()[1:4] == other._parts()[1:4]
-
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a value of the other type can be used where this type is expected."""
-        other = spec_of(spec_or_value)
-        return (
-            self._same_dtypes(other)
-            and self._shape.is_compatible_with(other._shape)
-            and self._indices_shape.is_compatible_with(other._indices_shape)
-        )
-
-    def is_subtype_of(self, other: Any) -> bool:
-        """Whether each value of this type is a value of the other one."""
-        return (
-            self._same_dtypes(other)
-            and self._shape.is_subtype_of(other._shape)
-            and self._indices_shape.is_subtype_of(other._indices_shape)
-        )
-
-    def most_specific_compatible_type(self, other: TypeSpec) -> IndexedSlicesSpec:
-        """The narrowest type that holds both; sizes that differ become unknown."""
-        if not isinstance(other, IndexedSlicesSpec) or not self._same_dtypes(other):
-            raise ValueError(f"No type holds both {self} and {other}.")
-        return IndexedSlicesSpec(
-            self._shape.most_specific_compatible_shape(other._shape),
-            self._dtype,
-            self._indices_dtype,
-            self._dense_shape_dtype,
-            self._indices_shape.most_specific_compatible_shape(other._indices_shape),
-        )
-
-    @property
     def _component_specs(self) -> list[TensorSpec]:
-        rows = self._indices_shape.concatenate(self._shape[1:])
-        specs = [
-            TensorSpec(rows, self._dtype),
-            TensorSpec(self._indices_shape, self._indices_dtype),
-        ]
-        if self._dense_shape_dtype is not None:
-            specs.append(TensorSpec([self._shape.rank], self._dense_shape_dtype))
+        shape, dtype, indices_dtype, dense_shape_dtype, indices_shape = self._parts
+        rows = indices_shape.concatenate(shape[1:])
+        specs = [TensorSpec(rows, dtype), TensorSpec(indices_shape, indices_dtype)]
+        if dense_shape_dtype is not None:
+            specs.append(TensorSpec([shape.rank], dense_shape_dtype))
         return specs
 
     def _to_components(self, value: IndexedSlices) -> list[Any]:
@@ -115,18 +63,6 @@ class IndexedSlicesSpec(TypeSpec):
 
     def _from_components(self, components: Sequence[Any]) -> IndexedSlices:
         return IndexedSlices(*components)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, IndexedSlicesSpec) and self._parts() == other._parts()
-
-    def __hash__(self) -> int:
-        return hash(self._parts())
-
-    def __repr__(self) -> str:
-        return f"IndexedSlicesSpec({', '.join(map(repr, self._parts()))})"
-
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return IndexedSlicesSpec, self._parts()
 
 
 class IndexedSlices:

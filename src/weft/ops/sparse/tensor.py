@@ -6,30 +6,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core import dtypes
-from weft.core.composite import CompositeTensor
+from weft.core.composite import CompositeSpec, CompositeTensor
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DType, int64
 from weft.core.shapes import TensorShape
-from weft.core.specs import TensorSpec, TypeSpec, spec_of
+from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
 from weft.errors import ShapeError
 from weft.ops import static
 
 
-class SparseTensorSpec(TypeSpec):
+class SparseTensorSpec(CompositeSpec):
     """The shape and dtype of sparse tensors.
 
     >>> tf.SparseTensorSpec([None, 4], tf.int32)
     SparseTensorSpec(TensorShape([None, 4]), tf.int32)
     """
 
-    __slots__ = ("_dtype", "_shape")
+    __slots__ = ()
 
     _describes_components = True  # how many elements there are is not part of the type
 
     def __init__(self, shape: Any = None, dtype: Any = dtypes.float32) -> None:
-        self._shape = TensorShape(shape)
-        self._dtype = dtypes.as_dtype(dtype)
+        super().__init__(shape, dtype)
 
     @property
     def value_type(self) -> type:
@@ -37,41 +36,11 @@ class SparseTensorSpec(TypeSpec):
         return SparseTensor
 
     @property
-    def shape(self) -> TensorShape:
-        """The shape of the whole."""
-        return self._shape
-
-    @property
-    def dtype(self) -> DType:
-        """The type of the elements."""
-        return self._dtype
-
-    def _same_dtype(self, other: Any) -> bool:
-        return isinstance(other, SparseTensorSpec) and self._dtype is other._dtype
-
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a value of the other type can be used where this type is expected."""
-        other = spec_of(spec_or_value)
-        return self._same_dtype(other) and self._shape.is_compatible_with(other._shape)
-
-    def is_subtype_of(self, other: Any) -> bool:
-        """Whether each value of this type is a value of the other one."""
-        return self._same_dtype(other) and self._shape.is_subtype_of(other._shape)
-
-    def most_specific_compatible_type(self, other: TypeSpec) -> SparseTensorSpec:
-        """The narrowest type that holds both; sizes that differ become unknown."""
-        if not isinstance(other, SparseTensorSpec) or not self._same_dtype(other):
-            raise ValueError(f"No type holds both {self} and {other}.")
-        return SparseTensorSpec(
-            self._shape.most_specific_compatible_shape(other._shape), self._dtype
-        )
-
-    @property
     def _component_specs(self) -> list[TensorSpec]:
-        rank = self._shape.rank
+        rank = self.shape.rank
         return [
             TensorSpec([None, rank], int64),
-            TensorSpec([None], self._dtype),
+            TensorSpec([None], self.dtype),
             TensorSpec([rank], int64),
         ]
 
@@ -80,18 +49,6 @@ class SparseTensorSpec(TypeSpec):
 
     def _from_components(self, components: Sequence[Any]) -> SparseTensor:
         return SparseTensor._of(*components)
-
-    def __eq__(self, other: object) -> bool:
-        return self._same_dtype(other) and self._shape == other._shape  # type: ignore[attr-defined]
-
-    def __hash__(self) -> int:
-        return hash((self._shape, self._dtype))
-
-    def __repr__(self) -> str:
-        return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"
-
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return SparseTensorSpec, (self._shape, self._dtype)
 
 
 class SparseTensor(CompositeTensor):

@@ -88,6 +88,21 @@ def _check_range(op: str, indices: Any, size: int) -> None:
             )
 
 
+def _scatter_op(name: str, allowed: Any, infer: Any, kernel: Any) -> Op:
+    return define_op(
+        name,
+        args("resource", RESOURCE) + args("indices", INDEX) + args("updates", allowed),
+        infer=infer,
+        kernel=kernel,
+        native=Special("scatter_variable"),
+        vjp=NOT_DIFFERENTIABLE,
+        outputs=0,
+        reads=(0,),
+        writes=(0,),
+        trusts_kernel=True,
+    )
+
+
 def _row_op(name: str, op: str, allowed: Any, change: Change) -> Op:
     def infer(
         handle: TensorSpec, indices: TensorSpec, updates: TensorSpec, *, shape: Dims | None
@@ -106,18 +121,7 @@ def _row_op(name: str, op: str, allowed: Any, change: Change) -> Op:
         cell.modify(change_rows)
         return ()
 
-    return define_op(
-        name,
-        args("resource", RESOURCE) + args("indices", INDEX) + args("updates", allowed),
-        infer=infer,
-        kernel=kernel,
-        native=Special("scatter_variable"),
-        vjp=NOT_DIFFERENTIABLE,
-        outputs=0,
-        reads=(0,),
-        writes=(0,),
-        trusts_kernel=True,
-    )
+    return _scatter_op(name, allowed, infer, kernel)
 
 
 scatter_update_op = _row_op("ResourceScatterUpdate", "scatter_update", DATA, _put)
@@ -162,18 +166,7 @@ def _element_op(name: str, op: str, allowed: Any, change: Change) -> Op:
         cell.modify(change_elements)
         return ()
 
-    return define_op(
-        name,
-        args("resource", RESOURCE) + args("indices", INDEX) + args("updates", allowed),
-        infer=infer,
-        kernel=kernel,
-        native=Special("scatter_variable"),
-        vjp=NOT_DIFFERENTIABLE,
-        outputs=0,
-        reads=(0,),
-        writes=(0,),
-        trusts_kernel=True,
-    )
+    return _scatter_op(name, allowed, infer, kernel)
 
 
 scatter_nd_update_op = _element_op("ResourceScatterNdUpdate", "scatter_nd_update", DATA, _put)
