@@ -54,6 +54,8 @@ def test_unconnected() -> None:
         tape.watch([x, y])
         z = y * y
     assert tape.gradient(z, x) is None
+    assert tf.UnconnectedGradients("zero") is tf.UnconnectedGradients.ZERO
+    assert tf.UnconnectedGradients.NONE.value == "none"
     zero = tape.gradient(z, x, unconnected_gradients=tf.UnconnectedGradients.ZERO)
     assert zero.numpy().tolist() == [0, 0]
     with pytest.raises(ValueError, match="'none' or 'zero'"):

@@ -64,6 +64,8 @@ def test_print_structures(capsys: pytest.CaptureFixture[str]) -> None:
     tf.print({"b": tf.constant(1), "a": [2, tf.constant([3.0])]}, output_stream=sys.stdout)
     tf.print(tf.Variable(4.0), (5, "six"), None, output_stream=sys.stdout)
     assert capsys.readouterr().out == "{'a': [2, [3]], 'b': 1}\n4 (5, 'six') None\n"
+    tf.print(np.arange(3), tf.float32, tf.TensorShape([1, None]), output_stream=sys.stdout)
+    assert capsys.readouterr().out == "array([0, 1, 2]) tf.float32 TensorShape([1, None])\n"
 
 
 def test_strings_are_quoted_among_other_things(capsys: pytest.CaptureFixture[str]) -> None:

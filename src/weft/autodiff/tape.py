@@ -7,6 +7,7 @@ another tensor while the tape lives.
 from __future__ import annotations
 
 import contextlib
+import enum
 import logging
 from collections.abc import Callable, Iterator
 from typing import Any, Self
@@ -31,7 +32,7 @@ from weft.ops.registry import NO_ATTRS, NOT_DIFFERENTIABLE, Op
 _logger = logging.getLogger("weft")
 
 
-class UnconnectedGradients:
+class UnconnectedGradients(str, enum.Enum):
     """What the gradient of something unconnected is: `NONE` or `ZERO`."""
 
     NONE = "none"

@@ -130,9 +130,9 @@ class TensorSpec(TypeSpec):
         """The spec of a tensor."""
         return cls(tensor.shape, tensor.dtype, name)
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
+    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
         """Whether a tensor or spec could stand here: same dtype, compatible shape."""
-        other = spec_of(spec_or_value)
+        other = spec_of(spec_or_tensor)
         return (
             isinstance(other, TensorSpec)
             and self.dtype is other.dtype

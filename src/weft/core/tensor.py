@@ -452,10 +452,10 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, Tensor) or hasattr(x, "_type_spec") or getattr(x, "is_tensor_like", False)
 
 
-def is_symbolic_tensor(x: Any) -> bool:
-    """Whether x is a tensor of a graph.
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Whether the argument is a tensor of a graph.
 
     >>> tf.is_symbolic_tensor(tf.constant(1))
     False
     """
-    return isinstance(x, SymbolicTensor)
+    return isinstance(tensor, SymbolicTensor)

@@ -116,7 +116,7 @@ def _template(value: Any, tensors: list[Tensor], limit: int) -> str:
         return repr(
             nest.map_structure(lambda leaf: _Shown(_leaf_template(leaf, tensors, limit)), value)
         )
-    return str(value)
+    return value if isinstance(value, str) else repr(value)
 
 
 def _leaf_template(value: Any, tensors: list[Tensor], limit: int) -> str:
