@@ -32,7 +32,7 @@ from weft.ops.registry import NO_ATTRS, NOT_DIFFERENTIABLE, Op
 _logger = logging.getLogger("weft")
 
 
-class UnconnectedGradients(str, enum.Enum):
+class UnconnectedGradients(enum.StrEnum):
     """What the gradient of something unconnected is: `NONE` or `ZERO`."""
 
     NONE = "none"
