@@ -188,6 +188,25 @@ def test_numbers_and_arrays_on_either_side(op: object) -> None:
     assert isinstance(op(array, x), tf.Tensor)
 
 
+class Unit:
+    """No tensor, but it says what `tensor * unit` is."""
+
+    def of(self, other: object) -> str:
+        return f"{int(other)} m"  # type: ignore[call-overload]
+
+    __radd__ = __rmul__ = __rtruediv__ = __rmatmul__ = __ror__ = of
+
+
+def test_operands_that_know_better() -> None:
+    x, unit = tf.constant(3), Unit()
+    for value in (x + unit, x * unit, x / unit, x @ unit, x | unit, tf.Variable(3) * unit):
+        assert value == "3 m"
+    with pytest.raises(ValueError, match="Cannot convert"):
+        x - unit
+    with pytest.raises((TypeError, ValueError), match="Cannot|mixed|dtype"):
+        x * ["a", 1]
+
+
 def test_numbers_that_do_not_fit_the_dtype() -> None:
     x = tf.constant([1, 2])
     with pytest.raises(TypeError, match="AddV2: x has dtype int32, but y has dtype float32"):

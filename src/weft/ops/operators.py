@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from weft.core.composite import CompositeTensor
 from weft.core.context import CHECK, GRAPH, quiet_context, state
 from weft.core.convert import convert_to_tensor
@@ -23,6 +25,8 @@ from weft.ops.math.operands import operands
 from weft.ops.registry import NO_ATTRS, NOT_DIFFERENTIABLE, Op
 
 _NOT_INLINE = GRAPH | CHECK
+# What converts to tensors, or is a mistake. (Of these, lists and strings have `__rmul__`, too.)
+_KNOWN = (Tensor, np.ndarray, np.generic, int, float, complex, str, bytes, list, tuple)
 
 
 def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -47,7 +51,13 @@ def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
                             else:
                                 tape.record(op, (self, other), NO_ATTRS, out)
                     return out
-        return call(op, operands(self, other), {}, name)
+        try:
+            pair = operands(self, other)
+        except (TypeError, ValueError):
+            if _knows_better(other, name):
+                return NotImplemented
+            raise
+        return call(op, pair, {}, name)
 
     def reflected(self: Any, other: Any) -> Any:
         return call(op, operands(other, self), {}, name)
@@ -55,8 +65,23 @@ def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     return forward, reflected
 
 
-def _function(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    return function, (lambda self, other: function(other, self))
+def _function(
+    function: Callable[..., Any], name: str
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def forward(self: Any, other: Any) -> Any:
+        try:
+            return function(self, other)
+        except (TypeError, ValueError):
+            if _knows_better(other, name):
+                return NotImplemented
+            raise
+
+    return forward, (lambda self, other: function(other, self))
+
+
+def _knows_better(other: Any, name: str) -> bool:
+    """Whether an operand that is no tensor says itself what `tensor + operand` is."""
+    return not isinstance(other, _KNOWN) and hasattr(type(other), f"__r{name}__")
 
 
 def _matmul(x: Any, y: Any) -> Tensor:
@@ -100,14 +125,14 @@ _BINARY = {
     "add": _binary(arithmetic.add_op, "add"),
     "sub": _binary(arithmetic.sub_op, "sub"),
     "mul": _binary(arithmetic.mul_op, "mul"),
-    "truediv": _function(arithmetic.truediv),
+    "truediv": _function(arithmetic.truediv, "truediv"),
     "floordiv": _binary(division.floor_div_op, "floordiv"),
     "mod": _binary(division.floor_mod_op, "mod"),
     "pow": _binary(arithmetic.pow_op, "pow"),
-    "matmul": _function(_matmul),
-    "and": _function(_logic_or_bits(comparison.logical_and_op, bitwise.and_op, "and")),
-    "or": _function(_logic_or_bits(comparison.logical_or_op, bitwise.or_op, "or")),
-    "xor": _function(_logic_or_bits(comparison.not_equal_op, bitwise.xor_op, "xor")),
+    "matmul": _function(_matmul, "matmul"),
+    "and": _function(_logic_or_bits(comparison.logical_and_op, bitwise.and_op, "and"), "and"),
+    "or": _function(_logic_or_bits(comparison.logical_or_op, bitwise.or_op, "or"), "or"),
+    "xor": _function(_logic_or_bits(comparison.not_equal_op, bitwise.xor_op, "xor"), "xor"),
 }
 
 
