@@ -51,7 +51,7 @@ class Traced:
         called = converted(function)
 
         def finished(*args: Any, **kwargs: Any) -> Any:
-            return _result(called(*args, **kwargs))
+            return _result(called(*args, **kwargs), method)
 
         with tracing.lock:
             self.graph: Graph = tracing.trace(
@@ -78,9 +78,15 @@ class Traced:
         return f"<{self.name} of Dataset.{self.method}>"
 
 
-def _result(value: Any) -> Any:
+def _result(value: Any, method: str) -> Any:
     """What a function returned as an element: a list of tensors counts as a tuple."""
-    return structure.normalize(tuple(value) if isinstance(value, list) else value)
+    try:
+        return structure.normalize(tuple(value) if isinstance(value, list) else value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"Dataset.{method}: the function must return tensors, numbers, strings or None, in a "
+            f"nest if there are several. {error}"
+        ) from error
 
 
 def of_element(function: Callable[..., Any], element_spec: Any, method: str) -> Traced:
