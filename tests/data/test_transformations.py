@@ -223,7 +223,7 @@ def test_reduce_keeps_the_type_of_its_state() -> None:
         (lambda: D.range(3).batch(2, "no"), TypeError, "drop_remainder must be True or False"),
         (lambda: D.range(3).map(3), ValueError, "a function is expected, got 3"),
         (lambda: D.range(3).map(lambda x, y: x), TypeError, "'y'"),
-        (lambda: D.range(3).map(lambda x: object()), TypeError, "Dataset.map: the function must re"),
+        (lambda: D.range(3).map(lambda x: object()), TypeError, "Dataset.map: the function must"),
         (lambda: D.range(3).map(lambda x: None), tf.errors.InvalidArgumentError, "no tensor"),
         (lambda: D.range(3).map(lambda x: x, 0), tf.errors.InvalidArgumentError, "at least 1"),
         (lambda: D.range(3).map(lambda x: x, deterministic=True), ValueError, "num_parallel_calls"),
