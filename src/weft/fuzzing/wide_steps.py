@@ -54,6 +54,9 @@ def _functions(alpha: float) -> Table:
         "pow": lambda x: tf.pow(tf.abs(x) + 0.5, x), "cube": lambda x: x**3,
         "floor_mod": lambda x: x % 3.0, "floor_div": lambda x: x // 2.0,
         "xlogy": lambda x: tf.math.xlogy(x, tf.abs(x)),
+        "digamma": lambda x: tf.math.digamma(tf.abs(x) + 0.5), "lgamma": tf.math.lgamma,
+        "erfinv": lambda x: tf.math.erfinv(tf.tanh(x) * 0.9),
+        "igamma": lambda x: tf.math.igamma(tf.abs(x) + 0.5, tf.abs(x)),
         "div_no_nan": lambda x: tf.math.divide_no_nan(x, tf.round(x)),
         "to int": lambda x: tf.cast(tf.clip_by_value(x, -9.0, 9.0), tf.int32),
     }  # fmt: skip

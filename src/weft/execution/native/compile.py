@@ -9,7 +9,7 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.cells import VariableCell
 from weft.core.specs import TensorSpec
-from weft.execution.native import compiler, pool
+from weft.execution.native import compiler, outside, pool
 from weft.execution.native.executable import Executable
 from weft.execution.native.segments import LEAST_NODES, STREAM_OPS, Splitter
 from weft.execution.native.specialize import specialize
@@ -62,6 +62,8 @@ class Compiled(Executable):
         self.steps = translation.program.steps
         if translation.program.uses_pool:
             pool.start()
+        for name, address in outside.special_functions(self.text).items():
+            compiler.add_symbol(name, address)
         super().__init__(translation, compiler.compile_text(self.text))
         self.milliseconds = 1e3 * (time.perf_counter() - started)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from weft.execution.native import cache
+from weft.execution.native import cache, outside
 
 _GENERATION = 1  # changes when the same text has to be compiled in another way
 
@@ -24,7 +24,7 @@ os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_
 def _started() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    for name, address in _outside_functions().items():
+    for name, address in outside.blas().items():
         llvm.add_symbol(name, address)
 
 
@@ -39,21 +39,6 @@ def _new_machine() -> Any:
 
 
 _machine = functools.cache(_new_machine)
-
-
-def _outside_functions() -> dict[str, int]:
-    """What generated code calls besides the C library."""
-    from scipy.linalg import cython_blas  # 20 ms, and only compiled code needs it
-
-    api = ctypes.pythonapi
-    name_of, pointer_of = api.PyCapsule_GetName, api.PyCapsule_GetPointer
-    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    found = {}
-    for routine in ("sgemm", "dgemm"):
-        capsule = cython_blas.__pyx_capi__[routine]
-        found[f"weft_{routine}"] = pointer_of(capsule, name_of(capsule))
-    return found
 
 
 class MachineCode:

@@ -11,7 +11,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.core.dtypes import BOOL, FLOATING, INTEGER, REAL, DType
-from weft.execution.native import elementary
+from weft.execution.native import elementary, outside
 from weft.execution.native.builder import Builder, Scalar, compute_type, is_unsigned
 
 Rule = Callable[..., Scalar]
@@ -165,6 +165,22 @@ def _pow(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
 def _atan2(b: Builder, t: DType, attrs: Any, y: Scalar, x: Scalar) -> Scalar:
     wide = [b.convert("fpext", v, "double") for v in (y, x)]
     return b.convert("fptrunc", b.call("atan2", "double", *wide), x.type)
+
+
+def _special(name: str) -> None:
+    """A function of SciPy, in double for all float types."""
+
+    def rule(b: Builder, t: DType, attrs: Any, *operands: Scalar) -> Scalar:
+        wide = [b.convert("fpext", x, "double") for x in operands]
+        # The last argument belongs to Cython, which made the function.
+        out = b.call(outside.symbol_of(name), "double", *wide, b.number("i32", 0))
+        return b.convert("fptrunc", out, operands[0].type)
+
+    _rule(name)(rule)
+
+
+for _name in outside.SPECIAL:
+    _special(_name)
 
 
 # --- division that rounds; integers are checked for zeros before ----------------------------

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from weft.execution.native import outside
 from weft.execution.native.lowering.rules import copy_rule
 from weft.execution.native.memory import Buffer, ScratchPlan
 from weft.execution.native.pace import breathe
@@ -32,7 +33,7 @@ from weft.execution.native.values import (
 _COSTLY = frozenset({
     "exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus", "erf", "erfc", "sin", "cos",
     "tan", "pow", "atan2", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cosh",
-    "sinh", "lgamma", "elu", "selu", "xlogy", "xlog1py",
+    "sinh", "lgamma", "elu", "selu", "xlogy", "xlog1py", *outside.SPECIAL,
 })  # fmt: skip
 _SLOW = frozenset({
     "divide", "sqrt", "rsqrt", "reciprocal", "floor_divide", "floor_mod", "truncate_mod",
