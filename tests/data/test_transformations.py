@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.data import traced
 
 D = tf.data.Dataset
 
@@ -276,3 +277,20 @@ def test_large_buffers_are_no_large_arrays() -> None:
     assert [list(map(int, window)) for window in windows] == [list(range(7))]
     grouped = numbers.group_by_window(lambda x: x % 2, lambda _, w: w.batch(4), window_size=4)
     assert [batch.numpy().tolist() for batch in grouped.take(5)] == [[0, 2, 4, 6], [1, 3, 5]]
+
+
+def test_debug_mode_runs_the_python_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traced.Debug, "enabled", False)  # and False again after the test
+    tf.data.experimental.enable_debug_mode()
+    seen: list[Any] = []
+
+    def double(x: tf.Tensor) -> tf.Tensor:
+        seen.append(x)
+        return [x * 2, x] if len(seen) == 3 else x * 2
+
+    dataset = tf.data.Dataset.range(5).map(double)
+    elements = iter(dataset)
+    assert int(next(elements)) == 0
+    assert seen[-1].numpy() == 0  # eager, not symbolic
+    with pytest.raises(ValueError, match="structures differ"):
+        next(elements)

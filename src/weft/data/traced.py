@@ -170,7 +170,7 @@ def _run_python(traced: Traced, values: Values) -> Values:
         for spec in traced.specs
     ]
     with _one_at_a_time, building(None):
-        result = _result(traced.function(*args))
+        result = _result(traced.function(*args), traced.method)
     nest.assert_same_structure(traced.output_spec, result)
     return tuple([t._value for t in structure.flatten_element(result)])  # type: ignore[attr-defined]
 
