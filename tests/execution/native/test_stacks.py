@@ -141,3 +141,146 @@ def test_calls_do_not_share_stacks() -> None:
     for k in range(50):
         np.testing.assert_array_equal(compiled(X * np.float32(k))[0], 2 * X * np.float32(k))
     np.testing.assert_array_equal(compiled(*values)[0], first)
+
+
+# --- gradients of TensorArrays, nested loops and second derivatives ------------------------------
+
+
+def _written(x: Any) -> Any:
+    items = tf.TensorArray(tf.float32, 4)
+    for i in tf.range(4):
+        items = items.write(i, tf.sin(x[i]) * 2.0)
+    return tf.reduce_sum(items.stack() ** 2)
+
+
+def _read(x: Any) -> Any:
+    items = tf.TensorArray(tf.float32, 4).unstack(x)
+    s = tf.zeros([3])
+    for i in tf.range(4):
+        s = tf.tanh(s + items.read(3 - i))
+    return tf.reduce_sum(s)
+
+
+def _gathered(x: Any) -> Any:
+    return tf.reduce_sum(tf.TensorArray(tf.float32, 4).unstack(x).gather([1, 3, 1]) ** 2)
+
+
+def _nested_loops(x: Any) -> Any:
+    for _ in tf.range(3):
+        y = x
+        for _ in tf.range(4):
+            y = tf.sin(y) * 1.1
+        x = x * y
+    return tf.reduce_sum(x)
+
+
+def _inner_length_depends_on_data(x: Any) -> Any:
+    i = tf.constant(0)
+    while i < 3:
+        j = tf.constant(0)
+        while tf.cast(j, tf.float32) < tf.reduce_sum(tf.abs(x[i])) * 2.0:
+            x = x * 0.9 + tf.sin(x) * 0.1
+            j += 1
+        i += 1
+    return tf.reduce_sum(x)
+
+
+def _written_in_branches(x: Any) -> Any:
+    items = tf.TensorArray(tf.float32, 4)
+    for i in tf.range(4):
+        if tf.reduce_sum(x[i]) > 0.0:
+            items = items.write(i, x[i])
+        else:
+            items = items.write(i, -2.0 * x[i])
+    return tf.reduce_sum(items.stack() ** 3)
+
+
+def _grown(x: Any) -> Any:
+    items = []
+    for i in tf.range(1, 4):
+        items.append(x[i] * x[i - 1])  # noqa: PERF401 - the loop is what is tested
+    return tf.reduce_sum(tf.stack(items) ** 2)
+
+
+_LOOPS = [
+    _written, _read, _gathered, _nested_loops, _inner_length_depends_on_data,
+    _written_in_branches, _grown,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("loop", _LOOPS, ids=lambda f: f.__name__.strip("_"))
+def test_first_and_second_derivatives(loop: Any) -> None:
+    def function(x: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = loop(x)
+            first = inner.gradient(y, x)
+            size = tf.reduce_sum(first * first)
+        return y, first, outer.gradient(size, x)
+
+    check_program(function, X, rtol=1e-4)
+
+
+# --- a stack is a value: changing it changes no other --------------------------------------------
+
+
+def _older_versions(x: Any) -> Any:
+    first = tf.TensorArray(tf.float32, 4).unstack(x)
+    second = first.write(1, x[0])
+    third = first.write(2, x[0] * 5.0)
+    return first.stack(), second.stack(), third.stack()
+
+
+def _used_in_a_loop_and_behind_it(x: Any) -> Any:
+    items = tf.TensorArray(tf.float32, 4).unstack(x)
+    changed = items
+    for i in tf.range(4):
+        changed = changed.write(i, changed.read(i) + items.read(3 - i))
+    return items.stack(), changed.stack()
+
+
+def _exchanged(x: Any) -> Any:
+    a, b = tf.TensorArray(tf.float32, 4).unstack(x), tf.TensorArray(tf.float32, 4).unstack(-x)
+    for i in tf.range(3):
+        a = a.write(i, x[0] * 7.0)
+        a, b = b, a
+    return a.stack(), b.stack()
+
+
+def _two_of_one(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 4).unstack(x)
+    b = a
+    for i in tf.range(3):
+        a = a.write(i, x[3] * 7.0)
+        b = b.write(3 - i, x[0] * 9.0)
+        if i == 1:
+            b = a
+    return a.stack(), b.stack()
+
+
+def _unequal_branches(x: Any) -> Any:
+    items = tf.TensorArray(tf.float32, 4).unstack(x)
+    others = tf.TensorArray(tf.float32, 2, clear_after_read=False).unstack(x[:2])
+    for i in tf.range(4):
+        if i % 2 == 0:
+            items = items.write(i, others.read(0))
+            others = others.write(0, x[3])
+    return items.stack(), others.stack()
+
+
+_VALUES = [_older_versions, _used_in_a_loop_and_behind_it, _exchanged, _unequal_branches]
+
+
+@pytest.mark.parametrize("program", [*_VALUES, _two_of_one], ids=lambda f: f.__name__.strip("_"))
+def test_stacks_are_values(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In graphs; eager TensorArrays change in place, as TensorFlow's do."""
+    monkeypatch.setattr(tf.config, "execution", "numpy")
+    wanted = tf.function(program)(tf.constant(X))
+    monkeypatch.setattr(tf.config, "execution", "native")
+    # A branch that hands on one of two stacks is left to NumPy.
+    native = tf.function(program, jit_compile=True if program in _VALUES else None)
+    for _ in range(2):
+        for got, value in zip(native(tf.constant(X)), wanted, strict=True):
+            np.testing.assert_array_equal(got, value)

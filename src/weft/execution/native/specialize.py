@@ -8,6 +8,7 @@ from typing import Any
 from weft.core.specs import TensorSpec
 from weft.core.tensor import SymbolicTensor
 from weft.errors import OpError
+from weft.execution.native.iterations import iterations
 from weft.execution.native.pace import breathe
 from weft.execution.native.values import NotCompilableError
 from weft.graph.ir import Graph, Node, infer
@@ -120,6 +121,9 @@ def _length(node: Node, facts: Facts) -> Fact:
         return dims[0] if dims and isinstance(dims[0], int) else None
     if name == "TensorListSetItem" and not node.attrs["grow"]:
         return facts.get(id(node.inputs[0]))
+    if name == "TensorListPushBack":
+        before = facts.get(id(node.inputs[0]))
+        return before + 1 if isinstance(before, int) else None
     if name in ("Identity", "StopGradient"):
         return facts.get(id(node.inputs[0]))
     return None
@@ -146,7 +150,7 @@ def _nested_attrs(
     given = [x.spec for x in inputs[node.op.nested_offset :]]
     stacks = [facts.get(id(x)) for x in inputs[node.op.nested_offset :]]
     if node.op.name in LOOP_NAMES:
-        return _loop_attrs(node, given, stacks)
+        return _loop_attrs(node, inputs, given, stacks)
     attrs = dict(node.attrs)
     results: list[list[Fact]] = []
     for key, value in node.attrs.items():
@@ -161,18 +165,31 @@ def _nested_attrs(
 
 
 def _loop_attrs(
-    node: Node, given: list[TensorSpec], stacks: list[Fact]
+    node: Node,
+    inputs: tuple[SymbolicTensor, ...],
+    given: list[TensorSpec],
+    stacks: list[Fact],
 ) -> tuple[dict[str, Any], list[Fact]]:
     """A loop may change sizes: then those of the body's results are what is known of them."""
     n = len(node.outputs)
     specs, facts = list(given), list(stacks)
+    times = iterations(node, inputs)
+    grown: list[Fact] = [None] * n
     for _ in range(_LOOSENED):
         body, after = _retraced(node.attrs["body"], specs, facts)
         out = [t.spec for t in body.outputs]
         stable = [a.dims == b.dims for a, b in zip(specs[:n], out, strict=True)]
         if all(stable) and facts[:n] == after:
             condition, _ = _retraced(node.attrs["cond"], specs, facts)
-            return {**node.attrs, "body": body, "cond": condition}, after
+            known = [b if a is None else a for a, b in zip(grown, after, strict=True)]
+            return {**node.attrs, "body": body, "cond": condition}, known
+        if times is not None:
+            grown = [
+                a + times * (b - a)
+                if g is None and isinstance(a, int) and isinstance(b, int)
+                else g
+                for g, a, b in zip(grown, facts[:n], after, strict=True)
+            ]
         original = [t.spec for t in node.attrs["body"].all_inputs[:n]]
         specs[:n] = [
             a if is_stable else first.with_fresh_dims()

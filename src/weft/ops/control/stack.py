@@ -21,7 +21,7 @@ from weft.core.tensor import Array, Tensor
 from weft.errors import ShapeError
 from weft.ops import rules
 from weft.ops.array import fill, shape as shapes
-from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 VARIANT = frozenset({dtypes.variant})
 STACK = TensorSpec.of(dtypes.variant, ())
@@ -188,7 +188,7 @@ get_shaped_item_op: Op = define_op(
         dtype, rules.dims_from_value("StackGetShapedItem", shape)
     ),
     kernel=_get_shaped_item_kernel,
-    native=HOST_ONLY,
+    native=Special("stack_read"),
     vjp=lambda ctx, g: (StackItem(ctx.inputs[0], ctx.inputs[1], g), None, None),
 )
 
@@ -278,7 +278,7 @@ pop_shaped_op: Op = define_op(
         TensorSpec.of(dtype, rules.dims_from_value("StackPopShaped", shape)),
     ),
     kernel=_pop_shaped_kernel,
-    native=HOST_ONLY,
+    native=Special("stack_pop"),
     vjp=lambda ctx, g_stack, g_item: (*_pop_vjp(ctx, g_stack, g_item), None),
     outputs=2,
 )

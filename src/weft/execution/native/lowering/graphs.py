@@ -67,6 +67,7 @@ class Lowering:
         self.constants: list[np.ndarray[Any, Any]] = []
         self.constant_slots: list[Stored] = []
         self.has_written = False
+        self._last_uses: dict[int, Node | None] = {}
 
     # --- for the rules -----------------------------------------------------------------------
 
@@ -117,6 +118,7 @@ class Lowering:
         """The values of a graph's outputs; inputs are values or cells."""
         env: dict[int, Any] = dict(zip(map(id, graph.all_inputs), inputs, strict=True))
         self._note_volatile(graph, env)
+        self._note_last_uses(graph)
         for node in graph.nodes:
             if node.op.name == "Placeholder":
                 continue
@@ -124,6 +126,20 @@ class Lowering:
             for tensor, value in zip(node.outputs, results, strict=True):
                 env[id(tensor)] = value
         return [env[id(out)] for out in graph.outputs]
+
+    def _note_last_uses(self, graph: Graph) -> None:
+        """Who uses a stack last may change it in place; results are used by somebody else."""
+        for node in graph.nodes:
+            for tensor in node.inputs:
+                if tensor.dtype is dtypes.variant:
+                    self._last_uses[id(tensor)] = node
+        for tensor in graph.outputs:
+            self._last_uses[id(tensor)] = None
+
+    def may_change(self, node: Node, tensor: Any) -> bool:
+        """Whether a node may change a stack it is given in place."""
+        once = sum(1 for x in node.inputs if x is tensor) == 1
+        return once and self._last_uses.get(id(tensor)) is node
 
     def _note_volatile(self, graph: Graph, env: dict[int, Any]) -> None:
         assigned = {

@@ -69,9 +69,9 @@ def product(
         lines = _lines(m)
         row, step, across = (1, m, 0) if ta else (k, 1, 0)
         if ta and n >= _COPY_FROM:
-            rows = row_count(vectors_for(n, a.dtype), m)
-            a, lines = _striped(a, rows, turned=False), _whole_and_rest(m, rows)
-            step, across = rows, rows * k
+            step = row_count(vectors_for(n, a.dtype), m)
+            a, lines = _striped(a, step, turned=False), _whole_and_rest(m, step)
+            across = step * k
         parts = [
             Places(
                 groups=count,

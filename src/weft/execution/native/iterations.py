@@ -1,0 +1,36 @@
+"""How often a loop runs, where that can be seen: lists grown in it then have a known length."""
+
+from __future__ import annotations
+
+from weft.core.tensor import SymbolicTensor
+from weft.graph.ir import Node
+
+
+def iterations(node: Node, inputs: tuple[SymbolicTensor, ...]) -> int | None:
+    """The iterations of a While that does nothing but count from one constant to another.
+
+    `inputs` are what it is given; None if it is not like that.
+    """
+    condition, body = node.attrs["cond"], node.attrs["body"]
+    test = condition.outputs[0].node
+    if test.op.name != "Less" or node.attrs["maximum_iterations"] is not None:
+        return None
+    places = {id(x): i for i, x in enumerate(condition.all_inputs)}
+    counter, variables = places.get(id(test.inputs[0])), len(node.outputs)
+    if counter is None or counter >= variables:
+        return None
+    limit = test.inputs[1]
+    if places.get(id(limit), -1) >= variables:
+        limit = inputs[places[id(limit)]]
+    step = body.outputs[counter].node
+    if step.op.name != "AddV2" or step.inputs[0] is not body.all_inputs[counter]:
+        return None
+    start, end, by = [_constant(x) for x in (inputs[counter], limit, step.inputs[1])]
+    if start is None or end is None or by is None or by < 1:
+        return None
+    return len(range(start, end, by))
+
+
+def _constant(x: SymbolicTensor) -> int | None:
+    is_known = x.node.op.name == "Const" and x.dtype.is_integer and x.spec.dims == ()
+    return int(x.node.attrs["value"]) if is_known else None
