@@ -40,3 +40,12 @@ def as_str(bytes_or_text: Any, encoding: str = "utf-8") -> str:
     'abc'
     """
     return as_text(bytes_or_text, encoding)
+
+
+def as_str_any(value: Any, encoding: str = "utf-8") -> str:
+    """Bytes and text as text, anything else as `str` shows it.
+
+    >>> tf.compat.as_str_any(b"abc"), tf.compat.as_str_any(3)
+    ('abc', '3')
+    """
+    return as_text(value, encoding) if isinstance(value, (bytes, str)) else str(value)

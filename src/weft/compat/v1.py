@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from weft.autodiff.gradients import gradients as gradients, hessians as hessians
-from weft.core.context import state
+from weft.compat import v1_logging as logging  # noqa: F401 - a public name
+from weft.core.context import executing_eagerly as executing_eagerly, state
 from weft.core.missing import missing_name as _missing_name
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
@@ -13,6 +14,24 @@ from weft.graph.ir import Graph as Graph
 from weft.graph.names import name_scope as name_scope, valid_name
 from weft.ops.control.branch import case as case, cond as cond
 from weft.ops.control.loop import while_loop as while_loop
+
+
+def enable_eager_execution(
+    config: Any = None, device_policy: Any = None, execution_mode: Any = None
+) -> None:
+    """Makes ops run at once, as they do anyway: the first line of many programs.
+
+    >>> tf.compat.v1.enable_eager_execution()
+    """
+    if state.graph is not None:
+        raise ValueError("tf.compat.v1.enable_eager_execution: a graph is being built.")
+
+
+def enable_v2_behavior() -> None:
+    """Makes TensorFlow 1 behave as TensorFlow 2: there is nothing to do.
+
+    >>> tf.compat.v1.enable_v2_behavior()
+    """
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
