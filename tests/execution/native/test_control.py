@@ -291,3 +291,18 @@ def _sines(x: Any, n: Any) -> Any:
 @pytest.mark.parametrize("n", [0, 1, 5])
 def test_gradients_of_loops_whose_length_is_data(n: int) -> None:
     check_program(_sines, np.float32([0.5, 0.2, -3.0]), np.int32(n), rtol=1e-5)
+
+
+def test_checks_of_constants_are_made_once() -> None:
+    """What cannot fail may stand behind an assignment in a loop."""
+    v = tf.Variable([1, 2, 3])
+    table = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+
+    def function(n: Any) -> Any:
+        for i in tf.range(n):
+            v.assign(v * 3 // 2 + i % 5)
+            table.assign(tf.linalg.band_part(table, 1, 0) + tf.gather(table, 1))
+            v.assign_add(tf.random.stateless_uniform([3], [1, 2], 0, 9, tf.int32))
+        return tf.reduce_sum(v), tf.reduce_sum(table)
+
+    check_program(function, np.int32(4), variables=[v, table])

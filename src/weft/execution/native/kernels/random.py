@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 from weft.core.random.distributions import TRUNCATION
@@ -42,8 +43,9 @@ class _Drawing(Kernel):
         program.module.functions.append("\n".join(lines))
         program.line(f"call i1 @{name}(ptr %t)")
 
+    @abstractmethod
     def _body(self, program: Any) -> list[str]:
-        raise NotImplementedError
+        """Instructions that fill the result, from the block `entry` on."""
 
 
 class Truncated(_Drawing):

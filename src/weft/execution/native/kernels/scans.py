@@ -24,12 +24,13 @@ from weft.execution.native.values import Kernel, Stored, Value
 class AlongAxis(Kernel):
     """For every line along an axis: a state that every element changes."""
 
+    module: Module  # that its code goes to, known when that is written
+
     def __init__(self, x: Value, result: Stored, sizes: tuple[int, int, int]) -> None:
         super().__init__([x])
         self.results = (result,)
         self.sizes = sizes  # outer, along the axis, inner
         self.kind = memory_type(x.dtype)
-        self.module = Module()  # that its code goes to
 
     @abstractmethod
     def start(self) -> list[str]:

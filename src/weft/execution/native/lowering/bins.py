@@ -34,7 +34,7 @@ def _binned(
     places = apply("select", is_counted, ids, number(ids, 0))
 
     def place(source: Any, index: Index) -> Index:
-        return (*index[:0], source.at(places, index[:rank]), *index[rank:])
+        return (source.at(places, index[:rank]), *index[rank:])
 
     parts = [Part(counted, place, (places,), combination)]
     return Assembled(rows.dtype, shape, label, parts, start)

@@ -61,6 +61,9 @@ def apply(name: str, *operands: Value, label: str = "", **attrs: Any) -> Value:
     if rule is None:
         raise NotCompilableError(f"{name} has no native form for {t.name}")
     shape = np.broadcast_shapes(*[v.shape for v in operands])
+    numbers = [v.number for v in operands if isinstance(v, Uniform)]
+    if name in _PREDICATES and len(numbers) == len(operands):  # so that checks may be needless
+        return Uniform(dtypes.bool_, shape, label or name, bool(getattr(np, name)(*numbers)))
     return Elementwise(_result(name, t, attrs), shape, label or name, name, rule, operands, attrs)
 
 
@@ -88,7 +91,14 @@ def reduced(x: Value, axes: tuple[int, ...], combination: str, label: str) -> Va
     if x.size == 0:
         kept = tuple([n for i, n in enumerate(x.shape) if i not in axes])
         return Uniform(x.dtype, kept, label, identity_of(combination, x.dtype))
+    if isinstance(x, Uniform) and combination in _OF_EQUALS:
+        kept = tuple([n for i, n in enumerate(x.shape) if i not in axes])
+        return Uniform(x.dtype, kept, label, x.number)
     return Reduced(x, axes, combination, label)
+
+
+# What gives an element back if all are the same.
+_OF_EQUALS = frozenset({"maximum", "minimum", "logical_and", "logical_or"})
 
 
 def identity_of(combination: str, dtype: DType) -> Any:
