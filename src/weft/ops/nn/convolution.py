@@ -130,8 +130,12 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         where = geometry(x.shape[1:-1], filters.shape[:n], attrs)
         groups = _groups(function, x.shape[-1], filters.shape[-2], filters.shape[-1])
         padded, matrix = where.pad(xp, x), _filter_matrix(xp, filters, groups)
-        out = xp.empty((x.shape[0], *where.outputs, filters.shape[-1]), x.dtype)
+        shape = (x.shape[0], *where.outputs, filters.shape[-1])
         columns = where.columns(xp, padded)
+        if groups == 1 and math.prod(shape) * matrix.shape[1] <= _SMALL_PRODUCT:  # one piece
+            out = xp.dot(_rows(xp, columns, n, 1)[0], matrix[0]).reshape(shape)
+            return channels_back(xp, out.astype(dtype, copy=False), first)
+        out = xp.empty(shape, x.dtype)
         for piece in _pieces(where, x.shape[0], *matrix.shape[1:]):
             product = _product(xp, _rows(xp, columns[piece], n, groups), matrix)
             out[piece] = xp.reshape(xp.moveaxis(product, 0, 1), out[piece].shape)

@@ -7,6 +7,7 @@ apart. Padding is "SAME", "VALID", or a pair of numbers for each spatial axis.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -120,9 +121,10 @@ class Geometry:
     paddings: tuple[tuple[int, int], ...]
     outputs: Ints  # the number of windows along each axis
 
-    @classmethod
+    @staticmethod
+    @functools.lru_cache(maxsize=512)
     def of(
-        cls, op: str, sizes: Ints, window: Ints, strides: Ints, dilations: Ints, padding: Padding
+        op: str, sizes: Ints, window: Ints, strides: Ints, dilations: Ints, padding: Padding
     ) -> Geometry:
         """The geometry of windows over an image of the given sizes."""
         outputs: Any = output_sizes(op, sizes, window, strides, dilations, padding)
@@ -136,7 +138,7 @@ class Geometry:
             paddings = tuple([(t // 2, t - t // 2) for t in totals])
         else:
             paddings = padding
-        return cls(sizes, window, strides, dilations, paddings, outputs)
+        return Geometry(sizes, window, strides, dilations, paddings, outputs)
 
     def positions(self, rows: slice = slice(None)) -> Iterator[tuple[Ints, tuple[slice, ...]]]:
         """Each place in the window, and the slices of the padded image that meet it.

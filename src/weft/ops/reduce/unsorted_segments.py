@@ -135,6 +135,8 @@ def _unsorted_infer(op: str) -> Any:
 def _unsorted_kernel(op: str, ufunc: str, empty: Any) -> Any:
     def kernel(xp: Any, data: Array, ids: Array, num: Any) -> Array:
         count = int(num)
+        if num.ndim or count < 0 or data.shape[: ids.ndim] != ids.shape:
+            raise ValueError("the type rule says what is wrong")
         wide = xp.widen(data)
         out = xp.empty((count, *data.shape[ids.ndim :]), wide.dtype)
         out[...] = empty(data.dtype)
@@ -172,6 +174,7 @@ def _define_unsorted(name: str, op: str, ufunc: str, allowed: Any, vjp: Any, emp
         kernel=_unsorted_kernel(op, ufunc, empty),
         native=Special("segment"),
         vjp=vjp,
+        trusts_kernel=True,
         fresh=True,
     )
 
