@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from weft.execution.native import nests
+from weft.execution.native import steps
 from weft.execution.native.builder import Module
 from weft.execution.native.memory import Buffer
 from weft.execution.native.nests import pointer_lines
@@ -64,7 +64,7 @@ class Program:
         for each in self.schedules:
             for at, step in enumerate(each.steps):
                 if isinstance(step, Nest) and 0 not in step.space:
-                    nests.plan_pieces(each, at)
+                    steps.plan_pieces(each, at)
         self.scratch_bytes = schedule.plan_scratch()
         self.lines = []
         self.emit(schedule)
@@ -102,12 +102,12 @@ class Program:
         name = self.module.new_name("nest")
         # A nest that changes what it reads cannot be computed twice.
         exact = schedule.works_in_place(at)
-        doubtful = nests.emit_nest(self.module, schedule, at, name, exact=exact)
+        doubtful = steps.emit_nest(self.module, schedule, at, name, exact=exact)
         if not doubtful or exact:
             self._call_nest(schedule, at, name)
             return
         precise = self.module.new_name("exact_nest")
-        nests.emit_nest(self.module, schedule, at, precise, exact=True)
+        steps.emit_nest(self.module, schedule, at, precise, exact=True)
         again, done = self.label("again"), self.label("done")
         doubt = self._call_nest(schedule, at, name)
         self.line(f"br i1 {doubt}, label %{again}, label %{done}")
@@ -126,11 +126,11 @@ class Program:
             return doubt
         mark = self.buffer_pointer(nest.doubt)
         self.line(f"store i8 0, ptr {mark}")
-        self.call_shared(name, nests.outer_size(schedule, at), nest.grain)
+        self.call_shared(name, steps.outer_size(schedule, at), nest.grain)
         for root in nest.roots:
             if isinstance(root, Reduced) and id(root) in nest.partial:
                 joining = self.module.new_name("joining")
-                nests.emit_combination(self.module, schedule, at, root, joining)
+                steps.emit_combination(self.module, schedule, at, root, joining)
                 self.line(f"call i1 @{joining}(ptr %t)")
         raw = f"%{self.label('mark')}"
         self.line(f"{raw} = load i8, ptr {mark}")
@@ -149,7 +149,7 @@ class Program:
             return
         self.work += source.size // 4
         name = self.module.new_name("part")
-        shared = nests.emit_assembly(self.module, schedule, at, name)
+        shared = steps.emit_assembly(self.module, schedule, at, name)
         if shared is None:
             self.line(f"call i1 @{name}(ptr %t)")
         else:

@@ -1,285 +1,17 @@
-"""The growing stack in native code: `{data, length, capacity, endless, shared}`, words in memory.
-
-Memory for elements comes from the C library and is freed when the call ends, not before: a stack
-that was handed on may still look at it. An endless stack has zeros below its elements: the gradient
-of a stack nobody asked for. Elements that are shared are copied before they change.
-"""
+"""The steps that work on growing stacks: pushing, popping, reading, adding, copying."""
 
 from __future__ import annotations
 
-import math
-from functools import partial
 from typing import Any
 
-from weft.core.dtypes import DType
-from weft.execution.native.builder import memory_type
+from weft.execution.native.kernels.stack_code import (
+    ENDLESS,
+    SHARED,
+    WORDS as WORDS,
+    Elements as Elements,
+    StackKernel,
+)
 from weft.execution.native.schedule import base_of
-from weft.execution.native.values import Kernel, NotCompilableError, Shape, Stored, Value
-
-WORDS = 5
-_ENDLESS, _SHARED = 3, 4
-
-
-class Elements:
-    """What is known of the elements of some stacks; more may be learnt until code is emitted."""
-
-    __slots__ = ("_known", "_same_as", "inner")
-
-    def __init__(self) -> None:
-        self._known: tuple[DType, Shape] | None = None
-        self._same_as: Elements | None = None
-        self.inner: Elements | None = None  # those of the elements, where they are stacks
-
-    @property
-    def _root(self) -> Elements:
-        at = self
-        while at._same_as is not None:
-            at = at._same_as
-        return at
-
-    def are(self, dtype: DType, shape: Shape) -> None:
-        """They have this type; all elements have one."""
-        root = self._root
-        if root._known is not None and root._known != (dtype, shape):
-            raise NotCompilableError("the elements of a stack have different types")
-        root._known = (dtype, shape)
-
-    def are_those_of(self, other: Elements) -> None:
-        """The elements of both are alike."""
-        mine, its = self._root, other._root
-        if mine is its:
-            return
-        if its._known is not None:
-            mine.are(*its._known)
-        if its.inner is not None:
-            mine.are_stacks_of(its.inner)
-        its._same_as = mine
-
-    def are_stacks_of(self, inner: Elements) -> None:
-        """They are stacks themselves."""
-        root = self._root
-        if root.inner is None:
-            root.inner = inner
-        else:
-            root.inner.are_those_of(inner)
-
-    @property
-    def dtype(self) -> DType | None:
-        """Their dtype, None as long as there is no element."""
-        known = self._root._known
-        return None if known is None else known[0]
-
-    @property
-    def bytes(self) -> int:
-        """The size of an element; 0 as long as there is none."""
-        known = self._root._known
-        return 0 if known is None else math.prod(known[1]) * known[0].size
-
-
-# Makes room for `count` elements, zeros at first; answers whether there is memory.
-_GROW = """
-define internal i1 @weft_grow(ptr %t, ptr %stack, i64 %count, i64 %bytes) noinline {
-entry:
-%cap.p = getelementptr i64, ptr %stack, i64 2
-%cap = load i64, ptr %cap.p
-%enough = icmp ule i64 %count, %cap
-br i1 %enough, label %fine, label %grow
-grow:
-%double = mul i64 %cap, 2
-%least = icmp ugt i64 %double, 8
-%wish = select i1 %least, i64 %double, i64 8
-%more = icmp ugt i64 %count, %wish
-%new = select i1 %more, i64 %count, i64 %wish
-%size = mul i64 %new, %bytes
-%all = add i64 %size, 64
-%block = call ptr @calloc(i64 1, i64 %all)
-%got = icmp ne ptr %block, null
-br i1 %got, label %link, label %failed
-link:
-%chain.p = getelementptr ptr, ptr %t, i64 <arena>
-%chain = load ptr, ptr %chain.p
-store ptr %chain, ptr %block
-store ptr %block, ptr %chain.p
-%data = getelementptr i8, ptr %block, i64 64
-%old = load ptr, ptr %stack
-%any = icmp ne ptr %old, null
-br i1 %any, label %copy, label %set
-copy:
-%used = mul i64 %cap, %bytes
-call void @llvm.memcpy.p0.p0.i64(ptr %data, ptr %old, i64 %used, i1 false)
-br label %set
-set:
-store ptr %data, ptr %stack
-store i64 %new, ptr %cap.p
-br label %fine
-fine:
-ret i1 true
-failed:
-ret i1 false
-}
-"""
-
-
-class StackKernel(Kernel):
-    """A step that works on a stack; fails with the number of its check."""
-
-    may_fail = True
-    number = 0  # of the check
-
-    def __init__(self, stack: Stored, operands: list[Value], elements: Elements) -> None:
-        super().__init__([stack, *operands])
-        self.stack, self.elements = stack, elements
-
-    @property
-    def bytes(self) -> int:
-        """The size of an element."""
-        return self.elements.bytes
-
-    def _stack(self, program: Any) -> str:
-        program.module.declare("calloc", "ptr", "i64, i64")
-        program.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
-        program.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
-        program.module.define_once("weft_grow", _GROW)
-        return program.pointer(base_of(self.stack))
-
-    def _new(self, program: Any, text: str) -> str:
-        name = f"%{program.label('s')}"
-        program.line(f"{name} = {text}")
-        return name
-
-    def _demand(self, program: Any, condition: str) -> None:
-        fails, goes_on = program.label("fails"), program.label("holds")
-        program.line(f"br i1 {condition}, label %{goes_on}, label %{fails}")
-        program.line(f"{fails}:")
-        program.line(f"ret i32 {self.number}")
-        program.line(f"{goes_on}:")
-
-    def _length(self, program: Any, stack: str) -> tuple[str, str]:
-        place = self._new(program, f"getelementptr i64, ptr {stack}, i64 1")
-        return place, self._new(program, f"load i64, ptr {place}")
-
-    def _grow(self, program: Any, stack: str, count: str) -> None:
-        room = self._new(
-            program, f"call i1 @weft_grow(ptr %t, ptr {stack}, i64 {count}, i64 {self.bytes})"
-        )
-        self._demand(program, room)
-
-    def _element(self, program: Any, stack: str, index: str) -> str:
-        data = self._new(program, f"load ptr, ptr {stack}")
-        shift = self._new(program, f"mul i64 {index}, {self.bytes}")
-        return self._new(program, f"getelementptr i8, ptr {data}, i64 {shift}")
-
-    def _copy(self, program: Any, target: str, source: str, bytes_: int | str) -> None:
-        program.line(
-            f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {bytes_}, i1 false)"
-        )
-
-    def _clear(self, program: Any, target: str, bytes_: int | str) -> None:
-        program.line(f"call void @llvm.memset.p0.i64(ptr {target}, i8 0, i64 {bytes_}, i1 false)")
-
-    def _index(self, program: Any, index: Value, number: str = "0") -> str:
-        """One of the indices, as i64."""
-        kind = f"i{8 * index.dtype.size}"
-        place = self._new(
-            program, f"getelementptr {kind}, ptr {program.pointer(base_of(index))}, i64 {number}"
-        )
-        raw = self._new(program, f"load {kind}, ptr {place}")
-        return raw if kind == "i64" else self._new(program, f"sext {kind} {raw} to i64")
-
-    def _word(self, program: Any, stack: str, number: int) -> str:
-        """The place of one of its words."""
-        return self._new(program, f"getelementptr i64, ptr {stack}, i64 {number}")
-
-    def _flag(self, program: Any, stack: str, number: int) -> str:
-        """Whether one of its words is set."""
-        word = self._new(program, f"load i64, ptr {self._word(program, stack, number)}")
-        return self._new(program, f"icmp ne i64 {word}, 0")
-
-    def _set_flag(self, program: Any, stack: str, number: int) -> None:
-        program.line(f"store i64 1, ptr {self._word(program, stack, number)}")
-
-    def _unshare(self, program: Any, stack: str) -> None:
-        """Before elements change: memory of its own for them."""
-        shared = self._flag(program, stack, _SHARED)
-
-        def copy() -> None:
-            _, length = self._length(program, stack)
-            self._grow(program, stack, length)
-            source = self._new(program, f"load ptr, ptr {stack}")
-            self._empty(program, stack)
-            self._grow(program, stack, length)
-            some = self._new(program, f"icmp sgt i64 {length}, 0")
-            target = self._new(program, f"load ptr, ptr {stack}")
-            used = self._new(program, f"mul i64 {length}, {self.bytes}")
-            then = partial(self._copy, program, target, source, used)
-            self._choose(program, some, then, lambda: None)
-
-        self._choose(program, shared, copy, lambda: None)
-
-    def _empty(self, program: Any, stack: str) -> None:
-        """No memory for elements any more, of whatever length it is."""
-        program.line(f"store ptr null, ptr {stack}")
-        for number in (2, _SHARED):
-            program.line(f"store i64 0, ptr {self._word(program, stack, number)}")
-
-    def _lengthen(self, program: Any, stack: str, wanted: str) -> str:
-        """Makes a stack at least that long, with zeros for what is new; its length."""
-        place, length = self._length(program, stack)
-        is_longer = self._new(program, f"icmp sgt i64 {wanted}, {length}")
-        longer = self._new(program, f"select i1 {is_longer}, i64 {wanted}, i64 {length}")
-        self._grow(program, stack, longer)
-        # Elements that were taken off may still lie there.
-        first = self._element(program, stack, length)
-        count = self._new(program, f"sub i64 {longer}, {length}")
-        self._clear(program, first, self._new(program, f"mul i64 {count}, {self.bytes}"))
-        program.line(f"store i64 {longer}, ptr {place}")
-        return longer
-
-    def _choose(self, program: Any, condition: str, then: Any, otherwise: Any) -> None:
-        """Code for one of two cases."""
-        yes, no, end = [program.label(stem) for stem in ("yes", "no", "both")]
-        program.line(f"br i1 {condition}, label %{yes}, label %{no}")
-        for label, emit in ((yes, then), (no, otherwise)):
-            program.line(f"{label}:")
-            emit()
-            program.line(f"br label %{end}")
-        program.line(f"{end}:")
-
-    def _repeat(self, program: Any, count: str, body: Any) -> None:
-        """Code for every number below a count, which may be 0."""
-        above, head, inner, end = [program.label(s) for s in ("above", "head", "inner", "out")]
-        number, following = f"%{program.label('n')}", f"%{program.label('n')}"
-        latch = program.label("latch")
-        program.line(f"br label %{above}")
-        program.line(f"{above}:")
-        program.line(f"br label %{head}")
-        program.line(f"{head}:")
-        program.line(f"{number} = phi i64 [0, %{above}], [{following}, %{latch}]")
-        more = self._new(program, f"icmp slt i64 {number}, {count}")
-        program.line(f"br i1 {more}, label %{inner}, label %{end}")
-        program.line(f"{inner}:")
-        body(number)
-        program.line(f"br label %{latch}")
-        program.line(f"{latch}:")
-        program.line(f"{following} = add nuw nsw i64 {number}, 1")
-        program.line(f"br label %{head}")
-        program.line(f"{end}:")
-
-    def _add_numbers(self, program: Any, target: str, source: str, count: str, dtype: Any) -> None:
-        """target += source, element by element."""
-        kind = memory_type(dtype)
-        opcode = "fadd" if dtype.is_floating else "add"
-
-        def step(number: str) -> None:
-            to = self._new(program, f"getelementptr {kind}, ptr {target}, i64 {number}")
-            of = self._new(program, f"getelementptr {kind}, ptr {source}, i64 {number}")
-            x = self._new(program, f"load {kind}, ptr {to}, align 1")
-            y = self._new(program, f"load {kind}, ptr {of}, align 1")
-            program.line(
-                f"store {kind} {self._new(program, f'{opcode} {kind} {x}, {y}')}, ptr {to}, align 1"
-            )
-
-        self._repeat(program, count, step)
 
 
 class Push(StackKernel):
@@ -297,7 +29,7 @@ class Push(StackKernel):
         target = self._element(program, stack, length)
         item = program.pointer(base_of(self.operands[1]))
         if self.of_stack:
-            self._set_flag(program, item, _SHARED)
+            self._set_flag(program, item, SHARED)
         self._copy(program, target, item, self.bytes)
         program.line(f"store i64 {more}, ptr {place}")
 
@@ -321,10 +53,10 @@ class Pop(StackKernel):
             program.line(f"store i64 {less}, ptr {place}")
 
         def nothing() -> None:
-            self._demand(program, self._flag(program, stack, _ENDLESS))
+            self._demand(program, self._flag(program, stack, ENDLESS))
             self._clear(program, target, self.bytes)
             if self.of_stack:
-                self._set_flag(program, target, _ENDLESS)
+                self._set_flag(program, target, ENDLESS)
 
         self._choose(program, has_some, take, nothing)
 
@@ -392,7 +124,7 @@ class Pick(StackKernel):
 
             def nothing() -> None:
                 self._demand(program, self._new(program, f"icmp sge i64 {index}, 0"))
-                self._demand(program, self._flag(program, stack, _ENDLESS))
+                self._demand(program, self._flag(program, stack, ENDLESS))
                 self._clear(program, to, self.bytes)
 
             is_there = self._new(program, f"icmp ult i64 {index}, {length}")
@@ -447,7 +179,7 @@ class AddStack(StackKernel):
         target, source = [self._new(program, f"load ptr, ptr {s}") for s in (stack, other)]
         numbers = self._new(program, f"mul i64 {count}, {self.bytes // max(dtype.size, 1)}")
         self._add_numbers(program, target, source, numbers, dtype)
-        mine, its = [self._word(program, s, _ENDLESS) for s in (stack, other)]
+        mine, its = [self._word(program, s, ENDLESS) for s in (stack, other)]
         words = [self._new(program, f"load i64, ptr {place}") for place in (mine, its)]
         both = self._new(program, f"or i64 {words[0]}, {words[1]}")
         program.line(f"store i64 {both}, ptr {mine}")
@@ -538,5 +270,5 @@ class Copy(StackKernel):
 
     def emit(self, program: Any) -> None:
         stack, target = self._stack(program), program.pointer(self.results[0])
-        self._set_flag(program, stack, _SHARED)
+        self._set_flag(program, stack, SHARED)
         self._copy(program, target, stack, 8 * WORDS)
