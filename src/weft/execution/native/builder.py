@@ -117,12 +117,18 @@ _METADATA = """
 !2 = distinct !{!2, !1, !3}
 !3 = !{!"llvm.loop.mustprogress"}
 !4 = distinct !{!4, !3}
+!5 = distinct !{!5, !3, !6, !7}
+!6 = !{!"llvm.loop.unroll.disable"}
+!7 = !{!"llvm.loop.vectorize.enable", i1 false}
 """
 PARALLEL_LOOP = "!llvm.loop !2"
 SERIAL_LOOP = "!llvm.loop !4"
+FINISHED_LOOP = "!llvm.loop !5"  # written as it is to be: LLVM loses time trying to improve it
 
 
-def loop_lines(stem: str, size: int, above: str, body: list[str]) -> list[str]:
+def loop_lines(
+    stem: str, size: int, above: str, body: list[str], kind: str = SERIAL_LOOP
+) -> list[str]:
     """`for %stem in range(size)`, entered from the block `above`; ends in the block `stem.end`."""
     return [
         f"br label %{stem}.head",
@@ -133,7 +139,7 @@ def loop_lines(stem: str, size: int, above: str, body: list[str]) -> list[str]:
         f"{stem}.latch:",
         f"%{stem}.next = add nuw nsw i64 %{stem}, 1",
         f"%{stem}.more = icmp ult i64 %{stem}.next, {size}",
-        f"br i1 %{stem}.more, label %{stem}.head, label %{stem}.end, {SERIAL_LOOP}",
+        f"br i1 %{stem}.more, label %{stem}.head, label %{stem}.end, {kind}",
         f"{stem}.end:",
     ]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.execution.native import compiler
-from weft.execution.native.builder import loop_lines
+from weft.execution.native.builder import FINISHED_LOOP, loop_lines
 from weft.execution.native.memory import Buffer
 from weft.execution.native.nests import pointer_lines
 from weft.execution.native.schedule import base_of
@@ -127,7 +127,7 @@ class _Writer:
         above = "o.head"
         if whole:
             body, _ = self._panel("w", "%n", width, "n.head")
-            lines += loop_lines("n", whole, above, body)
+            lines += loop_lines("n", whole, above, body, FINISHED_LOOP)
             above = "n.end"
         if rest:
             body, above = self._panel("r", str(whole), rest, above)
@@ -138,7 +138,7 @@ class _Writer:
             "o.latch:",
             "%o.next = add nuw nsw i64 %o, 1",
             "%o.more = icmp ult i64 %o.next, %end",
-            "br i1 %o.more, label %o.head, label %o.end",
+            f"br i1 %o.more, label %o.head, label %o.end, {FINISHED_LOOP}",
             "o.end:",
             "ret void",
             "}",
@@ -169,7 +169,7 @@ class _Writer:
             first = f"%first.{tag}"
             body = [f"{first} = mul nuw nsw i64 %{stem}, {self.most_rows}"]
             body += self._tile(f"{tag}w", tag, first, self.most_rows, columns, f"{stem}.head")
-            lines += loop_lines(stem, whole, above, body)
+            lines += loop_lines(stem, whole, above, body, FINISHED_LOOP)
             above = f"{stem}.end"
         if rest:
             lines += self._tile(f"{tag}r", tag, str(whole * self.most_rows), rest, columns, above)
@@ -221,7 +221,7 @@ class _Writer:
             row, place = f"%row.{at}", f"%place.{at}"
         lines = [f"%row.{tag} = add i64 {row}, 0", f"%place.{tag} = add i64 {place}, 0", *body]
         for i, (n, _) in reversed(list(enumerate(self.places.depth))):
-            lines = loop_lines(f"d{i}.{tag}", n, heads[i], [*begins[i], *lines])
+            lines = loop_lines(f"d{i}.{tag}", n, heads[i], [*begins[i], *lines], FINISHED_LOOP)
         return lines
 
     def _step(self, tag: str, panel: str, rows: int, vectors: int) -> list[str]:
