@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import weft as tf
-from weft.experimental.numpy.promotion import as_dtype, asarray, floating, promoted, result_type
+from weft.experimental.numpy.promotion import (
+    as_dtype,
+    asarray,
+    floating,
+    promoted,
+    result_type,
+    whole,
+)
+
+_LARGEST = 2**31 - 1  # of sizes and counts
 
 # --- making ------------------------------------------------------------------------------------
 
@@ -19,7 +29,7 @@ def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> tf.
     >>> tf.experimental.numpy.array([1.5, 2]).dtype
     tf.float64
     """
-    x = asarray(val, dtype)
+    x, ndmin = asarray(val, dtype), whole("array", "ndmin", ndmin, 0, 64)
     return tf.reshape(x, [1] * (ndmin - x.ndim) + list(x.shape)) if x.ndim < ndmin else x
 
 
@@ -138,6 +148,7 @@ def linspace(
     array([0. , 0.5, 1. ])
     """
     first, last = [asarray(v, float) for v in (start, stop)]
+    num = whole("linspace", "num", num, 0, _LARGEST)
     parts = num - 1 if endpoint else num
     step = (last - first) / np.maximum(parts, 1)
     shape = [num] + [1] * max(first.ndim, last.ndim)
@@ -179,11 +190,10 @@ def geomspace(
     """
     first, last = promoted(start, stop)
     first, last = floating(first), floating(last)
+    at = axis_of("geomspace", axis, tf.expand_dims(first, 0))
     # The logarithms of the sizes are spaced evenly; the sign is that of the first.
-    powers = linspace(
-        tf.math.log(tf.abs(first)), tf.math.log(tf.abs(last)), num, endpoint, axis=axis
-    )
-    out = tf.exp(powers) * tf.expand_dims(tf.sign(first), axis)
+    powers = linspace(tf.math.log(tf.abs(first)), tf.math.log(tf.abs(last)), num, endpoint, axis=at)
+    out = tf.exp(powers) * tf.expand_dims(tf.sign(first), at)
     return out if dtype is None else tf.cast(out, as_dtype(dtype))
 
 
@@ -224,7 +234,7 @@ def size(a: Any, axis: int | None = None) -> Any:
     2
     """
     x = asarray(a)
-    return x.shape.num_elements() if axis is None else x.shape[axis]
+    return x.shape.num_elements() if axis is None else x.shape[axis_of("size", axis, x)]
 
 
 def reshape(a: Any, newshape: Any, order: str = "C") -> tf.Tensor:
@@ -272,9 +282,22 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> tf.Tensor:
     TensorShape([2, 1])
     """
     x = asarray(a)
-    order = np.arange(x.ndim)
-    order[[axis1, axis2]] = order[[axis2, axis1]]
-    return tf.transpose(x, order.tolist())
+    first, second = [axis_of("swapaxes", axis, x) for axis in (axis1, axis2)]
+    order = list(range(x.ndim))
+    order[first], order[second] = order[second], order[first]
+    return tf.transpose(x, order)
+
+
+def axis_of(name: str, axis: Any, x: tf.Tensor) -> int:
+    """The number of an axis, counted from the front; ValueError unless there is one."""
+    try:
+        number = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"{name}: an axis must be an integer, got {axis!r}.") from None
+    rank = x.ndim
+    if rank is None or not -rank <= number < rank:
+        raise ValueError(f"{name}: axis {number} is out of range for an array of rank {rank}.")
+    return number % rank
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> tf.Tensor:
@@ -284,8 +307,17 @@ def moveaxis(a: Any, source: Any, destination: Any) -> tf.Tensor:
     TensorShape([3, 4, 2])
     """
     x = asarray(a)
-    order = np.moveaxis(np.empty(range(1, x.ndim + 1), np.bool_), source, destination).shape
-    return tf.transpose(x, [n - 1 for n in order])
+    pairs = [list(v) if isinstance(v, (list, tuple)) else [v] for v in (source, destination)]
+    taken, places = [[axis_of("moveaxis", axis, x) for axis in axes] for axes in pairs]
+    if len(taken) != len(places) or len({*taken}) != len(taken) or len({*places}) != len(places):
+        raise ValueError(
+            "moveaxis: source and destination must name equally many different axes, got "
+            f"{source!r} and {destination!r}."
+        )
+    order = [axis for axis in range(x.ndim) if axis not in taken]
+    for place, axis in sorted(zip(places, taken, strict=True)):
+        order.insert(place, axis)
+    return tf.transpose(x, order)
 
 
 def expand_dims(a: Any, axis: int) -> tf.Tensor:
@@ -355,7 +387,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> tf.Tensor:
            [1, 3]])
     """
     first, second = axes
-    turns = k % 4
+    turns = whole("rot90", "k", k, -_LARGEST, _LARGEST) % 4
     if turns == 0:
         return asarray(m)
     if turns == 2:
@@ -406,9 +438,13 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> tf.Tensor:
     x, places = asarray(arr), tf.cast(asarray(indices), tf.int64)
     if axis is None:
         return tf.gather(tf.reshape(x, [-1]), tf.reshape(places, [-1]))
-    last = x.ndim - 1
-    x, places = swapaxes(x, axis, last), swapaxes(places, axis, last)
-    return swapaxes(tf.gather(x, places, batch_dims=last), axis, last)
+    at, last = axis_of("take_along_axis", axis, x), x.ndim - 1
+    if places.ndim != x.ndim:
+        raise ValueError(
+            f"take_along_axis: arr and indices must have one rank, got {x.ndim} and {places.ndim}."
+        )
+    x, places = swapaxes(x, at, last), swapaxes(places, at, last)
+    return swapaxes(tf.gather(x, places, batch_dims=last), at, last)
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -510,9 +546,12 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> tf.Tensor:
     array([3, 5])
     """
     x = asarray(a)
-    for _ in range(n):
-        x = swapaxes(x, axis, x.ndim - 1)
-        x = swapaxes(x[..., 1:] - x[..., :-1], axis, x.ndim - 1)
+    times, at = whole("diff", "n", n, 0, _LARGEST), axis_of("diff", axis, x)
+    size = x.shape[at]
+    # Once nothing is left, it stays so.
+    for _ in range(times if size is None else min(times, size)):
+        x = swapaxes(x, at, x.ndim - 1)
+        x = swapaxes(x[..., 1:] - x[..., :-1], at, x.ndim - 1)
     return x
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 import weft as tf
-from weft.experimental.numpy import reductions
-from weft.experimental.numpy.promotion import as_dtype, asarray
+from weft.experimental.numpy import arrays, reductions
+from weft.experimental.numpy.promotion import as_dtype, asarray, whole
 
 
 def diag(v: Any, k: int = 0) -> tf.Tensor:
@@ -61,7 +59,8 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> tf.Tens
     array([[1., 0.],
            [0., 1.]])
     """
-    return tf.constant(np.eye(N, M, k, as_dtype(dtype).numpy_dtype))
+    rows, columns = tf.range(N), tf.range(N if M is None else M)
+    return tf.cast(tf.equal(columns[None], rows[:, None] + k), as_dtype(dtype))
 
 
 def identity(n: int, dtype: Any = float) -> tf.Tensor:
@@ -101,7 +100,8 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[tf.Tensor, ...]:
     >>> [index.numpy().tolist() for index in tf.experimental.numpy.diag_indices(2)]
     [[0, 1], [0, 1]]
     """
-    return (tf.range(n, dtype=tf.int64),) * ndim
+    count = whole("diag_indices", "ndim", ndim, 1, 64)
+    return (tf.range(n, dtype=tf.int64),) * count
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> tf.Tensor:
@@ -123,10 +123,7 @@ def moved_back(name: str, x: tf.Tensor, axis1: int, axis2: int) -> tf.Tensor:
     rank = x.ndim
     if rank is None or rank < 2:
         raise ValueError(f"{name}: a must have at least two axes, got shape {x.shape}.")
-    for axis in (axis1, axis2):
-        if not isinstance(axis, int) or not -rank <= axis < rank:
-            raise ValueError(f"{name}: axis {axis!r} is out of range for an array of rank {rank}.")
-    pair = [axis1 % rank, axis2 % rank]
+    pair = [arrays.axis_of(name, axis, x) for axis in (axis1, axis2)]
     if pair[0] == pair[1]:
         raise ValueError(f"{name}: axis1 and axis2 must differ, got {axis1} and {axis2}.")
     return tf.transpose(x, [i for i in range(rank) if i not in pair] + pair)
@@ -151,6 +148,6 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> tf.Tensor:
     vector = asarray(x)
     if vector.ndim != 1:
         raise ValueError(f"vander: x must be a vector, got shape {vector.shape}.")
-    count = tf.shape(vector)[0] if N is None else N
+    count: Any = tf.shape(vector)[0] if N is None else whole("vander", "N", N, 0, 2**31 - 1)
     powers = tf.range(count) if increasing else tf.range(count - 1, -1, -1)
     return tf.pow(vector[:, None], tf.cast(powers, vector.dtype))

@@ -15,6 +15,7 @@ from weft.experimental.numpy.promotion import (
     logical,
     promoted,
     unary,
+    whole,
 )
 
 
@@ -162,7 +163,7 @@ def around(a: Any, decimals: int = 0) -> tf.Tensor:
     x = asarray(a)
     if x.dtype.is_integer and decimals >= 0:
         return x
-    scale = 10.0**decimals
+    scale = 10.0 ** whole("around", "decimals", decimals, -300, 300)
     return tf.cast(tf.round(floating(x) * scale) / scale, x.dtype)
 
 

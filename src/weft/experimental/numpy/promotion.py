@@ -6,6 +6,7 @@ they are int64, float64 and complex128, as in NumPy.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +38,7 @@ def asarray(a: Any, dtype: Any = None) -> tf.Tensor:
         raise a.refusal()
     if isinstance(a, tf.Tensor) or hasattr(a, "__tf_tensor__"):
         tensor = tf.convert_to_tensor(a)
-    elif _holds_tensors(a):
+    elif _safely_holds_tensors(a):
         parts = promoted(*[asarray(item) for item in a])
         tensor = tf.stack(parts)
     else:
@@ -49,6 +50,13 @@ def _holds_tensors(a: Any) -> bool:
     return isinstance(a, (list, tuple)) and any(
         isinstance(item, tf.Tensor) or _holds_tensors(item) for item in a
     )
+
+
+def _safely_holds_tensors(a: Any) -> bool:
+    try:
+        return _holds_tensors(a)
+    except RecursionError:
+        raise ValueError("Cannot convert a list that contains itself to an array.") from None
 
 
 def _operand(a: Any) -> Any:
@@ -91,6 +99,17 @@ def floating(a: Any) -> tf.Tensor:
     """A tensor of floats (or complex numbers): integers become float64."""
     x = asarray(a)
     return x if x.dtype.is_floating or x.dtype.is_complex else tf.cast(x, tf.float64)
+
+
+def whole(name: str, argument: str, value: Any, least: int, most: int) -> int:
+    """A Python integer between two limits, both included."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: {argument} must be an integer, got {value!r}.") from None
+    if not least <= number <= most:
+        raise ValueError(f"{name}: {argument} must lie between {least} and {most}, got {number}.")
+    return number
 
 
 # --- functions of one and two arrays -----------------------------------------------------------
