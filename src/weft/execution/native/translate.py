@@ -10,14 +10,6 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.specs import TensorSpec
 from weft.execution.native.builder import has_memory_type
-from weft.execution.native.lowering import (  # further families that register their rules
-    bins as bins,
-    depthwise as depthwise,
-    diagonals as diagonals,
-    pooling as pooling,
-    rearranging as rearranging,
-    sorting as sorting,
-)
 from weft.execution.native.lowering.graphs import Cell, Lowering
 from weft.execution.native.lowering.rules import static_shape
 from weft.execution.native.program import Program

@@ -11,14 +11,20 @@ from weft.core.dtypes import DType
 from weft.core.native_rules import Pointwise
 from weft.execution.native.kernels.checks import Check
 from weft.execution.native.lowering import (  # the families register their rules
+    bins as bins,
     control as control,
+    depthwise as depthwise,
+    diagonals as diagonals,
     movement as movement,
     pointwise,
+    pooling as pooling,
     products as products,
     random as random,
+    rearranging as rearranging,
     reductions as reductions,
     scans as scans,
     scatters as scatters,
+    sorting as sorting,
     stacks as stacks,
     state as state,
     windows as windows,
