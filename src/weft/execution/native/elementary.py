@@ -1,17 +1,26 @@
 """exp, log, sin and their kin as arithmetic that vectorises: range reduction and a polynomial.
 
-LLVM would call the C library once per element. For float32 these forms are accurate to a few units
-in the last place everywhere, infinities, NaN and subnormal numbers included; float64 does call the
-C library. The coefficients are minimax fits on the reduced ranges.
+LLVM would call the C library once per element. These forms are accurate to a few units in the last
+place everywhere, infinities, NaN and subnormal numbers included. The coefficients are minimax fits
+on the reduced ranges; float64 has forms of its own (`elementary64`).
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
+from weft.execution.native import elementary64
 from weft.execution.native.builder import Builder, Scalar
+from weft.execution.native.polynomials import (
+    absolute,
+    clamped,
+    if_nan,
+    log_edges,
+    polynomial,
+    with_sign_of,
+)
 
 _EXP = (
     0.49999993451472624, 0.16666520687563122, 0.04166838740854251, 0.00836871003530406,
@@ -54,44 +63,13 @@ _EXP2 = (
 Unary = Callable[[Builder, Scalar], Scalar]
 
 
-def polynomial(b: Builder, x: Scalar, coefficients: Sequence[float]) -> Scalar:
-    """The constant term comes first. Pairs are joined side by side: a shorter chain than Horner's.
-
-    In loops that feed on themselves the length of the chain is all that counts.
-    """
-    terms = [b.like(x, c) for c in coefficients]
-    power = x
-    while len(terms) > 1:
-        joined = [
-            b.fma(terms[i + 1], power, terms[i]) if i + 1 < len(terms) else terms[i]
-            for i in range(0, len(terms), 2)
-        ]
-        terms = joined
-        if len(terms) > 1:
-            power = b.mul(power, power)
-    return terms[0]
-
-
-def _in_c(name: str, float32: Unary) -> Unary:
-    """float64 by the C library, float32 by a form of our own."""
+def _by_type(float32: Unary, float64: Unary) -> Unary:
+    """A form for each of the two types."""
 
     def function(b: Builder, x: Scalar) -> Scalar:
-        return b.call(name, "double", x) if x.type == "double" else float32(b, x)
+        return (float64 if x.type == "double" else float32)(b, x)
 
     return function
-
-
-def _absolute(b: Builder, x: Scalar) -> Scalar:
-    return b.intrinsic("fabs", x)
-
-
-def _with_sign_of(b: Builder, x: Scalar, sign: Scalar) -> Scalar:
-    return b.intrinsic("copysign", x, sign)
-
-
-def _if_nan(b: Builder, x: Scalar, result: Scalar) -> Scalar:
-    """The result, but x itself where x is NaN."""
-    return b.select(b.compare("uno", x, x), x, result)
 
 
 def _power_of_two(b: Builder, n: Scalar) -> Scalar:
@@ -119,22 +97,16 @@ def _reduced_exp(b: Builder, x: Scalar, times: float = 1.0) -> tuple[Scalar, Sca
     return grown, b.sub(bits, b.like(bits, 0x4B400000))
 
 
-def _clamped(b: Builder, x: Scalar, low: float, high: float) -> Scalar:
-    """x in a range, NaN at its low end: converting it to an integer must be defined."""
-    x = b.select(b.compare("ogt", x, b.like(x, low)), x, b.like(x, low))
-    return b.select(b.compare("olt", x, b.like(x, high)), x, b.like(x, high))
-
-
 def _exp(b: Builder, x: Scalar) -> Scalar:
-    grown, n = _reduced_exp(b, _clamped(b, x, -104.0, 89.0))
+    grown, n = _reduced_exp(b, clamped(b, x, -104.0, 89.0))
     # In two steps: 2**128 and 2**-150 are no floats.
     half = b.binary("ashr", n, b.like(n, 1))
     out = b.mul(b.add(grown, b.like(x, 1.0)), _power_of_two(b, half))
-    return _if_nan(b, x, b.mul(out, _power_of_two(b, b.sub(n, half))))
+    return if_nan(b, x, b.mul(out, _power_of_two(b, b.sub(n, half))))
 
 
 def _expm1(b: Builder, x: Scalar) -> Scalar:
-    grown, n = _reduced_exp(b, _clamped(b, x, -30.0, 89.0))
+    grown, n = _reduced_exp(b, clamped(b, x, -30.0, 89.0))
     half = b.binary("ashr", n, b.like(n, 1))
     first, second = _power_of_two(b, half), _power_of_two(b, b.sub(n, half))
     # 2**n (grown + 1) - 1, with 2**n in two factors and nothing lost for small x.
@@ -143,11 +115,11 @@ def _expm1(b: Builder, x: Scalar) -> Scalar:
     out = b.select(b.compare("sgt", n, b.like(n, 60)), large, small)
     # Zero keeps its sign.
     out = b.select(b.compare("oeq", x, b.like(x, 0.0)), x, out)
-    return _if_nan(b, x, out)
+    return if_nan(b, x, out)
 
 
-exp = _in_c("exp", _exp)
-expm1 = _in_c("expm1", _expm1)
+exp = _by_type(_exp, elementary64.exp)
+expm1 = _by_type(_expm1, elementary64.expm1)
 
 
 # --- logarithm ------------------------------------------------------------------------------
@@ -170,38 +142,30 @@ def _log(b: Builder, x: Scalar) -> Scalar:
     tail = b.fma(e, b.like(x, -2.12194440e-4), tail)
     tail = b.fma(square, b.like(x, -0.5), tail)
     out = b.fma(e, b.like(x, 0.693359375), b.add(f, tail))
-    return _log_edges(b, x, x, out)
+    return log_edges(b, x, x, out)
 
 
-def _log_edges(b: Builder, x: Scalar, y: Scalar, out: Scalar) -> Scalar:
-    """Of log(y): infinity, zero and negative numbers; x is what NaN comes from."""
-    out = b.select(b.compare("oeq", y, b.like(y, math.inf)), y, out)
-    out = b.select(b.compare("oeq", y, b.like(y, 0.0)), b.like(y, -math.inf), out)
-    out = b.select(b.compare("olt", y, b.like(y, 0.0)), b.like(y, math.nan), out)
-    return _if_nan(b, x, out)
+log = _by_type(_log, elementary64.log)
 
 
-def _log1p(b: Builder, x: Scalar) -> Scalar:
+def log1p(b: Builder, x: Scalar) -> Scalar:
+    """log(1 + x), nothing lost for small x."""
     one = b.like(x, 1.0)
     u = b.add(x, one)
     # What rounding 1 + x lost, to first order.
     lost = b.div(b.sub(x, b.sub(u, one)), u)
     # ... which is no number where u is not finite and positive; there log(u) is all.
-    usable = b.compare("olt", _absolute(b, lost), one)
-    out = b.add(_log(b, u), b.select(usable, lost, b.like(x, 0.0)))
-    tiny = b.compare("olt", _absolute(b, x), b.like(x, 2.0**-24))
-    return _if_nan(b, x, b.select(tiny, x, out))
-
-
-log = _in_c("log", _log)
-log1p = _in_c("log1p", _log1p)
+    usable = b.compare("olt", absolute(b, lost), one)
+    out = b.add(log(b, u), b.select(usable, lost, b.like(x, 0.0)))
+    tiny = b.compare("olt", absolute(b, x), b.like(x, 2.0 ** (-53 if x.type == "double" else -24)))
+    return if_nan(b, x, b.select(tiny, x, out))
 
 
 # --- hyperbolic and logistic ----------------------------------------------------------------
 
 
 def _tanh(b: Builder, x: Scalar) -> Scalar:
-    size = _absolute(b, x)
+    size = absolute(b, x)
     square = b.mul(x, x)
     small = b.fma(b.mul(square, polynomial(b, square, _TANH)), x, x)
     # exp(2 |x|) + 1, where one power of two is enough.
@@ -213,12 +177,12 @@ def _tanh(b: Builder, x: Scalar) -> Scalar:
     large = b.sub(one, b.div(b.like(x, 2.0), total))
     # NaN is not large: it stays what it is.
     out = b.select(b.compare("oge", size, b.like(x, 0.625)), large, small)
-    return _with_sign_of(b, out, x)
+    return with_sign_of(b, out, x)
 
 
 def sigmoid(b: Builder, x: Scalar) -> Scalar:
     """1 / (1 + exp(-x)), without overflow and without losing small results."""
-    shrunk = exp(b, b.neg(_absolute(b, x)))
+    shrunk = exp(b, b.neg(absolute(b, x)))
     one = b.like(x, 1.0)
     top = b.select(b.compare("olt", x, b.like(x, 0.0)), shrunk, one)
     return b.div(top, b.add(one, shrunk))
@@ -227,28 +191,28 @@ def sigmoid(b: Builder, x: Scalar) -> Scalar:
 def softplus(b: Builder, x: Scalar) -> Scalar:
     """log(1 + exp(x))."""
     positive = b.select(b.compare("ogt", x, b.like(x, 0.0)), x, b.like(x, 0.0))
-    out = b.add(positive, log1p(b, exp(b, b.neg(_absolute(b, x)))))
-    return _if_nan(b, x, out)
+    out = b.add(positive, log1p(b, exp(b, b.neg(absolute(b, x)))))
+    return if_nan(b, x, out)
 
 
-tanh = _in_c("tanh", _tanh)
+tanh = _by_type(_tanh, elementary64.tanh)
 
 
 # --- error function -------------------------------------------------------------------------
 
 
 def _erf(b: Builder, x: Scalar) -> Scalar:
-    size = _absolute(b, x)
+    size = absolute(b, x)
     square = b.mul(x, x)
     small = b.mul(x, polynomial(b, square, _ERF_SMALL))
-    rest = _exp(b, polynomial(b, _clamped(b, size, 0.0, 4.0), _LOG_ERFC))
-    large = _with_sign_of(b, b.sub(b.like(x, 1.0), rest), x)
+    rest = _exp(b, polynomial(b, clamped(b, size, 0.0, 4.0), _LOG_ERFC))
+    large = with_sign_of(b, b.sub(b.like(x, 1.0), rest), x)
     out = b.select(b.compare("olt", size, b.like(x, 0.92)), small, large)
-    out = b.select(b.compare("olt", size, b.like(x, 4.0)), out, _with_sign_of(b, b.like(x, 1.0), x))
-    return _if_nan(b, x, out)
+    out = b.select(b.compare("olt", size, b.like(x, 4.0)), out, with_sign_of(b, b.like(x, 1.0), x))
+    return if_nan(b, x, out)
 
 
-erf = _in_c("erf", _erf)
+erf = _by_type(_erf, lambda b, x: b.call("erf", "double", x))
 
 
 # --- trigonometric --------------------------------------------------------------------------
@@ -289,7 +253,7 @@ def _pi_times(scale: int) -> int:
 def _quarter_turns(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
     """The number of quarter turns in x and the rest, in double: sine and cosine of float32."""
     wide = b.convert("fpext", x, "double")
-    is_large = b.compare("oge", _absolute(b, x), b.like(x, _FIRST_LARGE))
+    is_large = b.compare("oge", absolute(b, x), b.like(x, _FIRST_LARGE))
     if not b.exact:  # looking numbers up in tables makes it nine times slower
         b.doubts.append(is_large)
         return _reduced_angle(b, wide, b.number("double", 0.0))
@@ -301,7 +265,7 @@ def _quarter_turns(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
     e = b.select(b.compare("slt", e, b.like(e, _EXPONENTS)), e, b.like(e, _EXPONENTS - 1))
     e = b.convert("zext", e, "i64")
     mantissa = b.add(b.binary("and", bits, b.like(bits, 0x7FFFFF)), b.like(bits, 1 << 23))
-    m = _with_sign_of(b, b.convert("sitofp", mantissa, "double"), wide)
+    m = with_sign_of(b, b.convert("sitofp", mantissa, "double"), wide)
     large, small = [
         _table_entry(b, b.module.table(name, "double", numbers), e)
         for name, numbers in (("turns_high", high), ("turns_low", low))
@@ -329,7 +293,7 @@ def _table_entry(b: Builder, name: str, index: Scalar) -> Scalar:
 
 def _sine_of(b: Builder, x: Scalar, shift: int) -> Scalar:
     """sin(x + shift * pi / 2)."""
-    finite = b.compare("olt", _absolute(b, x), b.like(x, math.inf))
+    finite = b.compare("olt", absolute(b, x), b.like(x, math.inf))
     turns, r = _quarter_turns(b, b.select(finite, x, b.like(x, 0.0)))
     turns = b.add(turns, b.like(turns, shift))
     square = b.mul(r, r)
@@ -352,8 +316,8 @@ def _cos(b: Builder, x: Scalar) -> Scalar:
     return _sine_of(b, x, 1)
 
 
-sin = _in_c("sin", _sin)
-cos = _in_c("cos", _cos)
+sin = _by_type(_sin, elementary64.sin)
+cos = _by_type(_cos, elementary64.cos)
 
 
 # --- power ----------------------------------------------------------------------------------
@@ -375,7 +339,7 @@ def _log2_in_double(b: Builder, x: Scalar) -> Scalar:
 
 
 def _exp2_in_double(b: Builder, x: Scalar) -> Scalar:
-    x = _clamped(b, x, -200.0, 200.0)
+    x = clamped(b, x, -200.0, 200.0)
     n = b.intrinsic("rint", x)
     scale = b.convert("zext", b.add(b.convert("fptosi", n, "i32"), b.number("i32", 1023)), "i64")
     power = b.convert("bitcast", b.binary("shl", scale, b.like(scale, 52)), "double")
@@ -384,7 +348,7 @@ def _exp2_in_double(b: Builder, x: Scalar) -> Scalar:
 
 def _pow(b: Builder, x: Scalar, y: Scalar) -> Scalar:
     zero, one, infinity = b.like(x, 0.0), b.like(x, 1.0), b.like(x, math.inf)
-    size = _absolute(b, x)
+    size = absolute(b, x)
     finite = b.compare("olt", size, infinity)
     usable = b.select(b.compare("ogt", size, zero), b.select(finite, size, one), one)
     logarithm = _log2_in_double(b, b.convert("fpext", usable, "double"))
@@ -401,7 +365,7 @@ def _pow(b: Builder, x: Scalar, y: Scalar) -> Scalar:
     integral = b.compare("oeq", b.intrinsic("floor", y), y)
     halved = b.mul(y, b.like(y, 0.5))
     even = b.compare("oeq", b.intrinsic("floor", halved), halved)
-    signed = b.select(even, out, _with_sign_of(b, out, x))
+    signed = b.select(even, out, with_sign_of(b, out, x))
     signed = b.select(integral, signed, out)
     fraction = b.binary(
         "and", b.compare("olt", x, zero), b.binary("xor", integral, b.number("i1", 1))

@@ -1,0 +1,142 @@
+"""exp, log, tanh, sin and their kin for float64, as arithmetic that vectorises.
+
+The same range reductions as for float32 (`elementary`); on the reduced ranges the series are short
+enough to be taken as they are. At most a few units in the last place everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+
+from weft.execution.native.builder import Builder, Scalar
+from weft.execution.native.polynomials import (
+    absolute,
+    clamped,
+    if_nan,
+    log_edges,
+    polynomial,
+    with_sign_of,
+)
+
+_EXP = tuple(1 / math.factorial(k + 2) for k in range(12))
+_ARTANH = tuple(2 / (2 * k + 1) for k in range(1, 12))
+_SIN = tuple((-1) ** (k + 1) / math.factorial(2 * k + 3) for k in range(8))
+_COS = tuple((-1) ** (k + 1) / math.factorial(2 * k + 2) for k in range(9))
+
+# log 2 in two parts, of which the first has so few bits that multiples of it are exact.
+_LOG2_HIGH, _LOG2_LOW = 0.6931471803691238, 1.9082149292705877e-10
+# pi / 2 in three doubles.
+_QUARTER = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
+_FIRST_LARGE = 2.0**20  # angles from which three doubles are not enough
+
+
+def _power_of_two(b: Builder, n: Scalar) -> Scalar:
+    """2**n for an integer n for which that is a normal float64."""
+    bits = b.binary("shl", b.add(n, b.like(n, 1023)), b.like(n, 52))
+    return b.convert("bitcast", bits, "double")
+
+
+def _reduced_exp(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
+    """exp(r) - 1 and the integer n with x = r + n log 2."""
+    magic = b.like(x, 1.5 * 2.0**52)  # adding it rounds, and leaves the integer in the low bits
+    shifted = b.fma(x, b.like(x, math.log2(math.e)), magic)
+    n = b.sub(shifted, magic)
+    r = b.fma(n, b.like(x, -_LOG2_HIGH), x)
+    r = b.fma(n, b.like(x, -_LOG2_LOW), r)
+    bits = b.convert("bitcast", shifted, "i64")
+    grown = b.fma(b.mul(r, r), polynomial(b, r, _EXP), r)
+    return grown, b.sub(bits, b.like(bits, 0x4338000000000000))
+
+
+def exp(b: Builder, x: Scalar) -> Scalar:
+    """e**x."""
+    grown, n = _reduced_exp(b, clamped(b, x, -746.0, 710.0))
+    # In two steps: 2**1024 and 2**-1076 are no floats.
+    half = b.binary("ashr", n, b.like(n, 1))
+    out = b.mul(b.add(grown, b.like(x, 1.0)), _power_of_two(b, half))
+    return if_nan(b, x, b.mul(out, _power_of_two(b, b.sub(n, half))))
+
+
+def expm1(b: Builder, x: Scalar) -> Scalar:
+    """e**x - 1, nothing lost for small x."""
+    one = b.like(x, 1.0)
+    grown, n = _reduced_exp(b, clamped(b, x, -60.0, 710.0))
+    half = b.binary("ashr", n, b.like(n, 1))
+    first, second = _power_of_two(b, half), _power_of_two(b, b.sub(n, half))
+    whole = b.mul(first, second)
+    small = b.fma(grown, whole, b.sub(whole, one))
+    large = b.mul(b.mul(b.add(grown, one), first), second)
+    out = b.select(b.compare("sgt", n, b.like(n, 100)), large, small)
+    out = b.select(b.compare("oeq", x, b.like(x, 0.0)), x, out)  # zero keeps its sign
+    return if_nan(b, x, out)
+
+
+def tanh(b: Builder, x: Scalar) -> Scalar:
+    """The hyperbolic tangent, t / (t + 2) with t = exp(2 |x|) - 1."""
+    size = clamped(b, absolute(b, x), 0.0, 22.0)
+    grown, n = _reduced_exp(b, b.add(size, size))
+    scale = _power_of_two(b, n)
+    t = b.fma(grown, scale, b.sub(scale, b.like(x, 1.0)))
+    out = b.div(t, b.add(t, b.like(x, 2.0)))
+    return if_nan(b, x, with_sign_of(b, out, x))
+
+
+def log(b: Builder, x: Scalar) -> Scalar:
+    """The natural logarithm."""
+    subnormal = b.compare("olt", x, b.like(x, 2.0**-1022))
+    scaled = b.select(subnormal, b.mul(x, b.like(x, 2.0**54)), x)
+    bits = b.convert("bitcast", scaled, "i64")
+    offset = b.like(bits, 0x3FE6A09E667F3BCD)  # the mantissa in [sqrt(1/2), sqrt(2))
+    moved = b.sub(bits, offset)
+    exponent = b.binary("ashr", moved, b.like(bits, 52))
+    mantissa = b.add(b.binary("and", moved, b.like(bits, (1 << 52) - 1)), offset)
+    f = b.sub(b.convert("bitcast", mantissa, "double"), b.like(x, 1.0))
+    # Through i32, which vectorises everywhere.
+    e = b.convert("sitofp", b.convert("trunc", exponent, "i32"), "double")
+    e = b.sub(e, b.select(subnormal, b.like(x, 54.0), b.like(x, 0.0)))
+    s = b.div(f, b.add(f, b.like(x, 2.0)))
+    z = b.mul(s, s)
+    rest = b.mul(z, polynomial(b, z, _ARTANH))
+    half = b.mul(b.mul(f, b.like(x, 0.5)), f)
+    # f - f**2 / 2 is the bulk of log(1 + f); the rest is added to its small part.
+    small = b.fma(s, b.add(half, rest), b.mul(e, b.like(x, _LOG2_LOW)))
+    out = b.fma(e, b.like(x, _LOG2_HIGH), b.sub(f, b.sub(half, small)))
+    return log_edges(b, x, x, out)
+
+
+def _sine_of(b: Builder, x: Scalar, shift: int) -> Scalar:
+    """sin(x + shift * pi / 2); large angles are left to the C library."""
+    if b.exact:
+        return b.call("cos" if shift else "sin", "double", x)
+    b.doubts.append(b.compare("uge", absolute(b, x), b.like(x, _FIRST_LARGE)))
+    n = b.intrinsic("rint", b.mul(x, b.like(x, 2 / math.pi)))
+    r = x
+    for part in _QUARTER:
+        r = b.intrinsic("fma", n, b.like(x, -part), r)
+    turns = b.add(b.convert("fptosi", b.select(_is_small(b, n), n, b.like(n, 0.0)), "i32"),
+                  b.number("i32", shift))  # fmt: skip
+    square = b.mul(r, r)
+    sine = b.fma(b.mul(square, r), polynomial(b, square, _SIN), r)
+    cosine = b.fma(square, polynomial(b, square, _COS), b.like(r, 1.0))
+    odd = b.compare("ne", b.binary("and", turns, b.like(turns, 1)), b.like(turns, 0))
+    out = b.select(odd, cosine, sine)
+    down = b.compare("ne", b.binary("and", turns, b.like(turns, 2)), b.like(turns, 0))
+    out = b.select(down, b.neg(out), out)
+    if shift:
+        return out
+    return b.select(b.compare("oeq", x, b.like(x, 0.0)), x, out)  # keeps the sign of zero
+
+
+def _is_small(b: Builder, n: Scalar) -> Scalar:
+    """Converting others to i32 would not be defined; they are in doubt anyway."""
+    return b.compare("olt", absolute(b, n), b.like(n, 2.0**30))
+
+
+def sin(b: Builder, x: Scalar) -> Scalar:
+    """The sine."""
+    return _sine_of(b, x, 0)
+
+
+def cos(b: Builder, x: Scalar) -> Scalar:
+    """The cosine."""
+    return _sine_of(b, x, 1)
