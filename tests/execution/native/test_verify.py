@@ -122,3 +122,36 @@ def test_random_graphs_agree(first: int) -> None:
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert fuzz.main(["--graphs", "2", "--seed", "100"]) == 0
     assert capsys.readouterr().out == "2 graphs, 0 disagreements\n"
+
+
+def test_stacks_that_are_handed_on_are_compared_by_their_elements(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tf.config, "execution", "verify")
+
+    @tf.function
+    def loop(x: Any) -> Any:
+        for i in tf.range(3):
+            x = tf.cond(i > 1, lambda x=x: tf.sin(x), lambda x=x: x * x)
+        return x
+
+    x = tf.constant([0.5, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = loop(x)
+    assert tape.gradient(y, x).shape == (2,)
+
+
+def test_what_acts_outside_happens_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tf.config, "execution", "verify")
+    calls = []
+
+    @tf.function
+    def count(x: Any) -> Any:
+        return tf.numpy_function(lambda v: calls.append(1) or v + 1, [x], tf.float32) * 2.0
+
+    assert count(tf.constant(1.0)) == 4.0
+    assert len(calls) == 1
+    iterator = iter(tf.data.Dataset.range(5))
+    advance = tf.function(lambda: next(iterator) * 10)
+    assert [int(advance()) for _ in range(3)] == [0, 10, 20]

@@ -181,7 +181,7 @@ def _levels(graph: Graph, native: set[int]) -> dict[int, int]:
             before.append(last_callback)
         if node.effects.host_io and last_io is not None:
             before.append(last_io)
-        if _calls_back(node):
+        if calls_back(node):
             before += [n for nodes in last_touch.values() for n in nodes]
         # What random streams give comes before everything else if nothing stands before it.
         turn = -1 if node.op.name in STREAM_OPS else parity
@@ -197,7 +197,7 @@ def _levels(graph: Graph, native: set[int]) -> dict[int, int]:
             last_touch[id(tensor)] = [node]
         if node.effects.host_io:
             last_io = node
-        if _calls_back(node):
+        if calls_back(node):
             last_callback = node
         if parity and (last_host is None or turn > level[id(last_host)]):
             last_host = node
@@ -206,7 +206,7 @@ def _levels(graph: Graph, native: set[int]) -> dict[int, int]:
     return level
 
 
-def _calls_back(node: Node) -> bool:
+def calls_back(node: Node) -> bool:
     """Whether a node may run code that uses variables its effects do not name."""
     return node.effects.host_io and node.op.name not in _SELF_CONTAINED
 

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from weft.core.cells import VariableCell
+from weft.core.stack import Stack
 from weft.execution import reference
 from weft.execution.native.compile import compile_graph, types_of
+from weft.execution.native.segments import calls_back
 from weft.execution.native.specialize import specialize
 from weft.execution.native.values import NotCompilableError
 from weft.graph.ir import Graph, Node
@@ -27,7 +29,13 @@ class TierDifferenceError(AssertionError):
 
 
 def check(graph: Graph, values: Sequence[Any]) -> bool:
-    """Runs both on copies; False if the graph cannot be compiled. Raises where they differ."""
+    """Runs both on copies; False if the graph cannot be compiled. Raises where they differ.
+
+    Nor is a graph compared that acts outside, which must not happen twice: Python callbacks,
+    iterators that are advanced, generators.
+    """
+    if _acts_outside(graph, values):
+        return False
     try:
         special = specialize(graph, *types_of(graph, values))
         compiled = compile_graph(graph, values, whole=False)
@@ -44,6 +52,15 @@ def check(graph: Graph, values: Sequence[Any]) -> bool:
             f"{graph.name}: {found or f'every node agrees alone, together they differ: {problem}'}"
         )
     return True
+
+
+def _acts_outside(graph: Graph, values: Sequence[Any]) -> bool:
+    """Whether running a graph changes anything but variables, or asks somebody outside."""
+    held = dict(zip(map(id, graph.all_inputs), values, strict=True))
+    written = [held.get(id(t)) for t in graph.effects.writes]
+    if any(not isinstance(value, VariableCell) for value in written):
+        return True
+    return any(calls_back(node) for node in graph.nodes)
 
 
 def first_difference(graph: Graph, values: Sequence[Any]) -> str | None:
@@ -107,10 +124,25 @@ def _roughest(graph: Graph) -> float:
 
 def _difference(got: Sequence[Any], wanted: Sequence[Any], tolerance: float) -> str | None:
     for i, (a, b) in enumerate(zip(got, wanted, strict=True)):
-        problem = _array_difference(np.asarray(a), np.asarray(b), tolerance)
+        if isinstance(a, Stack) and isinstance(b, Stack):
+            problem = _stack_difference(a, b, tolerance)
+        else:
+            problem = _array_difference(np.asarray(a), np.asarray(b), tolerance)
         if problem is not None:
             return f"output {i}: {problem}"
     return None
+
+
+def _stack_difference(got: Stack, wanted: Stack, tolerance: float) -> str | None:
+    """Element by element; elements may be stacks themselves."""
+    if got.length != wanted.length or list(got.written()) != list(wanted.written()):
+        return f"native {got}, reference {wanted}"
+    rows = [[_element(s.read(i)) for i in s.written()] for s in (got, wanted)]
+    return _difference(rows[0], rows[1], tolerance)
+
+
+def _element(row: Any) -> Any:
+    return row.item() if row.dtype == object else row
 
 
 def _array_difference(got: Any, wanted: Any, tolerance: float) -> str | None:
