@@ -26,7 +26,7 @@ _TRIALS = 5
 _MOST_REASONS = 3  # that are listed
 # Compiling takes about this long, and is begun when NumPy has spent as much: a program that ends
 # right afterwards has then lost no more than it would have gained had it gone on as long again.
-_SECONDS_PER_GRAPH, _SECONDS_PER_NODE = 0.04, 0.0005
+_SECONDS_PER_GRAPH, _SECONDS_PER_NODE = 0.05, 0.001
 _DETERMINISTIC_CALL = 10
 
 _log = logging.getLogger("weft")

@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 
 from weft.execution.native import cache, outside
 
-_GENERATION = 1  # changes when the same text has to be compiled in another way
+_GENERATION = 2  # changes when the same text has to be compiled in another way
 
 # LLVM is used by one thread at a time; objects of llvmlite must not die while another uses it.
 lock = threading.RLock()
@@ -78,7 +78,7 @@ def optimized(text: str) -> Any:
     machine = _machine()
     module = llvm.parse_assembly(text)
     module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = True
     options.slp_vectorization = True
     builder = llvm.create_pass_builder(machine, options)
