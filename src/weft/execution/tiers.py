@@ -161,16 +161,18 @@ class TieredPlan:
     # --- with native code --------------------------------------------------------------------
 
     def _on_trial(self, *values: Any) -> Any:
-        """The first native calls are timed: the faster tier is kept."""
+        """The first calls are timed, in turns on both tiers: the faster one is kept."""
+        trials = self._trials
+        is_native = len(trials) % 2 == 0
         started = time.perf_counter()
-        out = self._native(*values)
-        self._trials.append(time.perf_counter() - started)
-        if len(self._trials) >= _TRIALS:
-            if min(self._trials) > self._best:
+        out = self._native(*values) if is_native else self.numpy(*values)
+        trials.append(time.perf_counter() - started)
+        if len(trials) >= 2 * _TRIALS:
+            native, numpy = min(trials[::2]), min(trials[1::2])
+            if native > numpy:
                 self.run, self.tier = self.numpy, "numpy"
                 self.left_out = (
-                    f"NumPy is faster: {self._best * 1e6:.1f} us against "
-                    f"{min(self._trials) * 1e6:.1f} us"
+                    f"NumPy is faster: {numpy * 1e6:.1f} us against {native * 1e6:.1f} us"
                 )
             else:
                 self.run = self._native
