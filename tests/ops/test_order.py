@@ -205,3 +205,14 @@ def test_few_of_many_elements_are_found_as_sorting_would(shape: tuple[int, ...])
         x.size // x.shape[-1]
     )
     assert (tf.argmax(x, -1) == np.argmax(np.nan_to_num(x, nan=-1), -1)).numpy().all()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_nan_is_not_found_in_many_elements_either(axis: int) -> None:
+    x = np.random.default_rng(3).normal(size=(170, 130)).astype(np.float32)
+    x[5, 7], x[9], x[:, 3] = np.nan, np.nan, np.nan
+    for function, worst in ((tf.argmax, -np.inf), (tf.argmin, np.inf)):
+        plain = np.where(np.isnan(x), worst, x)
+        wanted = (np.argmax if function is tf.argmax else np.argmin)(plain, axis)
+        np.testing.assert_array_equal(function(x, axis), wanted)
+        np.testing.assert_array_equal(function(x.T, 1 - axis), wanted)

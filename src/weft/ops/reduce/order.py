@@ -25,7 +25,10 @@ _MANY = 1 << 14
 
 def _holds_nan(xp: Any, x: Array, found: Array, axis: int) -> bool:
     """Whether one of the elements that were found is NaN; for few it is quicker to look at all."""
-    if x.size > _MANY:
+    if x.size > _MANY and axis == x.ndim - 1 and x.flags.c_contiguous:
+        places = xp.reshape(found, (-1,)) + xp.arange(found.size) * x.shape[-1]
+        x = xp.reshape(x, (-1,))[places]
+    elif x.size > _MANY:
         x = xp.take_along_axis(x, xp.expand_dims(found, axis), axis)
     return bool(xp.isnan(xp.max(x)))
 
