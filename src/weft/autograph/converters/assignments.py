@@ -25,6 +25,7 @@ import ast
 import copy
 
 from weft.autograph.pyct.naming import Namer
+from weft.autograph.pyct.one_scope import OneScope
 from weft.autograph.pyct.templates import replace
 
 
@@ -66,26 +67,10 @@ def _may_not_run(node: ast.AST) -> bool:
     )
 
 
-class _Assignments(ast.NodeTransformer):
+class _Assignments(OneScope, ast.NodeTransformer):
     def __init__(self, namer: Namer, declared: frozenset[str] = frozenset()) -> None:
         self._namer = namer
         self._declared = declared  # names of other scopes
-
-    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        out: list[ast.stmt] = []
-        for statement in statements:
-            made = self.visit(statement)
-            out.extend(made if isinstance(made, list) else [made])
-        return out
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        return node  # converted on its own
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
-        return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | list[ast.stmt]:
         if node.value is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from weft.autograph.pyct.one_scope import OneScope
 from weft.autograph.pyct.symbols import writes
 from weft.autograph.pyct.templates import replace
 
@@ -28,25 +29,9 @@ def transform(function: ast.FunctionDef) -> None:
     function.body = _Appends(assigned).block(function.body)
 
 
-class _Appends(ast.NodeTransformer):
+class _Appends(OneScope, ast.NodeTransformer):
     def __init__(self, local: set[str]) -> None:
         self._local = local
-
-    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        out: list[ast.stmt] = []
-        for statement in statements:
-            made = self.visit(statement)
-            out.extend(made if isinstance(made, list) else [made])
-        return out
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        return node  # converted on its own
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
-        return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
         call = self._change(node.value)
