@@ -193,3 +193,20 @@ def test_nothing_to_compile_is_no_error() -> None:
     assert function(tf.constant("a")).numpy() == b"A"
     assert plan_of(function, tf.constant("a")).tier == "numpy"
     assert "not compiled" in account(function)
+
+
+def test_an_assertion_comes_before_what_would_fail_behind_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tf.config, "execution", "native")
+
+    @tf.function
+    def pick(x: Any, i: Any) -> Any:
+        y = tf.sin(x) * 2.0
+        tf.debugging.assert_less(i, 3, message="only three of them")
+        return tf.gather(y, i) + 1.0
+
+    x = tf.constant([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(pick(x, tf.constant(2)), np.sin(3.0) * 2 + 1, rtol=1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="only three of them"):
+        pick(x, tf.constant(3))

@@ -22,8 +22,10 @@ from weft.graph.ir import Graph, Node
 from weft.graph.rewrite import Rewriter, with_nested
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, define_op, each
 
+# What is there to raise, with a text of its own.
+_GUARDS = frozenset({"Assert", "CheckNumerics"})
 # Effects on the world that depend on nothing but the inputs.
-_SELF_CONTAINED = frozenset({"Assert", "CheckNumerics", "PrintV2", "Timestamp", "WriteSummary"})
+_SELF_CONTAINED = _GUARDS | {"PrintV2", "Timestamp", "WriteSummary"}
 # Taking the next state of a random stream, or setting it: quick, and nothing for machine code.
 STREAM_OPS = frozenset({"RngReadAndSkip", "RngRead", "RngWrite"})
 LEAST_NODES = 2  # that compute something: less is not worth a segment
@@ -60,8 +62,8 @@ class Splitter:
 
     def split(self, graph: Graph, variables: Variables) -> Graph:
         """The graph with segments in place of the nodes that can be compiled."""
-        native = self._native_nodes(graph, variables)
-        levels = _levels(graph, native)
+        native, checked = self._native_nodes(graph, variables)
+        levels = _levels(graph, native, checked)
         rewriter = Rewriter(graph)
         for node in graph.nodes:
             if node.op.name == "Const":
@@ -88,26 +90,31 @@ class Splitter:
 
     # --- what can be compiled --------------------------------------------------------------------
 
-    def _native_nodes(self, graph: Graph, variables: Variables) -> set[int]:
-        """Lowers every node on trial."""
+    def _native_nodes(self, graph: Graph, variables: Variables) -> tuple[set[int], set[int]]:
+        """Lowers every node on trial: those that can be compiled, and which of them may fail."""
         lowering = Lowering(Program())
         values: dict[int, Any] = {}
         for tensor in graph.all_inputs:
             values[id(tensor)] = _stand_in(lowering, tensor, variables.get(id(tensor)))
         native: set[int] = set()
+        checked: set[int] = set()
+        checks = lowering.program.checks
         for node in graph.nodes:
             if node.op.name == "Placeholder":
                 continue
+            before = len(checks)
             try:
                 results = self._try(lowering, node, values)
                 native.add(id(node))
+                if len(checks) > before:
+                    checked.add(id(node))
             except NotCompilableError as reason:
                 self.left_out.setdefault(node.op.name, str(reason))
                 lowering.has_written = False
                 results = [_stand_in(lowering, out, None) for out in node.outputs]
             for tensor, value in zip(node.outputs, results, strict=True):
                 values[id(tensor)] = value
-        return native
+        return native, checked
 
     def _try(self, lowering: Lowering, node: Node, values: dict[int, Any]) -> list[Any]:
         inputs = [values[id(x)] for x in node.inputs]
@@ -154,13 +161,14 @@ def _stand_in(lowering: Lowering, tensor: SymbolicTensor, variable: TensorSpec |
     return stored if variable is None else Cell(stored, tensor.node.name)
 
 
-def _levels(graph: Graph, native: set[int]) -> dict[int, int]:
+def _levels(graph: Graph, native: set[int], checked: set[int]) -> dict[int, int]:
     """The turn of each node: even turns are native, odd ones are NumPy's."""
     level: dict[int, int] = {}
     made_by: dict[int, Node] = {}
     last_touch: dict[int, list[Node]] = {}  # resource -> nodes since and with the last write
     last_io: Node | None = None
     last_callback: Node | None = None
+    last_guard: Node | None = None  # what says better what is wrong than a check behind it
     # Of the highest turns: NumPy's nodes may raise, and then what was written is what stands above.
     last_host: Node | None = None
     last_write: Node | None = None
@@ -177,6 +185,8 @@ def _levels(graph: Graph, native: set[int]) -> dict[int, int]:
             before.append(last_host)
         if parity and last_write is not None:
             before.append(last_write)
+        if id(node) in checked and last_guard is not None:
+            before.append(last_guard)
         if node.effects.reads and last_callback is not None:
             before.append(last_callback)
         if node.effects.host_io and last_io is not None:
@@ -199,6 +209,8 @@ def _levels(graph: Graph, native: set[int]) -> dict[int, int]:
             last_io = node
         if calls_back(node):
             last_callback = node
+        if node.op.name in _GUARDS:
+            last_guard = node
         if parity and (last_host is None or turn > level[id(last_host)]):
             last_host = node
         if node.effects.writes and (last_write is None or turn > level[id(last_write)]):
