@@ -214,3 +214,11 @@ def test_ranges(dtype: str) -> None:
     )  # fmt: skip
     if t.is_floating:
         check(lambda x: [tf.range(0.1, 9000.0, 0.2, dtype=t)], np.float32(1.0))
+
+
+def test_bools_that_are_scattered_to_one_place_are_joined() -> None:
+    def function(flags: Any) -> Any:
+        return tf.scatter_nd([[0], [0], [2]], flags, [4])
+
+    for flags in ([True, True, False], [False, True, True], [False, False, False]):
+        check(function, np.array(flags))

@@ -35,6 +35,11 @@ from weft.execution.native.values import (
 SCRATCH_SLOT = 0  # of the table
 _WIDE_FROM, _WIDE_COST = 512, 10  # iterations of the innermost loop, and their cost
 
+_OF_BOOLS = {
+    "add": "logical_or", "maximum": "logical_or", "multiply": "logical_and",
+    "minimum": "logical_and",
+}  # fmt: skip
+
 
 class NestWriter:
     """Emits the elements of values inside the loops of one nest."""
@@ -227,6 +232,8 @@ class NestWriter:
         return Scalar(out, kind, depth)
 
     def _combination(self, name: str, t: DType, kind: str, x: str, y: str) -> str:
+        if t.is_bool:  # of which NumPy's sum is true if one is, and the product if all are
+            name = _OF_BOOLS.get(name, name)
         if name in ("maximum", "minimum"):
             if kind in ("float", "double"):
                 function = f"llvm.{name}.{'f32' if kind == 'float' else 'f64'}"
