@@ -284,3 +284,53 @@ def test_stacks_are_values(program: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     for _ in range(2):
         for got, value in zip(native(tf.constant(X)), wanted, strict=True):
             np.testing.assert_array_equal(got, value)
+
+
+# --- arrays whose length follows from the number of iterations -----------------------------------
+
+
+def _running_sums(x: Any) -> Any:
+    sums = tf.TensorArray(x.dtype, size=0, dynamic_size=True)
+    total = tf.zeros([3], x.dtype)
+    for i in tf.range(tf.shape(x)[0]):
+        total += x[i]
+        sums = sums.write(i, total)
+    return sums.stack()
+
+
+def _pairs(x: Any) -> Any:
+    out = []
+    for row in x:
+        out.append(row)
+        out.append(row * 2.0)
+    return tf.stack(out)
+
+
+@pytest.mark.parametrize("program", [_running_sums, _pairs], ids=lambda f: f.__name__.strip("_"))
+def test_lengths_that_follow_from_the_iterations(program: Any) -> None:
+    for rows in (4, 1):
+        check_program(program, X[:rows])
+
+
+def _further_on(x: Any) -> Any:
+    items = tf.TensorArray(tf.float32, size=2, dynamic_size=True)
+    for i in tf.range(3):
+        items = items.write(i + 1, x[i])
+    return items.stack()
+
+
+def _beyond_what_is_reserved(x: Any) -> Any:
+    items = tf.TensorArray(tf.float32, size=2, dynamic_size=True)
+    for i in tf.range(4):
+        items = items.write(i, x[i])
+    return items.stack()
+
+
+@pytest.mark.parametrize("program", [_further_on, _beyond_what_is_reserved])
+def test_lengths_that_are_not_seen_are_left_to_numpy(
+    program: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tf.config, "execution", "numpy")
+    wanted = tf.function(program)(tf.constant(X))
+    monkeypatch.setattr(tf.config, "execution", "native")
+    np.testing.assert_array_equal(tf.function(program)(tf.constant(X)), wanted)

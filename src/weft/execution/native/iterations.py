@@ -1,13 +1,24 @@
-"""How often a loop runs, where that can be seen: lists grown in it then have a known length."""
+"""How often a loop runs, where that can be seen: what grows in it then has a known length."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from weft.core.tensor import SymbolicTensor
 from weft.graph.ir import Node
 
 
-def iterations(node: Node, inputs: tuple[SymbolicTensor, ...]) -> int | None:
-    """The iterations of a While that does nothing but count from one constant to another.
+class Count(NamedTuple):
+    """A loop variable that counts."""
+
+    position: int  # among the loop variables
+    start: int
+    by: int
+    times: int  # how often the loop runs
+
+
+def count_of(node: Node, inputs: tuple[SymbolicTensor, ...]) -> Count | None:
+    """The counter of a While that does nothing but count from one constant to another.
 
     `inputs` are what it is given; None if it is not like that.
     """
@@ -28,7 +39,7 @@ def iterations(node: Node, inputs: tuple[SymbolicTensor, ...]) -> int | None:
     start, end, by = [_constant(x) for x in (inputs[counter], limit, step.inputs[1])]
     if start is None or end is None or by is None or by < 1:
         return None
-    return len(range(start, end, by))
+    return Count(counter, start, by, len(range(start, end, by)))
 
 
 def _constant(x: SymbolicTensor) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 from weft.core.specs import TensorSpec
 from weft.core.tensor import SymbolicTensor
 from weft.errors import OpError
-from weft.execution.native.iterations import iterations
+from weft.execution.native.iterations import count_of
 from weft.execution.native.pace import breathe
 from weft.execution.native.values import NotCompilableError
 from weft.graph.ir import Graph, Node, infer
@@ -19,8 +19,8 @@ from weft.ops.control.loop import LOOP_NAMES
 _LOOSENED = 4  # how often the sizes of loop variables are loosened before giving up
 _ROUNDS = 4  # how often folded constants may tell further sizes
 
-# What else is known of tensors, by id: the facts of stacks that keep their length, and the types
-# of what variables hold.
+# What else is known of tensors, by id: the lengths of stacks, the types of what variables hold, and
+# what a loop counts in its first iteration.
 Fact = int | TensorSpec | None
 Facts = dict[int, Fact]
 
@@ -119,8 +119,12 @@ def _length(node: Node, facts: Facts) -> Fact:
     if name == "TensorListFromTensor":
         dims = node.inputs[0].spec.dims
         return dims[0] if dims and isinstance(dims[0], int) else None
-    if name == "TensorListSetItem" and not node.attrs["grow"]:
-        return facts.get(id(node.inputs[0]))
+    if name == "TensorListSetItem":
+        before, index = [facts.get(id(x)) for x in node.inputs[:2]]
+        if not node.attrs["grow"]:
+            return before
+        # At its end, as a loop does that writes at the number of its iteration.
+        return before + 1 if isinstance(before, int) and before == index else None
     if name == "TensorListPushBack":
         before = facts.get(id(node.inputs[0]))
         return before + 1 if isinstance(before, int) else None
@@ -173,7 +177,9 @@ def _loop_attrs(
     """A loop may change sizes: then those of the body's results are what is known of them."""
     n = len(node.outputs)
     specs, facts = list(given), list(stacks)
-    times = iterations(node, inputs)
+    count = count_of(node, inputs)
+    if count is not None and count.by == 1:
+        facts[count.position] = count.start
     grown: list[Fact] = [None] * n
     for _ in range(_LOOSENED):
         body, after = _retraced(node.attrs["body"], specs, facts)
@@ -183,9 +189,9 @@ def _loop_attrs(
             condition, _ = _retraced(node.attrs["cond"], specs, facts)
             known = [b if a is None else a for a, b in zip(grown, after, strict=True)]
             return {**node.attrs, "body": body, "cond": condition}, known
-        if times is not None:
+        if count is not None:
             grown = [
-                a + times * (b - a)
+                a + count.times * (b - a)
                 if g is None and isinstance(a, int) and isinstance(b, int)
                 else g
                 for g, a, b in zip(grown, facts[:n], after, strict=True)
