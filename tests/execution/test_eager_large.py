@@ -77,11 +77,25 @@ def test_small_arrays_strided_arrays_and_views_are_numpys(monkeypatch: pytest.Mo
     tf.reshape(x, [-1])
     tf.transpose(x)
     assert not any(plans().values())
-    tf.transpose(x) + tf.transpose(x)
+    x[::2] + x[1::2]
     x[:5] + x[:5]
     assert "AddV2" not in plans()
     tf.matmul(x, x, transpose_b=True)
     assert plans()["MatMul"] is None
+
+
+def test_transposed_views_are_not_copied_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = tf.constant(RNG.normal(size=(50, 40, 45)).astype(np.float32))
+    y = tf.constant(RNG.normal(size=(45, 40, 50)).astype(np.float32))
+    monkeypatch.setattr(tf.config, "execution", "native")
+    np.testing.assert_array_equal(tf.transpose(x) - y, x.numpy().T - y.numpy())
+    np.testing.assert_array_equal(y - tf.transpose(x), y.numpy() - x.numpy().T)
+    got = tf.reduce_max(tf.transpose(x), axis=0)
+    np.testing.assert_array_equal(got, x.numpy().T.max(0))
+    tiers = {name: plan.tier for name, plan in plans().items() if plan is not None}
+    assert tiers == {"Sub": "native", "Max": "native"}
+    with pytest.raises(ValueError, match="cannot be broadcast together"):
+        tf.transpose(x) - x
 
 
 def test_errors_are_those_of_the_op(monkeypatch: pytest.MonkeyPatch) -> None:

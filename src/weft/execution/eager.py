@@ -20,41 +20,59 @@ from weft.core.specs import TensorSpec
 from weft.errors import OpError
 from weft.execution.tiers import TieredPlan
 from weft.graph.ir import Graph, infer
+from weft.ops.array.shape import transpose_op
 from weft.ops.dispatch import run_kernel
 from weft.ops.registry import STRUCTURED, Op
 
 _MOST_PLANS = 256
+_REVERSED: dict[str, Any] = {"perm": None}
 
 _plans: dict[Any, TieredPlan | None] = {}
 
 
 def run_large(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     """Runs an op on arrays of which at least one is large."""
-    plan = None
+    plan = turned = None
     # With determinism asked for, the tier must not depend on what else the program has computed.
     if config.execution != "numpy" and not config.flags.deterministic:
-        plan = _plan_for(op, values, attrs)
-    if plan is None:
+        turned = _turned(values)
+    if turned is not None:
+        plan = _plan_for(op, values, attrs, turned)
+    if plan is None or turned is None:
         return run_kernel(op, values, attrs)
-    outputs = plan.run(*values)
+    outputs = plan.run(*[v.T if t else v for v, t in zip(values, turned, strict=True)])
     return outputs[0] if op.outputs == 1 else outputs
 
 
-def _plan_for(op: Op, values: list[Any], attrs: dict[str, Any]) -> TieredPlan | None:
-    """The plan for arrays of such types, None if there is nothing to gain."""
+def _turned(values: list[Any]) -> tuple[bool, ...] | None:
+    """Which arrays are transposed views of contiguous ones.
+
+    None if there are others: resources and such, and strided arrays, which would have to be copied.
+    """
+    turned = []
     for value in values:
-        # Not for resources and other objects; strided arrays would have to be copied.
-        if type(value) is not np.ndarray or not value.flags.c_contiguous:
+        if type(value) is not np.ndarray:
             return None
+        flags = value.flags
+        if not flags.c_contiguous and not flags.f_contiguous:
+            return None
+        turned.append(not flags.c_contiguous)
+    return tuple(turned)
+
+
+def _plan_for(
+    op: Op, values: list[Any], attrs: dict[str, Any], turned: tuple[bool, ...]
+) -> TieredPlan | None:
+    """The plan for arrays of such types, None if there is nothing to gain."""
     try:
-        key = (op, *attrs.items(), *[(value.dtype, value.ndim) for value in values])
+        key = (op, *attrs.items(), *[(value.dtype, value.ndim) for value in values], turned)
         return _plans[key]
     except KeyError:
         if len(_plans) >= _MOST_PLANS:
             return None
     except TypeError:  # an attribute that cannot be a key
         return None
-    plan = _plans[key] = _new_plan(op, values, attrs) if _has_loops(op) else None
+    plan = _plans[key] = _new_plan(op, values, attrs, turned) if _has_loops(op) else None
     return plan
 
 
@@ -69,22 +87,33 @@ def _has_loops(op: Op) -> bool:
     return not any(arg.is_shape for arg in op.args)
 
 
-def _new_plan(op: Op, values: list[Any], attrs: dict[str, Any]) -> TieredPlan | None:
+def _new_plan(
+    op: Op, values: list[Any], attrs: dict[str, Any], turned: tuple[bool, ...]
+) -> TieredPlan | None:
+    """A graph of the op, in which transposed views are transposed again."""
     graph = Graph(op.name)
+    location = user_location()
     inputs = []
-    for i, value in enumerate(values):
+    for i, (value, is_turned) in enumerate(zip(values, turned, strict=True)):
         dims = tuple([Dim() for _ in value.shape])
-        spec = TensorSpec.of(dtypes.from_numpy(value.dtype), dims)
-        inputs.append(graph.add_input(spec, f"input_{i}"))
+        given = graph.add_input(TensorSpec.of(dtypes.from_numpy(value.dtype), dims), f"input_{i}")
+        if is_turned:
+            node = graph.add_node(
+                transpose_op, (given,), _REVERSED, infer(transpose_op, (given,), _REVERSED),
+                "transpose", location,
+            )  # fmt: skip
+            given = node.outputs[0]
+        inputs.append(given)
     try:
         specs = infer(op, tuple(inputs), attrs)
     except (OpError, TypeError, ValueError):  # the kernel says what is wrong with the inputs
         return None
-    node = graph.add_node(op, tuple(inputs), attrs, specs, op.name, user_location())
+    node = graph.add_node(op, tuple(inputs), attrs, specs, op.name, location)
     graph.outputs = list(node.outputs)
 
-    def kernel(*values: Any) -> Any:
-        out = run_kernel(op, list(values), attrs)
+    def kernel(*given: Any) -> Any:
+        arrays = [v.T if t else v for v, t in zip(given, turned, strict=True)]
+        out = run_kernel(op, arrays, attrs)
         return (out,) if op.outputs == 1 else out
 
     return TieredPlan(graph, kernel)
