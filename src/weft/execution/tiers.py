@@ -22,7 +22,8 @@ from weft.graph.passes import optimize
 from weft.graph.passes.forget import forget_gradients
 
 _MOST_SHAPES = 4  # native versions of one graph
-_TRIALS = 5
+# Calls on each tier: at least so many, and for short ones more, as something else may have run.
+_TRIALS, _MOST_TRIALS, _TRIAL_SECONDS = 5, 50, 0.03
 _WORTH_CHANGING = 0.9  # machine code has to be a tenth faster: closer than that is chance
 _MOST_REASONS = 3  # that are listed
 # Compiling takes about this long, and is begun when NumPy has spent as much: a program that ends
@@ -168,7 +169,7 @@ class TieredPlan:
         started = time.perf_counter()
         out = self._native(*values) if is_native else self.numpy(*values)
         trials.append(time.perf_counter() - started)
-        if len(trials) >= 2 * _TRIALS:
+        if _is_decided(trials):
             native, numpy = min(trials[::2]), min(trials[1::2])
             if native > _WORTH_CHANGING * numpy:
                 self.run, self.tier = self.numpy, "numpy"
@@ -252,6 +253,13 @@ class TieredPlan:
     def wait(self) -> None:
         """Until what was begun in the background is finished."""
         worker.wait()
+
+
+def _is_decided(trials: list[float]) -> bool:
+    """Whether enough calls were timed, the same number on both tiers."""
+    if len(trials) % 2 or len(trials) < 2 * _TRIALS:
+        return False
+    return len(trials) >= 2 * _MOST_TRIALS or sum(trials) > _TRIAL_SECONDS
 
 
 class _Kind:
