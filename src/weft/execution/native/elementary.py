@@ -11,8 +11,9 @@ import functools
 import math
 from collections.abc import Callable
 
-from weft.execution.native import elementary64
+from weft.execution.native import elementary64, exponentials
 from weft.execution.native.builder import Builder, Scalar
+from weft.execution.native.exponentials import exp as exp, expm1 as expm1
 from weft.execution.native.polynomials import (
     absolute,
     clamped,
@@ -22,10 +23,6 @@ from weft.execution.native.polynomials import (
     with_sign_of,
 )
 
-_EXP = (
-    0.49999993451472624, 0.16666520687563122, 0.04166838740854251, 0.00836871003530406,
-    0.0013814611001225004,
-)  # fmt: skip
 _LOG = (
     0.33333312602802806, -0.25000009603653567, 0.2000211873220393, -0.1666799566712413,
     0.14219550908253675, -0.12405591416743003, 0.11888174597719527, -0.11675641304920642,
@@ -70,56 +67,6 @@ def _by_type(float32: Unary, float64: Unary) -> Unary:
         return (float64 if x.type == "double" else float32)(b, x)
 
     return function
-
-
-def _power_of_two(b: Builder, n: Scalar) -> Scalar:
-    """2**n for an integer n for which that is a normal float32."""
-    bits = b.binary("shl", b.add(n, b.like(n, 127)), b.like(n, 23))
-    return b.convert("bitcast", bits, "float")
-
-
-# --- exponential ----------------------------------------------------------------------------
-
-
-def _reduced_exp(b: Builder, x: Scalar, times: float = 1.0) -> tuple[Scalar, Scalar]:
-    """exp(r) - 1 and the integer n with `times` x = r + n log 2, for x not too far out of range.
-
-    `times` is a power of two, and costs nothing: the multiple is needed only behind n.
-    """
-    # Adding 1.5 * 2**23 rounds to an integer and leaves it in the low bits: quicker than rint.
-    magic = b.like(x, 12582912.0)
-    shifted = b.fma(x, b.like(x, times * math.log2(math.e)), magic)
-    n = b.sub(shifted, magic)
-    r = b.fma(n, b.like(x, -0.693359375), x if times == 1.0 else b.mul(x, b.like(x, times)))
-    r = b.fma(n, b.like(x, 2.12194440e-4), r)
-    bits = b.convert("bitcast", shifted, "i32")
-    grown = b.fma(b.mul(r, r), polynomial(b, r, _EXP), r)
-    return grown, b.sub(bits, b.like(bits, 0x4B400000))
-
-
-def _exp(b: Builder, x: Scalar) -> Scalar:
-    grown, n = _reduced_exp(b, clamped(b, x, -104.0, 89.0))
-    # In two steps: 2**128 and 2**-150 are no floats.
-    half = b.binary("ashr", n, b.like(n, 1))
-    out = b.mul(b.add(grown, b.like(x, 1.0)), _power_of_two(b, half))
-    return if_nan(b, x, b.mul(out, _power_of_two(b, b.sub(n, half))))
-
-
-def _expm1(b: Builder, x: Scalar) -> Scalar:
-    grown, n = _reduced_exp(b, clamped(b, x, -30.0, 89.0))
-    half = b.binary("ashr", n, b.like(n, 1))
-    first, second = _power_of_two(b, half), _power_of_two(b, b.sub(n, half))
-    # 2**n (grown + 1) - 1, with 2**n in two factors and nothing lost for small x.
-    small = b.fma(grown, b.mul(first, second), b.sub(b.mul(first, second), b.like(x, 1.0)))
-    large = b.mul(b.mul(b.add(grown, b.like(x, 1.0)), first), second)
-    out = b.select(b.compare("sgt", n, b.like(n, 60)), large, small)
-    # Zero keeps its sign.
-    out = b.select(b.compare("oeq", x, b.like(x, 0.0)), x, out)
-    return if_nan(b, x, out)
-
-
-exp = _by_type(_exp, elementary64.exp)
-expm1 = _by_type(_expm1, elementary64.expm1)
 
 
 # --- logarithm ------------------------------------------------------------------------------
@@ -171,8 +118,8 @@ def _tanh(b: Builder, x: Scalar) -> Scalar:
     # exp(2 |x|) + 1, where one power of two is enough.
     ten = b.like(x, 10.0)
     bounded = b.select(b.compare("olt", size, ten), size, ten)
-    grown, n = _reduced_exp(b, bounded, times=2.0)
-    one, scale = b.like(x, 1.0), _power_of_two(b, n)
+    grown, n = exponentials.reduced(b, bounded, times=2.0)
+    one, scale = b.like(x, 1.0), exponentials.power_of_two(b, n)
     total = b.fma(grown, scale, b.add(scale, one))
     large = b.sub(one, b.div(b.like(x, 2.0), total))
     # NaN is not large: it stays what it is.
@@ -205,7 +152,7 @@ def _erf(b: Builder, x: Scalar) -> Scalar:
     size = absolute(b, x)
     square = b.mul(x, x)
     small = b.mul(x, polynomial(b, square, _ERF_SMALL))
-    rest = _exp(b, polynomial(b, clamped(b, size, 0.0, 4.0), _LOG_ERFC))
+    rest = exp(b, polynomial(b, clamped(b, size, 0.0, 4.0), _LOG_ERFC))
     large = with_sign_of(b, b.sub(b.like(x, 1.0), rest), x)
     out = b.select(b.compare("olt", size, b.like(x, 0.92)), small, large)
     out = b.select(b.compare("olt", size, b.like(x, 4.0)), out, with_sign_of(b, b.like(x, 1.0), x))

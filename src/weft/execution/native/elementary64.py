@@ -1,4 +1,4 @@
-"""exp, log, tanh, sin and their kin for float64, as arithmetic that vectorises.
+"""log, tanh, sin and cos for float64, as arithmetic that vectorises.
 
 The same range reductions as for float32 (`elementary`); on the reduced ranges the series are short
 enough to be taken as they are. At most a few units in the last place everywhere.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from weft.execution.native import exponentials
 from weft.execution.native.builder import Builder, Scalar
 from weft.execution.native.polynomials import (
     absolute,
@@ -18,7 +19,6 @@ from weft.execution.native.polynomials import (
     with_sign_of,
 )
 
-_EXP = tuple(1 / math.factorial(k + 2) for k in range(12))
 _ARTANH = tuple(2 / (2 * k + 1) for k in range(1, 12))
 _SIN = tuple((-1) ** (k + 1) / math.factorial(2 * k + 3) for k in range(8))
 _COS = tuple((-1) ** (k + 1) / math.factorial(2 * k + 2) for k in range(9))
@@ -30,52 +30,11 @@ _QUARTER = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
 _FIRST_LARGE = 2.0**20  # angles from which three doubles are not enough
 
 
-def _power_of_two(b: Builder, n: Scalar) -> Scalar:
-    """2**n for an integer n for which that is a normal float64."""
-    bits = b.binary("shl", b.add(n, b.like(n, 1023)), b.like(n, 52))
-    return b.convert("bitcast", bits, "double")
-
-
-def _reduced_exp(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
-    """exp(r) - 1 and the integer n with x = r + n log 2."""
-    magic = b.like(x, 1.5 * 2.0**52)  # adding it rounds, and leaves the integer in the low bits
-    shifted = b.fma(x, b.like(x, math.log2(math.e)), magic)
-    n = b.sub(shifted, magic)
-    r = b.fma(n, b.like(x, -_LOG2_HIGH), x)
-    r = b.fma(n, b.like(x, -_LOG2_LOW), r)
-    bits = b.convert("bitcast", shifted, "i64")
-    grown = b.fma(b.mul(r, r), polynomial(b, r, _EXP), r)
-    return grown, b.sub(bits, b.like(bits, 0x4338000000000000))
-
-
-def exp(b: Builder, x: Scalar) -> Scalar:
-    """e**x."""
-    grown, n = _reduced_exp(b, clamped(b, x, -746.0, 710.0))
-    # In two steps: 2**1024 and 2**-1076 are no floats.
-    half = b.binary("ashr", n, b.like(n, 1))
-    out = b.mul(b.add(grown, b.like(x, 1.0)), _power_of_two(b, half))
-    return if_nan(b, x, b.mul(out, _power_of_two(b, b.sub(n, half))))
-
-
-def expm1(b: Builder, x: Scalar) -> Scalar:
-    """e**x - 1, nothing lost for small x."""
-    one = b.like(x, 1.0)
-    grown, n = _reduced_exp(b, clamped(b, x, -60.0, 710.0))
-    half = b.binary("ashr", n, b.like(n, 1))
-    first, second = _power_of_two(b, half), _power_of_two(b, b.sub(n, half))
-    whole = b.mul(first, second)
-    small = b.fma(grown, whole, b.sub(whole, one))
-    large = b.mul(b.mul(b.add(grown, one), first), second)
-    out = b.select(b.compare("sgt", n, b.like(n, 100)), large, small)
-    out = b.select(b.compare("oeq", x, b.like(x, 0.0)), x, out)  # zero keeps its sign
-    return if_nan(b, x, out)
-
-
 def tanh(b: Builder, x: Scalar) -> Scalar:
     """The hyperbolic tangent, t / (t + 2) with t = exp(2 |x|) - 1."""
     size = clamped(b, absolute(b, x), 0.0, 22.0)
-    grown, n = _reduced_exp(b, b.add(size, size))
-    scale = _power_of_two(b, n)
+    grown, n = exponentials.reduced(b, size, times=2.0)
+    scale = exponentials.power_of_two(b, n)
     t = b.fma(grown, scale, b.sub(scale, b.like(x, 1.0)))
     out = b.div(t, b.add(t, b.like(x, 2.0)))
     return if_nan(b, x, with_sign_of(b, out, x))
