@@ -110,8 +110,7 @@ def test_threads_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> No
     compiled, values = compile_native(convolve, x, w)
     assert compiled.translation.program.uses_pool
     (shared,) = compiled(*values)
-    monkeypatch.setattr("weft.execution.native.kernels.tiles._SHARED_FROM", 10**12)
-    monkeypatch.setattr("weft.execution.native.steps._SHARED_FROM", 10**12)
+    monkeypatch.setattr("weft.execution.native.pool.SHARED_FROM", 10**12)
     alone, values = compile_native(convolve, x, w)
     assert not alone.translation.program.uses_pool
     np.testing.assert_array_equal(alone(*values)[0], shared)

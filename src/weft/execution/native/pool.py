@@ -13,6 +13,8 @@ import os
 from weft import config
 from weft.execution.native import compiler
 
+SHARED_FROM = 60_000  # nanoseconds of work from which waking other threads pays
+
 # Enough for pthread_mutex_t (40 bytes) and pthread_cond_t (48 bytes) of the platforms LLVM
 # compiles for here; zeros are their initial state on Linux.
 _POOL = """

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
+from weft.execution.native import pool
 from weft.execution.native.builder import Module
 from weft.execution.native.memory import Buffer
 from weft.execution.native.nests import NestWriter
 from weft.execution.native.schedule import Assembly, Nest, Schedule, base_of
 from weft.execution.native.values import Elementwise, Reduced, Stored, Uniform, Value
 
-_SHARED_FROM = 60_000  # nanoseconds of work from which waking other threads pays
 _PIECE = 32_768  # elements
 _COPY_COST = 0.5  # nanoseconds to move an element
 
@@ -86,7 +86,7 @@ def plan_pieces(schedule: Schedule, at: int) -> None:
     """Decides whether threads share a nest, and makes room for the sums of their pieces."""
     nest = schedule.steps[at]
     assert isinstance(nest, Nest)
-    if nest.work < _SHARED_FROM:
+    if nest.work < pool.SHARED_FROM:
         return
     groups = merged_axes(schedule, at)
     sizes = [math.prod([nest.space[i] for i in group]) for group in groups]
@@ -168,4 +168,4 @@ def _assembly_pieces(step: Assembly, sizes: list[int]) -> tuple[int, int] | None
     total = math.prod(sizes)
     outer = next((n for n in sizes if n != 1), 1)
     grain = max(1, _PIECE * outer // max(total, 1))
-    return (outer, grain) if total * _COPY_COST >= _SHARED_FROM and grain < outer else None
+    return (outer, grain) if total * _COPY_COST >= pool.SHARED_FROM and grain < outer else None

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.core import dtypes
-from weft.execution.native import compiler
+from weft.execution.native import compiler, pool
 from weft.execution.native.builder import FINISHED_LOOP, loop_lines
 from weft.execution.native.memory import Buffer
 from weft.execution.native.nests import pointer_lines
 from weft.execution.native.schedule import base_of
 from weft.execution.native.values import Kernel, Stored, Value
 
-_SHARED_FROM = 100_000  # nanoseconds of work from which waking other threads pays
 _PIECES = 16  # that threads take turns with
 # Rows of a tile by the number of its vectors, for 32 and for 16 vector registers.
 _ROWS = {32: {1: 12, 2: 12, 3: 8}, 16: {1: 8, 2: 6, 3: 4}}
@@ -84,7 +83,7 @@ class Tiles(Kernel):
             text = _Writer(places, self.results[0].dtype).function(name, buffers)
             program.module.functions.append(text)
             total = places.groups * places.lines
-            if places.work < _SHARED_FROM or total == 1:
+            if places.work < pool.SHARED_FROM or total == 1:
                 program.line(f"call void @{name}(ptr %t, i64 0, i64 {total})")
             else:
                 program.call_shared(name, total, max(1, total // _PIECES))

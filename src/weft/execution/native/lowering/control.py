@@ -162,10 +162,8 @@ def _origin(graph: Graph, stack: Any) -> int | None:
         stacks = [x for x in stack.node.inputs if x.dtype is dtypes.variant]
         if not stacks:
             return None
-        if stack.node.op.name in LOOP_NAMES or any(True for _ in stack.node.nested):
-            stack = _through(stack)
-        else:
-            stack = stacks[0]
+        is_nested = any(True for _ in stack.node.nested)
+        stack = _through(stack) if is_nested else stacks[0]
         if stack is None:
             return None
     return next((i for i, x in enumerate(graph.all_inputs) if x is stack), None)

@@ -63,37 +63,46 @@ def product(
     a, strided_a = _batched(a, batch)
     b, strided_b = _batched(b, batch)
     result = Stored(a.dtype, shape, label)
+    sizes, turned, strided = (count, m, n, k), (ta, tb), (strided_a, strided_b)
     if _suits_tiles(a.dtype, m, n, k):
-        b_group = b.size // k // n > 1
-        b, (b_row, b_panel) = panels(b, tb=tb, copy=m >= _COPY_FROM)
-        lines = _lines(m)
-        row, step, across = (1, m, 0) if ta else (k, 1, 0)
-        if ta and n >= _COPY_FROM:
-            step = row_count(vectors_for(n, a.dtype), m)
-            a, lines = _striped(a, step, turned=False), _whole_and_rest(m, step)
-            across = step * k
-        parts = [
-            Places(
-                groups=count,
-                lines=number,
-                rows=rows,
-                columns=n,
-                depth=((k, step),),
-                a_strides=(a.size // count if strided_a else 0, across or rows * row, row),
-                b_group=b.size // count if b_group else 0,
-                b_row=b_row,
-                b_panel=b_panel,
-                c_strides=(m * n, rows * n),
-                a_first=first * (k if across else row),
-                c_first=first * n,
-            )
-            for first, number, rows in lines
-        ]
-        lowering.add(Tiles(a, b, result, parts))
+        lowering.add(_tiles(a, b, result, sizes, turned, strided))
     else:
         strides = (m * k if strided_a else 0, k * n if strided_b else 0)
-        lowering.add(Product(a, b, result, (count, m, n, k), (ta, tb), strides))
+        lowering.add(Product(a, b, result, sizes, turned, strides))
     return cast_to(result, dtype)
+
+
+def _tiles(
+    a: Value, b: Value, result: Stored, sizes: tuple[int, int, int, int],
+    turned: tuple[bool, bool], strided: tuple[bool, bool],
+) -> Tiles:  # fmt: skip
+    """The product by tiles; what is left over of its lines is a part of its own."""
+    count, m, n, k = sizes
+    b, (b_row, b_panel) = panels(b, tb=turned[1], copy=m >= _COPY_FROM)
+    lines = _lines(m)
+    # From one row of a to the next, one step down to the next, and over all of a row.
+    row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
+    if turned[0] and n >= _COPY_FROM:
+        step, whole_row = row_count(vectors_for(n, a.dtype), m), k
+        a, lines = _striped(a, step, turned=False), _whole_and_rest(m, step)
+    parts = [
+        Places(
+            groups=count,
+            lines=number,
+            rows=rows,
+            columns=n,
+            depth=((k, step),),
+            a_strides=(a.size // count if strided[0] else 0, rows * whole_row, row),
+            b_group=b.size // count if strided[1] else 0,
+            b_row=b_row,
+            b_panel=b_panel,
+            c_strides=(m * n, rows * n),
+            a_first=first * whole_row,
+            c_first=first * n,
+        )
+        for first, number, rows in lines
+    ]
+    return Tiles(a, b, result, parts)
 
 
 def _suits_tiles(dtype: DType, m: int, n: int, k: int) -> bool:
@@ -129,7 +138,6 @@ def panels(b: Value, *, tb: bool, copy: bool) -> tuple[Value, tuple[int, int]]:
     stripes = -(-n // width)
     if not tb and n % lanes == 0 and (stripes == 1 or not copy):
         return b, (n, width)
-
     return _striped(b, width, turned=tb), (width, k * width)
 
 
