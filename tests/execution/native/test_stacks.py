@@ -270,7 +270,17 @@ def _unequal_branches(x: Any) -> Any:
     return items.stack(), others.stack()
 
 
-_VALUES = [_older_versions, _used_in_a_loop_and_behind_it, _exchanged, _unequal_branches]
+def _begun_anew(x: Any) -> Any:
+    a, b = tf.TensorArray(tf.float32, 4).unstack(x), tf.TensorArray(tf.float32, 4).unstack(-x)
+    for i in tf.range(2):
+        a = a.write(i, x[3] * 5.0)
+        a, b = tf.TensorArray(tf.float32, 4), a
+    return a.write(0, x[0]).stack(), b.stack()
+
+
+_VALUES = [
+    _older_versions, _used_in_a_loop_and_behind_it, _exchanged, _unequal_branches, _begun_anew,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("program", [*_VALUES, _two_of_one], ids=lambda f: f.__name__.strip("_"))

@@ -73,9 +73,12 @@ def _nested_block(lowering: Any, graph: Graph, inputs: list[Any], targets: Seque
 
 
 def _leave_stack(lowering: Any, target: StackPlace, value: Any, taken: set[int]) -> None:
-    """A stack goes where the outer block expects it; one that goes to two places is shared."""
+    """A stack goes where the outer block expects it; one that goes to two places is shared.
+
+    When the block ends: what lies in the place until then may go elsewhere.
+    """
     if isinstance(value, Reserved):
-        value.write_to(lowering, target)
+        lowering.block.outputs.append(Write(target.stored, value.words(lowering)))
         return
     if not isinstance(value, Stack):
         raise NotCompilableError("something else than a stack becomes one")
@@ -96,10 +99,6 @@ def _add(lowering: Any, node: Node, inputs: Sequence[Any], kernel: Any) -> None:
             old, new = x.renew()
             kernel.renewed.append((new, old))
     lowering.add(kernel)
-
-
-def _results(node: Node) -> list[Stored]:
-    return [_result(node, i) for i in range(len(node.outputs))]
 
 
 def _result(node: Node, i: int) -> Stored:

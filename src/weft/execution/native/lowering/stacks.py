@@ -68,11 +68,15 @@ class Reserved:
         self.length = length
         self.endless = endless
 
+    def words(self, lowering: Any) -> Stored:
+        """The words of such a stack."""
+        array = np.array([0, self.length, 0, self.endless, 0], np.int64)
+        words: Stored = lowering.constant("stack", array)
+        return words
+
     def write_to(self, lowering: Any, place: StackPlace) -> None:
-        """Sets up a place as such a stack."""
-        words = np.array([0, self.length, 0, self.endless, 0], np.int64)
-        words = lowering.constant("stack", words)
-        lowering.block.items.append(Write(place.stored, words))
+        """Sets up a place as such a stack, here and now."""
+        lowering.block.items.append(Write(place.stored, self.words(lowering)))
 
 
 def new_place(lowering: Any, label: str) -> StackPlace:
