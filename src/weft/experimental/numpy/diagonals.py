@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import weft as tf
-from weft.experimental.numpy import arrays, reductions
+from weft.experimental.numpy import reductions, shapes
 from weft.experimental.numpy.promotion import as_dtype, asarray, whole
 
 
@@ -123,7 +123,7 @@ def moved_back(name: str, x: tf.Tensor, axis1: int, axis2: int) -> tf.Tensor:
     rank = x.ndim
     if rank is None or rank < 2:
         raise ValueError(f"{name}: a must have at least two axes, got shape {x.shape}.")
-    pair = [arrays.axis_of(name, axis, x) for axis in (axis1, axis2)]
+    pair = [shapes.axis_of(name, axis, x) for axis in (axis1, axis2)]
     if pair[0] == pair[1]:
         raise ValueError(f"{name}: axis1 and axis2 must differ, got {axis1} and {axis2}.")
     return tf.transpose(x, [i for i in range(rank) if i not in pair] + pair)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
-from weft.experimental.numpy import arrays
+from weft.experimental.numpy import making, shapes
 from weft.experimental.numpy.promotion import asarray, promoted
 
 
@@ -20,7 +20,7 @@ def concatenate(arys: Sequence[Any], axis: int | None = 0) -> tf.Tensor:
     """
     parts = promoted(*arys)
     return (
-        tf.concat([arrays.ravel(p) for p in parts], 0) if axis is None else tf.concat(parts, axis)
+        tf.concat([shapes.ravel(p) for p in parts], 0) if axis is None else tf.concat(parts, axis)
     )
 
 
@@ -102,7 +102,7 @@ def atleast_1d(a: Any) -> tf.Tensor:
     >>> tf.experimental.numpy.atleast_1d(5).numpy()
     array([5])
     """
-    return arrays.array(a, ndmin=1)
+    return making.array(a, ndmin=1)
 
 
 def atleast_2d(a: Any) -> tf.Tensor:
@@ -111,7 +111,7 @@ def atleast_2d(a: Any) -> tf.Tensor:
     >>> tf.experimental.numpy.atleast_2d([5]).numpy()
     array([[5]])
     """
-    return arrays.array(a, ndmin=2)
+    return making.array(a, ndmin=2)
 
 
 def atleast_3d(*arys: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import weft as tf
-from weft.experimental.numpy import arrays, joining
+from weft.experimental.numpy import joining, shapes
 from weft.experimental.numpy.promotion import promoted
 
 
@@ -115,14 +115,14 @@ def cross(
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = promoted(a, b)
-    x, y = arrays.moveaxis(x, axisa, -1), arrays.moveaxis(y, axisb, -1)
+    x, y = shapes.moveaxis(x, axisa, -1), shapes.moveaxis(y, axisb, -1)
     sizes = x.shape[-1], y.shape[-1]
     if any(size not in (2, 3) for size in sizes):
         raise ValueError(f"cross: vectors must have 2 or 3 elements, got {sizes}.")
     if sizes == (2, 2):
         return x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
     x, y = joining.broadcast_arrays(_in_space(x), _in_space(y))
-    return arrays.moveaxis(tf.linalg.cross(x, y), -1, axisc)
+    return shapes.moveaxis(tf.linalg.cross(x, y), -1, axisc)
 
 
 def _in_space(x: tf.Tensor) -> tf.Tensor:

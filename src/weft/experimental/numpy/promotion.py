@@ -101,6 +101,9 @@ def floating(a: Any) -> tf.Tensor:
     return x if x.dtype.is_floating or x.dtype.is_complex else tf.cast(x, tf.float64)
 
 
+LARGEST = 2**31 - 1  # of sizes and counts
+
+
 def whole(name: str, argument: str, value: Any, least: int, most: int) -> int:
     """A Python integer between two limits, both included."""
     try:
