@@ -6,12 +6,15 @@ Peers live in virtual environments of their own: `--peer tensorflow=PATH/bin/pyt
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
+import tempfile
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any
 
 
 def best_time(fn: Callable[[], Any], *, seconds: float = 0.2, repeat: int = 5) -> float:
@@ -39,35 +42,74 @@ class Peers:
     interpreters: dict[str, str] = field(default_factory=dict)
 
     def time(self, peer: str, setup: str, statement: str) -> float | None:
-        """Seconds per run of a statement in a peer's environment; None if it is not given."""
-        times = self.times(peer, setup, [statement])
-        return None if times is None else times[0]
+        """Seconds per run of a statement in a peer's environment; None if it is not given.
 
-    def times(
-        self, peer: str, setup: str, statements: list[str], *, seconds: float = 0.2
-    ) -> list[float] | None:
-        """Seconds per run of each statement, all in one process of the peer's interpreter.
-
-        Each is the best of nine rounds of about so many seconds.
+        The best of nine rounds of a fifth of a second.
         """
+        with self.session(peer, setup) as session:
+            if session is None:
+                return None
+            number = session.number_for(statement, 0.2)
+            return min([session.time(statement, number) for _ in range(9)])
+
+    @contextmanager
+    def session(self, peer: str, setup: str) -> Iterator[Session | None]:
+        """A process of the peer's interpreter that has run the setup; None if there is none."""
         python = self.interpreters.get(peer)
         if python is None:
-            return None
-        code = (
-            "import os, json, timeit\nos.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'\n"
-            f"{setup}\n"
-            "times = []\n"
-            f"for statement in {statements!r}:\n"
-            "    timer = timeit.Timer(statement, globals=globals())\n"
-            "    timer.timeit(1)\n"
-            f"    n = max(1, int({seconds} / max(timer.timeit(1), 1e-7)))\n"
-            "    times.append(min(timer.repeat(9, n)) / n)\n"
-            "print(json.dumps(times))\n"
-        )
-        done = subprocess.run(
-            [python, "-c", code], capture_output=True, text=True, check=True, timeout=600
-        )
-        return [float(t) for t in json.loads(done.stdout.strip().splitlines()[-1])]
+            yield None
+            return
+        with tempfile.TemporaryFile("w+") as errors:
+            process = subprocess.Popen(
+                [python, "-c", _SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=errors, text=True, bufsize=1,
+            )  # fmt: skip
+            with process:
+                session = Session(process, errors)
+                session.ask(setup)
+                yield session
+
+
+_SERVE = """
+import json, os, sys, timeit
+os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'
+answers = os.fdopen(os.dup(1), 'w')
+os.dup2(2, 1)  # what programs print is no answer
+exec(json.loads(sys.stdin.readline()))
+print('null', file=answers, flush=True)
+for line in sys.stdin:
+    statement, number = json.loads(line)
+    print(timeit.timeit(statement, number=number, globals=globals()), file=answers, flush=True)
+"""
+
+
+@dataclass
+class Session:
+    """A process of a peer that times statements when asked to, so that one can take turns."""
+
+    process: subprocess.Popen[str]
+    errors: IO[str]
+
+    def ask(self, question: Any) -> Any:
+        """Sends a setup or a statement, waits for the answer."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(json.dumps(question) + "\n")
+        answer = self.process.stdout.readline()
+        if not answer:
+            self.errors.seek(0)
+            raise RuntimeError(f"A peer failed at {question!r}:\n{self.errors.read()}")
+        return json.loads(answer)
+
+    def time(self, statement: str, number: int) -> float:
+        """Seconds per run, over so many of them."""
+        return float(self.ask([statement, number])) / number
+
+    def number_for(self, statement: str, seconds: float) -> int:
+        """How many runs take about so long, after a first one that is not counted."""
+        self.time(statement, 1)
+        return max(1, int(seconds / max(self.time(statement, 1), 1e-7)))
 
 
 def microseconds(seconds: float) -> str:

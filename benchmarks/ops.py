@@ -7,17 +7,19 @@ where there is no one call for it.
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchmarks.harness import Peers, Row, microseconds
+from benchmarks.harness import Peers, Row, Session, microseconds
 from weft.execution.background import worker
 
 SIZES = (1000, 1_000_000)
-ROUNDS = 9
+ROUNDS, SECONDS = 7, 0.1  # of each op
+REST = 0.05  # seconds between turns, after which the threads of the one before no longer spin
 WARM_UP = 0.1  # seconds
 TRIALS = (12, 110)  # calls after which it is decided which tier is faster, long and short ones
 
@@ -72,51 +74,62 @@ OPS: list[tuple[str, str, str | None]] = [
     ("rfft", "tf.signal.rfft(ta)", "np.fft.rfft(a)"),
     ("conv2d, 3 by 3", "tf.nn.conv2d(timage, tfilters, 1, 'SAME')", None),
 ]
+NAMES = [name for name, _, _ in OPS]
 
 
 def run(peers: Peers) -> list[Row]:
-    """A row for each op on a million elements, and what is asked of all of them together."""
+    """A row for each op and size, and what is asked of all of them together."""
     rows: list[Row] = []
-    slower: dict[int, list[str]] = {size: [] for size in SIZES}
+    totals: list[Row] = []
     for size in SIZES:
-        mine, direct = _times(size)
-        theirs = _tensorflow(peers, size)
-        for n, (name, _, _) in enumerate(OPS):
-            detail = f"{microseconds(mine[n])} (Weft)"
-            if direct[n] is not None:
-                detail += f", {microseconds(direct[n])} (NumPy)"
-            if theirs is not None:
-                detail += f", {microseconds(theirs[n])} (TensorFlow)"
-                if mine[n] > theirs[n]:
-                    slower[size].append(name)
-            ratio = None if direct[n] is None else mine[n] / direct[n]
+        with peers.session("tensorflow", _setup("tensorflow", size)) as tensorflow:
+            found = list(_times(size, tensorflow))
+        slower = []
+        for name, times in zip(NAMES, found, strict=True):
+            detail = ", ".join([f"{microseconds(t)} ({who})" for who, t in times.items()])
+            ratio = times["Weft"] / times["NumPy"] if "NumPy" in times else None
             bound = "<= 1.2" if size == SIZES[-1] else ""
             rows.append(Row(f"{name} of {size:,} / NumPy", ratio, bound, detail))
-    for size in SIZES if theirs is not None else ():
-        names = ", ".join(slower[size]) or "none"
-        label = f"ops of {size:,} slower than TensorFlow's"
-        rows.append(Row(label, float(len(slower[size])), "<= 3", names))
-    return rows
+            if times["Weft"] > times.get("TensorFlow", math.inf):
+                slower.append(name)
+        if tensorflow is not None:
+            label = f"ops of {size:,} slower than TensorFlow's"
+            totals.append(Row(label, float(len(slower)), "<= 3", ", ".join(slower) or "none"))
+    return rows + totals
 
 
-def _times(size: int) -> tuple[list[float], list[Any]]:
-    namespace: dict[str, Any] = {"size": size}
-    exec(f"import weft as tf\nfrom scipy import special\n{_ARRAYS}{_TENSORS}", namespace)
-    mine, direct = [], []
+def _setup(module: str, size: int) -> str:
+    return f"import {module} as tf\nsize = {size}\n{_ARRAYS}{_TENSORS}"
+
+
+def _times(size: int, tensorflow: Session | None) -> Iterator[dict[str, float]]:
+    """Seconds per call of each op: Weft's, NumPy's and TensorFlow's.
+
+    They are timed in turns: on a shared machine a slow second must not hit only one of them.
+    """
+    namespace: dict[str, Any] = {}
+    exec(f"from scipy import special\n{_setup('weft', size)}", namespace)
     for _, statement, numpy in OPS:
         ours = eval(f"lambda: {statement}", namespace)
-        plain = None if numpy is None else eval(f"lambda: {numpy}", namespace)
         _warm_up(ours)
-        # In turns: on a shared machine a slow second must not hit only one of the two.
-        count = max(1, int(0.01 / max(timeit.timeit(ours, number=1), 1e-7)))
-        rounds = [
-            [math.inf if fn is None else timeit.timeit(fn, number=count) / count for fn in pair]
-            for pair in [(ours, plain)] * ROUNDS
-        ]
-        best = [min(column) for column in zip(*rounds, strict=True)]
-        mine.append(best[0])
-        direct.append(None if plain is None else best[1])
-    return mine, direct
+        timers = {"Weft": _timer(ours)}
+        if numpy is not None:
+            timers["NumPy"] = _timer(eval(f"lambda: {numpy}", namespace))
+        if tensorflow is not None:
+            number = tensorflow.number_for(statement, SECONDS)
+            timers["TensorFlow"] = functools.partial(tensorflow.time, statement, number)
+        rounds = [{who: _rested(timer) for who, timer in timers.items()} for _ in range(ROUNDS)]
+        yield {who: min([times[who] for times in rounds]) for who in timers}
+
+
+def _rested(timer: Callable[[], float]) -> float:
+    time.sleep(REST)
+    return timer()
+
+
+def _timer(fn: Callable[[], Any]) -> Callable[[], float]:
+    number = max(1, int(SECONDS / max(timeit.timeit(fn, number=1), 1e-7)))
+    return lambda: timeit.timeit(fn, number=number) / number
 
 
 def _warm_up(statement: Callable[[], Any]) -> None:
@@ -130,8 +143,3 @@ def _warm_up(statement: Callable[[], Any]) -> None:
         if i >= TRIALS[0] and time.perf_counter() > until:
             break
         statement()
-
-
-def _tensorflow(peers: Peers, size: int) -> list[float] | None:
-    setup = f"import tensorflow as tf\nsize = {size}\n{_ARRAYS}{_TENSORS}"
-    return peers.times("tensorflow", setup, [statement for _, statement, _ in OPS], seconds=0.01)
