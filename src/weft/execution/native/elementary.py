@@ -11,7 +11,7 @@ import functools
 import math
 from collections.abc import Callable
 
-from weft.execution.native import elementary64, exponentials
+from weft.execution.native import elementary64, exponentials, gamma
 from weft.execution.native.builder import Builder, Scalar
 from weft.execution.native.exponentials import exp as exp, expm1 as expm1
 from weft.execution.native.polynomials import (
@@ -342,3 +342,6 @@ def by_c_library(name: str) -> Unary:
         return b.convert("fptrunc", b.call(name, "double", wide), x.type)
 
     return function
+
+
+lgamma = _by_type(gamma.lgamma, by_c_library("lgamma"))

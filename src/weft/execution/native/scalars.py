@@ -38,12 +38,13 @@ def _unary(names: str, function: elementary.Unary) -> None:
     _rule(names)(lambda b, t, attrs, x: function(b, x))
 
 
-for _name in ("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus", "erf", "sin", "cos"):
+for _name in (
+    "exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus", "erf", "sin", "cos", "lgamma",
+):  # fmt: skip
     _unary(_name, getattr(elementary, _name))
 for _name, _in_c in {
     "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctanh": "atanh", "cosh": "cosh", "erfc": "erfc", "sinh": "sinh", "tan": "tan",
-    "lgamma": "lgamma",
 }.items():  # fmt: skip
     _unary(_name, elementary.by_c_library(_in_c))
 for _name in ("ceil", "floor", "rint"):

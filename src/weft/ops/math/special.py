@@ -96,9 +96,9 @@ digamma_op = computed(
 
 def _lgamma_kernel(xp: Any, x: Array) -> Any:
     out = xp.special.gammaln(xp.widen(x))
-    if out.size and not xp.min(out) > -xp.inf:
+    if out.size and not out.min() > -xp.inf:
         out = xp.where(xp.isneginf(out), xp.inf, out)  # SciPy's limit at -inf has the wrong sign
-    return out.astype(x.dtype)
+    return out.astype(x.dtype, copy=False)
 
 
 lgamma_op = computed(

@@ -110,10 +110,10 @@ def _sorted_order(xp: Any, x: Array, axis: int, descending: bool) -> Array:
     axis = rules.normalize_axis("sort", axis, x.ndim)  # NumPy lets scalars pass
     x = xp.widen(x)
     if not descending:
-        return xp.argsort(x, axis, kind="stable")
+        return x.argsort(axis, kind="stable")
     # Sorted backwards and read backwards, so that equal elements keep their order here too.
-    order = xp.flip(xp.argsort(xp.flip(x, axis), axis, kind="stable"), axis)
-    return x.shape[axis] - 1 - order
+    backwards = (slice(None),) * axis + (slice(None, None, -1),)
+    return x.shape[axis] - 1 - x[backwards].argsort(axis, kind="stable")[backwards]
 
 
 def _sort_infer(x: TensorSpec, *, axis: int, descending: bool) -> TensorSpec:
@@ -231,23 +231,20 @@ def _check_k(k: Any, size: Any) -> None:
         )
 
 
-_LONG, _FEW = 2048, 16  # from so many elements on, one in so many is found faster than sorted
+_LONG, _FEW = 512, 16  # from so many elements on, one in so many is found faster than sorted
 
 
 def _largest(xp: Any, x: Array, count: int) -> Array:
     """The indices of the largest elements of each row, in the order that sorting would give."""
-    rows = xp.reshape(xp.widen(x), (-1, x.shape[-1]))
+    rows = xp.widen(x).reshape(-1, x.shape[-1])
     out = xp.empty((len(rows), count), xp.int64)
     for i, row in enumerate(rows):
-        best = xp.partition(row, -count)[-count:]
-        least = best[0]
-        if row.dtype.kind == "f" and xp.isnan(best).any():
-            out[i] = _sorted_order(xp, row, 0, True)[:count]
-            continue
-        above = xp.flatnonzero(row > least)
-        found = xp.concatenate([above, xp.flatnonzero(row == least)[: count - len(above)]])
-        out[i] = found[_sorted_order(xp, row[found], 0, True)]
-    return xp.reshape(out, (*x.shape[:-1], count))
+        best = row.copy()
+        best.partition(-count)
+        # Everything if there is NaN, which is equal to nothing and counts as largest.
+        (found,) = (~(row < best[-count:].min())).nonzero()
+        out[i] = found[_sorted_order(xp, row[found], 0, True)[:count]]
+    return out.reshape(*x.shape[:-1], count)
 
 
 def _top_k_kernel(
@@ -263,7 +260,8 @@ def _top_k_kernel(
         order = _largest(xp, x, count)
     else:
         order = _sorted_order(xp, x, -1, True)[..., :count]
-    return xp.take_along_axis(x, order, -1), order.astype(index_type.numpy_dtype)
+    values = x[order] if x.ndim == 1 else xp.take_along_axis(x, order, -1)
+    return values, order.astype(index_type.numpy_dtype)
 
 
 def _top_k_vjp(ctx: Any, g: Tensor | None, _: Tensor | None) -> tuple[Tensor | None, None]:
