@@ -224,3 +224,42 @@ def test_places_of_zeros_of_both_signs_infinities_and_bools() -> None:
     for dtype in (np.float32, np.float64, np.float16):
         check(lambda x: [tf.argmax(x, 1), tf.argmin(x, 1), tf.argmax(x, 0)], np.array(rows, dtype))
     check(lambda x: [tf.argmax(x, 1), tf.argmin(x, 0)], np.array(rows) > 0)
+
+
+LINES = [32, 33, 47, 64, 130]
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [np.float32, np.float64, np.float16, np.int8, np.uint8, np.int16, np.int32, np.uint32,
+     np.int64, np.uint64],
+)  # fmt: skip
+def test_places_of_extremes_in_lines_of_many(dtype: Any) -> None:
+    """Lines of whole vectors and a rest; few different numbers, so that there are equal ones."""
+    for n in LINES:
+        x = rng.integers(0, 40, (2, 5, n)).astype(dtype)
+        check(lambda x: [tf.argmax(x, -1), tf.argmin(x, 2, output_type=tf.int32)], x)
+
+
+def test_places_in_lines_of_many_with_odd_numbers() -> None:
+    for n in LINES:
+        x = rng.normal(size=(12, n)).astype(np.float32)
+        x[0], x[1], x[2] = -np.inf, np.inf, np.nan
+        x[3, :-1] = np.nan
+        x[4, 1:] = np.nan
+        x[5, [0, 7, n - 1]] = np.nan, np.inf, np.inf
+        x[6, [3, 20, n - 1]] = -np.inf, np.nan, -np.inf
+        x[7], x[8] = 0.0, -0.0
+        x[9] = np.where(np.arange(n) % 2, 0.0, -0.0)
+        x[10] = np.where(np.arange(n) % 3, np.nan, -np.inf)
+        x[11] = np.where(np.arange(n) % 3, np.nan, np.inf)
+        check(lambda x: [tf.argmax(x, 1), tf.argmin(x, 1)], x)
+    least = np.full((3, 40), np.iinfo(np.int32).min, np.int32)
+    check(lambda x: [tf.argmax(x, 1), tf.argmin(x, 1)], least)
+    check(lambda x: [tf.argmax(x), tf.argmin(x)], rng.normal(size=100))
+    check(lambda x: tf.argmax(x > 0, 1), rng.normal(size=(3, 50)))
+
+
+def test_places_of_extremes_shared_by_threads() -> None:
+    x = rng.integers(0, 1000, (700, 513)).astype(np.float32)
+    check(lambda x: [tf.argmax(x, 1), tf.argmin(x * 2 + 1, 1)], x)

@@ -235,13 +235,15 @@ class NestWriter:
         if t.is_bool:  # of which NumPy's sum is true if one is, and the product if all are
             name = _OF_BOOLS.get(name, name)
         if name in ("maximum", "minimum"):
+            flags = ""
             if kind in ("float", "double"):
                 function = f"llvm.{name}.{'f32' if kind == 'float' else 'f64'}"
+                flags = "nsz "  # which of two zeros it is nobody asks, and finding out takes time
             else:
                 sign = "u" if t.numpy_dtype.kind == "u" else "s"
                 function = f"llvm.{sign}{name[:3]}.{kind}"
             self.b.module.declare(function, kind, f"{kind}, {kind}")
-            return f"call {kind} @{function}({kind} {x}, {kind} {y})"
+            return f"call {flags}{kind} @{function}({kind} {x}, {kind} {y})"
         opcodes = {
             "add": "fadd reassoc" if kind in ("float", "double") else "add",
             "multiply": "fmul reassoc" if kind in ("float", "double") else "mul",

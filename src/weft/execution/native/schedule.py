@@ -38,6 +38,7 @@ _COSTLY = frozenset({
 _SLOW = frozenset({
     "divide", "sqrt", "rsqrt", "reciprocal", "floor_divide", "floor_mod", "truncate_mod",
 })  # fmt: skip
+_DOUBTFUL = frozenset({"divide", "sin", "cos"})  # whose fast forms are wrong for rare numbers
 _KEEP_FROM = 4  # the cost from which a value with several uses is kept
 _INLINE_LIMIT = 64
 _TRAFFIC = 4  # what reading and writing memory costs an element of a nest
@@ -198,7 +199,36 @@ class Schedule:
             return False
         del self._scratch[id(value)]
         buffer.moved_to = self.memory[id(target)]
+        if buffer.final.slot is not None and not write.is_lasting:
+            self._share_memory(value, at)
         return True
+
+    def _share_memory(self, result: Value, at: int) -> None:
+        """Lets what a result is made of lie where the result will: one array less to go through."""
+        step = self.steps[at]
+        if not isinstance(step, Nest) or step.roots != [result] or isinstance(result, Reduced):
+            return
+        parts = list(_in_order(result, lambda v: v is not result and id(v) in self.kept))
+        # In place nothing can be computed a second time, and the exact forms are slower.
+        if any(isinstance(v, Elementwise) and v.rule_name in _DOUBTFUL for v in parts):
+            return
+        for source in [operand for part in parts for operand in part.operands]:
+            if self._may_be_overwritten(source, result, at):
+                del self._scratch[id(source)]
+                self.memory[id(source)].moved_to = self.memory[id(result)].final
+                self._share_memory(source, self.kept[id(source)])
+                return
+
+    def _may_be_overwritten(self, source: Value, result: Value, at: int) -> bool:
+        """Whether a step is the last one that reads a value, each element where it writes one."""
+        if id(source) not in self._scratch or id(source) in self._local:
+            return False
+        if source.size * source.dtype.size != result.size * result.dtype.size:
+            return False
+        if not isinstance(self.steps[self.kept[id(source)]], Nest):
+            return False
+        readers = self._readers[id(source)]
+        return all(step < at or (step == at and same) for step, same in readers)
 
     def _copy(self, write: Write) -> None:
         copy = _copied(write.value)
@@ -370,14 +400,13 @@ class Schedule:
         """Whether a nest writes to memory that it also reads."""
         nest = self.steps[at]
         assert isinstance(nest, Nest)
-        written = {id(self.memory[id(root)].final) for root in nest.roots}
-        read = {
-            id(self.memory[key].final)
+        roots = {id(root) for root in nest.roots}  # reading each other they need no memory
+        written = {id(self.memory[root].final) for root in roots}
+        return any(
+            id(self.memory[key].final) in written
             for key, readers in self._readers.items()
-            if key in self.memory and any(step == at for step, _ in readers)
-        }
-        own = {id(b) for root in nest.roots for _, b in [self._scratch.get(id(root), (0, None))]}
-        return bool((written - own) & read)
+            if key in self.memory and key not in roots and any(step == at for step, _ in readers)
+        )
 
     def plan_scratch(self) -> int:
         """Gives every scratch buffer its offset; the bytes needed in all."""

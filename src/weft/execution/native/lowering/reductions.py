@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from weft.core import dtypes
+from weft.execution.native.kernels.search import FirstPlace, is_searchable
 from weft.execution.native.lowering.rules import (
     apply,
     cast_to,
@@ -19,7 +20,7 @@ from weft.execution.native.lowering.rules import (
     static_shape,
     widened,
 )
-from weft.execution.native.values import Indexed, NotCompilableError, Value
+from weft.execution.native.values import Indexed, NotCompilableError, Stored, Value
 from weft.graph.ir import Node
 
 
@@ -57,13 +58,17 @@ def _mean(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 @lowers("ArgMax", "ArgMin")
 def _first_place(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    """The least place of the best element: two reductions, which unlike a search vectorise."""
+    """Along the last axis a search; else two reductions, for the best and its least place."""
     (x,) = inputs
     if x.size == 0 or not x.shape:
         raise NotCompilableError(f"{node.op.name} of this stays with NumPy")
     axis = node.attrs["axis"] % len(x.shape)
     best, worst = ("maximum", -math.inf) if node.op.name == "ArgMax" else ("minimum", math.inf)
     x = cast_to(x, dtypes.uint8) if x.dtype is dtypes.bool_ else widened(x)
+    if axis == len(x.shape) - 1 and is_searchable(x.shape[axis], x.dtype):
+        result = Stored(dtypes.int64, x.shape[:-1], node.name)
+        lowering.add(FirstPlace(x, result, best))
+        return _finished(node, result)
     if x.dtype.is_floating:  # NaN is never the best, as long as there is another
         x = apply("select", apply("isnan", x), number(x, worst), x)
         # As integers: LLVM vectorises no search for the largest float that may be NaN.
@@ -136,7 +141,10 @@ def _logsumexp(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 def _softmax_parts(x: Value, axis: int, label: str) -> tuple[Value, Value, Value]:
-    """(x - max, exp of it, sum of that), axes kept."""
+    """(x - max, exp of it, sum of that), axes kept.
+
+    The sum lies between 1 and the number of elements: multiplying by its inverse is safe.
+    """
     top = expanded(reduced(x, (axis,), "maximum", f"{label}/max"), (axis,))
     shifted = apply("subtract", x, top)
     powers = apply("exp", shifted, label=f"{label}/exp")
@@ -149,7 +157,8 @@ def _softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
         return inputs[0]
     wide = widened(inputs[0])
     _, powers, total = _softmax_parts(wide, node.attrs["axis"] % len(wide.shape), node.name)
-    return cast_to(apply("divide", powers, total, label=node.name), node.outputs[0].dtype)
+    out = apply("multiply", powers, apply("reciprocal", total), label=node.name)
+    return cast_to(out, node.outputs[0].dtype)
 
 
 @lowers("LogSoftmax")
@@ -169,7 +178,7 @@ def _cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> list[Value
     shifted, powers, total = _softmax_parts(logits, last, node.name)
     terms = apply("multiply", labels, apply("subtract", apply("log", total), shifted))
     loss = _sum(terms, (last,), f"{node.name}/loss")
-    slope = apply("subtract", apply("divide", powers, total), labels)
+    slope = apply("subtract", apply("multiply", powers, apply("reciprocal", total)), labels)
     return [_finished(node, loss), _finished(node, slope, 1)]
 
 
@@ -195,5 +204,5 @@ def _sparse_cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> lis
         return source.b.select(hit, one, zero)
 
     hot = Indexed(logits.dtype, logits.shape, f"{node.name}/hot", "one_hot", (rows,), is_target)
-    slope = apply("subtract", apply("divide", powers, total), hot)
+    slope = apply("subtract", apply("multiply", powers, apply("reciprocal", total)), hot)
     return [_finished(node, loss), _finished(node, slope, 1)]
