@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.config.processors import processors
 from weft.core.tensor import Tensor
 from weft.data import traced
 from weft.data.base import (
@@ -23,7 +24,6 @@ from weft.data.prefetching import PrefetchCursor
 from weft.data.stage import UNKNOWN, Cursor, Run, Stage, join
 from weft.data.structure import Values
 from weft.data.traced import Call, Traced
-from weft.data.workers import processors
 
 _MOST_OPEN = 1 << 16  # datasets at the same time
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from weft.config.processors import processors
 from weft.data.stage import Cursor, Run
 from weft.data.structure import Values
 from weft.data.traced import Call
-from weft.data.workers import Pool, Slot, Stopwatch, processors
+from weft.data.workers import Pool, Slot, Stopwatch
 
 
 def parallel_calls(wanted: int, run: Run) -> int:

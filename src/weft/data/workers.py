@@ -6,7 +6,6 @@ holds any more is collected, and then its threads are told to stop.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 import weakref
@@ -117,11 +116,6 @@ def _work(shared: Shared, tasks: deque[Any]) -> None:
             slot.done = True
             shared.changed.notify_all()
         del slot
-
-
-def processors() -> int:
-    """How many threads can run at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Stopwatch:

@@ -8,9 +8,9 @@ threads. A second caller at the same time, and a forked process, do their work a
 from __future__ import annotations
 
 import functools
-import os
+import sys
 
-from weft import config
+from weft.config.processors import threads_per_op
 from weft.execution.native import compiler
 
 SHARED_FROM = 60_000  # nanoseconds of work from which waking other threads pays
@@ -190,6 +190,5 @@ def start() -> compiler.MachineCode:
 
 
 def threads() -> int:
-    """How many threads share the work."""
-    chosen = config.flags.threads
-    return chosen or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    """How many threads share the work; the pool is written for Linux."""
+    return threads_per_op() if sys.platform == "linux" else 1

@@ -22,6 +22,7 @@ from weft.ops.array.joining import stack
 from weft.ops.indexing import blocks
 from weft.ops.math import arithmetic, casting, comparison
 from weft.ops.registry import Op, args, define_op
+from weft.ops.signal import long_lines
 
 Axes = tuple[int, ...]
 
@@ -41,12 +42,11 @@ def _complex_infer(op: str) -> Any:
     return infer
 
 
-def _complex_kernel(function: str) -> Any:
+def _complex_kernel(inverse: bool) -> Any:
     def kernel(xp: Any, x: Array, *, axes: Axes, norm: str) -> Array:
         if not x.size:
             return xp.array(x)
-        out = getattr(xp.scipy_fft, function)(x, axes=axes, norm=norm)
-        return out.astype(x.dtype, copy=False)
+        return long_lines.fftn(xp, x, axes, norm, inverse=inverse).astype(x.dtype, copy=False)
 
     return kernel
 
@@ -54,7 +54,7 @@ def _complex_kernel(function: str) -> Any:
 def _complex_pair(names: tuple[str, str], ops: tuple[str, str]) -> tuple[Op, Op]:
     """A transform and its inverse."""
     pair: list[Op] = []
-    for i, function in enumerate(("fftn", "ifftn")):
+    for i in range(2):
 
         def vjp(ctx: Any, g: Tensor, other: int = 1 - i) -> tuple[Tensor]:
             norm = OPPOSITE[ctx.attrs["norm"]]
@@ -65,7 +65,7 @@ def _complex_pair(names: tuple[str, str], ops: tuple[str, str]) -> tuple[Op, Op]
                 names[i],
                 args("input", COMPLEX),
                 infer=_complex_infer(ops[i]),
-                kernel=_complex_kernel(function),
+                kernel=_complex_kernel(inverse=i == 1),
                 native=Special("fft"),
                 vjp=vjp,
                 fresh=True,
@@ -174,7 +174,7 @@ def _rfft_kernel(xp: Any, x: Array, *, axis: int, norm: str) -> Array:
     dtype = xp.result_type(x.dtype, xp.complex64)
     if not x.shape[axis]:
         raise ValueError("an axis of size 0 has no transform")
-    return xp.scipy_fft.rfft(x, axis=axis, norm=norm).astype(dtype, copy=False)
+    return long_lines.rfft(xp, x, axis, norm).astype(dtype, copy=False)
 
 
 def _weights(count: Tensor, dtype: Any, axis: int) -> Tensor:
@@ -227,8 +227,7 @@ def _irfft_infer(x: TensorSpec, length: TensorSpec, *, axis: int, norm: str) -> 
 
 def _irfft_kernel(xp: Any, x: Array, length: Any, *, axis: int, norm: str) -> Array:
     dtype = xp.real(x).dtype
-    out = xp.scipy_fft.irfft(x, int(length), axis=axis, norm=norm)
-    return out.astype(dtype, copy=False)
+    return long_lines.irfft(xp, x, int(length), axis, norm).astype(dtype, copy=False)
 
 
 def _irfft_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
