@@ -41,6 +41,9 @@ EXACT: list[tuple[str, Callable[..., Any]]] = [
     ("Cast", lambda x, y: tf.cast(x, tf.int32)),
     ("ConcatV2", lambda x, y: tf.concat([x, y], 1)),
     ("GatherV2", lambda x, y: tf.gather(x, [5, 0, 259])),
+    ("Tile", lambda x, y: tf.tile(x, [1, 3])),
+    ("Pad", lambda x, y: tf.pad(tf.transpose(x), [[1, 0], [0, 2]])),
+    ("UnsortedSegmentMax", lambda x, y: tf.math.unsorted_segment_max(x, tf.range(260) % 7, 9)),
 ]
 
 
@@ -147,3 +150,26 @@ def test_threads_share_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_numbers_that_decide_about_shapes_have_plans_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tf.config, "execution", "native")
+    x, ids = tf.constant(X), tf.range(260) % 5
+    for count in (5, 6, 8, 5):
+        out = tf.math.unsorted_segment_max(x, ids, count)
+        assert out.shape == (count, 270)
+        np.testing.assert_array_equal(out[:5], [X[i::5].max(0) for i in range(5)])
+    assert len(eager._plans) == 3
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"4"):
+        tf.math.unsorted_segment_max(x, ids, 4)
+    np.testing.assert_array_equal(tf.repeat(x, tf.ones(260, tf.int32), axis=0), X)
+
+
+def test_the_oldest_plan_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eager, "_MOST_PLANS", 3)
+    x = tf.constant(X)
+    for count in range(1, 7):
+        assert tf.tile(x, [count, 1]).shape == (260 * count, 270)
+    assert len(eager._plans) == 3

@@ -7,13 +7,14 @@ measured, compiled in the background, and left to NumPy if that turns out to be 
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from weft import config
 from weft.core import dtypes
-from weft.core.location import user_location
+from weft.core.location import Location, user_location
 from weft.core.native_rules import Contraction, IndexMap, NativeRule
 from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
@@ -21,10 +22,12 @@ from weft.errors import OpError
 from weft.execution.tiers import TieredPlan
 from weft.graph.ir import Graph, infer
 from weft.ops.array.shape import transpose_op
+from weft.ops.array.source import const_op
 from weft.ops.dispatch import run_kernel
 from weft.ops.registry import STRUCTURED, Op
 
 _MOST_PLANS = 256
+_MOST_FIXED = 64  # numbers in an input that decides about shapes
 _REVERSED: dict[str, Any] = {"perm": None}
 
 _plans: dict[Any, TieredPlan | None] = {}
@@ -40,7 +43,9 @@ def run_large(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
         plan = _plan_for(op, values, attrs, turned)
     if plan is None or turned is None:
         return run_kernel(op, values, attrs)
-    outputs = plan.run(*[v.T if t else v for v, t in zip(values, turned, strict=True)])
+    fixed = _fixed(op, len(values))
+    given = zip(values, turned, fixed, strict=True)
+    outputs = plan.run(*[v.T if t else v for v, t, is_fixed in given if not is_fixed])
     return outputs[0] if op.outputs == 1 else outputs
 
 
@@ -60,16 +65,28 @@ def _turned(values: list[Any]) -> tuple[bool, ...] | None:
     return tuple(turned)
 
 
+@functools.cache
+def _fixed(op: Op, count: int) -> tuple[bool, ...]:
+    """Which inputs decide about shapes: machine code is made for the numbers in them."""
+    return tuple([op.arg(i).is_shape for i in range(count)])
+
+
 def _plan_for(
     op: Op, values: list[Any], attrs: dict[str, Any], turned: tuple[bool, ...]
 ) -> TieredPlan | None:
     """The plan for arrays of such types, None if there is nothing to gain."""
+    fixed = _fixed(op, len(values))
+    if any(f and v.size > _MOST_FIXED for v, f in zip(values, fixed, strict=True)):
+        return None
+    kinds = [
+        (v.dtype, v.ndim, v.tobytes() if f else None) for v, f in zip(values, fixed, strict=True)
+    ]
     try:
-        key = (op, *attrs.items(), *[(value.dtype, value.ndim) for value in values], turned)
+        key = (op, *attrs.items(), *kinds, turned)
         return _plans[key]
     except KeyError:
         if len(_plans) >= _MOST_PLANS:
-            return None
+            _plans.pop(next(iter(_plans)), None)
     except TypeError:  # an attribute that cannot be a key
         return None
     plan = _plans[key] = _new_plan(op, values, attrs, turned) if _has_loops(op) else None
@@ -82,9 +99,7 @@ def _has_loops(op: Op) -> bool:
         return False
     if not isinstance(op.native, NativeRule) or isinstance(op.native, Contraction):
         return False
-    if isinstance(op.native, IndexMap) and not op.fresh:
-        return False
-    return not any(arg.is_shape for arg in op.args)
+    return not (isinstance(op.native, IndexMap) and not op.fresh)
 
 
 def _new_plan(
@@ -93,16 +108,16 @@ def _new_plan(
     """A graph of the op, in which transposed views are transposed again."""
     graph = Graph(op.name)
     location = user_location()
+    fixed = _fixed(op, len(values))
     inputs = []
-    for i, (value, is_turned) in enumerate(zip(values, turned, strict=True)):
+    for i, (value, is_turned, is_fixed) in enumerate(zip(values, turned, fixed, strict=True)):
+        if is_fixed:
+            inputs.append(_node(graph, const_op, (), {"value": value.copy()}, location))
+            continue
         dims = tuple([Dim() for _ in value.shape])
         given = graph.add_input(TensorSpec.of(dtypes.from_numpy(value.dtype), dims), f"input_{i}")
         if is_turned:
-            node = graph.add_node(
-                transpose_op, (given,), _REVERSED, infer(transpose_op, (given,), _REVERSED),
-                "transpose", location,
-            )  # fmt: skip
-            given = node.outputs[0]
+            given = _node(graph, transpose_op, (given,), _REVERSED, location)
         inputs.append(given)
     try:
         specs = infer(op, tuple(inputs), attrs)
@@ -110,10 +125,22 @@ def _new_plan(
         return None
     node = graph.add_node(op, tuple(inputs), attrs, specs, op.name, location)
     graph.outputs = list(node.outputs)
+    known = [
+        value.copy() if is_fixed else None for value, is_fixed in zip(values, fixed, strict=True)
+    ]
 
     def kernel(*given: Any) -> Any:
-        arrays = [v.T if t else v for v, t in zip(given, turned, strict=True)]
+        rest = iter(given)
+        arrays = [next(rest) if value is None else value for value in known]
+        arrays = [v.T if t else v for v, t in zip(arrays, turned, strict=True)]
         out = run_kernel(op, arrays, attrs)
         return (out,) if op.outputs == 1 else out
 
     return TieredPlan(graph, kernel)
+
+
+def _node(
+    graph: Graph, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], location: Location
+) -> Any:
+    specs = infer(op, inputs, attrs)
+    return graph.add_node(op, inputs, attrs, specs, op.name.lower(), location).outputs[0]
