@@ -185,7 +185,10 @@ class TieredPlan:
             return self.numpy(*values)
         if self._reads:
             return self._native_locked(values)
-        out = self.compiled[0].call(*values)
+        try:
+            out = self.compiled[0].call(*values)
+        except MemoryError:  # before anything was done; NumPy manages, or tells the user
+            return self.numpy(*values)
         return out if out is not NotImplemented else self._unusual(values)
 
     def _has_aliases(self, values: tuple[Any, ...]) -> bool:
@@ -208,6 +211,8 @@ class TieredPlan:
                 held += 1
             out = self.compiled[0].call(*values)
             return out if out is not NotImplemented else self._unusual(values)
+        except MemoryError:
+            return self.numpy(*values)
         finally:
             for lock in locks[:held]:
                 lock.release()

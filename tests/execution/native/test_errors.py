@@ -137,3 +137,18 @@ def test_locks_are_free_after_an_error() -> None:
     other.start()
     assert done.wait(5)
     np.testing.assert_array_equal(v, [0, 0])
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_a_result_too_large_for_memory_is_an_error_of_the_user(reads: bool) -> None:
+    v = tf.Variable(1.0)
+
+    @tf.function(jit_compile=True)
+    def table(x: tf.Tensor) -> tf.Tensor:
+        return tf.fill([2**30, 2**30], x + (v if reads else 1.0))
+
+    for _ in range(2):
+        with pytest.raises(tf.errors.ResourceExhaustedError, match=r"GiB|EiB") as caught:
+            table(tf.constant(2.0))
+        assert "test_errors.py" in str(caught.value)
+    v.assign(3.0)  # nothing is locked
