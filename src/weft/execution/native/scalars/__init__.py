@@ -1,0 +1,16 @@
+"""What a pointwise op does to one element: a rule for each name that op blocks use.
+
+A rule gets the builder, the dtype of the operands, the attributes of the op, and the operands.
+"""
+
+from __future__ import annotations
+
+from weft.execution.native.scalars import (
+    activations as activations,
+    arithmetic as arithmetic,
+    comparisons as comparisons,
+    functions as functions,
+    rounding as rounding,
+)
+from weft.execution.native.scalars.casts import cast as cast
+from weft.execution.native.scalars.registry import rule_for as rule_for
