@@ -1,20 +1,17 @@
-"""exp, log, sin and their kin as arithmetic that vectorises: range reduction and a polynomial.
+"""log, tanh, erf, sin, cos and pow for float32: range reduction and a polynomial.
 
-LLVM would call the C library once per element. These forms are accurate to a few units in the last
-place everywhere, infinities, NaN and subnormal numbers included. The coefficients are minimax fits
-on the reduced ranges; float64 has forms of its own (`elementary64`).
+The coefficients are minimax fits on the reduced ranges.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 
-from weft.execution.native import elementary64, exponentials, gamma
 from weft.execution.native.builder import Builder, Scalar
-from weft.execution.native.exponentials import exp as exp, expm1 as expm1
-from weft.execution.native.polynomials import (
+from weft.execution.native.elementary import exponentials
+from weft.execution.native.elementary.exponentials import exp
+from weft.execution.native.elementary.polynomials import (
     absolute,
     clamped,
     if_nan,
@@ -57,22 +54,11 @@ _EXP2 = (
     0.009618027253914635, 0.0013333922588910827, 0.00015469291093961397, 1.520191624495844e-05,
 )  # fmt: skip
 
-Unary = Callable[[Builder, Scalar], Scalar]
-
-
-def _by_type(float32: Unary, float64: Unary) -> Unary:
-    """A form for each of the two types."""
-
-    def function(b: Builder, x: Scalar) -> Scalar:
-        return (float64 if x.type == "double" else float32)(b, x)
-
-    return function
-
-
 # --- logarithm ------------------------------------------------------------------------------
 
 
-def _log(b: Builder, x: Scalar) -> Scalar:
+def log(b: Builder, x: Scalar) -> Scalar:
+    """The natural logarithm."""
     subnormal = b.compare("olt", x, b.like(x, 2.0**-126))
     scaled = b.select(subnormal, b.mul(x, b.like(x, 2.0**23)), x)
     bits = b.convert("bitcast", scaled, "i32")
@@ -92,26 +78,11 @@ def _log(b: Builder, x: Scalar) -> Scalar:
     return log_edges(b, x, x, out)
 
 
-log = _by_type(_log, elementary64.log)
-
-
-def log1p(b: Builder, x: Scalar) -> Scalar:
-    """log(1 + x), nothing lost for small x."""
-    one = b.like(x, 1.0)
-    u = b.add(x, one)
-    # What rounding 1 + x lost, to first order.
-    lost = b.div(b.sub(x, b.sub(u, one)), u)
-    # ... which is no number where u is not finite and positive; there log(u) is all.
-    usable = b.compare("olt", absolute(b, lost), one)
-    out = b.add(log(b, u), b.select(usable, lost, b.like(x, 0.0)))
-    tiny = b.compare("olt", absolute(b, x), b.like(x, 2.0 ** (-53 if x.type == "double" else -24)))
-    return if_nan(b, x, b.select(tiny, x, out))
-
-
 # --- hyperbolic and logistic ----------------------------------------------------------------
 
 
-def _tanh(b: Builder, x: Scalar) -> Scalar:
+def tanh(b: Builder, x: Scalar) -> Scalar:
+    """The hyperbolic tangent."""
     size = absolute(b, x)
     square = b.mul(x, x)
     small = b.fma(b.mul(square, polynomial(b, square, _TANH)), x, x)
@@ -127,28 +98,11 @@ def _tanh(b: Builder, x: Scalar) -> Scalar:
     return with_sign_of(b, out, x)
 
 
-def sigmoid(b: Builder, x: Scalar) -> Scalar:
-    """1 / (1 + exp(-x)), without overflow and without losing small results."""
-    shrunk = exp(b, b.neg(absolute(b, x)))
-    one = b.like(x, 1.0)
-    top = b.select(b.compare("olt", x, b.like(x, 0.0)), shrunk, one)
-    return b.div(top, b.add(one, shrunk))
-
-
-def softplus(b: Builder, x: Scalar) -> Scalar:
-    """log(1 + exp(x))."""
-    positive = b.select(b.compare("ogt", x, b.like(x, 0.0)), x, b.like(x, 0.0))
-    out = b.add(positive, log1p(b, exp(b, b.neg(absolute(b, x)))))
-    return if_nan(b, x, out)
-
-
-tanh = _by_type(_tanh, elementary64.tanh)
-
-
 # --- error function -------------------------------------------------------------------------
 
 
-def _erf(b: Builder, x: Scalar) -> Scalar:
+def erf(b: Builder, x: Scalar) -> Scalar:
+    """The error function."""
     size = absolute(b, x)
     square = b.mul(x, x)
     small = b.mul(x, polynomial(b, square, _ERF_SMALL))
@@ -157,9 +111,6 @@ def _erf(b: Builder, x: Scalar) -> Scalar:
     out = b.select(b.compare("olt", size, b.like(x, 0.92)), small, large)
     out = b.select(b.compare("olt", size, b.like(x, 4.0)), out, with_sign_of(b, b.like(x, 1.0), x))
     return if_nan(b, x, out)
-
-
-erf = _by_type(_erf, lambda b, x: b.call("erf", "double", x))
 
 
 # --- trigonometric --------------------------------------------------------------------------
@@ -255,16 +206,14 @@ def _sine_of(b: Builder, x: Scalar, shift: int) -> Scalar:
     return b.select(finite, out, b.like(x, math.nan))
 
 
-def _sin(b: Builder, x: Scalar) -> Scalar:
+def sin(b: Builder, x: Scalar) -> Scalar:
+    """The sine."""
     return _sine_of(b, x, 0)
 
 
-def _cos(b: Builder, x: Scalar) -> Scalar:
+def cos(b: Builder, x: Scalar) -> Scalar:
+    """The cosine."""
     return _sine_of(b, x, 1)
-
-
-sin = _by_type(_sin, elementary64.sin)
-cos = _by_type(_cos, elementary64.cos)
 
 
 # --- power ----------------------------------------------------------------------------------
@@ -293,7 +242,8 @@ def _exp2_in_double(b: Builder, x: Scalar) -> Scalar:
     return b.mul(polynomial(b, b.sub(x, n), _EXP2), power)
 
 
-def _pow(b: Builder, x: Scalar, y: Scalar) -> Scalar:
+def power(b: Builder, x: Scalar, y: Scalar) -> Scalar:
+    """x ** y, through the logarithm in double."""
     zero, one, infinity = b.like(x, 0.0), b.like(x, 1.0), b.like(x, math.inf)
     size = absolute(b, x)
     finite = b.compare("olt", size, infinity)
@@ -322,26 +272,3 @@ def _pow(b: Builder, x: Scalar, y: Scalar) -> Scalar:
     out = b.select(b.compare("uno", x, y), b.like(x, math.nan), out)
     trivial = b.binary("or", b.compare("oeq", y, zero), b.compare("oeq", x, one))
     return b.select(trivial, one, out)
-
-
-def power(b: Builder, x: Scalar, y: Scalar) -> Scalar:
-    """x ** y of floats."""
-    if x.type == "double":
-        return b.call("pow", "double", x, y)
-    return _pow(b, x, y)
-
-
-# --- what is left to the C library ----------------------------------------------------------
-
-
-def by_c_library(name: str) -> Unary:
-    """A function of the C library, in double for both float types."""
-
-    def function(b: Builder, x: Scalar) -> Scalar:
-        wide = b.convert("fpext", x, "double")
-        return b.convert("fptrunc", b.call(name, "double", wide), x.type)
-
-    return function
-
-
-lgamma = _by_type(gamma.lgamma, by_c_library("lgamma"))

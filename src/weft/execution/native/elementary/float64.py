@@ -1,6 +1,6 @@
 """log, tanh, sin and cos for float64, as arithmetic that vectorises.
 
-The same range reductions as for float32 (`elementary`); on the reduced ranges the series are short
+The same range reductions as for float32 (`float32`); on the reduced ranges the series are short
 enough to be taken as they are. At most a few units in the last place everywhere.
 """
 
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from weft.execution.native import exponentials
 from weft.execution.native.builder import Builder, Scalar
-from weft.execution.native.polynomials import (
+from weft.execution.native.elementary import exponentials
+from weft.execution.native.elementary.polynomials import (
     absolute,
     clamped,
     if_nan,

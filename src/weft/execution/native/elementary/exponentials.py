@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from weft.execution.native.builder import Builder, Scalar
-from weft.execution.native.polynomials import clamped, if_nan, polynomial
+from weft.execution.native.elementary.polynomials import clamped, if_nan, polynomial
 
 
 @dataclass(frozen=True)

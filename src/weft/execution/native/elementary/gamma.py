@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from weft.execution.native import elementary64
 from weft.execution.native.builder import Builder, Scalar
-from weft.execution.native.polynomials import absolute, if_nan, polynomial
+from weft.execution.native.elementary import float64
+from weft.execution.native.elementary.polynomials import absolute, if_nan, polynomial
 
 _G = 9.6875
 # Fitted to the gamma function at Chebyshev points of 1 / z, to 4e-17; the denominator is
@@ -39,10 +39,10 @@ def lgamma(b: Builder, x: Scalar) -> Scalar:
         b.select(is_reflected, pi_below, above),
         b.select(is_reflected, b.mul(_sine_of_pi_times(b, wide), above), below),
     )
-    log_t = elementary64.log(b, b.add(z, b.like(z, _G - 0.5)))
+    log_t = float64.log(b, b.add(z, b.like(z, _G - 0.5)))
     bulk = b.fma(b.sub(z, half), b.sub(log_t, one), b.like(z, -_G))
     bulk = b.select(is_reflected, b.neg(bulk), bulk)
-    out = b.convert("fptrunc", b.add(bulk, elementary64.log(b, factor)), x.type)
+    out = b.convert("fptrunc", b.add(bulk, float64.log(b, factor)), x.type)
     is_zero = b.binary("or", b.compare("oeq", wide, one), b.compare("oeq", wide, b.like(z, 2.0)))
     out = b.select(is_zero, b.like(x, 0.0), out)
     infinity = b.like(x, math.inf)
