@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.core.dtypes import DType
 from weft.execution.native import compiler
+from weft.execution.native.blocks import Nest, base_of
 from weft.execution.native.builder import (
     PARALLEL_LOOP,
     SERIAL_LOOP,
@@ -20,7 +21,7 @@ from weft.execution.native.builder import (
 )
 from weft.execution.native.lowering.rules import identity_of
 from weft.execution.native.memory import Buffer
-from weft.execution.native.schedule import Nest, Schedule, base_of
+from weft.execution.native.schedule import Schedule
 from weft.execution.native.values import (
     Elementwise,
     Index,

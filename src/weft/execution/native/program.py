@@ -10,11 +10,12 @@ import math
 from typing import Any
 
 from weft.execution.native import steps
+from weft.execution.native.blocks import Assembly, Block, Nest
 from weft.execution.native.builder import Module
 from weft.execution.native.memory import Buffer
 from weft.execution.native.nests import pointer_lines
 from weft.execution.native.pace import breathe
-from weft.execution.native.schedule import Assembly, Block, Nest, Schedule
+from weft.execution.native.schedule import Schedule
 from weft.execution.native.values import Kernel, Reduced, Stored, Value
 
 _RELEASE_GIL_FROM = 20_000  # nanoseconds

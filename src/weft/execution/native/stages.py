@@ -7,8 +7,9 @@ from typing import Any
 
 from weft.errors import UnimplementedError
 from weft.execution.native import compiler
+from weft.execution.native.blocks import Assembly, Nest
 from weft.execution.native.compile import translate_for, types_of
-from weft.execution.native.schedule import Assembly, Nest, Schedule
+from weft.execution.native.schedule import Schedule
 from weft.execution.native.specialize import specialize
 from weft.execution.native.trampoline import full_text
 from weft.execution.native.values import Kernel, NotCompilableError, Value

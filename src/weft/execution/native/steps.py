@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from weft.execution.native import pool
+from weft.execution.native.blocks import Assembly, Nest, base_of
 from weft.execution.native.builder import Module
 from weft.execution.native.memory import Buffer
 from weft.execution.native.nests import NestWriter
-from weft.execution.native.schedule import Assembly, Nest, Schedule, base_of
+from weft.execution.native.schedule import Schedule
 from weft.execution.native.values import Elementwise, Reduced, Stored, Uniform, Value
 
 _PIECE = 32_768  # elements

@@ -9,11 +9,11 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.specs import TensorSpec
+from weft.execution.native.blocks import Write
 from weft.execution.native.builder import has_memory_type
 from weft.execution.native.lowering.graphs import Cell, Lowering
 from weft.execution.native.lowering.rules import static_shape
 from weft.execution.native.program import Program
-from weft.execution.native.schedule import Write
 from weft.execution.native.values import NotCompilableError, Shape, Stored
 from weft.graph.ir import Graph
 

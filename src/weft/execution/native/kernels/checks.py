@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.execution.native.schedule import base_of
+from weft.execution.native.blocks import base_of
 from weft.execution.native.values import Kernel, Value
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core.dtypes import bool_
+from weft.execution.native.blocks import Block, base_of
 from weft.execution.native.memory import Buffer
-from weft.execution.native.schedule import Block, Schedule, base_of
+from weft.execution.native.schedule import Schedule
 from weft.execution.native.values import Kernel, Stored, Value
 
 # What blocks are given from outside: the stand-in inside, the value outside.

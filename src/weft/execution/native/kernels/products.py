@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from weft.core import dtypes
+from weft.execution.native.blocks import base_of
 from weft.execution.native.builder import loop_lines
 from weft.execution.native.nests import pointer_lines
-from weft.execution.native.schedule import base_of
 from weft.execution.native.values import Kernel, Stored, Value
 
 _BLAS_FROM = 20_000  # multiplications from which calling BLAS pays

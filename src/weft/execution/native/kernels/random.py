@@ -7,9 +7,9 @@ from typing import Any
 
 from weft.core.random.distributions import TRUNCATION
 from weft.execution.native import philox
+from weft.execution.native.blocks import base_of
 from weft.execution.native.builder import Builder, Scalar, alignment, loop_lines, memory_type
 from weft.execution.native.nests import pointer_lines
-from weft.execution.native.schedule import base_of
 from weft.execution.native.values import Kernel, Stored, Value
 
 

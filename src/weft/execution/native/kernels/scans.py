@@ -7,6 +7,7 @@ from abc import abstractmethod
 from typing import Any
 
 from weft.execution.native import elementary
+from weft.execution.native.blocks import base_of
 from weft.execution.native.builder import (
     Builder,
     Module,
@@ -17,7 +18,6 @@ from weft.execution.native.builder import (
     memory_type,
 )
 from weft.execution.native.nests import pointer_lines
-from weft.execution.native.schedule import base_of
 from weft.execution.native.values import Kernel, Stored, Value
 
 

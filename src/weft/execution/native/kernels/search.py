@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from weft.execution.native import pool
+from weft.execution.native.blocks import base_of
 from weft.execution.native.builder import alignment, float_text, memory_type
 from weft.execution.native.lowering.rules import identity_of
 from weft.execution.native.nests import pointer_lines
-from weft.execution.native.schedule import base_of
 from weft.execution.native.values import Kernel, Stored, Value
 
 _VECTOR = 64  # bytes

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.execution.native.blocks import base_of
 from weft.execution.native.builder import Module, alignment, loop_lines, memory_type
 from weft.execution.native.memory import Buffer
 from weft.execution.native.nests import pointer_lines
-from weft.execution.native.schedule import base_of
 from weft.execution.native.values import Kernel, Stored, Value
 
 _RUN = 16  # so many elements are sorted by insertion

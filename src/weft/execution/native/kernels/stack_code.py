@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any
 
 from weft.core.dtypes import DType
+from weft.execution.native.blocks import base_of
 from weft.execution.native.builder import memory_type
-from weft.execution.native.schedule import base_of
 from weft.execution.native.values import Kernel, NotCompilableError, Shape, Stored, Value
 
 WORDS = 5

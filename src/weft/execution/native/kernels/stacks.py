@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.execution.native.blocks import base_of
 from weft.execution.native.kernels.stack_code import (
     ENDLESS,
     SHARED,
@@ -11,7 +12,6 @@ from weft.execution.native.kernels.stack_code import (
     Elements as Elements,
     StackKernel,
 )
-from weft.execution.native.schedule import base_of
 
 
 class Push(StackKernel):

@@ -15,10 +15,10 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.execution.native import compiler, pool
+from weft.execution.native.blocks import base_of
 from weft.execution.native.builder import FINISHED_LOOP, loop_lines
 from weft.execution.native.memory import Buffer
 from weft.execution.native.nests import pointer_lines
-from weft.execution.native.schedule import base_of
 from weft.execution.native.values import Kernel, Stored, Value
 
 _PIECES = 16  # that threads take turns with

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core import dtypes
+from weft.execution.native.blocks import Block, Write
 from weft.execution.native.kernels.control import Branch, Given, Loop
 from weft.execution.native.kernels.stacks import WORDS
 from weft.execution.native.lowering.rules import lowers, static_shape
@@ -17,7 +18,6 @@ from weft.execution.native.lowering.stacks import (
     copied,
     new_place,
 )
-from weft.execution.native.schedule import Block, Write
 from weft.execution.native.values import NotCompilableError, Stored, Uniform, Value
 from weft.graph.ir import Graph, Node
 from weft.ops.control.loop import LOOP_NAMES

@@ -9,6 +9,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.native_rules import Pointwise
+from weft.execution.native.blocks import Block, Keep, Write
 from weft.execution.native.kernels.checks import Check
 from weft.execution.native.lowering import (  # the families register their rules
     bins as bins,
@@ -32,7 +33,6 @@ from weft.execution.native.lowering import (  # the families register their rule
 from weft.execution.native.lowering.rules import check_dtype, copy_rule, rule_of
 from weft.execution.native.pace import breathe
 from weft.execution.native.program import Program
-from weft.execution.native.schedule import Block, Keep, Write
 from weft.execution.native.values import (
     Elementwise,
     Index,

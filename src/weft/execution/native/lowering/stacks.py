@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from weft.core.dtypes import DType, int32, int64, variant
+from weft.execution.native.blocks import Write
 from weft.execution.native.kernels import stacks as kernels
 from weft.execution.native.kernels.stacks import Elements
 from weft.execution.native.lowering.rules import NARROW, known, lowers, static_shape
-from weft.execution.native.schedule import Write
 from weft.execution.native.values import NotCompilableError, Stored, Value
 from weft.graph.ir import Node
 
