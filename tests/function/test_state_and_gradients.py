@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -324,3 +325,53 @@ def test_effects_run_once_under_a_tape() -> None:
     assert v.numpy() == 2
     assert tape.gradient(y, x).numpy() == 2
     assert v.numpy() == 2
+
+
+# --- gradients of variables that are arguments ----------------------------------------------------
+
+
+def test_a_tape_in_a_function_watches_variables_that_are_arguments() -> None:
+    @tf.function
+    def slope(v: tf.Variable) -> Any:
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(v**3)
+        assert tape.watched_variables() == (v,)
+        return tape.gradient(y, v)
+
+    np.testing.assert_allclose(slope(tf.Variable([1.0, 2.0])), [3.0, 12.0])
+    assert tf.function(lambda v: slope(v))(tf.Variable([3.0])).numpy() == 27
+    with pytest.raises(AssertionError):
+        slope(tf.Variable([1.0, 2.0], trainable=False))  # not watched, so not in the list
+
+
+def test_gradient_of_one_variable_given_as_two_arguments() -> None:
+    @tf.function
+    def slopes(a: tf.Variable, b: tf.Variable) -> Any:
+        with tf.GradientTape() as tape:
+            y = a * a * b
+        return tape.gradient(y, [a, b])
+
+    v, w = tf.Variable(3.0), tf.Variable(5.0)
+    assert [g.numpy() for g in slopes(v, w)] == [30, 9]
+    assert [g.numpy() for g in slopes(v, v)] == [27, 27]
+
+
+def test_a_variable_that_is_an_argument_and_in_the_closure_is_one_variable() -> None:
+    v, w = tf.Variable(3.0), tf.Variable(5.0)
+
+    @tf.function
+    def slope(a: tf.Variable) -> Any:
+        with tf.GradientTape() as tape:
+            y = a * v
+        return tape.gradient(y, a)
+
+    @tf.function
+    def through(a: tf.Variable) -> Any:
+        return slope(a)
+
+    for f in (slope, through, slope):
+        assert f(v).numpy() == 6
+        assert f(w).numpy() == 3
+    traces = slope.experimental_get_tracing_count()
+    slope(tf.Variable(7.0))
+    assert slope.experimental_get_tracing_count() == traces

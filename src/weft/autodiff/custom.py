@@ -26,7 +26,7 @@ from weft.core.dtypes import ANY, int32, resource
 from weft.core.native_rules import IndexMap
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
-from weft.graph.ir import Graph, Node, outermost
+from weft.graph.ir import Graph, Node, variable_behind
 from weft.graph.rewrite import copied
 from weft.ops.array.shape import shape_argument
 from weft.ops.indexing.indexed_slices import IndexedSlices
@@ -164,7 +164,7 @@ class _VariableWatcher:
         """Values may be taken out."""
 
     def note(self, handle: Tensor) -> None:
-        variable = getattr(getattr(outermost(handle), "_value", None), "variable", None)
+        variable = variable_behind(handle)
         if variable is not None and variable.trainable:
             self.variables.setdefault(id(variable), variable)
 

@@ -23,7 +23,7 @@ from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import resource
 from weft.core.location import user_location
 from weft.core.tensor import Tensor
-from weft.graph.ir import outermost
+from weft.graph.ir import variable_behind
 from weft.ops.array import fill
 from weft.ops.indexing import gathering
 from weft.ops.indexing.indexed_slices import IndexedSlices
@@ -143,7 +143,7 @@ class GradientTape:
             self.breaks.left.append((tensor, user_location()))
 
     def _watch_if_trainable(self, handle: Tensor) -> None:
-        variable = getattr(getattr(outermost(handle), "_value", None), "variable", None)
+        variable = variable_behind(handle)
         if variable is not None and variable.trainable:
             self._watch_handle(handle, variable)
 

@@ -318,9 +318,10 @@ def _value_text(value: Any, how: Any) -> str:
 class SymbolicTensor(Tensor):
     """A tensor of a graph: an output of one of its nodes."""
 
-    __slots__ = ("__weakref__", "index", "known_value", "node", "place", "spec")
+    __slots__ = ("__weakref__", "index", "known_value", "node", "owner", "place", "spec")
     spec: TensorSpec
     place: Any  # where in a variable it comes from; unset for all but slices of variables
+    owner: Any  # weakly, the variable it is the handle of; unset for all but arguments
 
     def __init__(self, node: Any, index: int, spec: TensorSpec) -> None:
         self.node = node

@@ -193,7 +193,8 @@ def _value_of_array(keys: Keys, value: Any, leaves: Leaves) -> Key:
 def _value_of_variable(keys: Keys, value: Variable, leaves: Leaves) -> Key:
     cell = value.handle._value
     leaves.append(cell)
-    return (Variable, value.dtype, value.shape, _first_index(leaves, cell))
+    # Which one it is decides about the trace if the function also reaches it by itself.
+    return (Variable, value.dtype, value.shape, value.trainable, id(value))
 
 
 def _tensor_itself(keys: Keys, value: Any, leaves: Leaves) -> Key:
@@ -220,12 +221,7 @@ def _tensor_of_array(keys: Keys, value: Any, leaves: Leaves) -> Key:
 def _handle_of_variable(keys: Keys, value: Variable, leaves: Leaves) -> Key:
     handle = value.handle
     leaves.append(handle)
-    return (Variable, value.dtype, value.shape, _first_index(leaves, handle))
-
-
-def _first_index(leaves: Leaves, leaf: Any) -> int:
-    """Where a variable occurs first: the same variable twice is another case than two."""
-    return next(i for i, other in enumerate(leaves) if other is leaf)
+    return (Variable, value.dtype, value.shape, value.trainable, id(value))
 
 
 VALUES = Keys(_value_of_tensor, _value_of_array, _value_of_variable, collects_arrays=True)

@@ -25,7 +25,7 @@ from weft.function.keys import TENSORS, VALUES, UnhashableArgument
 from weft.function.methods import BoundFunction, PerInstance, WeakMethod
 from weft.function.retracing import TraceRecord
 from weft.function.signature import InputSignature, P, Parameters
-from weft.function.trace_types import TraceType, type_of
+from weft.function.trace_types import MetVariables, TraceType, type_of
 
 DEFAULT_MAX_TRACES = 1000
 _MEMO_LIMIT = 4096
@@ -77,6 +77,7 @@ class Function:
         self._traces: dict[tuple[TraceType, ...], ConcreteFunction] = {}
         self._graph_traces: Any = weakref.WeakKeyDictionary()
         self._records: list[TraceRecord] = []
+        self._captured: set[int] = set()  # the ids of variables that traces reach by themselves
         self._created: list[Any] | None = None
         self._in_progress: set[tuple[TraceType, ...]] = set()
         self._trace_count = 0
@@ -193,7 +194,7 @@ class Function:
     # --- finding and making traces -------------------------------------------------------------
 
     def _find_or_trace(self, values: tuple[Any, ...], inputs: list[Any] | None) -> ConcreteFunction:
-        variables: list[Any] = []
+        variables = MetVariables(self._captured)
         types = tuple([type_of(value, variables) for value in values])
         if self._input_signature is not None:
             types = self._types_of_signature(types)
@@ -201,8 +202,18 @@ class Function:
             concrete = self._find(types)
             if concrete is None:
                 concrete = self._trace(types, inputs)
+                if self._captures_argument(concrete, variables):
+                    return self._find_or_trace(values, inputs)
             self._trace_count_calls(concrete)
             return concrete
+
+    def _captures_argument(self, concrete: ConcreteFunction, arguments: MetVariables) -> bool:
+        """Whether a new trace reaches a variable also as its own, which nobody knew before."""
+        new = {id(variable) for variable in concrete.variables} - self._captured
+        self._captured |= new
+        if new:
+            self._memo.clear()  # an argument that was one among many may be one of these
+        return not new.isdisjoint(arguments.ids)
 
     def _types_of_signature(self, types: tuple[TraceType, ...]) -> tuple[TraceType, ...]:
         assert self._input_signature is not None

@@ -8,21 +8,27 @@ is the narrowest type that serves both (`join`), and what does the traced functi
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from weft import nest
 from weft.core.convert import array_from
-from weft.core.dtypes import DType
-from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec, TypeSpec, spec_of
-from weft.core.tensor import EagerTensor, Tensor
+from weft.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft.state.variable import Variable
 
-# Makes the placeholder of a tensor: (spec, name) -> symbolic tensor.
-MakeInput = Callable[[TensorSpec, str], Tensor]
+
+class MakeInput:
+    """Makes the placeholder of a tensor, and remembers the variables among the arguments."""
+
+    def __init__(self, add: Callable[[TensorSpec, str], SymbolicTensor]) -> None:
+        self._add = add
+        self.variables: dict[int, Variable] = {}
+
+    def __call__(self, spec: TensorSpec, name: str) -> SymbolicTensor:
+        return self._add(spec, name)
 
 
 class TraceType:
@@ -97,15 +103,27 @@ class TensorType(TraceType):
 
 
 class VariableType(TraceType):
-    """A variable; `alias` is the number of the first argument that is the same variable."""
+    """A variable; `alias` is the number of the first argument that is the same variable.
 
-    def __init__(self, dtype: DType, shape: TensorShape, alias: int, trainable: bool) -> None:
-        self._key = (dtype, shape, alias, trainable)
+    One that the function also reaches without the argument is given as `itself`, and has a trace of
+    its own: what is done to it by either name is done to one variable.
+    """
+
+    def __init__(self, variable: Variable, alias: int, itself: Variable | None) -> None:
+        self._itself = itself
+        identity = None if itself is None else id(itself)
+        self._key = (variable.dtype, variable.shape, alias, variable.trainable, identity)
 
     def placeholder(self, make: MakeInput, name: str) -> Any:
-        dtype, shape, _, trainable = self._key
+        dtype, shape, alias, trainable, _ = self._key
         handle = make(_RESOURCE, name)
-        return Variable.from_handle(handle, dtype, shape, trainable=trainable, name=name)
+        if self._itself is not None:
+            return self._itself
+        if alias not in make.variables:
+            make.variables[alias] = Variable.from_handle(
+                handle, dtype, shape, trainable=trainable, name=name
+            )
+        return make.variables[alias]
 
     def leaf_specs(self) -> Iterator[TensorSpec]:
         yield _RESOURCE
@@ -117,7 +135,7 @@ class VariableType(TraceType):
         return hash(self._key)
 
     def __repr__(self) -> str:
-        dtype, shape, alias, _ = self._key
+        dtype, shape, alias, _, _ = self._key
         return f"Variable(shape={shape}, dtype={dtype!r}, alias={alias})"
 
 
@@ -286,9 +304,23 @@ class CompositeType(TraceType):
         return repr(self.spec)
 
 
-def type_of(value: Any, variables: list[Any] | None = None) -> TraceType:
+class MetVariables:
+    """The variables among the arguments of a call; `captured` are the ids of the function's own."""
+
+    def __init__(self, captured: Container[int] = ()) -> None:
+        self.ids: list[int] = []
+        self._captured = captured
+
+    def type_of(self, variable: Variable) -> VariableType:
+        """The trace type, which says which variables are the same."""
+        self.ids.append(id(variable))
+        itself = variable if id(variable) in self._captured else None
+        return VariableType(variable, self.ids.index(id(variable)), itself)
+
+
+def type_of(value: Any, variables: MetVariables | None = None) -> TraceType:
     """The trace type of an argument. `variables` collects those met, to see which are the same."""
-    variables = [] if variables is None else variables
+    variables = MetVariables() if variables is None else variables
     if isinstance(value, TensorSpec):
         return TensorType(value)
     if isinstance(value, TypeSpec):
@@ -297,10 +329,7 @@ def type_of(value: Any, variables: list[Any] | None = None) -> TraceType:
     if isinstance(value, (Tensor, np.ndarray, np.generic)):
         return TensorType(_spec(value))
     if isinstance(value, Variable):
-        known = [i for i, other in enumerate(variables) if other is value]
-        variables.append(value)
-        alias = known[0] if known else len(variables) - 1
-        return VariableType(value.dtype, value.shape, alias, value.trainable)
+        return variables.type_of(value)
     if hasattr(value, "__tf_tracing_type__"):
         return value.__tf_tracing_type__(None)
     if hasattr(value, "_type_spec"):

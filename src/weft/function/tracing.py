@@ -12,10 +12,9 @@ from weft.autograph.conversion import converted
 from weft.autograph.operators import staging
 from weft.core.context import building, creating_variables, state
 from weft.core.convert import convert_to_tensor
-from weft.core.specs import TensorSpec
-from weft.core.tensor import SymbolicTensor, Tensor
+from weft.core.tensor import SymbolicTensor
 from weft.function.signature import Parameters
-from weft.function.trace_types import NestType, TraceType
+from weft.function.trace_types import MakeInput, NestType, TraceType
 from weft.function.user_errors import user_code
 from weft.graph.ir import Graph
 from weft.graph.names import valid_name
@@ -49,10 +48,7 @@ def trace(
     if autograph:
         python_function = converted(python_function)
     with building(graph), creating_variables(policy), staging.fresh(), user_code():
-
-        def make(spec: TensorSpec, name: str) -> Tensor:
-            return graph.add_input(spec, valid_name(name))
-
+        make = MakeInput(lambda spec, name: graph.add_input(spec, valid_name(name)))
         values = [
             trace_type.placeholders(make, trace_type.leaf_names(name))
             if collects and isinstance(trace_type, NestType)

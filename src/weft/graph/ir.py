@@ -410,6 +410,15 @@ def outermost(tensor: Tensor) -> Tensor:
     return tensor
 
 
+def variable_behind(handle: Tensor) -> Any:
+    """The `tf.Variable` a handle refers to: a captured one, or an argument being traced."""
+    origin = outermost(handle)
+    if isinstance(origin, SymbolicTensor):
+        owner = getattr(origin, "owner", None)
+        return None if owner is None else owner()
+    return getattr(getattr(origin, "_value", None), "variable", None)
+
+
 def is_resource(tensor: Tensor) -> bool:
     """Whether the tensor refers to state instead of holding a value."""
     return tensor.dtype is dtypes.resource

@@ -6,6 +6,7 @@ graphs capture by reference. Reading gives a snapshot that later assignments do 
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from weft.core.convert import adopt, convert_to_tensor
 from weft.core.dtypes import DType
 from weft.core.reference import Reference
 from weft.core.shapes import TensorShape
-from weft.core.tensor import Array, EagerTensor, Tensor
+from weft.core.tensor import Array, EagerTensor, SymbolicTensor, Tensor
 from weft.errors import InaccessibleTensorError, UnsupportedError
 from weft.ops.indexing import masks, slicing
 from weft.ops.operators import install_operators
@@ -99,12 +100,13 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
 
     @classmethod
     def from_handle(
-        cls, handle: Tensor, dtype: DType, shape: TensorShape, *, trainable: bool, name: str
+        cls, handle: SymbolicTensor, dtype: DType, shape: TensorShape, *, trainable: bool, name: str
     ) -> Variable:
         """A variable whose storage is whatever the handle refers to: an argument being traced."""
         made = object.__new__(cls)
         made._dtype, made._shape, made._trainable = dtype, shape, trainable
         made._name, made._constraint, made._handle = name, None, handle  # type: ignore[assignment]
+        handle.owner = weakref.ref(made)  # so that tapes know it for a variable
         return made
 
     def _set_cell(self, value: Array | None) -> None:
