@@ -22,6 +22,20 @@ def test_a_list_grown_in_a_loop() -> None:
     agree(f, tf.constant(4))
 
 
+def test_a_grown_list_leaves_a_function_as_a_list() -> None:
+    def f(n: Any) -> Any:
+        rows = []
+        for i in tf.range(n):
+            rows.append(tf.fill([2], i))
+        return rows, {"again": rows}
+
+    for n in (0, 1, 3):
+        agree(f, tf.constant(n))
+        rows, _ = tf.function(f)(tf.constant(n))
+        assert type(rows) is list
+        assert len(rows) == n
+
+
 def test_reading_a_grown_list() -> None:
     def f(n: Any) -> Any:
         values = []

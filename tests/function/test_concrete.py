@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -118,6 +120,26 @@ def test_input_signature_must_fit_the_function() -> None:
         tf.function(lambda x, y: x, input_signature=[tf.TensorSpec([])])
     with pytest.raises(TypeError, match="tf.TensorSpec objects, got 3"):
         tf.function(lambda x: x, input_signature=[3])
+    with pytest.raises(
+        TypeError, match=r"must be a list or tuple with one tf\.TensorSpec .* got 5"
+    ):
+        tf.function(lambda x: x, input_signature=5)
+
+
+def test_nests_that_do_not_fit_an_input_signature() -> None:
+    spec = tf.TensorSpec([None], tf.int32)
+
+    @tf.function(input_signature=[{"a": spec, "b": (spec,)}])
+    def f(d: dict[str, Any]) -> Any:
+        return d["a"] + d["b"][0]
+
+    assert f({"a": [1, 2], "b": ([3, 4],)}).numpy().tolist() == [4, 6]
+    with pytest.raises(TypeError, match=r"'d' must be a nest like \{'a': .* the keys \['a'\]"):
+        f({"a": [1]})
+    with pytest.raises(TypeError, match=r"'d' must be a nest like .*, got 3\."):
+        f(3)
+    with pytest.raises(TypeError, match=r"d\['b'\]\" must be a nest like \(TensorSpec"):
+        f({"a": [1], "b": []})
 
 
 def test_nested_input_signature() -> None:

@@ -103,6 +103,11 @@ class InputSignature:
     """The specs given with `input_signature=`: exactly one trace, arguments are converted to it."""
 
     def __init__(self, specs: Any, parameters: Parameters) -> None:
+        if not isinstance(specs, (list, tuple)):
+            raise TypeError(
+                f"{parameters.name}: input_signature must be a list or tuple with one "
+                f"tf.TensorSpec (or nest of them) for each argument, got {specs!r}."
+            )
         self.specs = tuple(specs)
         self._parameters = parameters
         for leaf in nest.flatten(self.specs):
@@ -191,7 +196,9 @@ class InputSignature:
         return tensor
 
     def _mismatch(self, name: str, spec: Any, value: Any) -> SignatureError:
+        wanted = spec.words if isinstance(spec, TypeSpec) else f"a nest like {spec}"
+        got = f"a dict with the keys {list(value)}" if isinstance(value, Mapping) else _short(value)
         return SignatureError(
-            f"{self._parameters.name}: the argument {name!r} must be {spec.words} because of "
-            f"input_signature, got {_short(value)}."
+            f"{self._parameters.name}: the argument {name!r} must be {wanted} because of "
+            f"input_signature, got {got}."
         )

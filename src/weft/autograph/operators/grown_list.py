@@ -11,7 +11,7 @@ from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DType, float32
 from weft.core.shapes import TensorShape
 from weft.core.specs import TypeSpec
-from weft.core.tensor import Tensor
+from weft.core.tensor import EagerTensor, Tensor
 from weft.errors import DTypeError
 from weft.ops.control import stack as stacks
 
@@ -39,8 +39,13 @@ class GrownListSpec(TypeSpec):
     def _to_components(self, value: GrownList) -> list[Tensor]:
         return [value.handle]
 
-    def _from_components(self, components: Sequence[Tensor]) -> GrownList:
-        return GrownList(components[0], self.dtype, self.shape)
+    def _from_components(self, components: Sequence[Tensor]) -> Any:
+        grown = GrownList(components[0], self.dtype, self.shape)
+        if isinstance(
+            components[0], EagerTensor
+        ):  # returned from a function: a list like any other
+            return [grown.read(i) for i in range(int(grown.size()))]
+        return grown
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, GrownListSpec) and self.dtype is other.dtype
