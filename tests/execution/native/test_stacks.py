@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import threading
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 import weft as tf
 from support.native import check, check_program, compile_native
+from weft.execution.native import trampoline
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
 
@@ -344,3 +347,90 @@ def test_lengths_that_are_not_seen_are_left_to_numpy(
     wanted = tf.function(program)(tf.constant(X))
     monkeypatch.setattr(tf.config, "execution", "native")
     np.testing.assert_array_equal(tf.function(program)(tf.constant(X)), wanted)
+
+
+# --- memory that is kept from call to call ------------------------------------------------------
+
+
+def _some_written(n: Any, x: Any) -> Any:
+    """Of 30 elements every n-th is written; the others have to be zeros."""
+    items = tf.TensorArray(tf.float32, 30)
+    i = tf.constant(0)
+    while i < 30:
+        items = items.write(i, x * tf.cast(i + 1, tf.float32))
+        i += n
+    return items.stack()
+
+
+def test_memory_of_earlier_calls_shows_no_traces() -> None:
+    compiled, _ = compile_native(tf.autograph.to_graph(_some_written), np.int32(1), X[0])
+    for n in (1, 7, 1, 29, 3):
+        (out,) = compiled(np.array(n, np.int32), X[0])
+        wanted = np.zeros((30, 3), np.float32)
+        wanted[::n] = X[0] * np.arange(1, 31, n, dtype=np.float32)[:, None]
+        np.testing.assert_array_equal(out, wanted)
+
+
+def _two_of_different_lengths(n: Any, x: Any) -> Any:
+    small = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[])
+    large = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[3])
+    i = tf.constant(0)
+    while i < n:
+        small = small.write(i, tf.cast(i, tf.float32))
+        large = large.write(i, x + tf.cast(i, tf.float32))
+        i += 1
+    return small.read(n - 1), large.read(n // 2), large.read(n - 1)
+
+
+def _check_lengths(compiled: Any, n: int) -> None:
+    small, middle, last = compiled(np.array(n, np.int32), X[1])
+    assert small == n - 1
+    np.testing.assert_array_equal(middle, X[1] + np.float32(n // 2))
+    np.testing.assert_array_equal(last, X[1] + np.float32(n - 1))
+
+
+def test_memory_of_longer_and_shorter_calls() -> None:
+    compiled, _ = compile_native(
+        tf.autograph.to_graph(_two_of_different_lengths), np.int32(3), X[1]
+    )
+    for n in (5, 1000, 3, 40, 20_000, 1, 500):
+        _check_lengths(compiled, n)
+
+
+def test_calls_at_the_same_time_have_memory_of_their_own() -> None:
+    compiled, _ = compile_native(
+        tf.autograph.to_graph(_two_of_different_lengths), np.int32(3), X[1]
+    )
+    failed: list[BaseException] = []
+
+    def work(seed: int) -> None:
+        try:
+            for n in np.random.default_rng(seed).integers(1, 3000, 60):
+                _check_lengths(compiled, int(n))
+        except BaseException as error:  # noqa: BLE001 - reported by the main thread
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
+def test_very_much_memory_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trampoline, "_MOST_SPARE", 4000)
+    compiled, _ = compile_native(
+        tf.autograph.to_graph(_two_of_different_lengths), np.int32(3), X[1]
+    )
+
+    def kept() -> bool:
+        at = 8 * trampoline.CONTEXT.index("spare")
+        return struct.unpack_from("q", compiled._context, at)[0] != 0
+
+    _check_lengths(compiled, 4)
+    assert kept()
+    _check_lengths(compiled, 5000)
+    assert not kept()
+    _check_lengths(compiled, 4)
+    assert kept()

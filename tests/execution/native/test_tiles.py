@@ -126,3 +126,59 @@ def test_threads_share_large_joins(axis: int) -> None:
     compiled, _ = compile_native(join, x, y)
     assert compiled.translation.program.uses_pool
     check(join, x, y)
+
+
+def _steps_of_blocks(function: Any, *arrays: Any) -> dict[str, list[str]]:
+    """The steps of every block: of loops first, of the program last."""
+    ir = tf.function(function).experimental_get_compiler_ir(*map(tf.constant, arrays))
+    blocks: dict[str, list[str]] = {}
+    for line in ir(stage="loops").splitlines():
+        if not line.startswith(" "):
+            blocks[line] = []
+        else:
+            blocks[list(blocks)[-1]].append(line)
+    return blocks
+
+
+def _powers(x: Any, w: Any) -> Any:
+    for _ in tf.range(3):
+        x = tf.tanh(tf.matmul(x, w, transpose_b=True))
+    return x
+
+
+def _nested(x: Any, w: Any) -> Any:
+    for _ in tf.range(2):
+        for _ in tf.range(3):
+            x = tf.tanh(tf.matmul(x, w, transpose_b=True))
+    return x
+
+
+def _changed_in_the_outer_loop(x: Any, w: Any) -> Any:
+    for _ in tf.range(2):
+        for _ in tf.range(3):
+            x = tf.tanh(tf.matmul(x, w, transpose_b=True))
+        w = w * 0.5
+    return x
+
+
+def _in_a_branch(x: Any, w: Any) -> Any:
+    for i in tf.range(3):
+        if i > 0:
+            x = tf.tanh(tf.matmul(x, w, transpose_b=True))
+        else:
+            x = x + 1
+    return x
+
+
+@pytest.mark.parametrize("loops", [_powers, _nested, _changed_in_the_outer_loop, _in_a_branch])
+def test_the_right_side_is_rearranged_before_the_loop(loops: Any) -> None:
+    x, w = rng.normal(size=(33, 47)).astype(F32), rng.normal(size=(47, 47)).astype(F32) / 7
+    blocks = _steps_of_blocks(loops, x, w)
+    assert any("tiles(" in step for steps in blocks.values() for step in steps)
+    where = [name for name, steps in blocks.items() if any("stripes: " in s for s in steps)]
+    if loops in (_powers, _nested):
+        assert where == ["main:"]
+    elif loops is _changed_in_the_outer_loop:  # once for each of its iterations
+        assert len(where) == 1
+        assert where != ["main:"]
+    check(tf.autograph.to_graph(loops), x, w, rtol=1e-5, atol=1e-5)

@@ -72,6 +72,7 @@ def _fixed_context() -> tuple[int, ...]:
         "allocate": _address(libc.aligned_alloc),
         "free": _address(libc.free),
         "scratch": 0,
+        "spare": 0,
         "cell_data": _slot_offset("data"),
         "cell_shared": _slot_offset("shared"),
     }
@@ -141,13 +142,20 @@ class Executable:
         )
 
     def __del__(self) -> None:
-        """Gives the scratch memory back."""
-        at = CONTEXT.index("scratch")
+        """Gives the memory back that is kept between calls: scratch, and a chain of blocks."""
         context = getattr(self, "_context", None)
-        if context is not None:
-            (block,) = struct.unpack_from("q", context, 8 * at)
-            if block:
-                ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._free)(block)
+        if context is None:
+            return
+        free = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._free)
+        scratch, block = [
+            struct.unpack_from("q", context, 8 * CONTEXT.index(name))[0]
+            for name in ("scratch", "spare")
+        ]
+        free(scratch)
+        while block:
+            following = ctypes.c_void_p.from_address(block).value
+            free(block)
+            block = following
 
 
 def _type_of(array: Any) -> tuple[Any, Any]:

@@ -33,6 +33,7 @@ class Program:
         self.checks: list[Any] = []  # the node of each check
         self.work = 0  # about how many nanoseconds a call takes
         self.has_loops = False
+        self.uses_stacks = False
         self.uses_pool = False  # whether threads share some of the work
         self.scratch_bytes = 0
         self.schedules: list[Schedule] = []

@@ -17,10 +17,11 @@ from weft.execution.native.translate import Translation
 CONTEXT = (
     "ndarray", "true", "not_implemented", "tuple_new", "array_new", "save_thread",
     "restore_thread", "check_signals", "incref", "decref", "allocate", "free", "scratch",
-    "cell_data", "cell_shared",
+    "spare", "cell_data", "cell_shared",
 )  # fmt: skip
 
 PLAIN, CELL, WRITTEN_CELL = 0, 1, 2
+_MOST_SPARE = 1 << 26  # bytes of stacks that are kept for the next call
 
 
 def context_entries(
@@ -51,8 +52,10 @@ def full_text(translation: Translation) -> str:
     values["first_output"] = values["first_constant"] + 2 * values["constants"]
     values["thread"] = values["slots"] + 1
     values["arena"] = values["slots"] + 2  # memory that was taken during the call
-    values["table"] = values["slots"] + 3
-    text = f"{program.text()}\n{_INTERRUPTED}{_CALL}"
+    values["spare"] = values["slots"] + 3  # what is left of that of the call before
+    values["table"] = values["slots"] + 4
+    values["most_spare"] = _MOST_SPARE
+    text = f"{program.text()}\n{_INTERRUPTED}{_BLOCKS}{_CALL}"
     for key, number in values.items():
         text = text.replace(f"<{key}>", str(number))
     for key in CONTEXT:
@@ -62,6 +65,7 @@ def full_text(translation: Translation) -> str:
         (values["constants"], "constants"),
         (values["outputs"], "outputs"),
         (values["scratch"], "scratch"),
+        (program.uses_stacks, "stacks"),
         (program.releases_gil, "gil"),
     ):
         text = text.replace(f"<has {name}>", "true" if condition else "false")
@@ -79,6 +83,8 @@ entry:
 store ptr %context, ptr %tp
 %arena.p = getelementptr ptr, ptr %t, i64 <arena>
 store ptr null, ptr %arena.p
+%spare.p = getelementptr ptr, ptr %t, i64 <spare>
+store ptr null, ptr %spare.p
 %ndarray.p = getelementptr ptr, ptr %context, i64 <at ndarray>
 %ndarray = load ptr, ptr %ndarray.p
 %true.p = getelementptr ptr, ptr %context, i64 <at true>
@@ -249,6 +255,13 @@ br label %unusual
 run:
 %block = phi ptr [null, %ready], [%old, %scratch], [%fresh, %allocate]
 store ptr %block, ptr %t
+br i1 <has stacks>, label %take, label %start
+take:
+%spares.p = getelementptr ptr, ptr %context, i64 <at spare>
+%spares = atomicrmw xchg ptr %spares.p, ptr null seq_cst
+store ptr %spares, ptr %spare.p
+br label %start
+start:
 %thread.p = getelementptr ptr, ptr %t, i64 <thread>
 %save.p = getelementptr ptr, ptr %context, i64 <at save_thread>
 %save = load ptr, ptr %save.p
@@ -271,16 +284,10 @@ finish:
 %status = phi i32 [%status.1, %released], [%status.2, %holding]
 %free.p = getelementptr ptr, ptr %context, i64 <at free>
 %free = load ptr, ptr %free.p
-br label %release
+br i1 <has stacks>, label %release, label %released.all
 release:
-%chain = load ptr, ptr %arena.p
-%is.chained = icmp ne ptr %chain, null
-br i1 %is.chained, label %unchain, label %released.all
-unchain:
-%chain.next = load ptr, ptr %chain
-store ptr %chain.next, ptr %arena.p
-call void %free(ptr %chain)
-br label %release
+call void @weft_keep_blocks(ptr %context, ptr %t)
+br label %released.all
 released.all:
 br i1 <has scratch>, label %keep, label %answer
 keep:
@@ -305,6 +312,58 @@ unusual:
 %incref2 = load ptr, ptr %incref2.p
 call void %incref2(ptr %no)
 ret ptr %no
+}
+"""
+
+# Memory of stacks: a chain of blocks, each with the next one and its size in front. What a call has
+# used is kept for the next one, as fresh memory costs more than what is done with it.
+_BLOCKS = """
+define internal void @weft_free_blocks(ptr %context, ptr %first) {
+entry:
+%free.p = getelementptr ptr, ptr %context, i64 <at free>
+%free = load ptr, ptr %free.p
+br label %look
+look:
+%block = phi ptr [%first, %entry], [%next, %release]
+%is.there = icmp ne ptr %block, null
+br i1 %is.there, label %release, label %done
+release:
+%next = load ptr, ptr %block
+call void %free(ptr %block)
+br label %look
+done:
+ret void
+}
+define internal void @weft_keep_blocks(ptr %context, ptr %t) {
+entry:
+%arena.p = getelementptr ptr, ptr %t, i64 <arena>
+%used = load ptr, ptr %arena.p
+br label %look
+look:
+%block = phi ptr [%used, %entry], [%next, %count]
+%total = phi i64 [0, %entry], [%more, %count]
+%is.there = icmp ne ptr %block, null
+br i1 %is.there, label %count, label %counted
+count:
+%next = load ptr, ptr %block
+%size.p = getelementptr i64, ptr %block, i64 1
+%size = load i64, ptr %size.p
+%more = add i64 %total, %size
+br label %look
+counted:
+%fits = icmp ule i64 %total, <most_spare>
+br i1 %fits, label %keep, label %tidy
+keep:
+%spares.p = getelementptr ptr, ptr %context, i64 <at spare>
+%others = atomicrmw xchg ptr %spares.p, ptr %used seq_cst
+br label %tidy
+tidy:
+%unwanted = phi ptr [%used, %counted], [%others, %keep]
+call void @weft_free_blocks(ptr %context, ptr %unwanted)
+%spare.p = getelementptr ptr, ptr %t, i64 <spare>
+%unused = load ptr, ptr %spare.p
+call void @weft_free_blocks(ptr %context, ptr %unused)
+ret void
 }
 """
 

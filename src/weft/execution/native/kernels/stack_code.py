@@ -2,9 +2,10 @@
 
 The words are data, length, capacity, endless and shared.
 
-Memory for elements comes from the C library and is freed when the call ends, not before: a stack
-that was handed on may still look at it. An endless stack has zeros below its elements: the gradient
-of a stack nobody asked for. Elements that are shared are copied before they change.
+Memory for elements is given back when the call ends, not before: a stack that was handed on may
+still look at it. It is kept for the next call, unless it is very much. An endless stack has zeros
+below its elements: the gradient of a stack nobody asked for. Elements that are shared are copied
+before they change.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ class Elements:
         return 0 if known is None else math.prod(known[1]) * known[0].size
 
 
-# Makes room for `count` elements, zeros at first; answers whether there is memory.
+# Makes room for `count` elements, new ones zeros; answers whether there is memory. The smallest
+# block of the call before that is large enough serves as well as a new one.
 _GROW = """
 define internal i1 @weft_grow(ptr %t, ptr %stack, i64 %count, i64 %bytes) noinline {
 entry:
@@ -94,10 +96,42 @@ grow:
 %new = select i1 %more, i64 %count, i64 %wish
 %size = mul i64 %new, %bytes
 %all = add i64 %size, 64
-%block = call ptr @calloc(i64 1, i64 %all)
-%got = icmp ne ptr %block, null
-br i1 %got, label %link, label %failed
+%spare.p = getelementptr ptr, ptr %t, i64 <spare>
+br label %look
+look:
+%at = phi ptr [%spare.p, %grow], [%this, %next]
+%best.at = phi ptr [null, %grow], [%better.at, %next]
+%best.size = phi i64 [-1, %grow], [%better.size, %next]
+%this = load ptr, ptr %at
+%is.there = icmp ne ptr %this, null
+br i1 %is.there, label %next, label %looked
+next:
+%this.size.p = getelementptr i64, ptr %this, i64 1
+%this.size = load i64, ptr %this.size.p
+%fits = icmp uge i64 %this.size, %all
+%is.smaller = icmp ult i64 %this.size, %best.size
+%is.better = and i1 %fits, %is.smaller
+%better.at = select i1 %is.better, ptr %at, ptr %best.at
+%better.size = select i1 %is.better, i64 %this.size, i64 %best.size
+br label %look
+looked:
+%found = icmp ne ptr %best.at, null
+br i1 %found, label %take, label %allocate
+take:
+%taken = load ptr, ptr %best.at
+%behind = load ptr, ptr %taken
+store ptr %behind, ptr %best.at
+br label %link
+allocate:
+%fresh = call ptr @malloc(i64 %all)
+%got = icmp ne ptr %fresh, null
+br i1 %got, label %describe, label %failed
+describe:
+%fresh.size.p = getelementptr i64, ptr %fresh, i64 1
+store i64 %all, ptr %fresh.size.p
+br label %link
 link:
+%block = phi ptr [%taken, %take], [%fresh, %describe]
 %chain.p = getelementptr ptr, ptr %t, i64 <arena>
 %chain = load ptr, ptr %chain.p
 store ptr %chain, ptr %block
@@ -111,6 +145,11 @@ copy:
 call void @llvm.memcpy.p0.p0.i64(ptr %data, ptr %old, i64 %used, i1 false)
 br label %set
 set:
+%beyond = mul i64 %cap, %bytes
+%first = getelementptr i8, ptr %data, i64 %beyond
+%added = sub i64 %count, %cap
+%cleared = mul i64 %added, %bytes
+call void @llvm.memset.p0.i64(ptr %first, i8 0, i64 %cleared, i1 false)
 store ptr %data, ptr %stack
 store i64 %new, ptr %cap.p
 br label %fine
@@ -138,7 +177,8 @@ class StackKernel(Kernel):
         return self.elements.bytes
 
     def _stack(self, program: Any) -> str:
-        program.module.declare("calloc", "ptr", "i64, i64")
+        program.uses_stacks = True
+        program.module.declare("malloc", "ptr", "i64")
         program.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
         program.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
         program.module.define_once("weft_grow", _GROW)

@@ -239,7 +239,10 @@ def _while(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     condition = _nested_block(
         lowering, node.attrs["cond"], [*_current(variables), *captured], [loop.test]
     )
+    lowering.loops.append(given)
     body = _nested_block(lowering, node.attrs["body"], [*_current(variables), *captured], variables)
+    lowering.loops.pop()
+    loop.operands = tuple(given.values())  # with what the body wants to have made before
     if lowering.has_written and len(lowering.program.checks) > checks:
         raise NotCompilableError(f"the loop {node.name} may fail after it has changed a variable")
     lowering.has_written = lowering.has_written or had_written

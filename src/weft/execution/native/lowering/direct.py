@@ -33,7 +33,7 @@ def convolved(lowering: Any, label: str, image: Value, filters: Value, where: Ge
     (kh, kw), (down, right) = where.window, where.dilations
     outputs = filters.shape[-1]
     depth = kh * kw * channels
-    b, (b_row, b_panel) = panels(reshaped(filters, (depth, outputs)), tb=False, copy=True)
+    b, (b_row, b_panel) = panels(lowering, reshaped(filters, (depth, outputs)), tb=False, copy=True)
     line = width * channels
     across = ((kw * channels, 1),) if right == 1 else ((kw, right * channels), (channels, 1))
     places = Places(
@@ -104,7 +104,7 @@ def filter_gradient(lowering: Any, label: str, image: Value, g: Value, where: Ge
     )
     line, windows = width * channels, out_down * out_right
     rows = reshaped(g, (parts, batch // parts * windows, outputs))
-    b, (b_row, b_panel) = panels(rows, tb=False, copy=True)
+    b, (b_row, b_panel) = panels(lowering, rows, tb=False, copy=True)
     places = Places(
         groups=parts,
         lines=kh,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from weft.core.dtypes import DType
 from weft.core.native_rules import Pointwise
 from weft.execution.native.blocks import Block, Keep, Write
 from weft.execution.native.kernels.checks import Check
+from weft.execution.native.kernels.control import Given
 from weft.execution.native.lowering import (  # the families register their rules
     bins as bins,
     control as control,
@@ -73,6 +75,7 @@ class Lowering:
         self.constants: list[np.ndarray[Any, Any]] = []
         self.constant_slots: list[Stored] = []
         self.has_written = False
+        self.loops: list[Given] = []  # what the bodies of the loops around are given
         self._last_uses: dict[int, Node | None] = {}
 
     # --- for the rules -----------------------------------------------------------------------
@@ -97,6 +100,17 @@ class Lowering:
         if not isinstance(value, (Stored, Uniform)):
             self.block.items.append(Keep(value))
         return value
+
+    def once(self, source: Value, make: Callable[[Value], Value]) -> Value:
+        """make(source), before the loop if the source is the same in every iteration."""
+        if not self.loops or source not in self.loops[-1]:
+            return make(source)
+        given = self.loops.pop()
+        made = self.once(given[source], make)
+        self.loops.append(given)
+        stand_in = Stored(made.dtype, made.shape, made.label)
+        given[stand_in] = made
+        return stand_in
 
     def check(self, node: Node, condition: Value) -> None:
         """What must hold; if it does not, NumPy runs the same nodes and says what is wrong."""

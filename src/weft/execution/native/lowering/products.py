@@ -65,7 +65,7 @@ def product(
     result = Stored(a.dtype, shape, label)
     sizes, turned, strided = (count, m, n, k), (ta, tb), (strided_a, strided_b)
     if _suits_tiles(a.dtype, m, n, k):
-        lowering.add(_tiles(a, b, result, sizes, turned, strided))
+        lowering.add(_tiles(lowering, a, b, result, sizes, turned, strided))
     else:
         strides = (m * k if strided_a else 0, k * n if strided_b else 0)
         lowering.add(Product(a, b, result, sizes, turned, strides))
@@ -73,12 +73,12 @@ def product(
 
 
 def _tiles(
-    a: Value, b: Value, result: Stored, sizes: tuple[int, int, int, int],
+    lowering: Any, a: Value, b: Value, result: Stored, sizes: tuple[int, int, int, int],
     turned: tuple[bool, bool], strided: tuple[bool, bool],
 ) -> Tiles:  # fmt: skip
     """The product by tiles; what is left over of its lines is a part of its own."""
     count, m, n, k = sizes
-    b, (b_row, b_panel) = panels(b, tb=turned[1], copy=m >= _COPY_FROM)
+    b, (b_row, b_panel) = panels(lowering, b, tb=turned[1], copy=m >= _COPY_FROM)
     lines = _lines(m)
     # From one row of a to the next, one step down to the next, and over all of a row.
     row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
@@ -126,7 +126,7 @@ def _whole_and_rest(m: int, rows: int) -> list[tuple[int, int, int]]:
     return [(0, lines, rows), *([(m - rest, 1, rest)] if rest else [])]
 
 
-def panels(b: Value, *, tb: bool, copy: bool) -> tuple[Value, tuple[int, int]]:
+def panels(lowering: Any, b: Value, *, tb: bool, copy: bool) -> tuple[Value, tuple[int, int]]:
     """The right side of tiles, and its strides from row to row and from tile to tile.
 
     In stripes as wide as tiles are, with zeros in lanes that do not exist; `copy=False` saves
@@ -138,7 +138,7 @@ def panels(b: Value, *, tb: bool, copy: bool) -> tuple[Value, tuple[int, int]]:
     stripes = -(-n // width)
     if not tb and n % lanes == 0 and (stripes == 1 or not copy):
         return b, (n, width)
-    return _striped(b, width, turned=tb), (width, k * width)
+    return lowering.once(b, lambda b: _striped(b, width, turned=tb)), (width, k * width)
 
 
 def _striped(x: Value, width: int, *, turned: bool) -> Value:
