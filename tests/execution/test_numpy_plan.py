@@ -244,3 +244,44 @@ def test_errors_of_deeply_nested_graphs_name_the_line() -> None:
     plan = NumpyPlan(trace(lambda x: nested(x, 30), [tf.TensorSpec([], tf.int32)]))
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"tf\.gather\(\[1, 2\], x\)"):
         plan(np.array(5, np.int32))
+
+
+# Kernels that would give an answer for arrays which the type rules of their ops refuse.
+ROWS = np.arange(6.0, dtype=np.float32).reshape(3, 2)
+ACCEPTING_KERNELS: dict[str, tuple[Any, list[np.ndarray], str]] = {
+    "cross": (tf.linalg.cross, [ROWS, ROWS], "last axis and 3 must be equal"),
+    "diag_part": (lambda x: tf.linalg.diag_part(x, k=(1, 2)), [ROWS], "k = 2 is outside"),
+    "segment_sum": (tf.math.segment_sum, [ROWS, np.array([1])], "data and segment_ids"),
+    "bitcast": (lambda x: tf.bitcast(x, tf.float64), [ROWS[:, :0]], "last axis must have size 2"),
+    "dct": (lambda x: tf.signal.dct(x, type=1), [ROWS[:, :1]], "at least two elements"),
+}
+
+
+@pytest.mark.parametrize("rank_is_known", [True, False])
+@pytest.mark.parametrize("name", ACCEPTING_KERNELS)
+def test_sizes_unknown_while_tracing_are_checked_when_it_runs(
+    name: str, rank_is_known: bool
+) -> None:
+    fn, arrays, message = ACCEPTING_KERNELS[name]
+    shapes = [[None] * x.ndim if rank_is_known else None for x in arrays]
+    graph = trace(fn, [tf.TensorSpec(s, x.dtype) for s, x in zip(shapes, arrays, strict=True)])
+    for candidate in (graph, optimize(graph)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            NumpyPlan(candidate)(*arrays)
+
+
+def test_what_is_known_while_tracing_is_not_checked_again() -> None:
+    assert not any("checked_" in line for line in code(tf.nn.softmax, [tf.TensorSpec([2, 3])]))
+    assert any("checked_Softmax" in line for line in code(tf.nn.softmax, [V]))
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_transpose_of_unknown_rank_that_does_not_fit_is_not_optimised_away(times: int) -> None:
+    def f(x: Any) -> Any:
+        for _ in range(times):
+            x = tf.transpose(x, [0, 1, 2] if times == 1 else [1, 0, 2])
+        return x
+
+    plan = NumpyPlan(optimize(trace(f, [tf.TensorSpec(None)])))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="perm 2 is out of range"):
+        plan(ROWS)

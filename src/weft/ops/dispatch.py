@@ -6,6 +6,7 @@ lookup, shapes are checked by the kernel itself, and only a failure looks for th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -143,6 +144,17 @@ def infer_from_values(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
         spec = TensorSpec.of(dtypes.from_numpy(value.dtype), value.shape)
         specs.append(ValueSpec.make(spec, value) if op.arg(i).is_shape else spec)
     return op.infer(*specs, **attrs)
+
+
+@functools.cache
+def checked_kernel(op: Op) -> Callable[..., Any]:
+    """The kernel of an op behind its type rule, for what was not known while tracing."""
+
+    def run(namespace: Any, *values: Any, **attrs: Any) -> Any:
+        infer_from_values(op, [as_value(value) for value in values], attrs)
+        return op.kernel(namespace, *values, **attrs)
+
+    return run
 
 
 def check_dtypes(op: Op, found: list[DType]) -> None:

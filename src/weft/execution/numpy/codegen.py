@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from weft.core import xp
-from weft.core.dtypes import COMPLEX, REAL, float32, float64
+from weft.core.dtypes import COMPLEX, REAL, float32, float64, resource, variant
 from weft.core.tensor import SymbolicTensor
 from weft.execution.numpy.liveness import Liveness
 from weft.graph.ir import Graph, Node
 from weft.graph.printer import describe_node
 from weft.ops.control.loop import LOOP_NAMES
-from weft.ops.dispatch import as_value
+from weft.ops.dispatch import as_value, checked_kernel
 
 _INDENT = "    "
 _MAX_DEPTH = 16  # Python allows 20 loops inside each other, and 100 levels of indentation
@@ -182,7 +182,10 @@ class _Writer:
         if special is not None:
             return special
         attrs = [f"{k}={self._literal(v, k)}" for k, v in node.attrs.items()]
-        kernel = self.bind(op.kernel, f"k_{op.name}")
+        if op.trusts_kernel or not _has_unchecked_shapes(node):
+            kernel = self.bind(op.kernel, f"k_{op.name}")
+        else:
+            kernel = self.bind(checked_kernel(op), f"checked_{op.name}")
         return f"{kernel}({', '.join(['xp', *inputs, *attrs])})"
 
     def _direct(self, node: Node, inputs: list[str]) -> str | None:
@@ -277,6 +280,20 @@ class _Writer:
         self.line(depth + 1, f"if not {self._results(condition)[0]}:", node)
         self.line(depth + 2, "break")
         self._branch(body, names, loop, depth + 1)
+
+
+def _has_unchecked_shapes(node: Node) -> bool:
+    """Whether the type rule of a node may find something wrong that it could not while tracing.
+
+    What holds state, and what runs outside of Weft, looks after itself.
+    """
+    op, inputs = node.op, node.inputs
+    if op.host_io or any(x.dtype in (resource, variant) for x in inputs):
+        return False
+    return any(
+        not x.spec.is_static or (op.arg(i).is_shape and x.node.op.name != "Const")
+        for i, x in enumerate(inputs)
+    )
 
 
 def _is_scalar_arithmetic(node: Node) -> bool:

@@ -1,7 +1,7 @@
 """A graph compiled to a Python function over NumPy arrays.
 
-Hot path: a call is one `Context.run` around the generated function. Nothing is checked while it
-runs; if something fails, the line of the traceback tells the node, and the node tells the user's
+Hot path: a call is one `Context.run` around the generated function. What tracing could check is
+not checked again; if something fails, the line of the traceback tells the node, and the node tells the user's
 line.
 """
 

@@ -117,12 +117,16 @@ def _transpose(
     rewriter: Rewriter, node: Node, inputs: list[SymbolicTensor]
 ) -> SymbolicTensor | None:
     x, perm = inputs[0], node.attrs["perm"]
+    if x.spec.rank is None:  # perm may not fit what comes, which the node has to say
+        return None
     if perm is not None and tuple(perm) == tuple(range(len(perm))):
         return x
     inner = x.node
     if inner.op.name != "Transpose" or perm is None or inner.attrs["perm"] is None:
         return None
     combined = [inner.attrs["perm"][i] for i in perm]
+    if inner.inputs[0].spec.rank is None:
+        return None
     return inner.inputs[0] if combined == list(range(len(combined))) else None
 
 
