@@ -39,7 +39,7 @@ log = _by_type(float32.log, float64.log)
 tanh = _by_type(float32.tanh, float64.tanh)
 sin = _by_type(float32.sin, float64.sin)
 cos = _by_type(float32.cos, float64.cos)
-erf = _by_type(float32.erf, by_c_library("erf"))
+erf = _by_type(float32.erf, float64.erf)
 lgamma = _by_type(gamma.lgamma, by_c_library("lgamma"))
 
 

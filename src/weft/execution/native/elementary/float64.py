@@ -1,7 +1,8 @@
-"""log, tanh, sin and cos for float64, as arithmetic that vectorises.
+"""log, tanh, erf, sin and cos for float64, as arithmetic that vectorises.
 
 The same range reductions as for float32 (`float32`); on the reduced ranges the series are short
-enough to be taken as they are. At most a few units in the last place everywhere.
+enough to be taken as they are; those of the error function are fits. At most a few units in the
+last place everywhere.
 """
 
 from __future__ import annotations
@@ -22,6 +23,19 @@ from weft.execution.native.elementary.polynomials import (
 _ARTANH = tuple(2 / (2 * k + 1) for k in range(1, 12))
 _SIN = tuple((-1) ** (k + 1) / math.factorial(2 * k + 3) for k in range(8))
 _COS = tuple((-1) ** (k + 1) / math.factorial(2 * k + 2) for k in range(9))
+_ERF_SMALL = (
+    1.1283791670955126, -0.37612638903183543, 0.11283791670945006, -0.02686617064323777,
+    0.0052239776071164225, -0.0008548325975389692, 0.00012055294904839707, -1.492473690741966e-05,
+    1.6447424703317362e-06, -1.6208483801871705e-07, 1.3720064546777686e-08,
+    -7.795898827002142e-10,
+)  # fmt: skip
+# exp(x**2) erfc(x) for x from 1 to 6, in (x - 4) / (x + 4).
+_ERFC_LARGE = (
+    0.13699945762506138, -0.2590680487601718, 0.21871967891826713, -0.16425781669724077,
+    0.10896317739865745, -0.0631078156473828, 0.03129905651583277, -0.012843945687071453,
+    0.004060264660151152, -0.0007991322076390439, -2.179568166418796e-05, 7.895694927713207e-05,
+    -2.2294712208280907e-05, -9.380004337296444e-07, 4.460009108363892e-06, 7.423164251116965e-07,
+)  # fmt: skip
 
 # log 2 in two parts, of which the first has so few bits that multiples of it are exact.
 _LOG2_HIGH, _LOG2_LOW = 0.6931471803691238, 1.9082149292705877e-10
@@ -61,6 +75,19 @@ def log(b: Builder, x: Scalar) -> Scalar:
     small = b.fma(s, b.add(half, rest), b.mul(e, b.like(x, _LOG2_LOW)))
     out = b.fma(e, b.like(x, _LOG2_HIGH), b.sub(f, b.sub(half, small)))
     return log_edges(b, x, x, out)
+
+
+def erf(b: Builder, x: Scalar) -> Scalar:
+    """The error function: a polynomial up to 1, and above what is missing to 1."""
+    size, one, four = absolute(b, x), b.like(x, 1.0), b.like(x, 4.0)
+    small = b.mul(x, polynomial(b, b.mul(x, x), _ERF_SMALL))
+    bounded = clamped(b, size, 1.0, 6.0)
+    t = b.div(b.sub(bounded, four), b.add(bounded, four))
+    missing = b.mul(
+        exponentials.exp(b, b.neg(b.mul(bounded, bounded))), polynomial(b, t, _ERFC_LARGE)
+    )
+    large = with_sign_of(b, b.sub(one, missing), x)
+    return if_nan(b, x, b.select(b.compare("olt", size, one), small, large))
 
 
 def _sine_of(b: Builder, x: Scalar, shift: int) -> Scalar:
