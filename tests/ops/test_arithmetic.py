@@ -271,3 +271,14 @@ def test_powers_of_a_half(dtype: tf.DType) -> None:
     assert single.shape == [1]
     assert not np.signbit(single.numpy().astype(np.float64)[0])
     assert (tf.zeros([0], dtype) ** 0.5).shape == [0]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize(
+    "divide", [tf.math.floordiv, tf.math.floormod, tf.truncatediv, tf.truncatemod]
+)
+def test_nothing_divided_by_zero_is_nothing(divide, traced: bool) -> None:
+    if traced:
+        divide = tf.function(divide)
+    nothing = tf.zeros([0, 1], tf.int64)
+    assert divide(nothing, tf.constant([0, 3], tf.int64)).shape == (0, 2)

@@ -194,3 +194,8 @@ def test_errors(attrs: dict, text: str) -> None:
 def test_transpose_refuses_a_shape_that_does_not_fit() -> None:
     with pytest.raises(ValueError, match="the output and its gradient must have equal shapes"):
         tf.nn.conv2d_transpose(tf.ones([1, 3, 3, 1]), tf.ones([2, 2, 1, 1]), [1, 9, 6, 1], 2)
+
+
+def test_no_channels_are_no_groups_of_channels() -> None:
+    with pytest.raises(ValueError, match="input has 0 channels and filters are for 3"):
+        tf.nn.conv1d(tf.ones([1, 7, 0]), tf.ones([3, 3, 1]), 1, "VALID")

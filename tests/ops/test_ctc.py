@@ -203,3 +203,7 @@ def test_errors() -> None:
         N.ctc_greedy_decoder(logits, [4])
     with pytest.raises(TypeError, match="global_batch_size must be an integer"):
         N.compute_average_loss([1.0], global_batch_size=2.0)
+
+
+def test_the_average_of_no_losses_is_0() -> None:
+    assert N.compute_average_loss(tf.zeros([0, 3])).numpy() == 0

@@ -374,3 +374,17 @@ def test_map_fn_to_rows(traced: bool) -> None:
         f = tf.function(f, input_signature=[tf.TensorSpec([None], tf.int32)])
     assert listed(f(tf.constant([3, 0, 1]))) == [[0, 1, 2], [], [0]]
     assert listed(f(tf.constant([], tf.int32))) == []
+
+
+def test_ranges_from_no_starts() -> None:
+    none = tf.zeros([0], tf.int32)
+    assert listed(tf.ragged.range(none, none, 2)) == []
+    assert listed(tf.ragged.range(5, none)) == []
+    assert listed(tf.ragged.range(3)) == [[0, 1, 2]]
+    with pytest.raises(ValueError, match="3"):
+        tf.ragged.range([1, 2, 3], [4, 5])
+
+
+def test_vectors_stacked_along_a_last_axis_are_a_tensor() -> None:
+    got = tf.ragged.stack([tf.constant([1, 2, 3]), tf.constant([4, 5, 6])], axis=-1)
+    assert got.numpy().tolist() == [[1, 4], [2, 5], [3, 6]]

@@ -134,3 +134,10 @@ def test_other_errors() -> None:
         tf.eye(2, dtype=tf.string)
     with pytest.raises(ValueError, match="sequence_mask: maxlen must be a scalar"):
         tf.sequence_mask([1], [3])
+
+
+def test_linspace_to_infinity_begins_at_start() -> None:
+    got = tf.linspace([1.0, 2.0, 3.0], [np.inf, -np.inf, np.nan], 3).numpy()
+    np.testing.assert_array_equal(got[0], [1, 2, 3])
+    np.testing.assert_array_equal(got[2], [np.inf, -np.inf, np.nan])
+    assert tf.linspace(1.0, np.inf, 1).numpy() == [1]

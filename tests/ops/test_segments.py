@@ -169,3 +169,11 @@ def test_errors() -> None:
         tf.math.unsorted_segment_min([[1.0, 2.0]], [0, 1], 2)
     with pytest.raises(ValueError, match="cumulative_logsumexp: axis 2 is out of range"):
         tf.math.cumulative_logsumexp([[1.0]], axis=2)
+
+
+def test_gradient_of_a_single_number_that_is_left_out() -> None:
+    x = tf.constant(2.5)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.math.unsorted_segment_max(x, -1, 4) * 0)
+    assert tape.gradient(y, x).numpy() == 0

@@ -307,3 +307,15 @@ def test_more_digits() -> None:
     x = np.random.default_rng(0).normal(size=(3, 6))
     np.testing.assert_allclose(S.dct(x), scipy_fft.dct(x), 1e-12)
     np.testing.assert_allclose(S.irfft(S.rfft(x)), x, 1e-12)
+
+
+def test_no_signals_to_overlap() -> None:
+    assert S.overlap_and_add(tf.ones([2, 0, 3, 4]), 2).shape == (2, 0, 8)
+    assert S.overlap_and_add(tf.ones([0, 3, 2]), 6).shape == (0, 14)
+
+
+def test_lengths_may_be_int64_where_sizes_are_unknown() -> None:
+    unknown = [tf.TensorSpec([None, None]), tf.TensorSpec([2], tf.int64)]
+    x = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    spectrum = tf.function(S.rfft2d, input_signature=unknown)(x, np.array([2, 6]))
+    np.testing.assert_allclose(spectrum, np.fft.rfft2(x, [2, 6]), 1e-5, 1e-5)

@@ -199,3 +199,12 @@ def test_errors(number: int) -> None:
     fn, error, text = WRONG[number]
     with pytest.raises(error, match=text):
         fn()
+
+
+def test_tensors_without_any_place() -> None:
+    empty = tf.SparseTensor(np.zeros([0, 2], np.int64), np.zeros([0], np.float32), [0, 3])
+    assert shown(tf.sparse.reorder(empty)) == shown(empty)
+    assert tf.sparse.transpose(empty).shape == (3, 0)
+    assert tf.sparse.reshape(empty, [-1]).shape == (0,)
+    assert tf.sparse.fill_empty_rows(empty, 1.0)[0].shape == (0, 3)
+    assert tf.sparse.bincount([[0, 5]], maxlength=0).values.shape == (0,)

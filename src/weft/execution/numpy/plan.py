@@ -1,8 +1,8 @@
 """A graph compiled to a Python function over NumPy arrays.
 
 Hot path: a call is one `Context.run` around the generated function. What tracing could check is
-not checked again; if something fails, the line of the traceback tells the node, and the node tells the user's
-line.
+not checked again; if something fails, the line of the traceback tells the node, and the node tells
+the user's line.
 """
 
 from __future__ import annotations

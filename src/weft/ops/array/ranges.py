@@ -194,11 +194,10 @@ def _spaced(first: Tensor, last: Tensor, steps: Tensor, count: Tensor, name: str
     gaps = arithmetic.maximum(count - 1, 1)
     spacing = (last - first) / casting.cast(gaps, first.dtype)
     inner = first + spacing * casting.cast(steps, first.dtype)
-    # The last number is stop itself, not what rounding makes of it.
-    at_end = comparison.logical_and(
-        comparison.equal(steps, count - 1), comparison.greater(steps, 0)
-    )
-    return select.where(at_end, last, inner, name=name)
+    # The last number is stop itself, not what rounding makes of it; the first is start, also where
+    # the spacing is infinite.
+    inner = select.where(comparison.equal(steps, count - 1), last, inner)
+    return select.where(comparison.equal(steps, 0), first, inner, name=name)
 
 
 def _around_new_axis(shape: Tensor, rank: int | None, axis: int) -> tuple[Tensor, Tensor]:

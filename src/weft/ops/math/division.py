@@ -15,13 +15,13 @@ from weft.ops.registry import NOT_DIFFERENTIABLE, args, define_op
 Gradients = tuple[Tensor | None, ...]
 
 
-def _refuse_zero(xp: Any, op: str, y: Any) -> None:
-    if y.dtype.kind in "iu" and not xp.all(y):
+def _refuse_zero(xp: Any, op: str, x: Any, y: Any) -> None:
+    if y.dtype.kind in "iu" and not xp.all(y) and x.size:
         raise InvalidArgumentError(None, None, f"{op}: integer division by zero.")
 
 
 def _floor_div_kernel(xp: Any, x: Any, y: Any) -> Any:
-    _refuse_zero(xp, "FloorDiv", y)
+    _refuse_zero(xp, "FloorDiv", x, y)
     if x.dtype.kind in "iuO":
         return xp.floor_divide(x, y)
     return xp.floor(xp.divide(x, y))
@@ -50,7 +50,7 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _floor_mod_kernel(xp: Any, x: Any, y: Any) -> Any:
-    _refuse_zero(xp, "FloorMod", y)
+    _refuse_zero(xp, "FloorMod", x, y)
     return xp.mod(x, y)
 
 
@@ -85,7 +85,7 @@ mod = floormod
 
 
 def _truncate_div_kernel(xp: Any, x: Any, y: Any) -> Any:
-    _refuse_zero(xp, "TruncateDiv", y)
+    _refuse_zero(xp, "TruncateDiv", x, y)
     if x.dtype.kind == "u":
         return xp.floor_divide(x, y)
     if x.dtype.kind == "i":
@@ -118,7 +118,7 @@ def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _truncate_mod_kernel(xp: Any, x: Any, y: Any) -> Any:
-    _refuse_zero(xp, "TruncateMod", y)
+    _refuse_zero(xp, "TruncateMod", x, y)
     return xp.fmod(x, y)
 
 

@@ -42,7 +42,7 @@ def _groups(op: str, channels: Any, per_group: Any, outputs: Any) -> int:
         return 1
     if channels == per_group:
         return 1
-    if not per_group or channels % per_group or outputs % (channels // per_group):
+    if not per_group or not channels or channels % per_group or outputs % (channels // per_group):
         raise ShapeError(
             f"{op}: input has {channels} channels and filters are for {per_group}. They must be "
             "equal, or the former (and the number of filters) a multiple."

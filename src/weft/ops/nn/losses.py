@@ -13,7 +13,7 @@ from weft.errors import DTypeError, ShapeError
 from weft.ops import rules
 from weft.ops.array import select, shape as shapes
 from weft.ops.host import comparing
-from weft.ops.math import arithmetic, casting, unary
+from weft.ops.math import arithmetic, casting, guarded, unary
 from weft.ops.nn import activations
 from weft.ops.reduce import sums
 from weft.ops.registry import args, define_op
@@ -146,7 +146,7 @@ def compute_average_loss(
         message = f"{op}: global_batch_size must not be negative."
         comparing.assert_non_negative(size, message=message)
     total = sums.reduce_sum(losses)
-    return arithmetic.truediv(total, casting.cast(size, total.dtype))
+    return guarded.divide_no_nan(total, casting.cast(size, total.dtype))
 
 
 def scale_regularization_loss(regularization_loss: Any) -> Tensor:

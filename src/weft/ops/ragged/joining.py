@@ -117,6 +117,8 @@ def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
         return joining.stack(parts)
     if rank == 1 and at == 0:
         return _rows_of(parts)
+    if at == rank and not any(isinstance(p, RaggedTensor) for p in parts):
+        return joining.stack(parts, at)
     ragged = [_ragged(p) for p in parts]
     return concat([expand_dims(p, at) for p in ragged], at)
 

@@ -12,13 +12,13 @@ from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import int64
 from weft.core.tensor import Tensor
 from weft.errors import DTypeError, ShapeError
-from weft.ops.array import shape as shapes
+from weft.ops.array import shape as shapes, shape_checks
 from weft.ops.host.requiring import require
 from weft.ops.indexing import gathering, masks
 from weft.ops.math import arithmetic, casting, comparison
 from weft.ops.ragged import dense, reductions, rows
 from weft.ops.ragged.tensor import RaggedTensor
-from weft.ops.reduce import extrema, order
+from weft.ops.reduce import order
 
 
 def constant(
@@ -116,9 +116,10 @@ def range(
             raise ShapeError(f"ragged.range: arguments must be numbers or vectors, got {p.shape}.")
     text = "ragged.range: deltas must not be 0"
     require(lambda d: comparison.not_equal(d, 0), [parts[2]], text, ("deltas",))
-    sizes = [shapes.shape(shapes.reshape(p, [-1])) for p in parts]
-    count = extrema.reduce_max(sizes)
-    start, limit, delta = [shapes.broadcast_to(p, shapes.expand_dims(count, 0)) for p in parts]
+    first, second, third = [shapes.shape(shapes.reshape(p, [-1])) for p in parts]
+    broadcast = shape_checks.broadcast_dynamic_shape
+    size = broadcast(broadcast(first, second), third)
+    start, limit, delta = [shapes.broadcast_to(p, size) for p in parts]
     splits_dtype = rows.splits_dtype(row_splits_dtype)
     exact = dtypes.float64 if wanted.is_floating else wanted
     span, step = casting.cast(limit - start, exact), casting.cast(delta, exact)

@@ -45,7 +45,7 @@ def _spread_infer(g: TensorSpec, ids: TensorSpec) -> TensorSpec:
 
 def _spread_kernel(xp: Any, g: Array, ids: Array) -> Array:
     out = (
-        xp.take(g, xp.maximum(ids, 0), 0)
+        xp.asarray(xp.take(g, xp.maximum(ids, 0), 0))
         if len(g)
         else xp.zeros((*ids.shape, *g.shape[1:]), g.dtype)
     )

@@ -273,7 +273,7 @@ def lengths_of(op: str, fft_length: Any, n: int) -> list[Any]:
         found = static.static_ints(op, fft_length, "fft_length")
         lengths: list[Any] = [found] if isinstance(found, int) else list(found or ())
     else:
-        vector = shapes.reshape(fft_length, [-1])
+        vector = casting.cast(shapes.reshape(fft_length, [-1]), int32)
         known = static.get_static_value(vector)
         size = vector.spec.dims[0]  # type: ignore[index]
         if known is not None:

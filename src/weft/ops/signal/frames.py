@@ -109,7 +109,8 @@ def _overlap_kernel(xp: Any, x: Array, step: Any) -> Array:
     for i in range(pieces if frames else 0):
         out[..., i : i + frames, :] += whole[..., i, :]
     total = (frames - 1) * hop + length if frames else 0
-    return xp.reshape(out, (*lead, -1))[..., :total].astype(x.dtype)
+    line = xp.reshape(out, (*lead, out.shape[-2] * hop))
+    return line[..., :total].astype(x.dtype)
 
 
 def _overlap_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
