@@ -121,3 +121,16 @@ def test_results_do_not_depend_on_what_lay_in_memory() -> None:
     compiled(np.full((48, 48), np.nan, np.float32))
     for a, b in zip(compiled(*values), first, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_one_matrix_for_a_batch_of_narrow_numbers(name: str) -> None:
+    dtype = tf.as_dtype(name).as_numpy_dtype
+    check(
+        lambda a, b, c: [a @ b, tf.matmul(a, c, transpose_b=True)],
+        _matrix(2, 3, 5, dtype=dtype),
+        _matrix(5, 4, dtype=dtype),
+        _matrix(1, 4, 5, dtype=dtype),
+        rtol=2e-2,
+        atol=2e-2,
+    )

@@ -56,7 +56,7 @@ def product(
     if len(a.shape) > 2 and math.prod(b.shape[:-2]) == 1 and not ta and a.size:
         # One matrix for all of a batch: its rows are one long matrix.
         rows, b = reshaped(a, (a.size // k, k)), reshaped(b, b.shape[-2:])
-        return reshaped(product(lowering, label, rows, b, tb=tb), shape)
+        return cast_to(reshaped(product(lowering, label, rows, b, tb=tb), shape), dtype)
     count = math.prod(batch)
     if 0 in (count, m, n) or k == 0:
         return Uniform(dtype, shape, label, 0)
