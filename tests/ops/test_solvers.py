@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -113,6 +115,32 @@ def test_large_triangular_systems(lower: bool) -> None:
     out = tf.linalg.triangular_solve(a, b, lower=lower)
     part = np.tril(a) if lower else np.triu(a)
     np.testing.assert_allclose(part @ out.numpy(), b, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize(
+    ("batch_a", "batch_b", "n", "m"),
+    [((3,), (3,), 20, 2), ((2, 1), (3,), 7, 1), ((50,), (50,), 4, 3), ((), (30,), 5, 2),
+     ((0,), (0,), 3, 2), ((), (), 0, 2), ((), (), 3, 0)],
+)  # fmt: skip
+def test_batches_of_triangular_systems(
+    batch_a: Any, batch_b: Any, n: int, m: int, lower: bool, dtype: Any
+) -> None:
+    """Few large systems are BLAS's, many small ones are solved row by row for all."""
+    rng = np.random.default_rng(8)
+    a = (rng.normal(size=(*batch_a, n, n)) + 4 * np.eye(n)).astype(dtype)
+    b = rng.normal(size=(*batch_b, n, m)).astype(dtype)
+    if dtype in (np.complex64, np.complex128):
+        a, b = a * dtype(1 + 0.5j), b * dtype(1 - 2j)
+    part = np.tril(a) if lower else np.triu(a)
+    if n > 1:  # never looked at
+        a[(..., 0, n - 1) if lower else (..., n - 1, 0)] = np.nan
+    out = tf.linalg.triangular_solve(a, b, lower=lower).numpy()
+    assert out.dtype == dtype
+    tolerance = 1e-4 if dtype in (np.float32, np.complex64) else 1e-10
+    wanted = np.broadcast_to(b, np.broadcast_shapes((*batch_a, 1, 1), b.shape))
+    np.testing.assert_allclose(part @ out, wanted, rtol=tolerance, atol=tolerance)
 
 
 def test_zero_on_the_diagonal_of_a_triangular_matrix() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from weft.core.convert import convert_to_tensor
@@ -215,17 +216,28 @@ def _triangular_infer(matrix: TensorSpec, rhs: TensorSpec, *, lower: bool) -> Te
 
 
 _SMALL = 16  # rows that are solved one by one
+_ROWS_PER_CALL = 2  # what a call of BLAS costs, in rows that are solved for a whole batch
 
 
 def _triangular_kernel(xp: Any, matrix: Array, rhs: Array, *, lower: bool) -> Array:
     wide, out = xp.widen(matrix), xp.widen(rhs)
     batch = xp.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
     out = xp.array(xp.broadcast_to(out, (*batch, *rhs.shape[-2:])))
-    if not lower:  # upside down and back to front it is lower
+    if math.prod(batch) <= _ROWS_PER_CALL * rhs.shape[-2] and out.size:
+        _by_blas(xp, xp.broadcast_to(wide, (*batch, *matrix.shape[-2:])), out, lower)
+    elif not lower:  # upside down and back to front it is lower
         _forward(xp, wide[..., ::-1, ::-1], out[..., ::-1, :])
     else:
         _forward(xp, wide, out)
     return out.astype(rhs.dtype, copy=False)
+
+
+def _by_blas(xp: Any, matrix: Array, x: Array, lower: bool) -> None:
+    """Solves one system after the other in place."""
+    (solve,) = xp.scipy_linalg.get_blas_funcs(("trsm",), (matrix, x))
+    for at in xp.ndindex(x.shape[:-2]):
+        # Transposed, so that the columns that BLAS wants are rows.
+        x[at] = solve(1.0, matrix[at].T, x[at].T, side=1, lower=not lower).T
 
 
 def _forward(xp: Any, matrix: Array, x: Array) -> None:
