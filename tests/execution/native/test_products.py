@@ -9,6 +9,7 @@ import pytest
 
 import weft as tf
 from support.native import check, compile_native
+from weft.execution.native.lowering import rules
 
 rng = np.random.default_rng(5)
 
@@ -134,3 +135,11 @@ def test_one_matrix_for_a_batch_of_narrow_numbers(name: str) -> None:
         rtol=2e-2,
         atol=2e-2,
     )
+
+
+def test_a_rule_that_gives_another_type_than_inferred_is_no_machine_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(rules._rules, "MatMul", lambda lowering, node, inputs: inputs[0])
+    with pytest.raises(AssertionError, match=r"rule of MatMul gives float32\(2, 3\), but matmul"):
+        compile_native(lambda x, y: x @ y, _matrix(2, 3), _matrix(3, 5))

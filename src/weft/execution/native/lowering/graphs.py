@@ -195,7 +195,9 @@ class Lowering:
             raise
         if results is None:
             return []
-        return [results] if isinstance(results, Value) else list(results)
+        values = [results] if isinstance(results, Value) else list(results)
+        _check_types(node, values)
+        return values
 
     # --- variables ---------------------------------------------------------------------------
 
@@ -232,3 +234,16 @@ class Lowering:
 
 def _has_stacks(node: Node) -> bool:
     return any(t.dtype is dtypes.variant for t in (*node.inputs, *node.outputs))
+
+
+def _check_types(node: Node, values: list[Any]) -> None:
+    """Holds a rule to the inferred types: what follows would read the memory of others."""
+    for tensor, value in zip(node.outputs, values, strict=False):
+        if not isinstance(value, Value) or tensor.dtype in (dtypes.resource, dtypes.variant):
+            continue
+        spec = tensor.spec
+        if value.dtype is not spec.dtype or (spec.is_static and value.shape != spec.dims):
+            raise AssertionError(
+                f"the native rule of {node.op.name} gives {value.dtype.name}{value.shape}, but "
+                f"{node.name} is inferred to be {spec}"
+            )
