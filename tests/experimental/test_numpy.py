@@ -191,7 +191,26 @@ CASES: list[Any] = [
     (lambda np: np.ix_([True, False, True], [2, 0])[0], []),
     (lambda np, x: np.atleast_1d(x), [I]),
     (lambda np, x: np.array_equal(x, x), [I]),
+    (lambda np, x: np.reshape(x, (4, -1), order="F"), [X3]),
+    (lambda np: np.arange(7, -2), []),
+    (lambda np: np.arange(0.5, 3.0, -1.0), []),
+    (lambda np: np.geomspace(-1.0, -8.0, 4), []),
+    (lambda np, x: np.take_along_axis(x, np.asarray([[-1, 0], [-3, 2]]), 1), [I]),
+    (lambda np, x: np.take_along_axis(x, np.asarray([-1, 0]), None), [I]),
+    (lambda np, x, w: np.average(x, 1, w), [F32, np.arange(1.0, 4.0)]),
+    (lambda np, x, w: np.average(x, 1, w), [I, np.arange(1, 4)]),
+    (lambda np, x: np.max(x, axis=0), [B]),
+    (lambda np, x: np.min(x, axis=0, keepdims=True), [B]),
+    (lambda np, x: np.maximum(x, x[:, :1]), [B]),
+    (lambda np, x: np.minimum(x, x[:, :1]), [B]),
+    (lambda np, x: np.outer(x, x), [B]),
+    (lambda np, x: np.diff(x), [B]),
+    (lambda np, x: np.isclose(x, x + 1e-9j), [F + 1j]),
 ]  # fmt: skip
+
+
+def test_a_geometric_sequence_does_not_cross_zero() -> None:
+    assert np.isnan(tnp.geomspace(0.5, -1.0, 4).numpy()[1:]).all()
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
@@ -242,8 +261,8 @@ def test_wrong_use() -> None:
         AttributeError, match=r"tf\.experimental\.numpy\.concatenat .*'concatenate'"
     ):
         _ = tnp.concatenat
-    with pytest.raises(ValueError, match="order must be 'C'"):
-        tnp.reshape(I, (6,), order="F")
+    with pytest.raises(ValueError, match="order must be 'C' or 'F', got 'K'"):
+        tnp.reshape(I, (6,), order="K")
     with pytest.raises(ValueError, match="mode must be"):
         tnp.pad(I, 1, "edge")
     with pytest.raises(ValueError, match="out is not supported"):

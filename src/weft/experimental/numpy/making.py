@@ -121,6 +121,8 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> tf
         start, stop = 0, start
     kind = result_type(*[asarray(v) for v in (start, stop, step)])
     first, last, delta = [asarray(v, kind) for v in (start, stop, step)]
+    # Where a step leads away from stop there are no numbers.
+    last = tf.where(delta > 0, tf.maximum(first, last), tf.minimum(first, last))
     out = tf.range(first, last, delta)
     return out if dtype is None else tf.cast(out, as_dtype(dtype))
 
@@ -183,9 +185,10 @@ def geomspace(
     first, last = promoted(start, stop)
     first, last = floating(first), floating(last)
     at = axis_of("geomspace", axis, tf.expand_dims(first, 0))
-    # The logarithms of the sizes are spaced evenly; the sign is that of the first.
-    powers = linspace(tf.math.log(tf.abs(first)), tf.math.log(tf.abs(last)), num, endpoint, axis=at)
-    out = tf.exp(powers) * tf.expand_dims(tf.sign(first), at)
+    # The logarithms of the sizes are spaced evenly; the sign is that of both, or there are none.
+    sign = tf.sign(first)
+    powers = linspace(tf.math.log(first * sign), tf.math.log(last * sign), num, endpoint, axis=at)
+    out = tf.exp(powers) * tf.expand_dims(sign, at)
     return out if dtype is None else tf.cast(out, as_dtype(dtype))
 
 

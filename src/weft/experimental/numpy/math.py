@@ -32,8 +32,8 @@ floor_divide = binary("floor_divide", tf.math.floordiv)
 mod = remainder = binary("remainder", tf.math.floormod)
 power = binary("power", tf.pow)
 float_power = float_binary("float_power", tf.pow)
-maximum = binary("maximum", tf.maximum)
-minimum = binary("minimum", tf.minimum)
+maximum = binary("maximum", _bools_as_ints(tf.maximum, tf.logical_or))
+minimum = binary("minimum", _bools_as_ints(tf.minimum, tf.logical_and))
 hypot = float_binary("hypot", lambda x, y: tf.sqrt(x * x + y * y))
 arctan2 = float_binary("arctan2", tf.atan2)
 logaddexp = float_binary("logaddexp", lambda x, y: tf.reduce_logsumexp(tf.stack(_spread(x, y)), 0))
@@ -191,7 +191,8 @@ def isclose(
     array([ True, False])
     """
     x, y = [floating(v) for v in promoted(a, b)]
-    close = tf.equal(x, y) | (tf.abs(x - y) <= tf.cast(atol + rtol * tf.abs(y), x.dtype))
+    distance = tf.abs(x - y)
+    close = tf.equal(x, y) | (distance <= tf.cast(atol + rtol * tf.abs(y), distance.dtype))
     return close | (isnan(x) & isnan(y)) if equal_nan else close
 
 

@@ -44,13 +44,15 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> tf.Tensor:
     """
     x, places = asarray(arr), tf.cast(asarray(indices), tf.int64)
     if axis is None:
-        return tf.gather(tf.reshape(x, [-1]), tf.reshape(places, [-1]))
+        x, places, axis = tf.reshape(x, [-1]), tf.reshape(places, [-1]), 0
     at, last = axis_of("take_along_axis", axis, x), x.ndim - 1
     if places.ndim != x.ndim:
         raise ValueError(
             f"take_along_axis: arr and indices must have one rank, got {x.ndim} and {places.ndim}."
         )
     x, places = swapaxes(x, at, last), swapaxes(places, at, last)
+    count = tf.shape(x, tf.int64)[-1]
+    places = tf.where(places < 0, places + count, places)
     return swapaxes(tf.gather(x, places, batch_dims=last), at, last)
 
 
@@ -158,7 +160,9 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> tf.Tensor:
     # Once nothing is left, it stays so.
     for _ in range(times if size is None else min(times, size)):
         x = swapaxes(x, at, x.ndim - 1)
-        x = swapaxes(x[..., 1:] - x[..., :-1], at, x.ndim - 1)
+        after, before = x[..., 1:], x[..., :-1]
+        change = after != before if x.dtype is tf.bool else after - before
+        x = swapaxes(change, at, x.ndim - 1)
     return x
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import weft as tf
-from weft.experimental.numpy import joining, shapes
+from weft.experimental.numpy import joining, math, shapes
 from weft.experimental.numpy.promotion import promoted
 
 
@@ -45,7 +45,7 @@ def outer(a: Any, b: Any) -> tf.Tensor:
            [6, 8]])
     """
     x, y = promoted(a, b)
-    return tf.reshape(x, [-1, 1]) * tf.reshape(y, [1, -1])
+    return math.multiply(tf.reshape(x, [-1, 1]), tf.reshape(y, [1, -1]))
 
 
 def inner(a: Any, b: Any) -> tf.Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import weft as tf
-from weft.experimental.numpy.promotion import as_dtype, asarray, floating
+from weft.experimental.numpy.promotion import as_dtype, asarray, floating, promoted
 
 
 def _summed(a: Any, dtype: Any) -> tf.Tensor:
@@ -126,7 +126,9 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     np.float64(1.5)
     """
     x = floating(a)
-    w = tf.ones_like(x) if weights is None else tf.cast(asarray(weights), x.dtype)
+    w = tf.ones_like(x)
+    if weights is not None:
+        x, w = [floating(v) for v in promoted(a, weights)]
     if w.ndim < x.ndim:
         if not isinstance(axis, int) or w.ndim != 1:
             raise ValueError("average: weights of another shape need one axis, and one dimension.")
@@ -150,7 +152,9 @@ def max(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
     >>> tf.experimental.numpy.max([[1, 5], [3, 4]], axis=1).numpy()
     array([5, 4])
     """
-    return tf.reduce_max(asarray(a), axis, bool(keepdims))
+    x = asarray(a)
+    largest = tf.reduce_any if x.dtype is tf.bool else tf.reduce_max
+    return largest(x, axis, bool(keepdims))
 
 
 def min(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
@@ -159,7 +163,9 @@ def min(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
     >>> tf.experimental.numpy.min([[1, 5], [3, 4]], axis=1).numpy()
     array([1, 3])
     """
-    return tf.reduce_min(asarray(a), axis, bool(keepdims))
+    x = asarray(a)
+    smallest = tf.reduce_all if x.dtype is tf.bool else tf.reduce_min
+    return smallest(x, axis, bool(keepdims))
 
 
 amax, amin = max, min

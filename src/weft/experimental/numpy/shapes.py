@@ -52,9 +52,12 @@ def reshape(a: Any, newshape: Any, order: str = "C") -> tf.Tensor:
     >>> tf.experimental.numpy.reshape([1, 2, 3, 4], (2, -1)).shape
     TensorShape([2, 2])
     """
-    if order != "C":
-        raise ValueError(f"reshape: order must be 'C', got {order!r}.")
-    return tf.reshape(asarray(a), sizes_of(newshape))
+    if order not in ("C", "F"):
+        raise ValueError(f"reshape: order must be 'C' or 'F', got {order!r}.")
+    x, sizes = asarray(a), sizes_of(newshape)
+    if order == "C":
+        return tf.reshape(x, sizes)
+    return tf.transpose(tf.reshape(tf.transpose(x), sizes[::-1]))
 
 
 def ravel(a: Any) -> tf.Tensor:

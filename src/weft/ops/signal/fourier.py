@@ -275,7 +275,7 @@ def lengths_of(op: str, fft_length: Any, n: int) -> list[Any]:
     else:
         vector = casting.cast(shapes.reshape(fft_length, [-1]), int32)
         known = static.get_static_value(vector)
-        size = vector.spec.dims[0]  # type: ignore[index]
+        size = vector.spec.dims[0]
         if known is not None:
             lengths = known.tolist()
         else:
