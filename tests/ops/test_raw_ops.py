@@ -275,3 +275,12 @@ def test_wrong_use() -> None:
         _ = tf.raw_ops.MatMull
     with pytest.raises(AttributeError, match="SumToShape"):
         _ = tf.raw_ops.SumToShape
+
+
+def test_numbers_take_the_dtype_of_the_tensors_they_meet() -> None:
+    x = tf.constant([1.5, 2.0], tf.float64)
+    for left, right in ((2, x), (x, 2), (2.0, x)):
+        got = tf.raw_ops.Mul(x=left, y=right)
+        assert got.dtype is tf.float64
+        np.testing.assert_array_equal(got, [3.0, 4.0])
+    assert tf.raw_ops.NotEqual(x=1, y=tf.constant(2, tf.int64)).numpy()

@@ -80,10 +80,18 @@ def _op_call(op: Op) -> Callable[..., Any]:
 
     def call(name: str | None = None, **given: Any) -> Any:
         inputs: list[Any] = []
+        items = {
+            arg: list(given[arg.name]) if arg.variadic else [given[arg.name]] for arg in op.args
+        }
+        # Numbers take the dtype of the tensors they meet, also of those that come after them.
         dtype_of: dict[int, Any] = {}
-        for arg in op.args:
-            value = given.pop(arg.name)
-            for item in value if arg.variadic else (value,):
+        for arg, values in items.items():
+            for item in values:
+                if isinstance(item, (tf.Tensor, tf.Variable)):
+                    dtype_of.setdefault(arg.group, item.dtype)
+        for arg, values in items.items():
+            del given[arg.name]
+            for item in values:
                 only = next(iter(arg.allowed)) if len(arg.allowed) == 1 else None
                 tensor = convert_to_tensor(item, dtype_hint=only or dtype_of.get(arg.group))
                 dtype_of.setdefault(arg.group, tensor.dtype)
