@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -110,3 +111,55 @@ def test_sizes_that_are_computed(size: Callable[..., Any], signature: Any) -> No
         wanted = int(size(tf.constant(shape[0])))
         assert jitted(tf.ones(shape)).numpy().tolist() == [shape[0] * shape[1]] * wanted
     assert tf.explain(jitted).traces[0]["tier"] == "native"
+
+
+def _in_a_loop(x: Any) -> Any:
+    inner, total = tf.shape(x)[1:], tf.zeros_like(x)
+    for i in tf.range(3):
+        row = tf.reshape(tf.one_hot(i, tf.size(x[0])), inner)
+        total += tf.broadcast_to(row, tf.shape(x)) * x
+    return total
+
+
+def _in_a_branch(x: Any) -> Any:
+    inner = tf.shape(x)[1:]
+    if tf.reduce_sum(x) > 0:
+        y = tf.ones(inner) * x
+    else:
+        y = -tf.reshape(tf.range(tf.cast(tf.size(x[0]), tf.float32)), inner) * x
+    return y
+
+
+def _in_a_loop_in_a_loop(x: Any) -> Any:
+    inner = tf.shape(x)[1:]
+    for _ in tf.range(2):
+        for i in tf.range(3):
+            x = x + tf.reshape(tf.one_hot(i, tf.size(x[0])), inner)
+    return x
+
+
+@pytest.mark.parametrize("function", [_in_a_loop, _in_a_branch, _in_a_loop_in_a_loop])
+def test_sizes_that_nested_graphs_are_given(function: Callable[..., Any]) -> None:
+    jitted = tf.function(
+        function, jit_compile=True, input_signature=[tf.TensorSpec([None, None, None])]
+    )
+    for shape in ((4, 3, 2), (2, 5, 1)):
+        for sign in (1, -1):
+            x = sign * np.arange(1, 1 + math.prod(shape), dtype=np.float32).reshape(shape)
+            np.testing.assert_array_equal(jitted(x), function(tf.constant(x)))
+    assert tf.explain(jitted).traces[0]["tier"] == "native"
+
+
+def test_jacobians_are_compiled_as_a_whole() -> None:
+    w = tf.constant(np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4))
+
+    @tf.function(jit_compile=True)
+    def jacobian(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.tanh(x @ w)
+        return tape.batch_jacobian(y, x)
+
+    x = np.linspace(-0.5, 0.5, 6, dtype=np.float32).reshape(2, 3)
+    slope = 1 - np.tanh(x @ w) ** 2
+    np.testing.assert_allclose(jacobian(x), slope[:, :, None] * w.numpy().T, rtol=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from weft.ops.control.loop import LOOP_NAMES
 
 _LOOSENED = 4  # how often the sizes of loop variables are loosened before giving up
 _ROUNDS = 4  # how often folded constants may tell further sizes
+_SMALL = 1024  # bytes of constants that nested graphs get as their own
 
 # What else is known of tensors, by id: the lengths of stacks, the types of what variables hold, and
 # what a loop counts in its first iteration.
@@ -70,17 +72,27 @@ def _may_change_shape(graph: Graph, position: int) -> bool:
 
 
 def _retraced(
-    graph: Graph, specs: Sequence[TensorSpec], given: Sequence[Fact]
+    graph: Graph,
+    specs: Sequence[TensorSpec],
+    given: Sequence[Fact],
+    constants: Sequence[Node | None] = (),
 ) -> tuple[Graph, list[Fact]]:
-    """The graph for inputs of these types, of which these facts are known; facts that result."""
+    """The graph for inputs of these types, of which these facts are known; facts that result.
+
+    `constants` are what inputs always are: inside, too, sizes may depend on them.
+    """
     new = Graph(graph.name)
     known: dict[int, SymbolicTensor] = {}
     facts: Facts = {}
-    for old, spec in zip(graph.all_inputs, specs, strict=True):
+    for old, spec, constant in itertools.zip_longest(graph.all_inputs, specs, constants):
         node = old.node
         attrs = {"dtype": spec.dtype, "shape": spec.dims}
         made = new.add_node(placeholder_op, (), attrs, (spec,), node.name, node.location)
         new.inputs.append(made.outputs[0])
+        if constant is not None:
+            made = new.add_node(
+                constant.op, (), constant.attrs, (spec,), constant.name, constant.location
+            )
         known[id(old)] = made.outputs[0]
     for tensor, fact in zip(new.inputs, given, strict=True):
         if fact is not None:
@@ -153,19 +165,27 @@ def _nested_attrs(
         return node.attrs, []
     given = [x.spec for x in inputs[node.op.nested_offset :]]
     stacks = [facts.get(id(x)) for x in inputs[node.op.nested_offset :]]
+    constants = [_as_constant(x) for x in inputs[node.op.nested_offset :]]
     if node.op.name in LOOP_NAMES:
-        return _loop_attrs(node, inputs, given, stacks)
+        constants[: len(node.outputs)] = [None] * len(node.outputs)  # these change
+        return _loop_attrs(node, inputs, given, stacks, constants)
     attrs = dict(node.attrs)
     results: list[list[Fact]] = []
     for key, value in node.attrs.items():
         graphs = value if isinstance(value, tuple) else (value,)
         if not isinstance(graphs[0] if graphs else None, Graph):
             continue
-        made = [_retraced(graph, given, stacks) for graph in graphs]
+        made = [_retraced(graph, given, stacks, constants) for graph in graphs]
         results += [found for _, found in made]
         attrs[key] = tuple([graph for graph, _ in made]) if isinstance(value, tuple) else made[0][0]
     agreed = [r[0] if all(x == r[0] for x in r) else None for r in zip(*results)]
     return attrs, agreed
+
+
+def _as_constant(x: SymbolicTensor) -> Node | None:
+    """The node of a small constant."""
+    is_small = x.node.op.name == "Const" and x.node.attrs["value"].nbytes <= _SMALL
+    return x.node if is_small else None
 
 
 def _loop_attrs(
@@ -173,6 +193,7 @@ def _loop_attrs(
     inputs: tuple[SymbolicTensor, ...],
     given: list[TensorSpec],
     stacks: list[Fact],
+    constants: Sequence[Node | None],
 ) -> tuple[dict[str, Any], list[Fact]]:
     """A loop may change sizes: then those of the body's results are what is known of them."""
     n = len(node.outputs)
@@ -182,11 +203,11 @@ def _loop_attrs(
         facts[count.position] = count.start
     grown: list[Fact] = [None] * n
     for _ in range(_LOOSENED):
-        body, after = _retraced(node.attrs["body"], specs, facts)
+        body, after = _retraced(node.attrs["body"], specs, facts, constants)
         out = [t.spec for t in body.outputs]
         stable = [a.dims == b.dims for a, b in zip(specs[:n], out, strict=True)]
         if all(stable) and facts[:n] == after:
-            condition, _ = _retraced(node.attrs["cond"], specs, facts)
+            condition, _ = _retraced(node.attrs["cond"], specs, facts, constants)
             known = [b if a is None else a for a, b in zip(grown, after, strict=True)]
             return {**node.attrs, "body": body, "cond": condition}, known
         if count is not None:
