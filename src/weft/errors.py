@@ -10,6 +10,7 @@ Every class carries `.message`, `.op`, `.node_def`, `.error_code` and `.location
 
 import difflib
 import linecache
+import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
@@ -291,12 +292,31 @@ def _missing_name(module: str, name: str, known: Iterable[str]) -> AttributeErro
         return AttributeError(f"module {module!r} has no attribute {name!r}")
     namespace = module.removeprefix("weft").removeprefix(".")
     shown = ".".join(filter(None, ("tf", namespace, name)))
-    theirs = import_module("weft.tensorflow_names").NAMES.get(namespace)
+    names = import_module("weft.tensorflow_names")
+    theirs = names.NAMES.get(namespace)
     whether = "(yet)" if theirs is None or name in theirs.split() else "(nor does TensorFlow)"
+    if namespace in ("", "compat.v1"):
+        if name in names.OF_TENSORFLOW_1:
+            instead = names.OF_TENSORFLOW_1[name]
+            return AttributeError(f"Weft does not have {shown}. {instead}", name=name)
+        elsewhere = _same_name_elsewhere(name)
+        if elsewhere:
+            return AttributeError(f"Weft does not have {shown}, but it has {elsewhere}.", name=name)
     public = [other for other in known if not other.startswith("_")]
     near = difflib.get_close_matches(name, public, n=1, cutoff=0.75)
     hint = f" The nearest name is {near[0]!r}." if near else ""
     return AttributeError(f"Weft does not have {shown} {whether}.{hint}", name=name)
+
+
+def _same_name_elsewhere(name: str) -> str | None:
+    """Where TensorFlow 2 has put a function that TensorFlow 1 had at the top."""
+    tf = sys.modules["weft"]
+    if callable(vars(tf).get(name)):
+        return f"tf.{name}"
+    for namespace in ("math", "nn", "linalg", "random", "io", "strings", "debugging"):
+        if callable(vars(getattr(tf, namespace)).get(name)):
+            return f"tf.{namespace}.{name}"
+    return None
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,53 @@
 Loaded only when a name is missing. Keras, `tf.compat.v1` and `tf.raw_ops` are not listed.
 """
 
+_NO_SESSIONS = (
+    "There are no sessions: ops run at once, and functions decorated with tf.function as graphs."
+)
+_ALWAYS_INITIALISED = "There is nothing to initialise: a tf.Variable has its value from the start."
+_EAGER_ANYWAY = (
+    "Eager execution stays on; graphs are built in functions decorated with tf.function, or with "
+    "`with tf.Graph().as_default():`."
+)
+_CASTS = "Use tf.cast."
+
+# What to do instead of names that TensorFlow 2 left behind, at the top or in `tf.compat.v1`.
+OF_TENSORFLOW_1 = {
+    "ConfigProto": _NO_SESSIONS,
+    "InteractiveSession": _NO_SESSIONS,
+    "Session": _NO_SESSIONS,
+    "app": "Use absl.app.",
+    "assign": "Use variable.assign(value).",
+    "assign_add": "Use variable.assign_add(value).",
+    "assign_sub": "Use variable.assign_sub(value).",
+    "contrib": "It ended with TensorFlow 1.",
+    "disable_eager_execution": _EAGER_ANYWAY,
+    "disable_v2_behavior": _EAGER_ANYWAY,
+    "div": "Use tf.math.divide or tf.math.floordiv.",
+    "flags": "Use absl.flags.",
+    "get_default_graph": "In a tf.function, tensors know their graph: x.graph.",
+    "get_variable": "Make a tf.Variable and keep it, or a tf.Module that holds it.",
+    "global_variables": "A tf.Module knows its variables: module.variables.",
+    "global_variables_initializer": _ALWAYS_INITIALISED,
+    "local_variables_initializer": _ALWAYS_INITIALISED,
+    "placeholder": "Arguments of a tf.function are its placeholders; with graphs built by hand "
+    "there is tf.compat.v1.placeholder.",
+    "placeholder_with_default": "Arguments of a tf.function, with defaults, are its placeholders.",
+    "py_func": "Use tf.py_function or tf.numpy_function.",
+    "random_normal": "Use tf.random.normal.",
+    "random_uniform": "Use tf.random.uniform.",
+    "reset_default_graph": "There is no default graph; each traced function has its own.",
+    "set_random_seed": "Use tf.random.set_seed.",
+    "sparse_tensor_dense_matmul": "Use tf.sparse.sparse_dense_matmul.",
+    "to_double": _CASTS,
+    "to_float": _CASTS,
+    "to_int32": _CASTS,
+    "to_int64": _CASTS,
+    "trainable_variables": "A tf.Module knows its variables: module.trainable_variables.",
+    "truncated_normal": "Use tf.random.truncated_normal.",
+    "variable_scope": "Use tf.name_scope, and keep variables in a tf.Module.",
+}
+
 NAMES = {
     "": """
         AggregationMethod Assert CriticalSection DType DeviceSpec GradientTape Graph

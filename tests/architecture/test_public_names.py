@@ -118,3 +118,14 @@ def test_missing_names_say_so() -> None:
     with pytest.raises(AttributeError, match=r"tf\.nn\.rellu .*'relu'"):
         _ = tf.nn.rellu
     assert not hasattr(tf, "no_such_thing_at_all")
+
+
+def test_names_of_tensorflow_1_say_what_there_is_instead() -> None:
+    with pytest.raises(AttributeError, match=r"tf\.Session\. There are no sessions"):
+        _ = tf.Session
+    with pytest.raises(AttributeError, match=r"tf\.compat\.v1\.to_float\. Use tf\.cast"):
+        _ = tf.compat.v1.to_float
+    with pytest.raises(AttributeError, match=r"tf\.log, but it has tf\.math\.log\."):
+        _ = tf.log
+    with pytest.raises(AttributeError, match=r"v1\.reduce_sum, but it has tf\.reduce_sum\."):
+        _ = tf.compat.v1.reduce_sum

@@ -248,7 +248,13 @@ def test_leaked_tensors_are_named() -> None:
         return x
 
     leaky(tf.constant(1))
-    for use in (lambda: kept[0] + 1, tf.function(lambda: kept[0] + 1)):
+    for use in (
+        lambda: kept[0] + 1,
+        tf.function(lambda: kept[0] + 1),
+        lambda: leaky(kept[0]),
+        lambda: leaky(x=kept[0]),
+        lambda: tf.Variable(kept[0]),
+    ):
         with pytest.raises(TypeError, match="leaky.*made at .*test_state_and_gradients"):
             use()
 

@@ -128,6 +128,17 @@ def test_variables_need_no_constructor() -> None:
         _ = m.name
 
 
+def test_a_module_without_super_init_has_no_name() -> None:
+    class Bare(tf.Module):
+        def __init__(self) -> None:
+            self.v = tf.Variable(1.0)
+
+    assert len(Bare().variables) == 1
+    for attribute in ("name", "name_scope"):
+        with pytest.raises(AttributeError, match=r"Bare has no name: .* super\(\).__init__"):
+            getattr(Bare(), attribute)
+
+
 def test_name_scopes() -> None:
     class Inner(tf.Module):
         @tf.Module.with_name_scope

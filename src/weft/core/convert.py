@@ -109,16 +109,17 @@ def _int64(value: int) -> type:
 
 
 def _wrong_kind(value: Any, dtype: DType) -> Exception:
+    how = "tf.strings.to_number" if isinstance(value, (str, bytes)) else "tf.cast"
     return DTypeError(
         f"Cannot convert {value!r} ({type(value).__name__}) to a tensor of dtype {dtype.name}. "
-        "Pass a value of that kind or convert it with tf.cast."
+        f"Pass a value of that kind or convert it with {how}."
     )
 
 
 def _array_from_ndarray(value: Array, dtype: DType | None) -> Array:
     if value.dtype.kind in "OSUT":
         if dtype not in (None, dtypes.string):
-            raise _wrong_kind(value, dtype)
+            raise _wrong_kind(value if value.ndim else value.item(), dtype)
         return _bytes_array(value)
     try:
         found = dtypes.from_numpy(value.dtype)

@@ -18,7 +18,7 @@ from weft.core.dtypes import DType
 from weft.core.reference import Reference
 from weft.core.shapes import Dim, TensorShape, format_dims
 from weft.core.specs import TensorSpec
-from weft.errors import OperatorNotAllowedInGraphError
+from weft.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 
 Array = np.ndarray[Any, Any]
 _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -144,6 +144,12 @@ class Tensor:
             "or a tf.Variable with v[...].assign(value)."
         )
 
+    def __delitem__(self, key: Any) -> NoReturn:
+        raise TypeError(
+            "A tensor cannot be changed by deleting its elements. Pick those that stay with "
+            "slices and tf.concat, tf.gather or tf.boolean_mask, which return a new tensor."
+        )
+
 
 class EagerTensor(Tensor):
     """A tensor that has a value now."""
@@ -252,7 +258,13 @@ class EagerTensor(Tensor):
         return iter([self[i] for i in range(len(self))])
 
     def __bool__(self) -> bool:
-        return bool(self._value)
+        try:
+            return bool(self._value)
+        except ValueError:
+            raise ValueError(
+                f"A tensor of shape {self.shape} is neither true nor false. Use tf.reduce_all or "
+                "tf.reduce_any."
+            ) from None
 
     def __int__(self) -> int:
         return int(self._scalar())
@@ -354,6 +366,14 @@ class SymbolicTensor(Tensor):
     def device(self) -> str:
         """Where the value will live: not decided while tracing."""
         return ""
+
+    def leaked(self, what: str) -> InaccessibleTensorError:
+        """The error of using it, as `what`, where its graph is not being built."""
+        return InaccessibleTensorError(
+            f"{what} is {self!r}, a tensor of the graph {self.graph.name!r} made at "
+            f"{self.node.location}. It has no value outside of that graph: return it from the "
+            "traced function instead of keeping it elsewhere."
+        )
 
     def set_shape(self, shape: Any) -> None:
         """Adds what is known about the shape; ValueError if it contradicts."""

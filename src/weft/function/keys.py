@@ -41,7 +41,7 @@ class Keys:
         self.collects_arrays = collects_arrays
         self._table: dict[type, Encoder] = {
             EagerTensor: tensor,
-            SymbolicTensor: tensor,
+            SymbolicTensor: _leaked_tensor if collects_arrays else tensor,
             np.ndarray: array,
             Variable: variable,
             int: _literal,
@@ -87,6 +87,10 @@ class Keys:
         if nest.is_nested(value):
             return _nested
         return _object
+
+
+def _leaked_tensor(keys: Keys, value: SymbolicTensor, leaves: Leaves) -> Key:
+    raise value.leaked("An argument")
 
 
 def _literal(keys: Keys, value: Any, leaves: Leaves) -> Key:

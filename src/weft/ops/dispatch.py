@@ -7,7 +7,7 @@ lookup, shapes are checked by the kernel itself, and only a failure looks for th
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,11 @@ import numpy as np
 from weft.core import dtypes, xp
 from weft.core.composite import CompositeInput, not_a_tensor
 from weft.core.context import GRAPH, quiet_context, recording_repeatedly, state
-from weft.core.dtypes import DType
+from weft.core.dtypes import DType, string
 from weft.core.specs import TensorSpec, ValueSpec
 from weft.core.tensor import EagerTensor, SymbolicTensor
 from weft.errors import (
     DTypeError,
-    InaccessibleTensorError,
     InvalidArgumentError,
     OpError,
     ResourceExhaustedError,
@@ -166,15 +165,24 @@ def check_dtypes(op: Op, found: list[DType]) -> None:
             allowed = ", ".join(sorted(d.name for d in arg.allowed))
             raise DTypeError(
                 f"{op.name}: {_arg_name(op, i)} has dtype {dtype.name}, expected one of "
-                f"{allowed}. Convert it with tf.cast."
+                f"{allowed}. Convert it with {_conversion(dtype, arg.allowed)}."
             )
         first = group_first.setdefault(arg.group, i) if arg.group >= 0 else i
         if found[first] is not dtype:
+            how = _conversion(dtype, {found[first]})
+            target = f"(..., tf.{found[first].name})" if how == "tf.cast" else ""
             raise DTypeError(
                 f"{op.name}: {_arg_name(op, first)} has dtype {found[first].name}, but "
                 f"{_arg_name(op, i)} has dtype {dtype.name}. Both must be the same: convert one "
-                f"with tf.cast(..., tf.{found[first].name})."
+                f"with {how}{target}."
             )
+
+
+def _conversion(found: DType, wanted: Collection[DType]) -> str:
+    """The function that turns tensors of one dtype into those of another."""
+    if found is string:
+        return "tf.strings.to_number"
+    return "tf.strings.as_string" if set(wanted) == {string} else "tf.cast"
 
 
 def _arg_name(op: Op, index: int) -> str:
@@ -208,11 +216,7 @@ def explain_failure(
 def _leaked(op: Op, inputs: tuple[Any, ...]) -> Exception:
     for i, x in enumerate(inputs):
         if isinstance(x, SymbolicTensor):
-            return InaccessibleTensorError(
-                f"{op.name}: {_arg_name(op, i)} is {x!r}, a tensor of the graph "
-                f"{x.graph.name!r} made at {x.node.location}. It has no value outside of that "
-                "graph: return it from the traced function instead of keeping it elsewhere."
-            )
+            return x.leaked(f"{op.name}: {_arg_name(op, i)}")
     wrong = next(x for x in inputs if not isinstance(x, EagerTensor))
     return not_a_tensor(op.name, wrong)
 

@@ -56,12 +56,20 @@ class Module:
     @property
     def name(self) -> str:
         """The name given to it, or that of its class in snake_case."""
-        return self._name
+        return self._made("_name")
 
     @property
     def name_scope(self) -> name_scope:
         """A `tf.name_scope` of the module's name, inside of the one it was created in."""
-        return name_scope(self._scope_name)
+        return name_scope(self._made("_scope_name"))
+
+    def _made(self, attribute: str) -> Any:
+        """What `__init__` made; it does not run by itself if a class has one of its own."""
+        if attribute not in self.__dict__:
+            raise AttributeError(
+                f"{type(self).__name__} has no name: its __init__ must call super().__init__()."
+            )
+        return self.__dict__[attribute]
 
     @property
     def variables(self) -> tuple[Variable, ...]:

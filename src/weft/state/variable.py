@@ -353,7 +353,9 @@ def _initial_value(value: Any, dtype: Any) -> Tensor:
                 return convert_to_tensor(value(), dtype=dtype)
         except InaccessibleTensorError:
             value = value()  # it depends on tensors of the function that is being traced
-    if isinstance(value, Tensor) and not isinstance(value, EagerTensor):
+    if isinstance(value, SymbolicTensor):
+        if state.graph is None:
+            raise value.leaked("tf.Variable: initial_value")
         if state.variable_creation is None:
             raise UnsupportedError(
                 f"The initial value of a variable is {value!r}, a tensor of a graph. Create the "

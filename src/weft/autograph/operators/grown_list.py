@@ -44,7 +44,8 @@ class GrownListSpec(TypeSpec):
         if isinstance(
             components[0], EagerTensor
         ):  # returned from a function: a list like any other
-            return [grown.read(i) for i in range(int(grown.size()))]
+            n: Any = grown.size()
+            return [grown.read(i) for i in range(n)]
         return grown
 
     def __eq__(self, other: object) -> bool:

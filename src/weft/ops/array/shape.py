@@ -297,7 +297,8 @@ def _squeeze_infer(x: TensorSpec, *, axis: tuple[int, ...] | None) -> TensorSpec
         return x.with_dims(tuple([d for d in dims if d != 1]))
     at = rules.normalize_axes("squeeze", axis, len(dims))
     for i in at:
-        rules.unify("squeeze", dims[i], 1, f"the size of axis {i} and 1")
+        if not isinstance(dims[i], Dim) and dims[i] != 1:
+            raise ShapeError(f"squeeze: axis {i} has size {dims[i]} in shape {x.shape}, not 1.")
     return x.with_dims(tuple([d for i, d in enumerate(dims) if i not in at]))
 
 
