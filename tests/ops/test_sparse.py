@@ -233,3 +233,12 @@ def test_edit_distance_of_sparse_tensors() -> None:
     a = tf.SparseTensor([[0, 0], [0, 1]], ["k", "i"], [1, 2])
     b = tf.SparseTensor([[0, 0], [0, 1]], ["s", "i"], [1, 2])
     assert tf.function(tf.edit_distance)(a, b).numpy().tolist() == [0.5]
+
+
+def test_gradient_of_the_dense_factor_is_a_tensor() -> None:
+    w = tf.Variable(MATRIX.T)
+    with tf.GradientTape() as tape:
+        out = tf.sparse.sparse_dense_matmul(sp(), w)
+    slope = tape.gradient(out, w)
+    assert isinstance(slope, tf.Tensor)
+    np.testing.assert_allclose(slope, DENSE.T @ np.ones(out.shape))

@@ -173,6 +173,8 @@ def sparse_dense_matmul(
     text = "sparse_dense_matmul: the inner sizes must be equal"
     have = shapes.shape_op(dense, out_type=int64)[0]
     require(comparison.equal, [inner, have], text, ("inner size of sp_a", "rows of b"))
+    # The reshape stands for a product's gradient: a tensor, where that of picked rows is rows.
+    dense = shapes.reshape(dense, shapes.shape_op(dense, out_type=int64))
     terms = shapes.expand_dims(values, 1) * gathering.gather(dense, columns)
     return segments.unsorted_segment_sum(terms, rows, count)
 
