@@ -193,6 +193,8 @@ CASES: list[Any] = [
     (lambda np, x: np.array_equal(x, x), [I]),
     (lambda np, x: np.reshape(x, (4, -1), order="F"), [X3]),
     (lambda np: np.arange(7, -2), []),
+    (lambda np, x: np.concatenate(np.split(x, [3, 1, -1], axis=-1), axis=-1), [X3]),
+    (lambda np, x: np.split(x, [5])[1], [I]),
     (lambda np: np.arange(0.5, 3.0, -1.0), []),
     (lambda np: np.geomspace(-1.0, -8.0, 4), []),
     (lambda np, x: np.take_along_axis(x, np.asarray([[-1, 0], [-3, 2]]), 1), [I]),
@@ -307,7 +309,11 @@ def test_random_arrays() -> None:
 
 def test_unknown_sizes() -> None:
     spec = [tf.TensorSpec([None, None], tf.float64)]
-    for f in (tnp.tril, tnp.triu, tnp.diagonal, tnp.trace, lambda x: tnp.kron(x, x), tnp.nanmean):
+    for f in (
+        tnp.tril, tnp.triu, tnp.diagonal, tnp.trace, lambda x: tnp.kron(x, x), tnp.nanmean,
+        lambda x: tnp.tile(x, (2, 1, 3)), lambda x: tnp.atleast_2d(x[0]), tnp.atleast_3d,
+        lambda x: tnp.split(x, [1], axis=1)[1], lambda x: tnp.hsplit(x, [2])[0],
+    ):  # fmt: skip
         traced = tf.function(f, input_signature=spec)
         np.testing.assert_allclose(traced(F), f(F))
     whole = [tf.TensorSpec([None], tf.int64)]
@@ -344,6 +350,7 @@ WRONG = [
     (lambda: tnp.select([], []), "equally long"),
     (lambda: tnp.compress(B, V), "condition must be a vector"),
     (lambda: tnp.ix_(I), "vectors"),
+    (lambda: tnp.vsplit(I, "1"), "indices_or_sections must be an integer or a list"),
     (lambda: tnp.broadcast_arrays(V, subok=True), "arrays only"),
 ]
 

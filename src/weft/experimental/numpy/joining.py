@@ -61,8 +61,15 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[tf.Tensor]:
     x = asarray(ary)
     if isinstance(indices_or_sections, int):
         return list(tf.split(x, indices_or_sections, axis))
-    places = np.clip([0, *indices_or_sections, x.shape[axis]], 0, x.shape[axis])
-    return list(tf.split(x, np.maximum(np.diff(places), 0).tolist(), axis))
+    if not isinstance(indices_or_sections, (list, tuple, np.ndarray, tf.Tensor)):
+        raise TypeError(
+            "split: indices_or_sections must be an integer or a list of them, got "
+            f"{indices_or_sections!r}."
+        )
+    before = (slice(None),) * shapes.axis_of("split", axis, x)
+    places = list(indices_or_sections)
+    bounds = zip([None, *places], [*places, None], strict=True)
+    return [x[(*before, slice(start, stop))] for start, stop in bounds]
 
 
 def tile(a: Any, reps: Any) -> tf.Tensor:
@@ -74,7 +81,7 @@ def tile(a: Any, reps: Any) -> tf.Tensor:
     x = asarray(a)
     times = list(reps) if isinstance(reps, (list, tuple)) else [reps]
     rank = max(x.ndim, len(times))
-    x = tf.reshape(x, [1] * (rank - x.ndim) + list(x.shape))
+    x = x[(None,) * (rank - x.ndim)]
     return tf.tile(x, [1] * (rank - len(times)) + times)
 
 

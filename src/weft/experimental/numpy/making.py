@@ -26,7 +26,7 @@ def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> tf.
     tf.float64
     """
     x, ndmin = asarray(val, dtype), whole("array", "ndmin", ndmin, 0, 64)
-    return tf.reshape(x, [1] * (ndmin - x.ndim) + list(x.shape)) if x.ndim < ndmin else x
+    return x[(None,) * (ndmin - x.ndim)] if x.ndim < ndmin else x
 
 
 def zeros(shape: Any, dtype: Any = float) -> tf.Tensor:
