@@ -15,7 +15,6 @@ import numpy as np
 from weft import config
 from weft.core import dtypes
 from weft.core.location import Location, user_location
-from weft.core.native_rules import Contraction, IndexMap, NativeRule
 from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
 from weft.errors import OpError
@@ -24,7 +23,7 @@ from weft.graph.ir import Graph, infer
 from weft.ops.array.shape import transpose_op
 from weft.ops.array.source import const_op
 from weft.ops.dispatch import run_kernel
-from weft.ops.registry import STRUCTURED, Op
+from weft.ops.registry import Op
 
 _MOST_PLANS = 256
 _MOST_FIXED = 64  # numbers in an input that decides about shapes
@@ -89,17 +88,8 @@ def _plan_for(
             _plans.pop(next(iter(_plans)), None)
     except TypeError:  # an attribute that cannot be a key
         return None
-    plan = _plans[key] = _new_plan(op, values, attrs, turned) if _has_loops(op) else None
+    plan = _plans[key] = _new_plan(op, values, attrs, turned)
     return plan
-
-
-def _has_loops(op: Op) -> bool:
-    """Whether machine code could be faster: not for views, BLAS, and what is done on the host."""
-    if op.kernel is STRUCTURED or op.host_io or op.has_resources:
-        return False
-    if not isinstance(op.native, NativeRule) or isinstance(op.native, Contraction):
-        return False
-    return not (isinstance(op.native, IndexMap) and not op.fresh)
 
 
 def _new_plan(

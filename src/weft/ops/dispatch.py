@@ -28,9 +28,6 @@ from weft.ops.registry import HOST_ONLY, STRUCTURED, Op
 
 _ndarray = np.ndarray
 
-# Elements of the first and the last input of an op from which on it may be worth compiling.
-LARGE = 1 << 16
-
 # How an op treats values made of several tensors, by their class: (op, inputs, attrs, name) -> out.
 composite_rules: dict[type, Callable[..., Any]] = {}
 
@@ -66,7 +63,7 @@ def _run_eagerly(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         values = [x._value for x in inputs]
     except AttributeError:
         raise _leaked(op, inputs) from None
-    if values and values[0].size + values[-1].size >= LARGE:
+    if values and values[0].size + values[-1].size >= op.worth_compiling_from:
         out = run_large(op, values, attrs)
     else:
         out = run_kernel(op, values, attrs)

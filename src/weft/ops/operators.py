@@ -17,7 +17,7 @@ from weft.core.convert import convert_to_tensor
 from weft.core.tensor import EagerTensor, Tensor
 from weft.errors import ShapeError
 from weft.ops import rules
-from weft.ops.dispatch import LARGE, explain_failure
+from weft.ops.dispatch import explain_failure
 from weft.ops.indexing import slicing
 from weft.ops.linalg import products
 from weft.ops.math import arithmetic, bitwise, comparison, division, unary
@@ -31,6 +31,7 @@ _KNOWN = (Tensor, np.ndarray, np.generic, int, float, complex, str, bytes, list,
 
 def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     call, ufunc, accepted = Op.call, op.ufunc, op.accepted
+    worth = op.worth_compiling_from
     differentiable = op.vjp is not NOT_DIFFERENTIABLE
 
     def forward(self: Any, other: Any) -> Any:
@@ -39,7 +40,7 @@ def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
             mode = state.mode
             if not mode & _NOT_INLINE and ufunc is not None:
                 x, y = self._value, other._value
-                if (x.dtype, y.dtype) in accepted and x.size + y.size < LARGE:
+                if (x.dtype, y.dtype) in accepted and x.size + y.size < worth:
                     try:
                         out = EagerTensor(quiet_context().run(ufunc, x, y, out=...))
                     except Exception as error:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft.core.dtypes import DType
+from weft.ops.worth import worth_compiling_from
 
 
 class Absent:
@@ -84,6 +85,7 @@ class Op:
         "trusts_kernel",
         "ufunc",
         "vjp",
+        "worth_compiling_from",
         "writes",
     )
 
@@ -103,6 +105,7 @@ class Op:
     has_resources: bool
     trusts_kernel: bool
     shape_arithmetic: bool
+    worth_compiling_from: int  # elements of the first and the last input together
     accepted: set[tuple[Any, ...]]
 
     # Set by ops.dispatch, which needs this class.
@@ -177,6 +180,7 @@ def define_op(
     op.fresh = fresh or ufunc is not None
     op.nested_offset = nested_offset
     op.has_resources = bool(reads or writes) or kernel is STRUCTURED
+    op.worth_compiling_from = worth_compiling_from(op)
     op.accepted = set()
     _registry[name] = op
     return op
