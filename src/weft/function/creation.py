@@ -43,6 +43,15 @@ class FirstCall:
         ops.assign_op(variable.handle, value, shape=variable.shape.dims_or_none)
         self._initialisers.append(graph.nodes[-1])
 
+    def check_restartable(self, argument: Any) -> None:
+        """Tracing begins anew: no initial value may depend on what has been traced so far."""
+        if self._initialisers:
+            raise ValueError(
+                f"{self._name} uses the variable {argument.name!r} as an argument and by itself, "
+                "in the call that creates other variables with values that depend on arguments. "
+                "Give these a value that does not, or create them before."
+            )
+
     def initialise(self, graph: Graph, values: Sequence[Any] | None) -> None:
         """Computes the initial values that depend on the arguments."""
         if not self._initialisers:

@@ -10,7 +10,7 @@ import functools
 import inspect
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from weft.config import flags
@@ -26,6 +26,7 @@ from weft.function.methods import BoundFunction, PerInstance, WeakMethod
 from weft.function.retracing import TraceRecord
 from weft.function.signature import InputSignature, P, Parameters
 from weft.function.trace_types import MetVariables, TraceType, type_of
+from weft.graph.ir import CapturedArgument
 
 DEFAULT_MAX_TRACES = 1000
 _MEMO_LIMIT = 4096
@@ -201,19 +202,21 @@ class Function:
         with tracing.lock:
             concrete = self._find(types)
             if concrete is None:
-                concrete = self._trace(types, inputs)
-                if self._captures_argument(concrete, variables):
+                try:
+                    concrete = self._trace(types, inputs)
+                except CapturedArgument as e:
+                    self._note_captured([e.variable])
                     return self._find_or_trace(values, inputs)
+                self._note_captured(concrete.variables)
             self._trace_count_calls(concrete)
             return concrete
 
-    def _captures_argument(self, concrete: ConcreteFunction, arguments: MetVariables) -> bool:
-        """Whether a new trace reaches a variable also as its own, which nobody knew before."""
-        new = {id(variable) for variable in concrete.variables} - self._captured
-        self._captured |= new
+    def _note_captured(self, variables: Iterable[Any]) -> None:
+        """Variables that traces reach by themselves are arguments of a kind of their own."""
+        new = {id(variable) for variable in variables} - self._captured
         if new:
+            self._captured |= new
             self._memo.clear()  # an argument that was one among many may be one of these
-        return not new.isdisjoint(arguments.ids)
 
     def _types_of_signature(self, types: tuple[TraceType, ...]) -> tuple[TraceType, ...]:
         assert self._input_signature is not None
@@ -296,7 +299,11 @@ class Function:
     def _trace_graph(self, types: tuple[TraceType, ...], inputs: list[Any] | None) -> Any:
         if self._created is None:
             first = FirstCall(self._label)
-            graph = self._run_trace(types, first)
+            try:
+                graph = self._run_trace(types, first)
+            except CapturedArgument as e:
+                first.check_restartable(e.variable)
+                raise
             if first.created:
                 first.initialise(graph, inputs)
                 graph = self._run_trace(types, LaterCalls(self._label))

@@ -21,11 +21,15 @@ from weft.state.variable import Variable
 
 
 class MakeInput:
-    """Makes the placeholder of a tensor, and remembers the variables among the arguments."""
+    """Makes the placeholder of a tensor, and remembers the variables among the arguments.
+
+    `handles` are the ids of what these are in this very call.
+    """
 
     def __init__(self, add: Callable[[TensorSpec, str], SymbolicTensor]) -> None:
         self._add = add
         self.variables: dict[int, Variable] = {}
+        self.handles: set[int] = set()
 
     def __call__(self, spec: TensorSpec, name: str) -> SymbolicTensor:
         return self._add(spec, name)
@@ -111,6 +115,7 @@ class VariableType(TraceType):
 
     def __init__(self, variable: Variable, alias: int, itself: Variable | None) -> None:
         self._itself = itself
+        self._meant = weakref.ref(variable.meant)
         identity = None if itself is None else id(itself)
         self._key = (variable.dtype, variable.shape, alias, variable.trainable, identity)
 
@@ -120,9 +125,12 @@ class VariableType(TraceType):
         if self._itself is not None:
             return self._itself
         if alias not in make.variables:
-            make.variables[alias] = Variable.from_handle(
-                handle, dtype, shape, trainable=trainable, name=name
-            )
+            made = Variable.from_handle(handle, dtype, shape, trainable=trainable, name=name)
+            make.variables[alias] = made
+            meant = self._meant()
+            if meant is not None:
+                made.meant = meant
+                make.handles.add(id(meant.handle))
         return make.variables[alias]
 
     def leaf_specs(self) -> Iterator[TensorSpec]:
@@ -308,14 +316,15 @@ class MetVariables:
     """The variables among the arguments of a call; `captured` are the ids of the function's own."""
 
     def __init__(self, captured: Container[int] = ()) -> None:
-        self.ids: list[int] = []
+        self._ids: list[int] = []
         self._captured = captured
 
     def type_of(self, variable: Variable) -> VariableType:
         """The trace type, which says which variables are the same."""
-        self.ids.append(id(variable))
-        itself = variable if id(variable) in self._captured else None
-        return VariableType(variable, self.ids.index(id(variable)), itself)
+        meant = variable.meant
+        self._ids.append(id(meant))
+        itself = meant if id(meant) in self._captured else None
+        return VariableType(variable, self._ids.index(id(meant)), itself)
 
 
 def type_of(value: Any, variables: MetVariables | None = None) -> TraceType:

@@ -57,6 +57,7 @@ def trace(
                 types, parameters.input_names, parameters.collect, strict=True
             )
         ]
+        graph.handles_of_arguments = make.handles
         before = [_copy_containers(value) for value in values]
         args, kwargs = parameters.spread(values)
         result = python_function(*args, **kwargs)

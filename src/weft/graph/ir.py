@@ -9,7 +9,7 @@ outside is an explicit input, a *capture*, at every level.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from weft.core import dtypes
@@ -137,6 +137,18 @@ def _unique(tensors: Iterable[SymbolicTensor]) -> tuple[SymbolicTensor, ...]:
     return tuple({id(t): t for t in tensors}.values())
 
 
+class CapturedArgument(BaseException):
+    """A function that is being traced reaches a variable which is also one of its arguments.
+
+    Only tapes and the order of effects could tell that two inputs of the graph are one variable, so
+    tracing begins anew with the variable itself as argument. No `except` of the user may stop this.
+    """
+
+    def __init__(self, variable: Any) -> None:
+        super().__init__(variable)
+        self.variable = variable
+
+
 class Graph:
     """Nodes in program order, with inputs and outputs. Public as `tf.Graph`."""
 
@@ -162,6 +174,8 @@ class Graph:
         self._captures: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self._outer_of: dict[int, Tensor] = {}
         self._constants: dict[int, tuple[Tensor, SymbolicTensor]] = {}
+        # The ids of handles of variables that are arguments; see CapturedArgument.
+        self.handles_of_arguments: Container[int] = ()
         self._names = NameTable()
         self._prefix = ""
 
@@ -231,6 +245,8 @@ class Graph:
             return self.capture(self.outer.capture(tensor))  # type: ignore[union-attr]
         if isinstance(tensor, SymbolicTensor) and tensor.node.op.name == "Const":
             return self._copied_constant(tensor)
+        if id(tensor) in self.handles_of_arguments:
+            raise CapturedArgument(variable_behind(tensor))
         inner = self._placeholder(tensor.spec, _capture_name(tensor))
         self._captures[id(tensor)] = (tensor, inner)
         self._outer_of[id(inner)] = tensor

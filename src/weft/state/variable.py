@@ -39,6 +39,7 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
     __array_priority__ = 100
     is_tensor_like = True
     asks_creators = True  # but subclasses do not
+    _meant: weakref.ref[Variable] | None = None
     _synchronization = VariableSynchronization.AUTO
     _aggregation = VariableAggregation.NONE
 
@@ -108,6 +109,16 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
         made._name, made._constraint, made._handle = name, None, handle  # type: ignore[assignment]
         handle.owner = weakref.ref(made)  # so that tapes know it for a variable
         return made
+
+    @property
+    def meant(self) -> Variable:
+        """The variable that an argument is in the call being traced; of others just this one."""
+        variable = None if self._meant is None else self._meant()
+        return self if variable is None else variable
+
+    @meant.setter
+    def meant(self, variable: Variable) -> None:
+        self._meant = weakref.ref(variable)
 
     def _set_cell(self, value: Array | None) -> None:
         cell = VariableCell(value, self._name)
