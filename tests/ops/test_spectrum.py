@@ -193,3 +193,16 @@ def test_gradients_that_do_not_exist_say_so() -> None:
             y = fn(x)
         with pytest.raises(tf.errors.UnimplementedError, match=text):
             tape.gradient(y, x)
+
+
+def test_nan_in_one_matrix_of_a_batch_leaves_the_others_alone() -> None:
+    batch = np.random.default_rng(3).normal(size=(3, 2, 4))
+    alone = [L.svd(batch[i]) for i in range(3)]
+    inverses = L.pinv(batch).numpy()
+    batch[1, 0, 2] = np.inf
+    for k, part in enumerate(L.svd(batch)):
+        assert np.isnan(part[1]).all()
+        for i in (0, 2):
+            np.testing.assert_allclose(part[i], alone[i][k])
+    np.testing.assert_allclose(L.pinv(batch).numpy()[[0, 2]], inverses[[0, 2]])
+    assert np.isnan(L.pinv(batch)[1]).all()

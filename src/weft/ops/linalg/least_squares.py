@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core.blas import one_thread
 from weft.core.convert import adopt, convert_to_tensor
 from weft.core.dtypes import FLOATING, INEXACT, float64, int32
 from weft.core.specs import TensorSpec
@@ -38,12 +39,15 @@ def _pinv_infer(x: TensorSpec, rcond: TensorSpec) -> TensorSpec:
 
 
 def _pinv_kernel(xp: Any, x: Array, rcond: Array) -> Array:
-    u, s, vh = xp.linalg.svd(xp.widen(x), full_matrices=False)
+    wide, finite = spectrum.finite_matrices(xp, xp.widen(x))
+    with one_thread(wide.shape[-1]):
+        u, s, vh = xp.linalg.svd(wide, full_matrices=False)
     largest = s.max(-1, keepdims=True, initial=0)
     kept = s > xp.asarray(rcond, s.dtype)[..., None] * largest
     inverse = xp.where(kept, 1 / xp.where(kept, s, 1), s.dtype.type(0))
     v = xp.conjugate(xp.swapaxes(vh, -1, -2))
     out = (v * inverse[..., None, :]) @ xp.conjugate(xp.swapaxes(u, -1, -2))
+    out[~finite] = xp.nan
     return out.astype(x.dtype, copy=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core.blas import one_thread
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import INEXACT, complex64, complex128, float64
 from weft.core.shapes import Dim
@@ -37,7 +38,8 @@ def _reciprocal(x: Tensor) -> Tensor:
 def _lapack(xp: Any, function: str, op: str, *arrays: Array, **options: Any) -> Any:
     """A function of NumPy's linalg; InvalidArgumentError if it does not converge."""
     try:
-        return getattr(xp.linalg, function)(*arrays, **options)
+        with one_thread(arrays[0].shape[-1]):
+            return getattr(xp.linalg, function)(*arrays, **options)
     except xp.linalg.LinAlgError:
         raise InvalidArgumentError(
             None, None, f"{op}: the decomposition did not converge; does tensor hold NaN?"
@@ -71,29 +73,32 @@ def _svd_infer(
 def _svd_kernel(
     xp: Any, x: Array, *, compute_uv: bool, full_matrices: bool
 ) -> tuple[Array, Array, Array]:
-    wide, real = xp.widen(x), xp.real(x).dtype
-    if not xp.isfinite(wide).all():
-        nothing = [xp.nan * part for part in _zero_svd(xp, wide, compute_uv, full_matrices)]
-        return nothing[0].astype(real), nothing[1].astype(x.dtype), nothing[2].astype(x.dtype)
+    real = xp.real(x).dtype
+    wide, finite = finite_matrices(xp, xp.widen(x))
+
+    def result(part: Array, dtype: Any) -> Array:
+        out = part.astype(dtype)
+        out[~finite] = xp.nan
+        return out
+
     if not compute_uv:
         s = _lapack(xp, "svd", "svd", wide, compute_uv=False)
         none = xp.zeros(0, x.dtype)
-        return s.astype(real), none, none
+        return result(s, real), none, none
     u, s, vh = _lapack(xp, "svd", "svd", wide, full_matrices=full_matrices)
     v = xp.conjugate(xp.swapaxes(vh, -1, -2))
-    return s.astype(real), u.astype(x.dtype), v.astype(x.dtype)
+    return result(s, real), result(u, x.dtype), result(v, x.dtype)
 
 
-def _zero_svd(xp: Any, x: Array, compute_uv: bool, full_matrices: bool) -> tuple[Array, ...]:
-    (*lead, m, n), k = x.shape, min(x.shape[-2:])
-    if not compute_uv:
-        return xp.zeros((*lead, k)), xp.zeros(0), xp.zeros(0)
-    sizes = (m, n) if full_matrices else (k, k)
-    return (
-        xp.zeros((*lead, k)),
-        xp.zeros((*lead, m, sizes[0])),
-        xp.zeros((*lead, n, sizes[1])),
-    )
+def finite_matrices(xp: Any, x: Array) -> tuple[Array, Array]:
+    """Matrices with zeros for those that hold NaN or infinity, and which of them are as they were.
+
+    LAPACK finds no end on such numbers; the other matrices of a batch shall not suffer for it.
+    """
+    finite = xp.isfinite(x).all((-2, -1))
+    if finite.all():
+        return x, finite
+    return xp.where(finite[..., None, None], x, x.dtype.type(0)), finite
 
 
 def _svd_vjp(ctx: Any, gs: Tensor | None, gu: Tensor | None, gv: Tensor | None) -> Gradients:
