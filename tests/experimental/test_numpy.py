@@ -206,6 +206,15 @@ CASES: list[Any] = [
     (lambda np, x: np.maximum(x, x[:, :1]), [B]),
     (lambda np, x: np.minimum(x, x[:, :1]), [B]),
     (lambda np, x: np.outer(x, x), [B]),
+    *[
+        (lambda np, x, f=f: getattr(np, f)(x, x[:1]), [B])
+        for f in "greater greater_equal less less_equal".split()
+    ],
+    (lambda np, x: np.floor_divide(x, [True, True, True]), [B]),
+    *[
+        (lambda np, x, f=f: getattr(np, f)(x), [np.array([1j, np.nan, complex(2, np.inf)])])
+        for f in "isnan isinf isfinite".split()
+    ],
     (lambda np, x: np.diff(x), [B]),
     (lambda np, x: np.isclose(x, x + 1e-9j), [F + 1j]),
 ]  # fmt: skip

@@ -284,3 +284,13 @@ def test_numbers_take_the_dtype_of_the_tensors_they_meet() -> None:
         assert got.dtype is tf.float64
         np.testing.assert_array_equal(got, [3.0, 4.0])
     assert tf.raw_ops.NotEqual(x=1, y=tf.constant(2, tf.int64)).numpy()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_binary_counts_do_not_look_at_weights(compiled: bool) -> None:
+    @tf.function(jit_compile=compiled)
+    def f(numbers, weights):
+        return tf.raw_ops.DenseBincount(input=numbers, size=5, weights=weights, binary_output=True)
+
+    got = f(tf.constant([4, 1, 4]), tf.constant([0.5, -2.0, 0.0]))
+    np.testing.assert_array_equal(got, [0, 1, 0, 0, 1])

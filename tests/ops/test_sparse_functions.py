@@ -208,3 +208,10 @@ def test_tensors_without_any_place() -> None:
     assert tf.sparse.reshape(empty, [-1]).shape == (0,)
     assert tf.sparse.fill_empty_rows(empty, 1.0)[0].shape == (0, 3)
     assert tf.sparse.bincount([[0, 5]], maxlength=0).values.shape == (0,)
+
+
+def test_eye_of_sizes_of_any_integer_dtype() -> None:
+    rows, columns = tf.constant(3, tf.int32), tf.constant(2, tf.uint8)
+    assert shown(tf.sparse.eye(rows, columns)) == shown(tf.sparse.eye(3, 2))
+    with pytest.raises(TypeError, match=r"sparse\.eye: num_columns must be an integer, got 2\.5"):
+        tf.sparse.eye(3, 2.5)

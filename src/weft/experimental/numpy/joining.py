@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[tf.Tensor]:
             f"{indices_or_sections!r}."
         )
     before = (slice(None),) * shapes.axis_of("split", axis, x)
-    places = list(indices_or_sections)
+    places = list(cast(Sequence[Any], indices_or_sections))
     bounds = zip([None, *places], [*places, None], strict=True)
     return [x[(*before, slice(start, stop))] for start, stop in bounds]
 

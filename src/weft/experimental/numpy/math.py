@@ -24,12 +24,28 @@ def _bools_as_ints(op: Any, for_bools: Any) -> Any:
     return lambda x, y: for_bools(x, y) if x.dtype is tf.bool else op(x, y)
 
 
+def _either_part(test: Any) -> Any:
+    """A question about numbers; of a complex one it is asked about both parts."""
+
+    def ask(x: Any) -> Any:
+        if not x.dtype.is_complex:
+            return test(x)
+        return test(tf.math.real(x)) | test(tf.math.imag(x))
+
+    return ask
+
+
+def _bools_as_numbers(op: Any) -> Any:
+    """An op of numbers for which truth values are int8."""
+    return lambda x, y: op(*[tf.cast(v, tf.int8) if v.dtype is tf.bool else v for v in (x, y)])
+
+
 add = binary("add", _bools_as_ints(tf.add, tf.logical_or))
 subtract = binary("subtract", tf.subtract)
 multiply = binary("multiply", _bools_as_ints(tf.multiply, tf.logical_and))
 divide = true_divide = float_binary("true_divide", tf.divide)
-floor_divide = binary("floor_divide", tf.math.floordiv)
-mod = remainder = binary("remainder", tf.math.floormod)
+floor_divide = binary("floor_divide", _bools_as_numbers(tf.math.floordiv))
+mod = remainder = binary("remainder", _bools_as_numbers(tf.math.floormod))
 power = binary("power", tf.pow)
 float_power = float_binary("float_power", tf.pow)
 maximum = binary("maximum", _bools_as_ints(tf.maximum, tf.logical_or))
@@ -46,10 +62,10 @@ gcd = binary("gcd", lambda x, y: _greatest_divisor(*_spread(x, y)))
 lcm = binary("lcm", lambda x, y: _least_multiple(*_spread(x, y)))
 equal = binary("equal", tf.equal)
 not_equal = binary("not_equal", tf.not_equal)
-greater = binary("greater", tf.greater)
-greater_equal = binary("greater_equal", tf.greater_equal)
-less = binary("less", tf.less)
-less_equal = binary("less_equal", tf.less_equal)
+greater = binary("greater", _bools_as_numbers(tf.greater))
+greater_equal = binary("greater_equal", _bools_as_numbers(tf.greater_equal))
+less = binary("less", _bools_as_numbers(tf.less))
+less_equal = binary("less_equal", _bools_as_numbers(tf.less_equal))
 logical_and = logical("logical_and", tf.logical_and)
 logical_or = logical("logical_or", tf.logical_or)
 logical_xor = logical("logical_xor", tf.math.logical_xor)
@@ -91,9 +107,9 @@ rad2deg = float_unary("rad2deg", lambda x: x * (180 / math.pi))
 floor = float_unary("floor", tf.floor)
 ceil = float_unary("ceil", tf.math.ceil)
 fix = float_unary("fix", lambda x: tf.where(x < 0, tf.math.ceil(x), tf.floor(x)))
-isnan = float_unary("isnan", tf.math.is_nan)
-isinf = float_unary("isinf", tf.math.is_inf)
-isfinite = float_unary("isfinite", tf.math.is_finite)
+isnan = float_unary("isnan", _either_part(tf.math.is_nan))
+isinf = float_unary("isinf", _either_part(tf.math.is_inf))
+isfinite = float_unary("isfinite", lambda x: ~(isnan(x) | isinf(x)))
 fabs = float_unary("fabs", tf.abs)
 sinc = float_unary("sinc", lambda x: _sine_over(math.pi * x))
 real = unary("real", tf.math.real)

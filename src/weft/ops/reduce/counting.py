@@ -44,7 +44,7 @@ def _bincount_infer(
 def _bincount_kernel(xp: Any, x: Array, size: Any, weights: Array, *, binary_output: bool) -> Array:
     bins = int(size)
     rows = xp.reshape(x, (1, -1)) if x.ndim < 2 else x
-    weighed = bool(weights.size) or weights.shape == x.shape
+    weighed = not binary_output and (bool(weights.size) or weights.shape == x.shape)
     if x.size and x.min() < 0:
         raise InvalidArgumentError(
             None, None, f"bincount: arr must not be negative, got {x.min()}."

@@ -208,13 +208,20 @@ def eye(
     array([[0, 0],
            [1, 1]])
     """
-    height = convert_to_tensor(num_rows, dtype=int64)
-    width = height if num_columns is None else convert_to_tensor(num_columns, dtype=int64)
+    height = _size("num_rows", num_rows)
+    width = height if num_columns is None else _size("num_columns", num_columns)
     count = arithmetic.minimum(height, width)
     diagonal = ranges.range(count, dtype=int64)
     ones = fill.ones(shapes.expand_dims(count, 0), dtypes.as_dtype(dtype))
     indices = joining.stack([diagonal, diagonal], axis=1)
     return SparseTensor._of(indices, ones, joining.stack([height, width]))
+
+
+def _size(argument: str, value: Any) -> Tensor:
+    size = convert_to_tensor(value, dtype_hint=int64)
+    if not size.dtype.is_integer:
+        raise TypeError(f"sparse.eye: {argument} must be an integer, got {value!r}.")
+    return casting.cast(size, int64)
 
 
 def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:

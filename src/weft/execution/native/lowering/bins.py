@@ -110,10 +110,10 @@ def _bincount(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     if 0 in shape or not x.size:
         return Uniform(dtype, shape, node.name, 0)
     is_counted = apply("less", values, number(values, shape[-1]))
-    rank = len(x.shape)
+    rank, is_binary = len(x.shape), node.attrs["binary_output"]
     amounts = (
         cast_to(weights, _accumulator(dtype))
-        if weights.shape == x.shape and weights.size
+        if weights.shape == x.shape and weights.size and not is_binary
         else Uniform(dtypes.int64, x.shape, "1", 1)
     )
     rows = apply("select", is_counted, amounts, number(amounts, 0))
@@ -124,7 +124,7 @@ def _bincount(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
     parts = [Part(rows, place, (places,), "add")]
     out: Value = Assembled(rows.dtype, shape, node.name, parts, number(rows, 0))
-    if node.attrs["binary_output"]:
+    if is_binary:
         out = apply("greater", out, number(out, 0))
     return cast_to(out, dtype)
 
