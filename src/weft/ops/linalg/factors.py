@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weft.core import dtypes
+from weft.core.blas import one_thread
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import INDEX, INEXACT, DType, int32
 from weft.core.shapes import Dim
@@ -42,7 +43,8 @@ def _qr_infer(x: TensorSpec, *, full_matrices: bool) -> tuple[TensorSpec, Tensor
 
 
 def _qr_kernel(xp: Any, x: Array, *, full_matrices: bool) -> tuple[Array, Array]:
-    q, r = xp.linalg.qr(xp.widen(x), "complete" if full_matrices else "reduced")
+    with one_thread(x.shape[-1]):
+        q, r = xp.linalg.qr(xp.widen(x), "complete" if full_matrices else "reduced")
     return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
 
 
@@ -125,7 +127,8 @@ def _lu_kernel(xp: Any, x: Array, *, output_idx_type: DType) -> tuple[Array, Arr
     rows = xp.empty(x.shape[:-1], output_idx_type.numpy_dtype)
     (factor,) = xp.scipy_linalg.get_lapack_funcs(("getrf",), (wide,))
     for at in xp.ndindex(x.shape[:-2]) if x.size else ():
-        wide[at], swaps, info = factor(wide[at])
+        with one_thread(x.shape[-1]):
+            wide[at], swaps, info = factor(wide[at])
         if info:
             raise InvalidArgumentError(None, None, "lu: a matrix in input is not invertible.")
         order_of = list(range(len(swaps)))

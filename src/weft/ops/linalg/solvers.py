@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from weft.core.blas import one_thread
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import INEXACT
 from weft.core.native_rules import Special
@@ -33,7 +34,8 @@ def square_dims(op: str, x: TensorSpec, name: str = "input") -> Dims | None:
 def lapack(xp: Any, function: str, problem: str, *arrays: Array) -> Any:
     """A function of NumPy's linalg, narrow floats in float32; InvalidArgumentError if it fails."""
     try:
-        return getattr(xp.linalg, function)(*[xp.widen(x) for x in arrays])
+        with one_thread(arrays[0].shape[-1]):
+            return getattr(xp.linalg, function)(*[xp.widen(x) for x in arrays])
     except xp.linalg.LinAlgError:
         raise InvalidArgumentError(None, None, problem) from None
 
@@ -82,7 +84,8 @@ def _determinant_infer(x: TensorSpec) -> TensorSpec:
 
 
 def _determinant_kernel(xp: Any, x: Array) -> Any:
-    return xp.linalg.det(xp.widen(x)).astype(x.dtype, copy=False)
+    with one_thread(x.shape[-1]):
+        return xp.linalg.det(xp.widen(x)).astype(x.dtype, copy=False)
 
 
 def _as_matrix(g: Tensor) -> Tensor:
@@ -128,7 +131,8 @@ def _slogdet_infer(x: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
 
 
 def _slogdet_kernel(xp: Any, x: Array) -> tuple[Array, ...]:
-    sign, logarithm = xp.linalg.slogdet(xp.widen(x))
+    with one_thread(x.shape[-1]):
+        sign, logarithm = xp.linalg.slogdet(xp.widen(x))
     return sign.astype(x.dtype), logarithm.astype(x.dtype)
 
 
@@ -235,9 +239,10 @@ def _triangular_kernel(xp: Any, matrix: Array, rhs: Array, *, lower: bool) -> Ar
 def _by_blas(xp: Any, matrix: Array, x: Array, lower: bool) -> None:
     """Solves one system after the other in place."""
     (solve,) = xp.scipy_linalg.get_blas_funcs(("trsm",), (matrix, x))
-    for at in xp.ndindex(x.shape[:-2]):
-        # Transposed, so that the columns that BLAS wants are rows.
-        x[at] = solve(1.0, matrix[at].T, x[at].T, side=1, lower=not lower).T
+    with one_thread(x.shape[-2]):
+        for at in xp.ndindex(x.shape[:-2]):
+            # Transposed, so that the columns that BLAS wants are rows.
+            x[at] = solve(1.0, matrix[at].T, x[at].T, side=1, lower=not lower).T
 
 
 def _forward(xp: Any, matrix: Array, x: Array) -> None:

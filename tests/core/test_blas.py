@@ -1,0 +1,70 @@
+"""The threads of OpenBLAS: one while small matrices are worked on, as many as before afterwards."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.core import blas
+
+
+def _threads() -> list[int]:
+    return [read() for read, _ in blas._controls("scipy.linalg" in sys.modules)]
+
+
+@pytest.fixture(autouse=True)
+def _two_threads() -> None:
+    if not _threads():
+        pytest.skip("this NumPy has no OpenBLAS whose threads can be set")
+    for _, write in blas._controls("scipy.linalg" in sys.modules):
+        write(2)
+
+
+def test_small_matrices_have_one_thread() -> None:
+    with blas.one_thread(60):
+        assert set(_threads()) == {1}
+    assert set(_threads()) == {2}
+
+
+def test_large_ones_have_what_there_is() -> None:
+    with blas.one_thread(5000):
+        assert set(_threads()) == {2}
+
+
+def test_the_last_one_restores() -> None:
+    first, second = blas.one_thread(3), blas.one_thread(4)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert set(_threads()) == {1}
+    second.__exit__(None, None, None)
+    assert set(_threads()) == {2}
+
+
+def test_errors_restore_too() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.linalg.cholesky([[1.0, 2.0], [2.0, 1.0]])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.linalg.inv([[1.0, 1.0], [1.0, 1.0]])
+    assert set(_threads()) == {2}
+
+
+def test_calls_from_many_threads() -> None:
+    x = np.random.default_rng(0).normal(size=(30, 30))
+    wanted = np.linalg.inv(x)
+    results: list[bool] = []
+
+    def work() -> None:
+        results.extend([np.allclose(tf.linalg.inv(x), wanted) for _ in range(20)])
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert results == [True] * 80
+    assert set(_threads()) == {2}
