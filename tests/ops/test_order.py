@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -216,3 +218,28 @@ def test_nan_is_not_found_in_many_elements_either(axis: int) -> None:
         wanted = (np.argmax if function is tf.argmax else np.argmin)(plain, axis)
         np.testing.assert_array_equal(function(x, axis), wanted)
         np.testing.assert_array_equal(function(x.T, 1 - axis), wanted)
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+)
+def test_unique_integers_close_together_and_far_apart(dtype: Any) -> None:
+    rng = np.random.default_rng(3)
+    info = np.iinfo(dtype)
+    for low, high in ((0, 9), (info.min, info.min + 40), (info.max - 40, info.max), (0, info.max)):
+        for n in (1, 2, 300):
+            x = rng.integers(low, high, n, dtype=dtype, endpoint=True)
+            y, idx, count = tf.unique_with_counts(x)
+            numbers: dict[int, int] = {}
+            wanted = [numbers.setdefault(int(v), len(numbers)) for v in x]
+            assert y.dtype == dtype
+            assert y.numpy().tolist() == list(numbers)
+            assert idx.numpy().tolist() == wanted
+            assert count.numpy().tolist() == [wanted.count(i) for i in range(len(numbers))]
+
+
+def test_unique_strings() -> None:
+    y, idx, count = tf.unique_with_counts(["b", "a", "b", "", "a", "b"])
+    assert y.numpy().tolist() == [b"b", b"a", b""]
+    assert idx.numpy().tolist() == [0, 1, 0, 2, 1, 0]
+    assert count.numpy().tolist() == [3, 2, 1]

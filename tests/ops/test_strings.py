@@ -148,6 +148,10 @@ def test_substr() -> None:
     ]:
         assert s.substr("hello", pos, length).numpy() == expected
     assert s.substr("hello", [1, 2], [1, 2]).numpy().tolist() == [b"e", b"ll"]
+    assert s.substr(["hello", "by"], [1], [3]).numpy().tolist() == [b"ell", b"y"]
+    assert s.substr("hello", [[1]], [[3]]).numpy().tolist() == [[b"ell"]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="pos 3 is out of range.*'by'"):
+        s.substr(["hello", "by"], 3, 1)
     grid = s.substr(["hello", "abc"], [[1], [0]], [[2], [3]]).numpy().tolist()
     assert grid == [[b"el", b"bc"], [b"hel", b"abc"]]
     assert s.substr("äöüß", -2, 1, unit="UTF8_CHAR").numpy().decode() == "ü"

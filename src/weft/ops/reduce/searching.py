@@ -115,14 +115,51 @@ def _unique_infer(x: TensorSpec, *, out_idx: DType) -> tuple[TensorSpec, ...]:
 def _unique_kernel(xp: Any, x: Array, *, out_idx: DType) -> tuple[Array, ...]:
     if x.ndim != 1:
         raise ShapeError(f"unique: x must be a vector, got shape {x.shape}.")
-    _, first, inverse, counts = xp.unique(
-        x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
-    )
+    find = _unique_by_dict if x.dtype == object else _unique_by_value
+    if x.dtype.kind in "iu" and x.size and int(x.max()) - int(x.min()) < _TABLE * x.size:
+        find = _unique_by_table
+    first, inverse = find(xp, x)
+    counts = xp.bincount(inverse, minlength=len(first))
+    dtype = out_idx.numpy_dtype
+    return x[first], inverse.astype(dtype), counts.astype(dtype)
+
+
+_TABLE = 8  # entries for each element, from which on sorting is faster
+
+
+# What follows gives the places at which values appear first, and for each element which of these
+# values it is.
+
+
+def _unique_by_dict(xp: Any, x: Array) -> tuple[Array, Array]:
+    numbers: dict[Any, int] = {}
+    inverse = xp.array([numbers.setdefault(value, len(numbers)) for value in x.tolist()], xp.int64)
+    return _first_places(xp, inverse, len(numbers)), inverse
+
+
+def _unique_by_table(xp: Any, x: Array) -> tuple[Array, Array]:
+    """For integers that lie close together."""
+    least = x.min()
+    keys = (x - least).astype(xp.int64) if x.dtype.kind == "u" else x.astype(xp.int64) - int(least)
+    table = _first_places(xp, keys, int(keys.max()) + 1)
+    first = xp.sort(table[table >= 0])
+    table[keys[first]] = xp.arange(len(first))
+    return first, table[keys]
+
+
+def _first_places(xp: Any, keys: Array, count: int) -> Array:
+    """For each number below a count where it is first, -1 if it is nowhere."""
+    table = xp.full(count, -1, xp.int64)
+    table[keys[::-1]] = xp.arange(len(keys))[::-1]  # what is written last stays
+    return table
+
+
+def _unique_by_value(xp: Any, x: Array) -> tuple[Array, Array]:
+    _, first, inverse = xp.unique(x, return_index=True, return_inverse=True, equal_nan=False)
     order = xp.argsort(first)  # by first appearance instead of by value
     rank = xp.empty(order.shape, order.dtype)
     rank[order] = xp.arange(len(order))
-    dtype = out_idx.numpy_dtype
-    return x[first[order]], rank[inverse].astype(dtype), counts[order].astype(dtype)
+    return first[order], rank[inverse]
 
 
 unique_op = define_op(
