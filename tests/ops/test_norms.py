@@ -128,3 +128,13 @@ def test_errors(attrs: dict, text: str) -> None:
 def test_global_norm_needs_a_list() -> None:
     with pytest.raises(TypeError, match="global_norm: t_list must be a list of tensors"):
         tf.linalg.global_norm(tf.ones([2]))
+
+
+def test_axes_in_an_array_are_those_of_matrices() -> None:
+    x = tf.reshape(tf.range(24.0), [2, 3, 4])
+    for axes in (np.array([0, 1]), tf.constant([0, 1])):
+        for order in (1, 2, np.inf):
+            wanted = tf.norm(x, order, axis=(0, 1))
+            np.testing.assert_array_equal(tf.norm(x, order, axis=axes), wanted)
+    with pytest.raises(ValueError, match="axis must be None, a number or two different ones"):
+        tf.norm(x, axis=np.array([0, 1, 2]))

@@ -215,3 +215,12 @@ def test_eye_of_sizes_of_any_integer_dtype() -> None:
     assert shown(tf.sparse.eye(rows, columns)) == shown(tf.sparse.eye(3, 2))
     with pytest.raises(TypeError, match=r"sparse\.eye: num_columns must be an integer, got 2\.5"):
         tf.sparse.eye(3, 2.5)
+
+
+def test_shapes_that_do_not_fit() -> None:
+    with pytest.raises(
+        ValueError, match=r"the shape of the tensor and size .* got \(2,\) and \(1,\)"
+    ):
+        tf.sparse.slice(letters(), [0, 0], [3])
+    with pytest.raises(ValueError, match="sparse.segment_mean: segment_ids must have rank 1"):
+        tf.sparse.segment_mean([1.0, 2.0], [0], 1, num_segments=5)

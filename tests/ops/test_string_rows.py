@@ -223,3 +223,8 @@ def test_strings_of_unknown_number() -> None:
 def test_wrong_use(wrong: Any, error: Any, text: str) -> None:
     with pytest.raises(error, match=text):
         wrong()
+
+
+def test_a_width_without_anything_to_pad_with() -> None:
+    with pytest.raises(ValueError, match="padding_width needs pad_values"):
+        tf.strings.ngrams(["a", "b"], 2, padding_width=1)

@@ -51,9 +51,10 @@ def norm(
     array([4., 2.], dtype=float32)
     """
     keepdims = bool(keepdims)
-    is_matrix = isinstance(axis, (list, tuple))
+    given, axis = axis, static.static_ints("norm", axis, "axis")
+    is_matrix = isinstance(axis, tuple)
     if is_matrix and (len(axis) != 2 or axis[0] == axis[1]):
-        raise ValueError(f"norm: axis must be None, a number or two different ones, got {axis!r}.")
+        raise ValueError(f"norm: axis must be None, a number or two different ones, got {given!r}.")
     _check_order(ord, is_matrix)
     x = convert_to_tensor(tensor)
     axes = sums.reduction_axes("norm", axis)

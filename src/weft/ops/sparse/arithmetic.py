@@ -252,8 +252,11 @@ def _segments(
     x = convert_to_tensor(data)
     if x.shape.rank == 0:
         raise ShapeError(f"sparse.{name}: data must have at least one axis, got a scalar.")
-    rows = gathering.gather(x, indices)
-    return ops[0](rows, ids) if num is None else ops[1](rows, ids, num)
+    picked, segments_of = convert_to_tensor(indices), convert_to_tensor(ids)
+    for argument, value in (("indices", picked), ("segment_ids", segments_of)):
+        rules.check_rank(f"sparse.{name}", value.spec, 1, name=argument)
+    rows = gathering.gather(x, picked)
+    return ops[0](rows, segments_of) if num is None else ops[1](rows, segments_of, num)
 
 
 def segment_sum(

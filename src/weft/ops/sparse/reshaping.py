@@ -110,6 +110,9 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
     """
     sp = sparse("sparse.slice", sp_input, "sp_input")
     first, wanted = _sizes("sparse.slice", start, "start"), _sizes("sparse.slice", size, "size")
+    for argument, value in (("start", first), ("size", wanted)):
+        what = f"the shape of the tensor and {argument}"
+        rules.merge_dims("sparse.slice", sp.dense_shape.spec.dims, value.spec.dims, what)
     sizes = arithmetic.maximum(arithmetic.minimum(wanted, sp.dense_shape - first), 0)
     moved = sp.indices - first
     inside = logic.reduce_all(comparison.logical_and(moved >= 0, moved < sizes), axis=1)

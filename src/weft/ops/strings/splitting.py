@@ -248,6 +248,8 @@ def _widths(value: Any) -> tuple[int, ...]:
 
 def _padding(pad_values: Any, padding_width: Any) -> dict[str, Any]:
     if pad_values is None:
+        if padding_width is not None:
+            raise ValueError("strings.ngrams: padding_width needs pad_values to pad with.")
         return {"left_pad": "", "right_pad": "", "pad_width": 0}
     pair = pad_values if isinstance(pad_values, (list, tuple)) else (pad_values, pad_values)
     if len(pair) != 2:
