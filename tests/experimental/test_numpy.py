@@ -195,6 +195,7 @@ CASES: list[Any] = [
     (lambda np: np.arange(7, -2), []),
     (lambda np, x: np.concatenate(np.split(x, [3, 1, -1], axis=-1), axis=-1), [X3]),
     (lambda np, x: np.split(x, [5])[1], [I]),
+    (lambda np, x, n=V[0]: np.split(x, n, 1)[2], [V[None]]),
     (lambda np: np.arange(0.5, 3.0, -1.0), []),
     (lambda np: np.geomspace(-1.0, -8.0, 4), []),
     (lambda np, x: np.take_along_axis(x, np.asarray([[-1, 0], [-3, 2]]), 1), [I]),

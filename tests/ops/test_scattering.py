@@ -143,3 +143,13 @@ def test_indices_out_of_range(index: int) -> None:
     plan = NumpyPlan(trace(tf.tensor_scatter_nd_update, specs))
     with pytest.raises(tf.errors.InvalidArgumentError, match=f"tensor_scatter_nd_update: {text}"):
         plan(np.zeros(3, np.float32), np.array([[index]], np.int32), np.zeros(1, np.float32))
+
+
+@pytest.mark.parametrize("scatter", ["add", "min", "max", "sub", "update"])
+def test_nothing_is_scattered_over_everything(scatter: str) -> None:
+    function = getattr(tf, f"tensor_scatter_nd_{scatter}")
+    whole = np.zeros([2, 4, 0], np.int32)
+    assert function(tf.ones([3, 0]), whole, tf.ones([2, 4, 3, 0])).shape == (3, 0)
+    none = np.zeros([6, 0, 0], np.int32)
+    np.testing.assert_array_equal(function(tf.ones([2]), none, tf.ones([6, 0, 2])), [1, 1])
+    assert tf.scatter_nd(whole, tf.ones([2, 4, 0]), [0]).shape == (0,)

@@ -175,3 +175,8 @@ def test_full_poisson_loss() -> None:
 def test_errors(call: object, text: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=text):
         call()
+
+
+def test_an_axis_is_one_number() -> None:
+    with pytest.raises(TypeError, match=r"softmax: axis must be an integer, got \[0\]"):
+        tf.nn.softmax([1.0, 2.0], axis=[0])

@@ -206,3 +206,15 @@ def test_nan_in_one_matrix_of_a_batch_leaves_the_others_alone() -> None:
             np.testing.assert_allclose(part[i], alone[i][k])
     np.testing.assert_allclose(L.pinv(batch).numpy()[[0, 2]], inverses[[0, 2]])
     assert np.isnan(L.pinv(batch)[1]).all()
+
+
+def test_gradient_of_the_full_svd_of_unknown_shape_is_refused() -> None:
+    @tf.function(input_signature=[tf.TensorSpec(None)])
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(L.svd(x, full_matrices=True)[1])
+        return tape.gradient(y, x)
+
+    with pytest.raises(NotImplementedError, match="full_matrices=True is only known for square"):
+        f(np.eye(2, 3, dtype=np.float32))

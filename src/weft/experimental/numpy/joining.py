@@ -59,8 +59,8 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[tf.Tensor]:
     [[1], [2, 3]]
     """
     x = asarray(ary)
-    if isinstance(indices_or_sections, int):
-        return list(tf.split(x, indices_or_sections, axis))
+    if isinstance(indices_or_sections, (int, np.integer)):
+        return list(tf.split(x, int(indices_or_sections), axis))
     if not isinstance(indices_or_sections, (list, tuple, np.ndarray, tf.Tensor)):
         raise TypeError(
             "split: indices_or_sections must be an integer or a list of them, got "

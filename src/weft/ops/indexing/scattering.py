@@ -87,9 +87,9 @@ def combine(xp: Any, ufunc: Any, out: Array, index: tuple[Any, ...], updates: Ar
     """Combines updates into `out`, in place; an empty index means all of `out` each time."""
     if index:
         xp.scatter_with(ufunc, out, index, updates)
-        return
-    for update in xp.reshape(updates, (-1, *out.shape)):
-        out[...] = ufunc(out, update)
+    elif updates.size:
+        for update in xp.reshape(updates, (-1, *out.shape)):
+            out[...] = ufunc(out, update)
 
 
 def _scatter_nd_vjp(ctx: Any, g: Tensor) -> Gradients:
@@ -145,7 +145,7 @@ def _scatter_into(name: str, op: str, allowed: Any, ufunc: np.ufunc | None, vjp:
             combine(xp, ufunc, out, index, updates)
         elif index:
             out[index] = updates
-        elif len(updates):
+        elif updates.size:
             out[...] = xp.reshape(updates, (-1, *out.shape))[-1]
         return out
 

@@ -110,7 +110,8 @@ def _svd_vjp(ctx: Any, gs: Tensor | None, gu: Tensor | None, gv: Tensor | None) 
         scaled = u * _row(casting.cast(gs, u.dtype))
         return (products.matmul(scaled, v, adjoint_b=True),)
     s, u, v = ctx.outputs
-    if full and (gu is not None or gv is not None) and x.spec.dims[-2:] != x.spec.dims[-2:][::-1]:
+    rows, columns = (x.spec.dims or (0, 1))[-2:]
+    if full and (gu is not None or gv is not None) and rows != columns:
         raise UnsupportedError(
             "svd: the gradient of full_matrices=True is only known for square matrices; use "
             "full_matrices=False."

@@ -64,8 +64,7 @@ softmax_op: Op = define_op(
 
 
 def _axis(op: str, axis: Any) -> int:
-    found = static.static_ints(op, axis, "axis")
-    return -1 if found is None else found  # type: ignore[return-value]
+    return -1 if axis is None else static.static_int(op, axis, "axis")
 
 
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
