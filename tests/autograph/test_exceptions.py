@@ -153,3 +153,36 @@ def test_reraise() -> None:
             raise
 
     assert isinstance(agree(bare, tf.constant(1)), KeyError)
+
+
+def test_assert_without_a_message() -> None:
+    def static(x: Any) -> Any:
+        assert x.shape.rank == 0
+        return x
+
+    def staged(x: Any) -> Any:
+        assert x > 0
+        return x
+
+    with pytest.raises(AssertionError) as info:
+        tf.function(static)(tf.constant([1]))
+    assert info.value.args == ()
+    with pytest.raises(AssertionError, match="assertion failed: the condition is False"):
+        tf.function(staged)(tf.constant(-1))
+
+
+def test_a_name_of_an_enclosing_function_changed_in_a_staged_branch() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        total = x
+
+        def add() -> None:
+            nonlocal total
+            total = total + 1
+
+        if x > 0:
+            add()
+        return total
+
+    with pytest.raises(tf.errors.InaccessibleTensorError, match="belongs to the graph 'if branch'"):
+        f(tf.constant(1))

@@ -149,6 +149,21 @@ def test_tracebacks_have_the_original_lines() -> None:
     assert (line_of(helper, "if x > 0"), "helper") in frames
 
 
+def test_a_statement_in_other_blocks_is_named_with_its_own_line() -> None:
+    def f(n: Any) -> Any:
+        count = 0
+        for i in tf.range(n):
+            for j in tf.range(i):
+                if (i + j) % 2:  # no bool
+                    continue
+                count += 1
+        return count
+
+    text = str(caught(tf.function(f), tf.constant(3)))
+    assert f"line {line_of(f, '# no bool')}, in f" in text
+    assert "if (i + j) % 2:" in text
+
+
 def test_debuggers_and_coverage_see_the_original_lines() -> None:
     def body(x: Any) -> Any:
         y = x

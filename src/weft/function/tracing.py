@@ -13,6 +13,7 @@ from weft.autograph.operators import staging
 from weft.core.context import building, creating_variables, state
 from weft.core.convert import convert_to_tensor
 from weft.core.tensor import SymbolicTensor
+from weft.errors import InaccessibleTensorError
 from weft.function.signature import Parameters
 from weft.function.trace_types import MakeInput, NestType, TraceType
 from weft.function.user_errors import user_code
@@ -95,6 +96,8 @@ def _set_outputs(graph: Graph, result: Any, name: str) -> None:
             return None
         try:
             tensor = identity_op(convert_to_tensor(leaf))
+        except InaccessibleTensorError:
+            raise  # a tensor, but of another graph
         except (TypeError, ValueError) as e:
             raise TypeError(
                 f"{name} must return tensors, numbers, strings or None (in any nest), got "

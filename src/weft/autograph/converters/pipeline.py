@@ -10,12 +10,11 @@ from weft.autograph.converters.expressions import Expressions
 from weft.autograph.converters.match import lower_matches
 from weft.autograph.pyct import liveness
 from weft.autograph.pyct.naming import Namer
-from weft.autograph.pyct.templates import mark_original, replace
+from weft.autograph.pyct.templates import replace
 
 
 def convert(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
     """The converted form of a function or lambda."""
-    mark_original(node)
     if isinstance(node, ast.FunctionDef):
         _convert_statements(node, Namer(node))
     converted = Expressions().visit(node)

@@ -48,8 +48,10 @@ def assert_stmt(test: Any, message: Callable[[], Any]) -> None:
     """`assert test, message`."""
     if is_symbolic(test):
         text = message()
-        Assert(condition_tensor(test), ["assertion failed" if text is None else text])
-    elif staging.current() is not None and not test:
-        raise_stmt(AssertionError(message()))
-    else:
-        assert test, message()
+        Assert(condition_tensor(test), ["the condition is False" if text is None else text])
+    elif not test:
+        text = message()
+        error = AssertionError() if text is None else AssertionError(text)
+        if staging.current() is None:
+            raise error
+        raise_stmt(error)

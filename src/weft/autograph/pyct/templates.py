@@ -11,16 +11,13 @@ from typing import Any
 def replace(template: str, origin: ast.AST, **replacements: Any) -> list[ast.stmt]:
     """The statements of a template; a name in it is replaced by a tree, by statements, or a name.
 
-    Every new node gets the place of `origin` in the file.
+    Every new node gets the place of `origin` in the file; what is filled in keeps its own.
     """
     tree = ast.parse(textwrap.dedent(template))
-    filled = _Fill(replacements).visit(tree)
-    for node in ast.walk(filled):
-        if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword)) and not hasattr(
-            node, "_placed"
-        ):
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword)):
             _place(node, origin)
-    return list(filled.body)
+    return list(_Fill(replacements).visit(tree).body)
 
 
 def expression(template: str, origin: ast.AST, **replacements: Any) -> ast.expr:
@@ -31,17 +28,9 @@ def expression(template: str, origin: ast.AST, **replacements: Any) -> ast.expr:
 
 
 def _place(node: Any, origin: Any) -> None:
-    if getattr(node, "_original", False):
-        return
     # One line: of a call over several, Python reports the last in tracebacks.
     node.lineno = node.end_lineno = origin.lineno
     node.col_offset = node.end_col_offset = origin.col_offset
-
-
-def mark_original(tree: ast.AST) -> None:
-    """Nodes that come from the user's file keep their place whatever they are put into."""
-    for node in ast.walk(tree):
-        node._original = True  # type: ignore[attr-defined]
 
 
 class _Fill(ast.NodeTransformer):
@@ -61,7 +50,7 @@ class _Fill(ast.NodeTransformer):
         if value is None:
             return node
         if isinstance(value, str):
-            return ast.Name(value, node.ctx)
+            return ast.copy_location(ast.Name(value, node.ctx), node)
         value = copy.copy(value)
         if hasattr(value, "ctx"):
             value.ctx = node.ctx
