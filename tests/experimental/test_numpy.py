@@ -193,6 +193,7 @@ CASES: list[Any] = [
     (lambda np, x: np.array_equal(x, x), [I]),
     (lambda np, x: np.reshape(x, (4, -1), order="F"), [X3]),
     (lambda np: np.arange(7, -2), []),
+    *[(lambda np, x, k=k: np.diag(x, k), [I]) for k in (-3, -1, 0, 2, 5)],
     (lambda np, x: np.concatenate(np.split(x, [3, 1, -1], axis=-1), axis=-1), [X3]),
     (lambda np, x: np.split(x, [5])[1], [I]),
     (lambda np, x, n=V[0]: np.split(x, n, 1)[2], [V[None]]),

@@ -19,7 +19,7 @@ def diag(v: Any, k: int = 0) -> tf.Tensor:
     x = asarray(v)
     if x.ndim not in (1, 2):
         raise ValueError(f"diag: v must have one or two axes, got shape {x.shape}.")
-    return tf.linalg.diag(x, k=k) if x.ndim == 1 else tf.linalg.diag_part(x, k=k)
+    return tf.linalg.diag(x, k=k) if x.ndim == 1 else diagonal(x, k)
 
 
 def tril(m: Any, k: int = 0) -> tf.Tensor:
