@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -141,13 +142,31 @@ def test_case(x: int, expected: int) -> None:
     assert everywhere(f, x) == [expected]
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_case_without_a_default_or_exclusive(wrap: Any) -> None:
+    def f(a: Any, b: Any, **options: bool) -> Any:
+        return tf.case([(a, lambda: tf.constant(1)), (b, lambda: tf.constant(2))], **options)
+
+    yes, no = tf.constant(True), tf.constant(False)
+    assert wrap(f)(no, yes).numpy() == 2
+    assert wrap(f)(yes, no).numpy() == 1
+    assert wrap(f)(yes, yes).numpy() == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="none of the conditions holds"):
+        wrap(f)(no, no)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="none of the conditions holds"):
+        wrap(lambda p: tf.case([(p, lambda: 1)]))(no)
+    assert wrap(f)(no, yes, exclusive=True).numpy() == 2
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[0, 1\] hold together"):
+        wrap(f)(yes, yes, exclusive=True)
+
+
 def test_case_misuse() -> None:
     with pytest.raises(TypeError, match="pairs"):
         tf.case([lambda: 1])
     with pytest.raises(ValueError, match="neither"):
         tf.case([])
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[0, 1\] hold together"):
-        tf.case([(True, lambda: 1), (True, lambda: 2)], default=lambda: 3, exclusive=True)
+    with pytest.raises(TypeError, match="int32"):
+        tf.case([(tf.constant(1), lambda: 1), (True, lambda: 2)], exclusive=True)
     with pytest.raises(TypeError, match="int32"):
         tf.switch_case(tf.constant(1.0), [lambda: 1])
     with pytest.raises(ValueError, match="empty"):

@@ -12,9 +12,11 @@ from weft.core.native_rules import Special
 from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec
 from weft.core.tensor import EagerTensor, Tensor
-from weft.errors import DTypeError, InvalidArgumentError, ShapeError
+from weft.errors import DTypeError, ShapeError
 from weft.ops import rules
 from weft.ops.control.nested import NestedTrace, pack_like, share_captures
+from weft.ops.host.asserting import Assert
+from weft.ops.math import comparison
 from weft.ops.registry import REGISTERED_LATER, STRUCTURED, args, define_op, each
 from weft.ops.static import static_int
 
@@ -201,10 +203,10 @@ def case(
     predicates = [convert_to_tensor(pred) for pred, _ in pairs]
     if exclusive:
         _check_exclusive(predicates)
-    if default is None:
-        # As in TensorFlow: without a default one of the conditions has to hold.
-        predicates, default = predicates[:-1], pairs[-1][1]
     result = default
+    if result is None:
+        result = _checked(predicates[-1], pairs[-1][1])
+        predicates = predicates[:-1]
     for predicate, (_, fn) in reversed(list(zip(predicates, pairs, strict=False))):
         result = _either(predicate, fn, result, name)
     return result()
@@ -214,11 +216,18 @@ def _either(predicate: Tensor, fn: Any, otherwise: Any, name: str) -> Callable[[
     return lambda: cond(predicate, fn, otherwise, name=name)
 
 
+def _checked(predicate: Tensor, fn: Callable[[], Any]) -> Callable[[], Any]:
+    """Without a default one of the conditions has to hold: the last, if none did before."""
+
+    def run() -> Any:
+        Assert(predicate, ["case: none of the conditions holds, and there is no default."])
+        return fn()
+
+    return run
+
+
 def _check_exclusive(predicates: Sequence[Tensor]) -> None:
-    if not all(isinstance(p, EagerTensor) for p in predicates):
-        return
-    holding = [i for i, p in enumerate(predicates) if p]
-    if len(holding) > 1:
-        raise InvalidArgumentError(
-            None, None, f"case: exclusive=True, but the conditions {holding} hold together."
-        )
+    for i, later in enumerate(predicates):
+        for k, earlier in enumerate(predicates[:i]):
+            text = f"case: exclusive=True, but the conditions {[k, i]} hold together."
+            Assert(comparison.logical_not(comparison.logical_and(earlier, later)), [text])
