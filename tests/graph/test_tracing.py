@@ -43,6 +43,7 @@ def test_looking_up_by_name() -> None:
     graph = trace(lambda x: tf.tanh(x, name="y"), [tf.TensorSpec([2])])
     assert graph.get_tensor_by_name("y:0").op.type == "Tanh"
     assert graph.get_operation_by_name("x").type == "Placeholder"
+    assert [op.name for op in graph.get_tensor_by_name("x:0").consumers()] == ["y"]
     assert [op.name for op in graph.get_operations()] == ["x", "y", "Identity"]
     for wrong, error in (("z:0", KeyError), ("y:3", KeyError), ("y", ValueError)):
         with pytest.raises(error):

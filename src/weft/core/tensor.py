@@ -362,6 +362,11 @@ class SymbolicTensor(Tensor):
         """The number of this output among its operation's outputs."""
         return self.index
 
+    def consumers(self) -> list[Any]:
+        """The operations of its graph that take this tensor."""
+        nodes: list[Any] = self.node.graph.nodes
+        return [node for node in nodes if any(x is self for x in node.inputs)]
+
     @property
     def device(self) -> str:
         """Where the value will live: not decided while tracing."""
