@@ -60,3 +60,8 @@ def test_errors() -> None:
         tf.ones([2], tf.string)
     with pytest.raises(tf.errors.ResourceExhaustedError, match="GiB"):
         tf.zeros([2**30, 2**30])
+
+
+def test_a_shape_may_be_a_number_of_numpy() -> None:
+    for size in (np.int64(5), np.int32(5), np.array(5)):
+        assert tf.zeros(size).shape == tf.ones(size).shape == (5,)

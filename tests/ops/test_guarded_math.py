@@ -195,3 +195,17 @@ def test_small_functions() -> None:
         tf.math.scalar_mul([2.0], [1.0])
     with pytest.raises(ValueError, match="polyval: coeffs must be a list, got tuple"):
         tf.math.polyval((1.0,), 1.0)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("source", ["float16", "bfloat16", "float32", "float64"])
+def test_saturate_cast_of_every_float_to_every_integer(source: str) -> None:
+    x = tf.constant([-2.0, 3.0, np.inf, -np.inf], source)
+    for name in ("uint8", "int16", "int32", "uint32", "int64", "uint64"):
+        wanted = tf.as_dtype(name)
+        low, high = int(wanted.min), int(wanted.max)
+        got = [int(n) for n in tf.saturate_cast(x, wanted).numpy()]
+        assert got[:2] == [max(-2, low), 3]
+        if source in ("float32", "float64"):  # whose range is wider
+            assert low <= got[3] <= low * 0.99
+            assert high * 0.99 <= got[2] <= high

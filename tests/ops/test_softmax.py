@@ -180,3 +180,14 @@ def test_errors(call: object, text: str) -> None:
 def test_an_axis_is_one_number() -> None:
     with pytest.raises(TypeError, match=r"softmax: axis must be an integer, got \[0\]"):
         tf.nn.softmax([1.0, 2.0], axis=[0])
+
+
+@pytest.mark.parametrize("shape", [(4, 1), (None, None), None])
+def test_one_logit_for_several_classes(shape: tuple[int | None, ...] | None) -> None:
+    labels = np.array([[0.5, 0.25, 0.25]], np.float32)
+    loss = tf.function(
+        lambda x: tf.nn.softmax_cross_entropy_with_logits(labels, x),
+        input_signature=[tf.TensorSpec(shape)],
+    )
+    x = np.arange(4.0, dtype=np.float32)[:, None]
+    np.testing.assert_allclose(loss(x), np.full(4, np.log(3.0)), 1e-6)

@@ -41,7 +41,8 @@ def shape_argument(value: Any) -> Tensor:
             f"A shape must not contain None, got {list(value)}. Give the size as a tensor, like "
             "tf.shape(x)[0], or as -1 to reshape."
         )
-    return convert_to_tensor(value)
+    shape = convert_to_tensor(value)
+    return shape if shape.spec.dims != () else expand_dims_op(shape, axis=0)
 
 
 def _index_dtype(op: str, out_type: Any) -> DType:

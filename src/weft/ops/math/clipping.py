@@ -53,8 +53,9 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
         x = complex_parts.real(x)
     if x.dtype.is_bool or dtype.is_complex or dtype.is_bool:
         return casting.cast(x, dtype, name)
-    if dtype.min > x.dtype.min:
+    # Compared as Python's integers, which all finite limits are, and which do not overflow.
+    if int(dtype.min) > int(x.dtype.min):
         x = arithmetic.maximum(x, _bound(dtype.min, x.dtype, 0))
-    if dtype.max < x.dtype.max:
+    if int(dtype.max) < int(x.dtype.max):
         x = arithmetic.minimum(x, _bound(dtype.max, x.dtype, 0))
     return casting.cast(x, dtype, name)

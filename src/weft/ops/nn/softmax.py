@@ -11,7 +11,7 @@ from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.errors import InvalidArgumentError, ShapeError
 from weft.ops import rules, static
-from weft.ops.array import shape as shapes
+from weft.ops.array import shape as shapes, shape_checks
 from weft.ops.math import casting, unary
 from weft.ops.math.operands import sum_to
 from weft.ops.reduce import sums
@@ -179,7 +179,16 @@ def softmax_cross_entropy_with_logits(
     axis = _axis("softmax_cross_entropy_with_logits", axis)
     if axis != -1:
         logits, labels = _last(logits, axis), _last(labels, axis)
-    return cross_entropy_op(logits, labels, name=name)[0]
+    return cross_entropy_op(_with_classes(logits, labels), labels, name=name)[0]
+
+
+def _with_classes(logits: Tensor, labels: Tensor) -> Tensor:
+    """Logits that stand for several classes with one number, as many as there are classes."""
+    ours, theirs = [x.spec.dims[-1] if x.spec.dims else None for x in (logits, labels)]
+    if ours == theirs or (isinstance(ours, int) and ours != 1):
+        return logits
+    shape = shape_checks.broadcast_dynamic_shape(shapes.shape(logits), shapes.shape(labels))
+    return shapes.broadcast_to(logits, shape)
 
 
 def _last(x: Tensor, axis: int) -> Tensor:
