@@ -388,3 +388,19 @@ def test_ranges_from_no_starts() -> None:
 def test_vectors_stacked_along_a_last_axis_are_a_tensor() -> None:
     got = tf.ragged.stack([tf.constant([1, 2, 3]), tf.constant([4, 5, 6])], axis=-1)
     assert got.numpy().tolist() == [[1, 4], [2, 5], [3, 6]]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_partitions_for_other_rows_than_there_are(traced: bool) -> None:
+    f = tf.ragged.stack_dynamic_partitions
+    if traced:
+        unknown = [tf.TensorSpec([None]), tf.TensorSpec([None], tf.int32)]
+        f = tf.function(lambda x, ids: tf.ragged.stack_dynamic_partitions(x, ids, 3), unknown)
+    arguments = [tf.constant([1.0, 2.0]), tf.constant([0], tf.int32), *([] if traced else [3])]
+    with pytest.raises(InvalidArgumentError, match="partitions and data must have as many rows"):
+        f(*arguments)
+
+
+def test_ranges_of_complex_numbers() -> None:
+    with pytest.raises(TypeError, match="ragged.range: arguments must be real, got complex64"):
+        tf.ragged.range([1, 2], tf.constant([3j, 4j], tf.complex64))

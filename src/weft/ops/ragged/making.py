@@ -109,6 +109,9 @@ def range(
     if limits is None:
         starts, limits = 0, starts
     parts = [convert_to_tensor(x, dtype=dtype) for x in (starts, limits, deltas)]
+    for p in parts:
+        if not (p.dtype.is_floating or p.dtype.is_integer):
+            raise DTypeError(f"ragged.range: arguments must be real, got {p.dtype.name}.")
     wanted = max((p.dtype for p in parts), key=lambda d: (d.is_floating, d.size))
     parts = [casting.cast(p, wanted) for p in parts]
     for p in parts:
@@ -238,6 +241,10 @@ def stack_dynamic_partitions(
                 for y in (ids, x)]  # fmt: skip
         rows.check_same(both[0].row_splits, both[1].row_splits, "stack_dynamic_partitions")
         ids, x = both[0].values, both[1].values
+    sizes = [y.nrows(int64) if isinstance(y, RaggedTensor) else shapes.shape(y, int64)[0]
+             for y in (ids, x)]  # fmt: skip
+    text = "stack_dynamic_partitions: partitions and data must have as many rows"
+    require(comparison.equal, sizes, text, ("partitions", "data"))
     count = casting.cast(rows.integers(num_partitions, "num_partitions", ids.dtype), ids.dtype)
     by_partition = order.argsort(ids)
     sorted_ids = gathering.gather(ids, by_partition)
