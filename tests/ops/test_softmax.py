@@ -191,3 +191,8 @@ def test_one_logit_for_several_classes(shape: tuple[int | None, ...] | None) -> 
     )
     x = np.arange(4.0, dtype=np.float32)[:, None]
     np.testing.assert_allclose(loss(x), np.full(4, np.log(3.0)), 1e-6)
+
+
+def test_cross_entropy_needs_classes() -> None:
+    with pytest.raises(ValueError, match="logits must have rank at least 1"):
+        tf.nn.softmax_cross_entropy_with_logits([[0.5, 0.5]], 2.5)

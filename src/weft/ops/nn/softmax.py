@@ -184,8 +184,10 @@ def softmax_cross_entropy_with_logits(
 
 def _with_classes(logits: Tensor, labels: Tensor) -> Tensor:
     """Logits that stand for several classes with one number, as many as there are classes."""
+    if logits.spec.rank == 0 or labels.spec.rank == 0:
+        return logits  # which the op refuses
     ours, theirs = [x.spec.dims[-1] if x.spec.dims else None for x in (logits, labels)]
-    if ours == theirs or (isinstance(ours, int) and ours != 1):
+    if ours is not None and (ours == theirs or (isinstance(ours, int) and ours != 1)):
         return logits
     shape = shape_checks.broadcast_dynamic_shape(shapes.shape(logits), shapes.shape(labels))
     return shapes.broadcast_to(logits, shape)
