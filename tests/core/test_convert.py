@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -26,6 +28,18 @@ import weft as tf
         (np.float64(1), tf.float64, ()),
         ([np.float64(1)], tf.float64, (1,)),
         ([np.int64(1)], tf.int32, (1,)),
+        # In lists whole numbers are int32, and the first element says which floats they are.
+        ([np.array([1, 2]), [3, 4]], tf.int32, (2, 2)),
+        ([np.array([1, 2], np.uint8)], tf.int32, (1, 2)),
+        ([np.array([1, 2**40])], tf.int64, (1, 2)),
+        ([np.float32(1), 2.0], tf.float32, (2,)),
+        ([0.0, np.float64(1)], tf.float32, (2,)),
+        ([0, np.float64(1)], tf.float32, (2,)),
+        ([np.float64(1), 2.0, 3], tf.float64, (3,)),
+        ([np.float16(1), np.float64(2)], tf.float16, (2,)),
+        ([np.zeros(3, np.float32), np.zeros(3)], tf.float32, (2, 3)),
+        ([[1.0, 2.0], np.zeros(2)], tf.float32, (2, 2)),
+        (collections.deque([np.zeros(3), np.zeros(3)]), tf.float64, (2, 3)),
         (np.zeros((2, 3)), tf.float64, (2, 3)),
         (np.zeros(3, ">f4"), tf.float32, (3,)),
         (np.array(["a", "bc"]), tf.string, (2,)),
@@ -56,6 +70,7 @@ def test_strings_are_bytes() -> None:
         (-1, tf.uint8, ValueError, "0..255"),
         (2**70, None, ValueError, "does not fit"),
         ([1.5], tf.int32, TypeError, "int32"),
+        ([np.uint64(2**63), 1], None, ValueError, "No integer dtype"),
         ([1, 300], tf.uint8, ValueError, "300"),
         (np.array([300]), tf.uint8, ValueError, "300"),
         ([[1, 2], [3]], None, ValueError, r"item 0 has shape \(2,\), item 1 has shape \(1,\)"),

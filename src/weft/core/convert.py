@@ -7,6 +7,7 @@ theirs.
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -46,6 +47,8 @@ def array_from(value: Any, dtype: DType | None = None) -> Array:
         return _array_from_ndarray(_asarray(value), dtype)
     if isinstance(value, _NUMBERS):  # subclasses, such as IntEnum
         return _array_from_number(value, dtype)
+    if isinstance(value, collections.deque):
+        return _array_from_sequence(list(value), dtype)
     raise _cannot_convert(value)
 
 
@@ -190,14 +193,19 @@ def _array_from_sequence(value: Any, dtype: DType | None) -> Array:
         if (found in "fc" and dtype.is_integer) or (found == "c" and dtype.is_floating):
             raise _wrong_kind(value, dtype)
         return _array_from_ndarray(array, dtype)
-    # Python numbers are float32 and int32; NumPy floats say what they are, NumPy ints in lists
-    # do not (as in TensorFlow).
-    plain = all(issubclass(kind, (*_NUMBERS, np.integer)) for kind in kinds - {np.float64})
-    if plain and np.float64 not in kinds and array.dtype == np.float64:
-        return array.astype(np.float32)
-    if plain and array.dtype == np.int64:
+    # As in TensorFlow: whole numbers in lists are int32 whatever they are, floating ones have the
+    # dtype of the first element, which of Python numbers is float32.
+    if array.dtype.kind in "iu" and array.size:
         fits = array.min() >= _INT32.min and array.max() <= _INT32.max
-        return array.astype(np.int32) if fits else array
+        return array.astype(np.int32) if fits else _array_from_ndarray(array, dtypes.int64)
+    if array.dtype.kind == "f":
+        if all(issubclass(kind, (int, np.integer)) for kind in kinds):
+            raise ValueError(f"No integer dtype holds all of {value!r}.")
+        wanted = dtypes.float32
+        if type(leaves[0]) not in _NUMBERS:
+            first = dtypes.from_numpy(_asarray(leaves[0]).dtype)
+            wanted = first if first.is_floating else wanted
+        return _array_from_ndarray(array, wanted)
     return _array_from_ndarray(array, None)
 
 
