@@ -144,7 +144,8 @@ class VariableType(TraceType):
 
     def __repr__(self) -> str:
         dtype, shape, alias, _, _ = self._key
-        return f"Variable(shape={shape}, dtype={dtype!r}, alias={alias})"
+        itself = "" if self._itself is None else f", name={self._itself.name!r}"
+        return f"Variable(shape={shape}, dtype={dtype!r}, alias={alias}{itself})"
 
 
 _RESOURCE = TensorSpec([], "resource")
