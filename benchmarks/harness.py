@@ -10,6 +10,7 @@ import contextlib
 import json
 import subprocess
 import tempfile
+import time
 import timeit
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,25 @@ def best_time(fn: Callable[[], Any], *, seconds: float = 0.2, repeat: int = 5) -
     number, elapsed = timer.autorange()
     number = max(1, int(number * seconds / repeat / max(elapsed, 1e-9)))
     return min(timer.repeat(repeat, number)) / number
+
+
+REST = 0.05  # seconds between turns, after which the threads of the one before no longer spin
+
+
+def in_turns(timers: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
+    """The best time of each: on a shared machine a slow second must not hit only one of them."""
+    times: dict[str, list[float]] = {who: [] for who in timers}
+    for _ in range(rounds):
+        for who, timer in timers.items():
+            time.sleep(REST)
+            times[who].append(timer())
+    return {who: min(found) for who, found in times.items()}
+
+
+def timer_of(fn: Callable[[], Any], seconds: float) -> Callable[[], float]:
+    """Times so many calls that they take about so long, and gives the time of one."""
+    number = max(1, int(seconds / max(timeit.timeit(fn, number=1), 1e-7)))
+    return lambda: timeit.timeit(fn, number=number) / number
 
 
 @dataclass
@@ -49,8 +69,8 @@ class Peers:
         with self.session(peer, setup) as session:
             if session is None:
                 return None
-            number = session.number_for(statement, 0.2)
-            return min([session.time(statement, number) for _ in range(9)])
+            timer = session.timer(statement, 0.2)
+            return min([timer() for _ in range(9)])
 
     @contextmanager
     def session(self, peer: str, setup: str) -> Iterator[Session | None]:
@@ -106,10 +126,11 @@ class Session:
         """Seconds per run, over so many of them."""
         return float(self.ask([statement, number])) / number
 
-    def number_for(self, statement: str, seconds: float) -> int:
-        """How many runs take about so long, after a first one that is not counted."""
+    def timer(self, statement: str, seconds: float) -> Callable[[], float]:
+        """Like `timer_of`, of a statement that has run once before."""
         self.time(statement, 1)
-        return max(1, int(seconds / max(self.time(statement, 1), 1e-7)))
+        number = max(1, int(seconds / max(self.time(statement, 1), 1e-7)))
+        return lambda: self.time(statement, number)
 
 
 def microseconds(seconds: float) -> str:

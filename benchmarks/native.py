@@ -15,7 +15,7 @@ import numpy as np
 
 import weft as tf
 from benchmarks.gradients import ADAM, NLL, RNN, prepared, saved_source
-from benchmarks.harness import Peers, Row, best_time, microseconds
+from benchmarks.harness import Peers, Row, best_time, in_turns, microseconds, timer_of
 from benchmarks.peers import jax_programs, pytensor_programs, torch_programs
 from weft.execution.background import worker
 from weft.execution.native import cache
@@ -91,6 +91,7 @@ WORKLOADS = [
     ("300 small variables updated", "300 variables", _MANY, "step(scale)", 3.0),
     ("transformer block, forward and backward", "transformer", _TRANSFORMER, "step(x)", 1.0),
 ]
+_ROUNDS, _SECONDS = 9, 0.1  # of each workload
 _PEERS = {
     "jax": jax_programs.PROGRAMS,
     "torch": torch_programs.PROGRAMS,
@@ -118,16 +119,16 @@ def warmed_up(label: str, program: str, statement: str) -> Any:
 def _against_best(
     peers: Peers, label: str, key: str, program: str, statement: str, bound: float
 ) -> Row:
-    mine = best_time(warmed_up(label, program, statement))
-    times: dict[str, float] = {}
-    theirs = peers.time("tensorflow", saved_source(program, "import tensorflow as tf"), statement)
-    if theirs is not None:
-        times["tensorflow"] = theirs
-    for peer, programs in _PEERS.items():
-        if key in programs:
-            found = peers.time(peer, *programs[key])
-            if found is not None:
-                times[peer] = found
+    setups = {"tensorflow": (saved_source(program, "import tensorflow as tf"), statement)}
+    setups |= {peer: programs[key] for peer, programs in _PEERS.items() if key in programs}
+    timers = {"Weft": timer_of(warmed_up(label, program, statement), _SECONDS)}
+    with contextlib.ExitStack() as stack:
+        for peer, (setup, theirs) in setups.items():
+            session = stack.enter_context(peers.session(peer, setup))
+            if session is not None:
+                timers[peer] = session.timer(theirs, _SECONDS)
+        times = in_turns(timers, _ROUNDS)
+    mine = times.pop("Weft")
     ratio = min(times.values()) / mine if times else None
     shown = ", ".join(f"{peer} {microseconds(t)}" for peer, t in times.items())
     return Row(f"best peer / {label}", ratio, f">= {bound}", f"{microseconds(mine)}; {shown}")
@@ -138,7 +139,8 @@ def _dense() -> Row:
     call = warmed_up("dense", _DENSE, "step(x)")
     rng = np.random.default_rng(0)
     x, w, b = [rng.normal(size=s).astype("float32") for s in ((128, 1024), (1024, 4096), (4096,))]
-    mine, numpy = best_time(call), best_time(lambda: np.maximum(x @ w + b, np.float32(0)))
+    plain = timer_of(lambda: np.maximum(x @ w + b, np.float32(0)), _SECONDS)
+    mine, numpy = in_turns({"Weft": timer_of(call, _SECONDS), "NumPy": plain}, _ROUNDS).values()
     detail = f"{microseconds(mine)}; NumPy {microseconds(numpy)}"
     return Row("NumPy / dense layer 128x1024 -> 4096, relu", numpy / mine, ">= 1", detail)
 

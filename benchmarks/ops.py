@@ -7,19 +7,16 @@ where there is no one call for it.
 
 from __future__ import annotations
 
-import functools
 import math
 import time
-import timeit
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchmarks.harness import Peers, Row, Session, microseconds
+from benchmarks.harness import Peers, Row, Session, in_turns, microseconds, timer_of
 from weft.execution.background import worker
 
 SIZES = (1000, 1_000_000)
 ROUNDS, SECONDS = 7, 0.1  # of each op
-REST = 0.05  # seconds between turns, after which the threads of the one before no longer spin
 WARM_UP = 0.1  # seconds
 TRIALS = (12, 110)  # calls after which it is decided which tier is faster, long and short ones
 
@@ -103,33 +100,18 @@ def _setup(module: str, size: int) -> str:
 
 
 def _times(size: int, tensorflow: Session | None) -> Iterator[dict[str, float]]:
-    """Seconds per call of each op: Weft's, NumPy's and TensorFlow's.
-
-    They are timed in turns: on a shared machine a slow second must not hit only one of them.
-    """
+    """Seconds per call of each op: Weft's, NumPy's and TensorFlow's."""
     namespace: dict[str, Any] = {}
     exec(f"from scipy import special\n{_setup('weft', size)}", namespace)
     for _, statement, numpy in OPS:
         ours = eval(f"lambda: {statement}", namespace)
         _warm_up(ours)
-        timers = {"Weft": _timer(ours)}
+        timers = {"Weft": timer_of(ours, SECONDS)}
         if numpy is not None:
-            timers["NumPy"] = _timer(eval(f"lambda: {numpy}", namespace))
+            timers["NumPy"] = timer_of(eval(f"lambda: {numpy}", namespace), SECONDS)
         if tensorflow is not None:
-            number = tensorflow.number_for(statement, SECONDS)
-            timers["TensorFlow"] = functools.partial(tensorflow.time, statement, number)
-        rounds = [{who: _rested(timer) for who, timer in timers.items()} for _ in range(ROUNDS)]
-        yield {who: min([times[who] for times in rounds]) for who in timers}
-
-
-def _rested(timer: Callable[[], float]) -> float:
-    time.sleep(REST)
-    return timer()
-
-
-def _timer(fn: Callable[[], Any]) -> Callable[[], float]:
-    number = max(1, int(SECONDS / max(timeit.timeit(fn, number=1), 1e-7)))
-    return lambda: timeit.timeit(fn, number=number) / number
+            timers["TensorFlow"] = tensorflow.timer(statement, SECONDS)
+        yield in_turns(timers, ROUNDS)
 
 
 def _warm_up(statement: Callable[[], Any]) -> None:
