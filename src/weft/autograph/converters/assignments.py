@@ -67,7 +67,7 @@ def _may_not_run(node: ast.AST) -> bool:
     )
 
 
-class _Assignments(OneScope, ast.NodeTransformer):
+class _Assignments(OneScope):
     def __init__(self, namer: Namer, declared: frozenset[str] = frozenset()) -> None:
         self._namer = namer
         self._declared = declared  # names of other scopes

@@ -23,6 +23,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from weft.autograph.pyct.naming import Namer
+from weft.autograph.pyct.one_scope import OneScope
 from weft.autograph.pyct.symbols import is_simple, root, writes
 from weft.autograph.pyct.templates import expression, replace
 
@@ -72,7 +73,7 @@ ag__.for_stmt(
 """
 
 
-class ControlFlow(ast.NodeTransformer):
+class ControlFlow(OneScope):
     """Rewrites the control flow of one function; `introduced` collects names it needs bound."""
 
     def __init__(self, namer: Namer, outside: set[str]) -> None:
@@ -80,15 +81,6 @@ class ControlFlow(ast.NodeTransformer):
         self._outside = outside  # names declared global or nonlocal by the user
         self._globals: set[str] = set()
         self.introduced: dict[str, None] = {}
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        return node  # nested functions are converted on their own
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
-        return node
 
     def visit_Global(self, node: ast.Global) -> ast.Global:
         self._globals.update(node.names)
@@ -101,7 +93,7 @@ class ControlFlow(ast.NodeTransformer):
         needed = _needed(state, node.live_out)  # type: ignore[attr-defined]
         then_names, else_names = self._names(node.body), self._names(node.orelse)
         appended = _strings(_appended([*node.body, *node.orelse]))
-        body, orelse = self._block(node.body), self._block(node.orelse)
+        body, orelse = self.block(node.body), self.block(node.orelse)
         functions = self._fresh("then", "otherwise", "get_state", "set_state")
         return replace(
             _IF, node, **functions,
@@ -119,7 +111,7 @@ class ControlFlow(ast.NodeTransformer):
         carried = self._carried(node, body)
         test_names, names = self._names([ast.Expr(node.test)]), self._names(body)
         appended = _strings(_appended(body))
-        converted = self._block(body)
+        converted = self.block(body)
         functions = self._fresh("loop_test", "loop_body", "get_state", "set_state")
         return replace(
             _WHILE, node, **functions,
@@ -139,7 +131,7 @@ class ControlFlow(ast.NodeTransformer):
         carried = self._carried(node, [assignment, *body])
         names = self._names([assignment, *body])
         appended = _strings(_appended(body))
-        converted = self._block(body)
+        converted = self.block(body)
         functions = self._fresh("loop_body", "extra_test", "get_state", "set_state")
         extra = getattr(node, "extra_test", None)
         return replace(
@@ -193,16 +185,6 @@ class ControlFlow(ast.NodeTransformer):
         return out or [ast.Pass(lineno=1, col_offset=0)]
 
     # --- assembling ------------------------------------------------------------------------------
-
-    def _block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        out: list[ast.stmt] = []
-        for statement in statements:
-            made = self.visit(statement)
-            if isinstance(made, list):
-                out.extend(made)
-            elif made is not None:
-                out.append(made)
-        return out
 
     def _fresh(self, *bases: str) -> dict[str, str]:
         return {base: self._namer.new(base) for base in bases}

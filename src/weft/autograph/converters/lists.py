@@ -29,7 +29,7 @@ def transform(function: ast.FunctionDef) -> None:
     function.body = _Appends(assigned).block(function.body)
 
 
-class _Appends(OneScope, ast.NodeTransformer):
+class _Appends(OneScope):
     def __init__(self, local: set[str]) -> None:
         self._local = local
 

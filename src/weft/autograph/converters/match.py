@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from weft.autograph.pyct.naming import Namer
+from weft.autograph.pyct.one_scope import OneScope
 from weft.autograph.pyct.templates import replace
 
 
@@ -16,19 +17,9 @@ def lower_matches(function: ast.FunctionDef, namer: Namer) -> None:
     function.body = _Matches(namer).block(function.body)
 
 
-class _Matches(ast.NodeTransformer):
+class _Matches(OneScope):
     def __init__(self, namer: Namer) -> None:
         self._namer = namer
-
-    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        out: list[ast.stmt] = []
-        for statement in statements:
-            made = self.visit(statement)
-            out.extend(made if isinstance(made, list) else [made])
-        return out
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        return node
 
     def visit_Match(self, node: ast.Match) -> ast.AST | list[ast.stmt]:
         self.generic_visit(node)

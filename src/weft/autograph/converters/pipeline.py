@@ -37,7 +37,7 @@ def _convert_statements(function: ast.FunctionDef, namer: Namer) -> None:
     liveness.annotate(function)
     outside = _declared(function)
     flow = ControlFlow(namer, outside)
-    body = flow._block(function.body)
+    body = flow.block(function.body)
     parameters = {a.arg for a in _all_arguments(function.args)}
     first = function.body[0]
     introduced = [name for name in flow.introduced if name not in parameters]

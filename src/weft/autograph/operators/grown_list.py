@@ -41,9 +41,7 @@ class GrownListSpec(TypeSpec):
 
     def _from_components(self, components: Sequence[Tensor]) -> Any:
         grown = GrownList(components[0], self.dtype, self.shape)
-        if isinstance(
-            components[0], EagerTensor
-        ):  # returned from a function: a list like any other
+        if isinstance(components[0], EagerTensor):  # returned from a function: a list like others
             n: Any = grown.size()
             return [grown.read(i) for i in range(n)]
         return grown

@@ -9,11 +9,14 @@ class OneScope(ast.NodeTransformer):
     """A transformer that leaves inner scopes alone: each is converted on its own."""
 
     def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements rewritten; one may become several."""
+        """The statements rewritten; one may become several, or none."""
         out: list[ast.stmt] = []
         for statement in statements:
             made = self.visit(statement)
-            out.extend(made if isinstance(made, list) else [made])
+            if isinstance(made, list):
+                out.extend(made)
+            elif made is not None:
+                out.append(made)
         return out
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
