@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 
 import weft as tf
+from support.threads import in_threads
 from weft.core.cells import SMALL_READ_BYTES, VariableCell, aligned_empty, check_allocation
 
 LARGE = SMALL_READ_BYTES  # float32 elements: four times the limit for copying
@@ -52,14 +51,7 @@ def test_uninitialised() -> None:
 
 def test_updates_of_many_threads_all_count() -> None:
     cell = VariableCell(np.zeros((), np.int64))
-    threads = [
-        threading.Thread(target=lambda: [cell.update(np.add, np.int64(1)) for _ in range(500)])
-        for _ in range(4)
-    ]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    in_threads(lambda _: [cell.update(np.add, np.int64(1)) for _ in range(500)])
     assert cell.read() == 2000
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import weft as tf
+from support.threads import in_threads
 
 D = tf.data.Dataset
 
@@ -145,14 +146,10 @@ def test_one_iterator_in_several_threads_gives_each_element_once() -> None:
     iterator = iter(D.range(2000).map(lambda x: x * 1))
     got: list[int] = []
 
-    def take() -> None:
+    def take(_: int) -> None:
         got.extend(int(x) for x in iterator)
 
-    threads = [threading.Thread(target=take) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(take, 3)
     assert sorted(got) == list(range(2000))
 
 

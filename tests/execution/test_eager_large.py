@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,8 +10,11 @@ import pytest
 import scipy.special
 
 import weft as tf
+from support.threads import in_threads
 from weft.execution import eager
 from weft.execution.background import worker
+from weft.ops import worth
+from weft.ops.registry import all_ops
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(260, 270)).astype(np.float32)
@@ -153,11 +155,7 @@ def test_threads_share_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
         wanted = X * np.float32(n)
         wrong.extend([n for _ in range(20) if not np.array_equal((x * float(n)).numpy(), wanted)])
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work)
     assert not wrong
 
 
@@ -182,3 +180,7 @@ def test_the_oldest_plan_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
     for count in range(1, 7):
         assert tf.tile(x, [count, 1]).shape == (260 * count, 270)
     assert len(eager._plans) == 3
+
+
+def test_the_kernels_that_count_as_slow_are_there() -> None:
+    assert {getattr(op.native, "name", None) for op in all_ops()} >= worth._SLOW_KERNELS

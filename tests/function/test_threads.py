@@ -11,23 +11,7 @@ import time
 import pytest
 
 import weft as tf
-
-
-def in_threads(n: int, work: object) -> list[object]:
-    results: list[object] = [None] * n
-    barrier = threading.Barrier(n)
-
-    def run(i: int) -> None:
-        barrier.wait()
-        results[i] = work(i)  # type: ignore[operator]
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join(30)
-    assert not any(t.is_alive() for t in threads)
-    return results
+from support.threads import in_threads
 
 
 def test_concurrent_first_calls_trace_once() -> None:
@@ -39,7 +23,7 @@ def test_concurrent_first_calls_trace_once() -> None:
         time.sleep(0.05)
         return x * 2
 
-    results = in_threads(6, lambda i: int(f(tf.constant(i))))
+    results = in_threads(lambda i: int(f(tf.constant(i))), 6)
     assert results == [0, 2, 4, 6, 8, 10]
     assert len(traces) == 1
 
@@ -57,7 +41,7 @@ def test_calls_that_write_variables_are_atomic() -> None:
         return v.value()
 
     increment()
-    in_threads(4, lambda i: [increment() for _ in range(200)])
+    in_threads(lambda i: [increment() for _ in range(200)], 4)
     assert v.numpy() == 801
 
 
@@ -72,7 +56,7 @@ def test_functions_that_call_each_other_do_not_deadlock() -> None:
         time.sleep(0.02)
         return x if n == 0 else f(x * 2, n - 1)
 
-    results = in_threads(2, lambda i: int((f, g)[i](tf.constant(1), 4)))
+    results = in_threads(lambda i: int((f, g)[i](tf.constant(1), 4)), 2)
     assert results == [10, 7]
 
 
@@ -87,7 +71,7 @@ def test_traces_in_threads_do_not_mix() -> None:
 
         return float(f(tf.constant(0.0)))
 
-    assert in_threads(4, work) == [0, 30, 60, 90]
+    assert in_threads(work) == [0, 30, 60, 90]
 
 
 def test_interrupts_are_answered_and_leave_things_usable() -> None:

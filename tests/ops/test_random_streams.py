@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import threading
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from support.threads import in_threads
 from weft.execution import reference
 from weft.execution.numpy.plan import NumpyPlan
 from weft.graph.ir import Graph
@@ -194,14 +194,10 @@ def test_threads_never_draw_the_same_numbers() -> None:
     tf.random.set_seed(7)
     drawn: list[Any] = []
 
-    def work() -> None:
+    def work(_: int) -> None:
         drawn.extend(tf.random.uniform([], seed=1).numpy().item() for _ in range(200))
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work)
     tf.random.set_seed(7)
     assert sorted(drawn) == sorted(tf.random.uniform([], seed=1).numpy().item() for _ in range(800))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from typing import Any
 
 import pytest
 
 import weft as tf
+from support.threads import in_threads
 
 
 def test_control_dependencies_and_group_keep_program_order() -> None:
@@ -73,14 +73,6 @@ def test_logger() -> None:
 # --- critical sections --------------------------------------------------------------------------
 
 
-def run_together(work: Any, count: int = 4) -> None:
-    threads = [threading.Thread(target=work) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
 def test_results() -> None:
     section = tf.CriticalSection(name="mine")
     assert section.name == "mine"
@@ -135,12 +127,12 @@ def test_one_thread_at_a_time() -> None:
         with tf.GradientTape():
             traced()
 
-    def work() -> None:
+    def work(_: int) -> None:
         for _ in range(3):
             for run in (eager, traced, taped, lambda: nested(tf.constant(1))):
                 run()
 
-    run_together(work)
+    in_threads(work)
     assert watch.calls == 48
     assert watch.most == 1
 
@@ -149,7 +141,7 @@ def test_shared_names_share_the_lock() -> None:
     watch = Watch()
     one, two = tf.CriticalSection(shared_name="s"), tf.CriticalSection(shared_name="s")
     first, second = visiting(watch, one), tf.function(visiting(watch, two))
-    run_together(lambda: [(first(), second()) for _ in range(5)])
+    in_threads(lambda _: [(first(), second()) for _ in range(5)])
     assert watch.most == 1
 
 
@@ -162,11 +154,11 @@ def test_calls_under_a_tape_are_atomic_too() -> None:
         tf.py_function(lambda: time.sleep(0.001), [], [])
         v.assign(value + 1)
 
-    def work() -> None:
+    def work(_: int) -> None:
         for _ in range(5):
             with tf.GradientTape():
                 step()
             step()
 
-    run_together(work)
+    in_threads(work)
     assert v.numpy() == 40

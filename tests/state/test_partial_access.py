@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from support.threads import in_threads
 
 START = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 Change = Callable[[tf.Variable], Any]
@@ -330,14 +330,10 @@ def test_reads_and_changes_keep_program_order() -> None:
 def test_changes_are_atomic() -> None:
     v = tf.Variable(np.zeros((100, 20), np.float32))
 
-    def work() -> None:
+    def work(_: int) -> None:
         for _ in range(200):
             v.scatter_add(slices([[1.0] * 20], [3]))
             v[4].assign_add(1.0)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work)
     assert v.numpy()[3].tolist() == v.numpy()[4].tolist() == [800] * 20

@@ -15,6 +15,7 @@ import pytest
 
 import weft as tf
 from support.event_files import read_folder
+from support.threads import in_threads
 
 
 @pytest.fixture
@@ -285,11 +286,7 @@ def test_threads_write_whole_records(writer: Any, tmp_path: Path) -> None:
             for i in range(40):
                 tf.summary.text(str(number), "x" * 1000 * number, step=i)
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work)
     steps: dict[str, list[int]] = {}
     for step, tag, _ in read_folder(tmp_path).brief:
         steps.setdefault(tag, []).append(step)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import threading
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 
 import weft as tf
 from support.native import check, check_program, compile_native
+from support.threads import in_threads
 from weft.execution.native import trampoline
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
@@ -401,21 +401,12 @@ def test_calls_at_the_same_time_have_memory_of_their_own() -> None:
     compiled, _ = compile_native(
         tf.autograph.to_graph(_two_of_different_lengths), np.int32(3), X[1]
     )
-    failed: list[BaseException] = []
 
     def work(seed: int) -> None:
-        try:
-            for n in np.random.default_rng(seed).integers(1, 3000, 60):
-                _check_lengths(compiled, int(n))
-        except BaseException as error:  # noqa: BLE001 - reported by the main thread
-            failed.append(error)
+        for n in np.random.default_rng(seed).integers(1, 3000, 60):
+            _check_lengths(compiled, int(n))
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
+    in_threads(work)
 
 
 def test_very_much_memory_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
