@@ -99,10 +99,11 @@ def _new_plan(
     graph = Graph(op.name)
     location = user_location()
     fixed = _fixed(op, len(values))
+    known = [v.copy() if is_fixed else None for v, is_fixed in zip(values, fixed, strict=True)]
     inputs = []
-    for i, (value, is_turned, is_fixed) in enumerate(zip(values, turned, fixed, strict=True)):
-        if is_fixed:
-            inputs.append(_node(graph, const_op, (), {"value": value.copy()}, location))
+    for i, (value, is_turned, number) in enumerate(zip(values, turned, known, strict=True)):
+        if number is not None:
+            inputs.append(_node(graph, const_op, (), {"value": number}, location))
             continue
         dims = tuple([Dim() for _ in value.shape])
         given = graph.add_input(TensorSpec.of(dtypes.from_numpy(value.dtype), dims), f"input_{i}")
@@ -115,9 +116,6 @@ def _new_plan(
         return None
     node = graph.add_node(op, tuple(inputs), attrs, specs, op.name, location)
     graph.outputs = list(node.outputs)
-    known = [
-        value.copy() if is_fixed else None for value, is_fixed in zip(values, fixed, strict=True)
-    ]
 
     def kernel(*given: Any) -> Any:
         rest = iter(given)

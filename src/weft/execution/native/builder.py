@@ -126,6 +126,13 @@ SERIAL_LOOP = "!llvm.loop !4"
 FINISHED_LOOP = "!llvm.loop !5"  # written as it is to be: LLVM loses time trying to improve it
 
 
+def filled(template: str, words: dict[str, Any]) -> str:
+    """A text of LLVM IR in which `<key>` stands for a word."""
+    for key, word in words.items():
+        template = template.replace(f"<{key}>", str(word))
+    return template
+
+
 def loop_lines(
     stem: str, size: int, above: str, body: list[str], kind: str = SERIAL_LOOP
 ) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.execution.native.builder import filled
 from weft.execution.native.translate import Translation
 
 # The first entries of the context; each is eight bytes.
@@ -56,20 +57,11 @@ def full_text(translation: Translation) -> str:
     values["table"] = values["slots"] + 4
     values["most_spare"] = _MOST_SPARE
     text = f"{program.text()}\n{_INTERRUPTED}{_BLOCKS}{_CALL}"
-    for key, number in values.items():
-        text = text.replace(f"<{key}>", str(number))
-    for key in CONTEXT:
-        text = text.replace(f"<at {key}>", str(CONTEXT.index(key)))
-    for condition, name in (
-        (values["inputs"], "inputs"),
-        (values["constants"], "constants"),
-        (values["outputs"], "outputs"),
-        (values["scratch"], "scratch"),
-        (program.uses_stacks, "stacks"),
-        (program.releases_gil, "gil"),
-    ):
-        text = text.replace(f"<has {name}>", "true" if condition else "false")
-    return text
+    there = {name: values[name] for name in ("inputs", "constants", "outputs", "scratch")}
+    there |= {"stacks": program.uses_stacks, "gil": program.releases_gil}
+    words: dict[str, Any] = {f"at {name}": i for i, name in enumerate(CONTEXT)}
+    words |= {f"has {name}": "true" if is_there else "false" for name, is_there in there.items()}
+    return filled(text, {**values, **words})
 
 
 # PyArrayObject: type at 8, data at 16, rank at 24, sizes at 32, descr at 56, flags at 64.

@@ -10,7 +10,7 @@ from typing import Any
 
 from weft.execution.native import pool
 from weft.execution.native.blocks import base_of
-from weft.execution.native.builder import alignment, float_text, memory_type
+from weft.execution.native.builder import alignment, filled, float_text, memory_type
 from weft.execution.native.lowering.rules import identity_of
 from weft.execution.native.nests import pointer_lines
 from weft.execution.native.values import Kernel, Stored, Value
@@ -122,10 +122,7 @@ class FirstPlace(Kernel):
             "numbers": _constant(range(lanes)), "steps": _constant([lanes] * lanes),
             "nowhere": _constant([-1] * lanes),
         }  # fmt: skip
-        text = _LINE.strip()
-        for key, word in words.items():
-            text = text.replace(f"<{key}>", str(word))
-        return text, reduce
+        return filled(_LINE.strip(), words), reduce
 
     def emit(self, program: Any) -> None:
         x, (result,) = self.operands[0], self.results

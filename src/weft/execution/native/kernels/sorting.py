@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.execution.native.blocks import base_of
-from weft.execution.native.builder import Module, alignment, loop_lines, memory_type
+from weft.execution.native.builder import Module, alignment, filled, loop_lines, memory_type
 from weft.execution.native.memory import Buffer
 from weft.execution.native.nests import pointer_lines
 from weft.execution.native.values import Kernel, Stored, Value
@@ -265,10 +265,7 @@ def _filled(template: str, *, places: bool, **words: Any) -> str:
     """The text of a function; lines marked <places> are only there if places are moved, too."""
     lines = template.strip().replace("<finish>", _FINISH.strip()).splitlines()
     kept = [line.replace("<places> ", "") for line in lines if places or "<places>" not in line]
-    text = "\n".join(kept)
-    for key, word in words.items():
-        text = text.replace(f"<{key}>", str(word))
-    return text
+    return filled("\n".join(kept), words)
 
 
 def _declare(module: Module) -> None:
