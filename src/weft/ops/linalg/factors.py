@@ -126,15 +126,15 @@ def _lu_kernel(xp: Any, x: Array, *, output_idx_type: DType) -> tuple[Array, Arr
     wide = xp.array(xp.widen(x), order="C")
     rows = xp.empty(x.shape[:-1], output_idx_type.numpy_dtype)
     (factor,) = xp.scipy_linalg.get_lapack_funcs(("getrf",), (wide,))
-    for at in xp.ndindex(x.shape[:-2]) if x.size else ():
-        with one_thread(x.shape[-1]):
+    with one_thread(x.shape[-1]):
+        for at in xp.ndindex(x.shape[:-2]) if x.size else ():
             wide[at], swaps, info = factor(wide[at])
-        if info:
-            raise InvalidArgumentError(None, None, "lu: a matrix in input is not invertible.")
-        order_of = list(range(len(swaps)))
-        for i, j in enumerate(swaps.tolist()):
-            order_of[i], order_of[j] = order_of[j], order_of[i]
-        rows[at] = order_of
+            if info:
+                raise InvalidArgumentError(None, None, "lu: a matrix in input is not invertible.")
+            order_of = list(range(len(swaps)))
+            for i, j in enumerate(swaps.tolist()):
+                order_of[i], order_of[j] = order_of[j], order_of[i]
+            rows[at] = order_of
     return wide.astype(x.dtype, copy=False), rows
 
 

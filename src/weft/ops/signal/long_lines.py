@@ -27,7 +27,7 @@ def rfft(xp: Any, x: Array, axis: int, norm: str) -> Array:
     rows, columns = factors
     n = rows * columns
     short = transform.rfft(x.reshape(factors), axis=0, norm=norm, workers=workers)
-    short *= _turns(xp, len(short), columns, n, short.dtype)
+    short *= _turns(xp, (len(short), columns), -1 / n, short.dtype)
     short = transform.fft(short, axis=1, norm=norm, workers=workers, overwrite_x=True)
     # Coefficient i + rows * j is at [i, j]; those of the upper half of i are mirrored ones.
     half, count = len(short), n // 2 // rows + 1
@@ -55,11 +55,9 @@ def fftn(xp: Any, x: Array, axes: tuple[int, ...], norm: str, *, inverse: bool) 
     factors = _factors_of_line(transform, x, axes[0]) if len(axes) == 1 else None
     if factors is None:
         return several(x, axes=axes, norm=norm, workers=workers)
-    rows, columns = factors
     one = transform.ifft if inverse else transform.fft
     short = one(x.reshape(factors), axis=0, norm=norm, workers=workers)
-    turns = _turns(xp, rows, columns, rows * columns, short.dtype)
-    short *= xp.conjugate(turns) if inverse else turns
+    short *= _turns(xp, factors, (1 if inverse else -1) / x.size, short.dtype)
     short = one(short, axis=1, norm=norm, workers=workers, overwrite_x=True)
     return short.T.reshape(x.shape)
 
@@ -76,9 +74,9 @@ def _factors_of_line(transform: Any, x: Array, axis: int) -> tuple[int, int] | N
 
 
 @functools.lru_cache(maxsize=2)
-def _turns(xp: Any, rows: int, columns: int, n: int, dtype: Any) -> Array:
-    """exp(-2 pi i r c / n) for every row r and column c."""
-    angles = xp.multiply.outer(xp.arange(rows), xp.arange(columns)) * (-2 * xp.pi / n)
+def _turns(xp: Any, shape: tuple[int, int], part: float, dtype: Any) -> Array:
+    """exp(2 pi i r c part) for every row r and column c."""
+    angles = xp.multiply.outer(*[xp.arange(n) for n in shape]) * (2 * xp.pi * part)
     out = xp.empty(angles.shape, dtype)
     xp.cos(angles, out=out.real, casting="same_kind")
     xp.sin(angles, out=out.imag, casting="same_kind")
