@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from weft.testing.fuzz import ProgramWriter, check_program, main
+from fuzzing import campaign
+from fuzzing.programs import ProgramWriter, check_program
 
 
 @pytest.mark.parametrize("start", range(0, 300, 30))
@@ -36,4 +37,4 @@ def test_the_fuzzer_finds_a_wrong_operator(monkeypatch: pytest.MonkeyPatch) -> N
     from weft.autograph.operators import runtime
 
     monkeypatch.setattr(runtime, "not_", lambda a: a)
-    assert main(["--programs", "30"]) == 1
+    assert campaign.run(check_program, seed=0, count=30).reports

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import weft as tf
+from fuzzing import native_graphs, random_graphs
+from fuzzing.__main__ import main
 from weft.execution.native import verify
 from weft.execution.native.scalars import registry
-from weft.fuzzing import native_graphs, random_graphs
-from weft.testing import fuzz
 
 
 @pytest.fixture
@@ -108,10 +108,10 @@ def test_random_graphs_find_the_bug(broken_tanh: None, capsys: pytest.CaptureFix
     assert found
     assert all("= Tanh(" in report for report in found.values())
     seed = next(iter(found))
-    assert fuzz.main(["--graphs", "1", "--seed", str(seed)]) == 1
+    assert main(["graphs", "--count", "1", "--seed", str(seed)]) == 1
     out = capsys.readouterr().out
     assert f"graph {seed}: " in out
-    assert "1 graphs, 1 disagreements" in out
+    assert "graphs: 1 cases, 1 disagreements" in out
 
 
 @pytest.mark.parametrize("first", [0, 8, 16, 24])
@@ -121,8 +121,8 @@ def test_random_graphs_agree(first: int) -> None:
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert fuzz.main(["--graphs", "2", "--seed", "100"]) == 0
-    assert capsys.readouterr().out == "2 graphs, 0 disagreements\n"
+    assert main(["graphs", "--count", "2", "--seed", "100"]) == 0
+    assert capsys.readouterr().out == "graphs: 2 cases, 0 disagreements, seeds from 100\n"
 
 
 def test_stacks_that_are_handed_on_are_compared_by_their_elements(

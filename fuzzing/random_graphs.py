@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
-from weft.fuzzing import wide_steps
+from fuzzing import wide_steps
 
 SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, -0.0, -0.0, 0.0, 1e30])
 DTYPES = (tf.float32, tf.float32, tf.float64, tf.int32, tf.bool)

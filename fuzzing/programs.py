@@ -1,32 +1,19 @@
 """Random programs: run as plain Python on eager tensors and as `tf.function`, and compared.
 
-    python -m weft.testing.fuzz --programs 1000 --seed 0
-    python -m weft.testing.fuzz --graphs 1000
-
 Programs are nests of assignments, if, while, for, break, continue and return over integers, floats
 and small tensors; every loop is bounded. A program that disagrees is printed with both results.
 """
 
 from __future__ import annotations
 
-import argparse
-import importlib
 import linecache
-import logging
 import random
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from weft.autodiff.tape import GradientTape
-from weft.core.convert import convert_to_tensor
-from weft.core.tensor import Tensor
-from weft.function.polymorphic import function
-from weft.ops.array import ranges
-from weft.ops.math import unary
-from weft.ops.reduce import sums
+import weft as tf
 
 _VARIABLES = ("a", "b", "c")  # integers
 _FLOATS = ("u", "v")
@@ -180,26 +167,26 @@ def load(source: str, seed: int) -> Callable[..., Any]:
     file = f"<fuzz program {seed}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     namespace: dict[str, Any] = {
-        "constant": convert_to_tensor,
-        "tf_range": ranges.range,
-        "tanh": unary.tanh,
-        "reduce_sum": sums.reduce_sum,
+        "constant": tf.convert_to_tensor,
+        "tf_range": tf.range,
+        "tanh": tf.tanh,
+        "reduce_sum": tf.reduce_sum,
         "__name__": "fuzz_program",
     }
     exec(compile(source, file, "exec"), namespace)
     return namespace["f"]
 
 
-def _inputs(seed: int) -> list[Tensor]:
+def _inputs(seed: int) -> list[tf.Tensor]:
     r = np.random.default_rng(seed)
-    ints = [convert_to_tensor(np.int32(r.integers(-4, 6))) for _ in _VARIABLES]
-    floats = [convert_to_tensor(r.uniform(-1, 1, 3).astype(np.float32)) for _ in _FLOATS]
+    ints = [tf.convert_to_tensor(np.int32(r.integers(-4, 6))) for _ in _VARIABLES]
+    floats = [tf.convert_to_tensor(r.uniform(-1, 1, 3).astype(np.float32)) for _ in _FLOATS]
     return ints + floats
 
 
-def _outcome(run: Callable[..., Any], inputs: list[Tensor]) -> Any:
+def _outcome(run: Callable[..., Any], inputs: list[tf.Tensor]) -> Any:
     try:
-        return [np.asarray(convert_to_tensor(t)) for t in run(*inputs)]
+        return [np.asarray(tf.convert_to_tensor(t)) for t in run(*inputs)]
     except Exception as e:  # noqa: BLE001 - the class is what is compared
         return e
 
@@ -213,22 +200,25 @@ def _agree(a: Any, b: Any) -> bool:
 def with_gradients(run: Callable[..., Any]) -> Callable[..., Any]:
     """The same program, which also returns the gradients of its float result."""
 
-    def both(*inputs: Tensor) -> Any:
+    def both(*inputs: tf.Tensor) -> Any:
         sources = list(inputs[len(_VARIABLES) :])
-        with GradientTape() as tape:
+        with tf.GradientTape() as tape:
             tape.watch(sources)
             result = run(*inputs)
         found = tape.gradient(result[1], sources, unconnected_gradients="zero")
-        return [*result, *map(convert_to_tensor, found)]
+        return [*result, *map(tf.convert_to_tensor, found)]
 
     return both
 
 
 def check_program(seed: int, *, gradients: bool = False) -> str | None:
-    """None if eager and traced runs agree, else the program and what differed."""
+    """Random Python programs: eager against traced.
+
+    None if both agree, else the program and what differed.
+    """
     source = ProgramWriter(seed).write()
     eager = load(source, seed)
-    traced: Callable[..., Any] = function(eager)
+    traced: Callable[..., Any] = tf.function(eager)
     if gradients:
         eager, traced = with_gradients(eager), with_gradients(traced)
     for k in range(3):
@@ -240,30 +230,6 @@ def check_program(seed: int, *, gradients: bool = False) -> str | None:
     return None
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Runs programs and reports those that disagree."""
-    parser = argparse.ArgumentParser(prog="python -m weft.testing.fuzz", description=__doc__)
-    parser.add_argument("--programs", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--grad", action="store_true", help="compare gradients too")
-    parser.add_argument(
-        "--graphs", type=int, help="random graphs instead: native code against the reference"
-    )
-    options = parser.parse_args(arguments)
-    logging.getLogger("weft").setLevel(logging.ERROR)
-    if options.graphs is not None:
-        # Only then: it uses the whole package.
-        native = importlib.import_module("weft.fuzzing.native_graphs")
-        return int(native.run(options.graphs, options.seed))
-    failed = 0
-    for seed in range(options.seed, options.seed + options.programs):
-        report = check_program(seed, gradients=options.grad)
-        if report is not None:
-            failed += 1
-            sys.stdout.write(report + "\n")
-    sys.stdout.write(f"{options.programs} programs, {failed} disagreements\n")
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def check_gradients(seed: int) -> str | None:
+    """Random programs, eager and traced, with the gradients of their results."""
+    return check_program(seed, gradients=True)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 
 import weft as tf
+from fuzzing.random_graphs import Program, grow
 from weft.core.tensor import EagerTensor
 from weft.errors import OpError
 from weft.execution.native import verify
-from weft.fuzzing.random_graphs import Program, grow
 from weft.graph.tracing import trace
 
 
 def check_graph(seed: int) -> str | None:
-    """None if native code agrees with the reference on a random graph, else what differs."""
+    """Random graphs: machine code against the reference interpreter.
+
+    None if both agree, else what differs.
+    """
     program = grow(seed, wide=True)
     tensors = [tf.constant(a) for a in program.arrays]
     kinds = ([tf.TensorSpec(t.shape, t.dtype) for t in tensors],)
@@ -49,15 +51,3 @@ def _check(program: Program, specs: list[tf.TensorSpec], tensors: list[tf.Tensor
 def _value(tensor: tf.Tensor) -> Any:
     assert isinstance(tensor, EagerTensor)
     return tensor._value
-
-
-def run(count: int, first: int = 0) -> int:
-    """Checks many graphs and prints those that differ; 1 if there are any."""
-    failed = 0
-    for seed in range(first, first + count):
-        problem = check_graph(seed)
-        if problem is not None:
-            failed += 1
-            sys.stdout.write(problem + "\n")
-    sys.stdout.write(f"{count} graphs, {failed} disagreements\n")
-    return 1 if failed else 0

@@ -1,0 +1,49 @@
+"""`python -m fuzzing NAME --seed S --count N`: runs one of the fuzzers."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+from fuzzing import campaign
+
+# Where each fuzzer is; a module is imported only when it is asked for.
+FUZZERS = {
+    "programs": "fuzzing.programs:check_program",
+    "gradients": "fuzzing.programs:check_gradients",
+    "modes": "fuzzing.modes:check_modes",
+    "graphs": "fuzzing.native_graphs:check_graph",
+}
+
+
+def named(name: str) -> campaign.Check:
+    """The fuzzer of a name."""
+    module, _, function = FUZZERS[name].partition(":")
+    return getattr(importlib.import_module(module), function)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a fuzzer and prints what it found; 1 if that is anything."""
+    parser = argparse.ArgumentParser(prog="python -m fuzzing", description=__doc__)
+    parser.add_argument("name", nargs="?", choices=FUZZERS)
+    parser.add_argument("--list", action="store_true", help="what fuzzers there are")
+    parser.add_argument("--seed", type=int, help="of the first case (the date, if not given)")
+    parser.add_argument("--count", type=int, default=300, help="how many cases")
+    parser.add_argument("--seconds", type=float, help="stop after so long")
+    options = parser.parse_args(arguments)
+    if options.list or options.name is None:
+        for name in FUZZERS:
+            summary = (named(name).__doc__ or "").partition("\n")[0]
+            print(f"{name:12} {summary}")
+        return 0
+    seed = campaign.seed_of_today() if options.seed is None else options.seed
+    outcome = campaign.run(
+        named(options.name), seed=seed, count=options.count, seconds=options.seconds
+    )
+    print(f"{options.name}: {outcome}, seeds from {seed}")
+    return 1 if outcome.reports else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,1 +1,0 @@
-"""Random graphs over the public functions, for holding tiers against each other."""
