@@ -15,10 +15,18 @@ from weft.graph.tracing import trace
 
 
 def check_graph(seed: int) -> str | None:
-    """Random graphs: machine code against the reference interpreter.
+    """Random graphs: machine code between guard pages against the reference interpreter.
 
     None if both agree, else what differs.
     """
+    tf.config.flags.guard_pages = "end"
+    try:
+        return _check_graph(seed)
+    finally:
+        tf.config.flags.guard_pages = ""
+
+
+def _check_graph(seed: int) -> str | None:
     program = grow(seed, wide=True)
     tensors = [tf.constant(a) for a in program.arrays]
     kinds = ([tf.TensorSpec(t.shape, t.dtype) for t in tensors],)

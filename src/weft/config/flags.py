@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,8 @@ class _Flags:
     """Read on every call of a traced function, so plain attributes of one object."""
 
     __slots__ = (
-        "call_watcher", "deterministic", "run_functions_eagerly", "threads", "unusual_calls",
+        "call_watcher", "deterministic", "guard_pages", "run_functions_eagerly", "threads",
+        "unusual_calls",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -19,6 +21,8 @@ class _Flags:
         self.call_watcher: Callable[[Any, Callable[[], Any]], Any] | None = None
         self.unusual_calls = False  # whether one of the two above is set
         self.deterministic = False
+        # For tests: "end" or "start" of what machine code touches lies at a forbidden page.
+        self.guard_pages = os.environ.get("WEFT_GUARD_PAGES", "")
         self.threads = 0  # that share large loops; 0: as many as there are processors
 
     def set_run_functions_eagerly(self, value: bool) -> None:

@@ -17,6 +17,12 @@ rng = np.random.default_rng(5)
 X = rng.normal(size=(30, 70)).astype(np.float32)
 
 
+@pytest.fixture(autouse=True)
+def _as_usual(_guard_pages: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between forbidden pages no memory is shared."""
+    monkeypatch.setattr(tf.config.flags, "guard_pages", "")
+
+
 def _temporary_bytes(function: Callable[..., Any], *arrays: Any) -> int:
     graph = trace(function, [tf.TensorSpec(a.shape, a.dtype) for a in arrays])
     return int(translate_for(graph, arrays).program.scratch_bytes)

@@ -192,8 +192,9 @@ def test_strided_and_readonly_arrays() -> None:
     np.testing.assert_array_equal(got, Y + 1)
 
 
-def test_outputs_are_owned() -> None:
+def test_outputs_are_owned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody else holds the memory of a result, also if it is an input or part of one."""
+    monkeypatch.setattr(tf.config.flags, "guard_pages", "")
     compiled, values = compile_native(lambda y: [y, y, tf.reshape(y, [28]), y[1:]], Y.copy())
     out = compiled(*values)
     for a in out:

@@ -49,11 +49,16 @@ def is_unsigned(dtype: DType) -> bool:
 
 
 class Scalar(NamedTuple):
-    """One number in a register: its LLVM name, its type, and how many loops it depends on."""
+    """One number in a register: its LLVM name, its type, and how many loops it depends on.
+
+    A wild one was read from memory, or computed from such numbers: it may be anything. As an index
+    it is kept inside of its axis (`NestWriter.offset`); that it is wrong is for a check to say.
+    """
 
     text: str
     type: str
     level: int
+    is_wild: bool = False
 
     @property
     def is_float(self) -> bool:
@@ -183,7 +188,7 @@ class Builder:
         known = self._known.get((text, kind))
         if known is None:
             level = max([x.level for x in operands], default=0)
-            known = Scalar(self.fresh(), kind, level)
+            known = Scalar(self.fresh(), kind, level, any([x.is_wild for x in operands]))
             self.before[level].append(f"{known.text} = {text}")
             self._known[text, kind] = known
         return known
@@ -241,6 +246,13 @@ class Builder:
         """A literal index."""
         return Scalar(str(value), "i64", 0)
 
+    def inside(self, x: Scalar, size: int) -> Scalar:
+        """An index in [0, size), whatever it was; not wild any more."""
+        last = self.index(size - 1)
+        self.module.declare("llvm.umin.i64", "i64", "i64, i64")
+        kept = self.pure(f"call i64 @llvm.umin.i64(i64 {x.text}, i64 {last.text})", "i64", x)
+        return kept._replace(is_wild=False)
+
     def add(self, x: Scalar, y: Scalar) -> Scalar:
         """The sum, of floats or integers."""
         if x.is_float:
@@ -296,7 +308,7 @@ class Builder:
         raw = self.pure(
             f"load {kind}, ptr {place.text}, align {alignment(kind)}{mark}", kind, place
         )
-        return self.widened(raw, dtype)
+        return self.widened(raw._replace(is_wild=True), dtype)
 
     def widened(self, raw: Scalar, dtype: DType) -> Scalar:
         """From memory to register."""

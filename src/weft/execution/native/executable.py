@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from weft import config
 from weft.core.cells import VariableCell
+from weft.execution.native import guarded
 from weft.execution.native.compiler import MachineCode
 from weft.execution.native.trampoline import CELL, CONTEXT, PLAIN, WRITTEN_CELL, context_entries
 from weft.execution.native.translate import Translation
@@ -52,7 +54,7 @@ def _slot_offset(name: str) -> int:
 
 
 @functools.cache
-def _fixed_context() -> tuple[int, ...]:
+def _fixed_context() -> dict[str, int]:
     array_api = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
     _api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     _api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -76,7 +78,7 @@ def _fixed_context() -> tuple[int, ...]:
         "cell_data": _slot_offset("data"),
         "cell_shared": _slot_offset("shared"),
     }
-    return tuple([values[name] or 0 for name in CONTEXT])
+    return {name: values[name] or 0 for name in CONTEXT}
 
 
 class Executable:
@@ -103,8 +105,15 @@ class Executable:
             WRITTEN_CELL if i in translation.written else CELL if i in translation.cells else PLAIN
             for i in range(len(inputs))
         ]
+        fixed = _fixed_context()
+        is_guarded = config.flags.guard_pages and guarded.can_hold(translation.outputs)
+        if is_guarded:
+            self._arrays = [guarded.guarded(array) for array in self._arrays]
+            program = translation.program
+            self._allocator = guarded.Allocator(program.scratch_bytes, program.guards)
+            fixed = fixed | self._allocator.addresses()
         entries = context_entries(
-            _fixed_context(),
+            list(fixed.values()),
             [(slot, kind, *rest) for kind, (slot, *rest) in zip(kinds, described)],
             [
                 (memory[id(v)].table_slot, array.ctypes.data)
@@ -115,7 +124,9 @@ class Executable:
         self._context = struct.pack(f"{len(entries)}q", *entries)
         self._method = _MethodDef(b"native", code.address("weft_call"), _METH_FASTCALL, None)
         self.call = _api.PyCFunction_NewEx(ctypes.addressof(self._method), self._context, None)
-        self._free = _address(ctypes.CDLL(None).free)
+        self._free = fixed["free"]
+        if is_guarded:
+            self.call = guarded.calls(self.call)
 
     def __call__(self, *values: Any) -> Any:
         out = self.call(*values)

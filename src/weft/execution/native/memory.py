@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from weft import config
+
 _ALIGNMENT = 64
+PAGE = 4096
+_WIDEST = 16  # bytes of an element
 
 
 class Buffer:
@@ -31,25 +35,48 @@ class Buffer:
         return buffer
 
 
+class Guard(Buffer):
+    """A page behind a buffer that nobody may touch."""
+
+    __slots__ = ()
+
+
+def padded_bytes(nbytes: int) -> int:
+    """The size of a part of scratch memory, such that the next one begins where it may."""
+    step = PAGE if config.flags.guard_pages else _ALIGNMENT
+    return max(step, -(-nbytes // step) * step)
+
+
 class ScratchPlan:
     """Gives scratch buffers offsets so that those which live at the same time do not overlap."""
 
     def __init__(self) -> None:
         self.total = 0
+        self.guards: list[Guard] = []  # if there are to be some
         self._free: list[tuple[int, int]] = []  # (offset, size), by offset
         self._ending: dict[int, list[tuple[int, int]]] = {}
         self._step = 0
 
     def place(self, nbytes: int, first: int, last: int) -> int:
         """The offset of a buffer that lives from one step to another; first never decreases."""
+        if config.flags.guard_pages:
+            return self._place_before_guard(nbytes)
         while self._step < first:
             for offset, size in self._ending.pop(self._step, ()):
                 self._release(offset, size)
             self._step += 1
-        size = max(_ALIGNMENT, -(-nbytes // _ALIGNMENT) * _ALIGNMENT)
+        size = padded_bytes(nbytes)
         offset = self._take(size)
         self._ending.setdefault(last, []).append((offset, size))
         return offset
+
+    def _place_before_guard(self, nbytes: int) -> int:
+        """Pages of its own for every buffer: it ends where a page begins that is forbidden."""
+        guard = Guard(PAGE)
+        guard.offset = self.total + padded_bytes(nbytes)
+        self.guards.append(guard)
+        self.total = guard.offset + PAGE
+        return guard.offset - -(-nbytes // _WIDEST) * _WIDEST
 
     def _take(self, size: int) -> int:
         fitting = [(free, offset) for offset, free in self._free if free >= size]

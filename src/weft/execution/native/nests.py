@@ -133,14 +133,18 @@ class NestWriter:
         return dims
 
     def _load(self, value: Value, index: Index) -> Scalar:
+        if not value.size:  # a wild index would read what lies behind; a check says that it is
+            return self._literal(Uniform(value.dtype, (), "nothing", 0))
         pointer = self.pointer(self._schedule.memory[id(base_of(value))])
         return self.b.load(pointer, value.dtype, self.offset(self.dims_of(value), index))
 
     def offset(self, dims: Sequence[int], index: Index) -> Scalar:
-        """The number of an element in memory."""
+        """The number of an element in memory, which is there even if the index is wild."""
         total = self.b.index(0)
         stride = 1
         for n, i in zip(reversed(dims), reversed(index), strict=True):
+            if i.is_wild:
+                i = self.b.inside(i, n)
             if i.text != "0":
                 scaled = i if stride == 1 else self._product(i, stride)
                 total = scaled if total.text == "0" else self._sum(scaled, total)
@@ -187,6 +191,8 @@ class NestWriter:
         repeats: bool = False,
     ) -> None:
         """Writes an element of a kept value; `repeats` if a place may be written twice."""
+        if not value.size:
+            return
         self._serial = self._serial or repeats
         pointer = self.pointer(self._schedule.memory[id(value)])
         self.b.store(pointer, value.dtype, self.offset(dims, index), element, len(self.loops))
@@ -304,6 +310,8 @@ class NestWriter:
 
     def combine(self, value: Value, index: Index, element: Scalar, combination: str) -> None:
         """Joins an element to what lies in its place, one after the other."""
+        if not value.size:
+            return
         self._serial = True
         pointer = self.pointer(self._schedule.memory[id(value)])
         offset = self.offset(value.shape, index)

@@ -12,7 +12,7 @@ from typing import Any
 from weft.execution.native import steps
 from weft.execution.native.blocks import Assembly, Block, Nest
 from weft.execution.native.builder import Module
-from weft.execution.native.memory import Buffer
+from weft.execution.native.memory import Buffer, Guard
 from weft.execution.native.nests import pointer_lines
 from weft.execution.native.pace import breathe
 from weft.execution.native.schedule import Schedule
@@ -36,6 +36,7 @@ class Program:
         self.uses_stacks = False
         self.uses_pool = False  # whether threads share some of the work
         self.scratch_bytes = 0
+        self.guards: list[int] = []  # where forbidden pages lie in scratch memory
         self.schedules: list[Schedule] = []
         self._labels = 0
 
@@ -68,6 +69,8 @@ class Program:
                 if isinstance(step, Nest) and 0 not in step.space:
                     steps.plan_pieces(each, at)
         self.scratch_bytes = schedule.plan_scratch()
+        buffers = schedule.scratch_buffers()
+        self.guards = [buffer.offset for buffer in buffers if isinstance(buffer, Guard)]
         self.lines = []
         self.emit(schedule)
         body = "\n".join(self.lines)

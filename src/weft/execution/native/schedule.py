@@ -22,7 +22,7 @@ from weft.execution.native.blocks import (
     base_of,
 )
 from weft.execution.native.lowering.rules import copy_rule
-from weft.execution.native.memory import Buffer, ScratchPlan
+from weft.execution.native.memory import Buffer, Guard, ScratchPlan
 from weft.execution.native.pace import breathe
 from weft.execution.native.values import (
     Assembled,
@@ -66,6 +66,7 @@ class Schedule:
         self._alive: list[Value] = []  # so that ids stay unique
         self._uses = _count_uses(block)
         self._scratch: dict[int, tuple[Value, Buffer]] = {}
+        self._guards: list[Guard] = []
         self._last_check = -1
         self._begun: dict[int, int] = {}  # where an assembled value gets its first part
         # Loop variables and results of branches of this block; their memory is planned here.
@@ -371,14 +372,16 @@ class Schedule:
             offset = plan.place(nbytes, start, last)
             for buffer in buffers:
                 buffer.offset += offset
+        self._guards = plan.guards
         return plan.total
 
     def scratch_buffers(self) -> list[Buffer]:
-        """All buffers in scratch memory, those of nested blocks too."""
+        """All buffers in scratch memory, those of nested blocks too, and guards between them."""
         inner = [s.scratch_buffers() for s in self.steps if isinstance(s, Kernel)]
         inner += [[*s.partial.values()] for s in self.steps if isinstance(s, Nest)]
         inner += [[s.doubt] for s in self.steps if isinstance(s, Nest) and s.doubt is not None]
-        return [*[b for _, b in self._scratch.values()], *[b for bs in inner for b in bs]]
+        own = [*[b for _, b in self._scratch.values()], *self._guards]
+        return [*own, *[b for bs in inner for b in bs]]
 
 
 def _updated_by(value: Value) -> Value | None:

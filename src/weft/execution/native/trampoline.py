@@ -23,6 +23,7 @@ CONTEXT = (
 
 PLAIN, CELL, WRITTEN_CELL = 0, 1, 2
 _MOST_SPARE = 1 << 26  # bytes of stacks that are kept for the next call
+_MOST_STACK = 1 << 33  # bytes of one stack; beyond that NumPy asks what the machine has
 
 
 def context_entries(
@@ -56,6 +57,7 @@ def full_text(translation: Translation) -> str:
     values["spare"] = values["slots"] + 3  # what is left of that of the call before
     values["table"] = values["slots"] + 4
     values["most_spare"] = _MOST_SPARE
+    values["most_stack"] = _MOST_STACK
     text = f"{program.text()}\n{_INTERRUPTED}{_BLOCKS}{_CALL}"
     there = {name: values[name] for name in ("inputs", "constants", "outputs", "scratch")}
     there |= {"stacks": program.uses_stacks, "gil": program.releases_gil}

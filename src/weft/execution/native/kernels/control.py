@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.core.dtypes import bool_
 from weft.execution.native.blocks import Block, base_of
-from weft.execution.native.memory import Buffer
+from weft.execution.native.memory import Buffer, padded_bytes
 from weft.execution.native.schedule import Schedule
 from weft.execution.native.values import Kernel, Stored, Value
 
@@ -45,7 +45,7 @@ class Nested(Kernel):
             total += size
         for buffer in self._own_buffers():
             buffer.offset = total
-            total += max(64, -(-buffer.nbytes // 64) * 64)
+            total += padded_bytes(buffer.nbytes)
         return total
 
     def scratch_buffers(self) -> list[Buffer]:

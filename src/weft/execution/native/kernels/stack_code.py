@@ -21,6 +21,7 @@ from weft.execution.native.values import Kernel, NotCompilableError, Shape, Stor
 
 WORDS = 5
 ENDLESS, SHARED = 3, 4
+_MOST_ELEMENTS = 1 << 40  # far beyond any memory, and no sum or product of it overflows
 
 
 class Elements:
@@ -94,14 +95,20 @@ grow:
 %wish = select i1 %least, i64 %double, i64 8
 %more = icmp ugt i64 %count, %wish
 %new = select i1 %more, i64 %count, i64 %wish
-%size = mul i64 %new, %bytes
+%product = call {i64, i1} @llvm.umul.with.overflow.i64(i64 %new, i64 %bytes)
+%size = extractvalue {i64, i1} %product, 0
+%overflows = extractvalue {i64, i1} %product, 1
+%is.large = icmp ugt i64 %size, <most_stack>
+%is.too.much = or i1 %overflows, %is.large
+br i1 %is.too.much, label %failed, label %measured
+measured:
 %all = add i64 %size, 64
 %spare.p = getelementptr ptr, ptr %t, i64 <spare>
 br label %look
 look:
-%at = phi ptr [%spare.p, %grow], [%this, %next]
-%best.at = phi ptr [null, %grow], [%better.at, %next]
-%best.size = phi i64 [-1, %grow], [%better.size, %next]
+%at = phi ptr [%spare.p, %measured], [%this, %next]
+%best.at = phi ptr [null, %measured], [%better.at, %next]
+%best.size = phi i64 [-1, %measured], [%better.size, %next]
 %this = load ptr, ptr %at
 %is.there = icmp ne ptr %this, null
 br i1 %is.there, label %next, label %looked
@@ -123,7 +130,11 @@ take:
 store ptr %behind, ptr %best.at
 br label %link
 allocate:
-%fresh = call ptr @malloc(i64 %all)
+%context.p = getelementptr ptr, ptr %t, i64 <slots>
+%context = load ptr, ptr %context.p
+%allocate.p = getelementptr ptr, ptr %context, i64 <at allocate>
+%allocator = load ptr, ptr %allocate.p
+%fresh = call ptr %allocator(i64 64, i64 %all)
 %got = icmp ne ptr %fresh, null
 br i1 %got, label %describe, label %failed
 describe:
@@ -178,7 +189,7 @@ class StackKernel(Kernel):
 
     def _stack(self, program: Any) -> str:
         program.uses_stacks = True
-        program.module.declare("malloc", "ptr", "i64")
+        program.module.declare("llvm.umul.with.overflow.i64", "{i64, i1}", "i64, i64")
         program.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
         program.module.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
         program.module.define_once("weft_grow", _GROW)
@@ -195,6 +206,10 @@ class StackKernel(Kernel):
         program.line(f"{fails}:")
         program.line(f"ret i32 {self.number}")
         program.line(f"{goes_on}:")
+
+    def _demand_place(self, program: Any, index: str) -> None:
+        """An index that may lengthen the stack: not negative, and not absurd."""
+        self._demand(program, self._new(program, f"icmp ult i64 {index}, {_MOST_ELEMENTS}"))
 
     def _length(self, program: Any, stack: str) -> tuple[str, str]:
         place = self._new(program, f"getelementptr i64, ptr {stack}, i64 1")
@@ -266,6 +281,7 @@ class StackKernel(Kernel):
 
     def _lengthen(self, program: Any, stack: str, wanted: str) -> str:
         """Makes a stack at least that long, with zeros for what is new; its length."""
+        self._demand_place(program, wanted)
         place, length = self._length(program, stack)
         is_longer = self._new(program, f"icmp sgt i64 {wanted}, {length}")
         longer = self._new(program, f"select i1 {is_longer}, i64 {wanted}, i64 {length}")

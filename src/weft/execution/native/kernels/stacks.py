@@ -72,7 +72,7 @@ class Put(StackKernel):
         self._unshare(program, stack)
         _, length = self._length(program, stack)
         index = self._index(program, self.operands[1])
-        self._demand(program, self._new(program, f"icmp sge i64 {index}, 0"))
+        self._demand_place(program, index)
         if self.grow:
             self._lengthen(program, stack, self._new(program, f"add i64 {index}, 1"))
         else:
@@ -150,7 +150,7 @@ class AddRows(StackKernel):
 
         def add(number: str) -> None:
             index = self._index(program, indices, number)
-            self._demand(program, self._new(program, f"icmp sge i64 {index}, 0"))
+            self._demand_place(program, index)
             self._lengthen(program, stack, self._new(program, f"add i64 {index}, 1"))
             target = self._element(program, stack, index)
             shift = self._new(program, f"mul i64 {number}, {self.bytes}")

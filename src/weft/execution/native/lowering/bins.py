@@ -189,7 +189,7 @@ def bound(lowering: Any, node: Node, sequence: Value, values: Value, *, is_lower
             further = b.add(at, b.index(step))
             fits = b.compare("sle", further, b.index(n))
             last = b.select(fits, b.sub(further, b.index(1)), b.index(n - 1))
-            x = source.at(sequence, (*index[:-1], last))
+            x = source.at(sequence, (*index[:-1], last._replace(is_wild=False)))
             at = b.select(b.binary("and", fits, is_before(b, x, value)), further, at)
         return at
 

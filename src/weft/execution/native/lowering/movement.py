@@ -169,7 +169,7 @@ def _slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
     def formula(source: Any, index: Index) -> Scalar:
         b = source.b
-        first = [source.at(begin, (b.index(i),)) for i in range(len(index))]
+        first = [b.inside(source.at(begin, (b.index(i),)), int(n)) for i, n in enumerate(room)]
         return source.at(x, [b.add(at, n) for at, n in zip(index, first, strict=True)])
 
     return Indexed(x.dtype, shape, node.name, "slice", (x, begin), formula)
@@ -307,7 +307,8 @@ def _rolled_by(lowering: Any, node: Node, x: Value, by: Value) -> Value:
         b = source.b
         at = list(index)
         for i, axis in enumerate(axes):
-            moved = b.sub(at[axis], source.at(steps, (b.index(i),)))
+            by = b.inside(source.at(steps, (b.index(i),)), x.shape[axis])
+            moved = b.sub(at[axis], by)
             wrapped = b.add(moved, b.index(x.shape[axis]))
             at[axis] = b.select(b.compare("slt", moved, b.index(0)), wrapped, moved)
         return source.at(x, at)
