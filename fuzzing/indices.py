@@ -55,7 +55,8 @@ def _gathers() -> dict[str, Case]:
         ),
         "embedding_lookup": (tf.nn.embedding_lookup, [x[:, :, 0], rows], 1, 3),
         "take_along_axis": (
-            lambda x, i: tf.experimental.numpy.take_along_axis(x, i, 1), [x[:, :, 0], per_row], 1, 4,
+            lambda x, i: tf.experimental.numpy.take_along_axis(x, i, 1),
+            [x[:, :, 0], per_row], 1, 4,
         ),
         "gather in a loop": (looped, [x, rows], 1, 3),
         "gather in a branch": (
@@ -87,7 +88,9 @@ def _slices() -> dict[str, Case]:
         "slice": (
             lambda x, i: tf.slice(x, tf.stack([i, 0, i]), [2, 3, 3]), [x, at], 1, 3,
         ),
-        "slice of nothing": (lambda x, i: tf.slice(x, tf.stack([0, i, 0]), [2, 0, 2]), [x, at], 1, 4),
+        "slice of nothing": (
+            lambda x, i: tf.slice(x, tf.stack([0, i, 0]), [2, 0, 2]), [x, at], 1, 4,
+        ),
         "roll": (lambda x, i: tf.roll(x, i, 1), [x, at], 1, 4),
         "switch_case": (
             lambda x, i: tf.switch_case(i, [lambda: x + 1.0, lambda: x * 2.0]), [x, at], 1, 2,

@@ -188,7 +188,7 @@ class Builder:
         known = self._known.get((text, kind))
         if known is None:
             level = max([x.level for x in operands], default=0)
-            known = Scalar(self.fresh(), kind, level, any([x.is_wild for x in operands]))
+            known = Scalar(self.fresh(), kind, level, any(x.is_wild for x in operands))
             self.before[level].append(f"{known.text} = {text}")
             self._known[text, kind] = known
         return known
