@@ -14,6 +14,8 @@ FUZZERS = {
     "gradients": "fuzzing.programs:check_gradients",
     "modes": "fuzzing.modes:check_modes",
     "graphs": "fuzzing.native_graphs:check_graph",
+    "ops": "fuzzing.ops:check_op",
+    "functions": "fuzzing.ops:check_function",
     "indices": "fuzzing.indices:check_indices",
 }
 
@@ -32,6 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, help="of the first case (the date, if not given)")
     parser.add_argument("--count", type=int, default=300, help="how many cases")
     parser.add_argument("--seconds", type=float, help="stop after so long")
+    parser.add_argument("--table", action="store_true", help="how often each op was compared")
     options = parser.parse_args(arguments)
     if options.list or options.name is None:
         for name in FUZZERS:
@@ -42,6 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
     outcome = campaign.run(
         named(options.name), seed=seed, count=options.count, seconds=options.seconds
     )
+    if options.table:
+        print(importlib.import_module(FUZZERS[options.name].partition(":")[0]).summary())
     print(f"{options.name}: {outcome}, seeds from {seed}")
     return 1 if outcome.reports else 0
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
+import resource
+import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from tqdm import tqdm
 
 Check = Callable[[int], str | None]
+
+_MOST_SECONDS = 60  # for one case: beyond that it hangs
+_MOST_BYTES = 4 << 30  # more than the process has at the start: nothing huge is made in earnest
 
 
 @dataclass
@@ -30,6 +37,34 @@ def seed_of_today() -> int:
     return int(dt.datetime.now(tz=dt.UTC).strftime("%Y%m%d")) * 10_000_000
 
 
+@contextmanager
+def limits() -> Iterator[None]:
+    """Bounded memory, so that what is asked for by mistake is refused and not made."""
+    with open("/proc/self/statm") as file:
+        in_use = int(file.read().split()[0]) * resource.getpagesize()
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (in_use + _MOST_BYTES, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _within_time(check: Check, seed: int) -> str | None:
+    def stop(*_: Any) -> None:
+        raise TimeoutError(f"seed {seed} takes longer than {_MOST_SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(_MOST_SECONDS)
+    try:
+        return check(seed)
+    except TimeoutError as error:
+        return f"--- {error}\n"
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def run(check: Check, *, seed: int, count: int, seconds: float | None = None) -> Outcome:
     """Runs a fuzzer for consecutive seeds, until all are done or time is up.
 
@@ -38,9 +73,9 @@ def run(check: Check, *, seed: int, count: int, seconds: float | None = None) ->
     logging.getLogger("weft").setLevel(logging.ERROR)
     outcome = Outcome()
     until = None if seconds is None else time.monotonic() + seconds
-    with tqdm(total=count, disable=None, file=sys.stderr) as bar:
+    with limits(), tqdm(total=count, disable=None, file=sys.stderr) as bar:
         for one in range(seed, seed + count):
-            report = check(one)
+            report = _within_time(check, one)
             outcome.cases += 1
             bar.update()
             if report is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.execution.native.blocks import base_of
-from weft.execution.native.builder import loop_lines
+from weft.execution.native.builder import alignment, loop_lines
 from weft.execution.native.nests import pointer_lines
 from weft.execution.native.values import Kernel, Stored, Value
 
@@ -186,6 +186,7 @@ class _Rows:
 
     def _tile(self, number: int, group: list[tuple[int, int]], above: str) -> tuple[list[str], str]:
         kind, p = self.kind, f"p{number}"
+        aligned = alignment(kind)  # not more: LLVM may read as far as that
         body = [
             *self._a_offset("%i", f"%{p}"),
             f"%ap.{number} = getelementptr {kind}, ptr %a, i64 {self.a_at}",
@@ -201,7 +202,7 @@ class _Rows:
                 f"%br.{tag} = mul nuw nsw i64 %{p}, {self.n}",
                 f"%bo.{tag} = add nuw nsw i64 %br.{tag}, {start}",
                 f"%bp.{tag} = getelementptr {kind}, ptr %b, i64 %bo.{tag}",
-                f"%bv.{tag} = load {vector}, ptr %bp.{tag}, align 4",
+                f"%bv.{tag} = load {vector}, ptr %bp.{tag}, align {aligned}",
                 f"%m.{tag} = {self.mul} {vector} %s.{tag}, %bv.{tag}",
                 f"%n.{tag} = {self.add} {vector} %x.{tag}, %m.{tag}",
             ]
@@ -212,7 +213,7 @@ class _Rows:
                 f"%cr.{tag} = mul nuw nsw i64 %i, {self.n}",
                 f"%co.{tag} = add nuw nsw i64 %cr.{tag}, {start}",
                 f"%cp.{tag} = getelementptr {kind}, ptr %c, i64 %co.{tag}",
-                f"store {vector} %n.{tag}, ptr %cp.{tag}, align 4",
+                f"store {vector} %n.{tag}, ptr %cp.{tag}, align {aligned}",
             ]
         loop = loop_lines(p, self.k, above, body)
         loop[3:3] = phis

@@ -1,0 +1,241 @@
+"""One call in every mode: eager, reference, NumPy plans, machine code, gradients, and a judge.
+
+The judge is NumPy or SciPy where a call brings such a function along, else the same call with wider
+numbers; so float32 is held against float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import weft as tf
+from fuzzing import variation
+from fuzzing.corpus import Call
+from weft import nest
+from weft.execution import reference
+from weft.execution.native import verify
+from weft.execution.numpy.plan import NumpyPlan
+from weft.graph.passes import optimize
+from weft.graph.tracing import trace
+
+TIERS = ("eager", "reference", "plan", "unknown sizes", "native", "gradient", "judge")
+# How far a result may be from one computed with wider numbers, relative to the largest.
+_ROUGH = {"float16": 4e-2, "bfloat16": 2e-1, "float32": 2e-3, "complex64": 2e-3}
+_OF_BITS = frozenset({"Fingerprint", "Bitcast", "bitcast", "fingerprint"})  # not of numbers
+_REFUSALS = (TypeError, ValueError, tf.errors.OpError, NotImplementedError, OverflowError)
+
+
+class Disagreement(Exception):  # noqa: N818 - a finding, no error of this program
+    """Two modes gave different results."""
+
+
+class Refused(Exception):  # noqa: N818 - most variations are refused, and that is right
+    """The call does not work with these arrays, in no mode."""
+
+
+def check(call: Call, arrays: list[Any]) -> list[str]:
+    """The tiers on which the call was compared; raises Disagreement, or Refused."""
+    tensors = [tf.constant(a) for a in arrays]
+    with np.errstate(all="ignore"):
+        return ["eager", *_tiers(call, tensors), *_beyond(call, arrays, tensors)]
+
+
+def _eager(function: Callable[..., Any], tensors: list[Any]) -> Any:
+    try:
+        return _flat(function(*tensors))
+    except _REFUSALS as error:
+        return error
+
+
+def _flat(result: Any) -> list[Any]:
+    leaves = nest.flatten(result, expand_composites=True)
+    return [np.asarray(tf.convert_to_tensor(x)._value) for x in leaves if x is not None]
+
+
+def _specs(tensors: list[Any]) -> dict[str, list[tf.TensorSpec]]:
+    return {
+        "plan": [tf.TensorSpec(t.shape, t.dtype) for t in tensors],
+        "unknown sizes": [tf.TensorSpec([None] * t.ndim, t.dtype) for t in tensors],
+        "unknown rank": [tf.TensorSpec(None, t.dtype) for t in tensors],
+    }
+
+
+def _tiers(call: Call, tensors: list[Any]) -> Iterator[str]:
+    eager = _eager(call.function, tensors)
+    refused = isinstance(eager, Exception)
+    for name, specs in _specs(tensors).items():
+        try:
+            graph = trace(call.function, specs)
+        except _REFUSALS as error:
+            if not refused and name == "plan":
+                raise Disagreement(
+                    f"eager gives {eager}, tracing raises {_short(error)}"
+                ) from error
+            continue  # something has to be known while tracing
+        values = [t._value for t in (*tensors, *[outer for outer, _ in graph.captures])]
+        runs: dict[str, Callable[[], Any]] = {name: lambda g=graph, v=values: _plan(g, v)}
+        if name == "plan":
+            runs["reference"] = lambda g=graph, v=values: reference.run(g, v)
+        for tier, run in runs.items():
+            _compare_runs(tier, run, eager)
+            yield tier
+        if name == "plan" and not refused and _natively(graph, values):
+            yield "native"
+    if refused:
+        raise Refused(_short(eager))
+
+
+def _plan(graph: Any, values: list[Any]) -> Any:
+    return NumpyPlan(optimize(graph))(*values)
+
+
+def _compare_runs(tier: str, run: Callable[[], Any], eager: Any) -> None:
+    try:
+        got = run()
+    except _REFUSALS as error:
+        if not isinstance(eager, Exception):
+            raise Disagreement(f"eager gives {eager}, {tier} raises {_short(error)}") from error
+        return
+    if isinstance(eager, Exception):
+        raise Disagreement(f"eager raises {_short(eager)}, {tier} gives {got}")
+    if len(got) != len(eager):
+        raise Disagreement(f"eager gives {len(eager)} results, {tier} {len(got)}")
+    for a, b in zip(got, eager, strict=True):
+        if not same(np.asarray(a), b):
+            raise Disagreement(f"eager gives {b!r}, {tier} {a!r}")
+
+
+def _natively(graph: Any, values: list[Any]) -> bool:
+    tf.config.flags.guard_pages = "end"
+    try:
+        return verify.check(graph, values)
+    except verify.TierDifferenceError as difference:
+        raise Disagreement(f"native: {difference}") from difference
+    finally:
+        tf.config.flags.guard_pages = ""
+
+
+def same(a: Any, b: Any) -> bool:
+    """Bit by bit, but for the last places of floats, in which vector and scalar loops differ."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.dtype == object:
+        return bool(a.tolist() == b.tolist())
+    if a.dtype.kind in "biu":
+        return np.array_equal(a, b)
+    rtol = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 1e-5, "complex64": 1e-5}
+    tolerance = rtol.get(a.dtype.name, 1e-12)
+    wide = np.complex128 if a.dtype.kind == "c" else np.float64
+    a, b = a.astype(wide), b.astype(wide)
+    scale = np.abs(b[np.isfinite(b)]).max(initial=0.0)
+    return bool(np.allclose(a, b, tolerance, tolerance * min(scale, 1.0) / 10, equal_nan=True))
+
+
+# --- wider numbers and gradients ------------------------------------------------------------------
+
+
+def _beyond(call: Call, arrays: list[Any], tensors: list[Any]) -> Iterator[str]:
+    if not all(_is_tame(a) for a in arrays):
+        return
+    eager = _flat(call.function(*tensors))
+    wanted = _judged(call, arrays)
+    if wanted is not None:
+        _compare_with_judge(eager, wanted, "the judge")
+        yield "judge"
+    floating = [i for i, t in enumerate(tensors) if t.dtype.is_floating]
+    if floating and any(t.dtype.kind == "f" for t in eager):
+        yield from _gradients(call, arrays, tensors, floating)
+
+
+def _is_tame(array: Any) -> bool:
+    """Whether rounding errors stay what they are: no specials, nothing huge."""
+    if array.dtype == object or not array.size or array.dtype.kind == "b":
+        return True
+    wide = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    return bool(np.isfinite(wide).all() and np.abs(wide).max() < 1e4)
+
+
+def _widened(array: Any) -> Any:
+    if array.dtype.kind == "c":
+        return array.astype(np.complex128)
+    return array.astype(np.float64) if variation.is_floating(array) else array
+
+
+def _judged(call: Call, arrays: list[Any]) -> list[Any] | None:
+    wide = [_widened(a) for a in arrays]
+    if call.judge is not None:
+        try:
+            found = call.judge(*wide)
+        except Exception:  # noqa: BLE001 - written for other arrays: it has nothing to say
+            return None
+        return [np.asarray(x) for x in nest.flatten(found)]
+    if all(w.dtype == a.dtype for w, a in zip(wide, arrays, strict=True)) or call.name in _OF_BITS:
+        return None
+    try:
+        return _flat(call.function(*[tf.constant(a) for a in wide]))
+    except _REFUSALS:
+        return None  # not there for float64
+
+
+def _compare_with_judge(got: list[Any], wanted: list[Any], who: str) -> None:
+    if len(got) != len(wanted):
+        return  # a judge of some of the results
+    for a, b in zip(got, wanted, strict=True):
+        if a.dtype == object or b.dtype == object or a.dtype.kind == "b":
+            continue  # decided by rounding, or compared between tiers
+        if a.shape != b.shape:
+            raise Disagreement(f"shape {a.shape}, {who} has {b.shape}")
+        if a.dtype.kind in "iu":
+            if b.dtype.kind in "iu" and not np.array_equal(a, b.astype(a.dtype)):
+                raise Disagreement(f"gives {a!r}, {who} {b!r}")
+            continue
+        _compare_rough(a, b, who)
+
+
+def _compare_rough(a: Any, b: Any, who: str) -> None:
+    tolerance = _ROUGH.get(a.dtype.name, 1e-7)
+    wide = np.complex128 if "c" in (a.dtype.kind, b.dtype.kind) else np.float64
+    b = b.astype(a.dtype).astype(wide)  # what is too large for it is infinite
+    x = a.astype(wide)
+    finite = np.isfinite(x) & np.isfinite(b)
+    scale = np.abs(b[finite]).max(initial=0.0)
+    if not np.allclose(x[finite], b[finite], tolerance, tolerance * scale):
+        raise Disagreement(f"gives {a!r}, {who} {b!r}")
+    if (np.isnan(x) != np.isnan(b)).any():
+        raise Disagreement(f"gives {a!r}, {who} {b!r}: NaN")
+
+
+def _gradients(
+    call: Call, arrays: list[Any], tensors: list[Any], floating: list[int]
+) -> Iterator[str]:
+    def gradient(*xs: Any) -> Any:
+        watched = [xs[i] for i in floating]
+        with tf.GradientTape() as tape:
+            tape.watch(watched)
+            y = call.function(*xs)
+        found = tape.gradient(y, watched, unconnected_gradients="zero")
+        return [tf.convert_to_tensor(g) for g in found]
+
+    try:
+        eager = _eager(gradient, tensors)
+    except LookupError:  # TensorFlow's, too: there is no gradient
+        return
+    if isinstance(eager, Exception):
+        return
+    graph = trace(gradient, _specs(tensors)["plan"])
+    values = [t._value for t in (*tensors, *[outer for outer, _ in graph.captures])]
+    _compare_runs("plan of the gradient", lambda: _plan(graph, values), eager)
+    _natively(graph, values)
+    yield "gradient"
+    wide = [_widened(a) for a in arrays]
+    if any(w.dtype != a.dtype for w, a in zip(wide, arrays, strict=True)):
+        wanted = _eager(gradient, [tf.constant(a) for a in wide])
+        if not isinstance(wanted, Exception):
+            _compare_with_judge(eager, wanted, "the gradient in float64")
+
+
+def _short(error: Any) -> str:
+    return f"{type(error).__name__}: {str(error)[:200]}"

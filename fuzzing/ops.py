@@ -1,0 +1,173 @@
+"""Ops and public functions with random dtypes, sizes and numbers, in every mode.
+
+A case that fails is made smaller as long as it fails, and printed as a program.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from fuzzing import corpus, variation
+from fuzzing.corpus import Call
+from fuzzing.differential import TIERS, Disagreement, Refused, check
+from weft.core.dtypes import DType
+
+_TRIES = 6  # the last one leaves everything but the dtype as it is
+_MOST_SHRINKS = 80
+
+_SORTED_FIRST = frozenset({"LowerBound", "UpperBound", "searchsorted"})  # or they mean nothing
+
+compared: Counter[tuple[str, str, str]] = Counter()  # by op or function, tier, class of dtype
+
+
+@functools.cache
+def cells() -> tuple[tuple[str, str], ...]:
+    """Every op with every class of dtypes it takes."""
+    found = []
+    for name, calls in corpus.ops().items():
+        for kind, members in variation.CLASSES.items():
+            if any(_group_for(call, members) is not None for call in calls):
+                found.append((name, kind))
+    return tuple(found)
+
+
+def _group_for(call: Call, members: tuple[DType, ...]) -> int | None:
+    """The first group of arrays that may have one of some dtypes."""
+    for group in dict.fromkeys(call.groups):
+        if call.allowed(group) & set(members):
+            return group
+    return None
+
+
+def check_op(seed: int) -> str | None:
+    """Ops with random dtypes, sizes and numbers: all tiers, gradients, wider types.
+
+    None if all agree, else a program that shows what differs.
+    """
+    name, kind = cells()[seed % len(cells())]
+    rng = np.random.default_rng(seed)
+    calls = [c for c in corpus.ops()[name] if _group_for(c, variation.CLASSES[kind]) is not None]
+    return _try(calls[rng.integers(len(calls))], kind, seed, rng)
+
+
+def check_function(seed: int) -> str | None:
+    """Public functions with random dtypes, sizes and numbers: all tiers, gradients, NumPy.
+
+    None if all agree, else a program that shows what differs.
+    """
+    rng = np.random.default_rng(seed)
+    calls = corpus.functions()
+    kind = list(variation.CLASSES)[rng.integers(6)]
+    return _try(calls[seed % len(calls)], kind, seed, rng)
+
+
+def _try(call: Call, kind: str, seed: int, rng: np.random.Generator) -> str | None:
+    for attempt in range(_TRIES):
+        arrays = _varied(call, kind, rng, wildness=_TRIES - 1 - attempt)
+        try:
+            tiers = _checked(call, arrays)
+        except Refused:
+            continue
+        except Disagreement as found:
+            return _report(call, *_shrunk(call, arrays, found), seed)
+        for tier in tiers:
+            compared[call.name, tier, kind] += 1
+        return None
+    return None
+
+
+def _checked(call: Call, arrays: list[Any]) -> list[str]:
+    try:
+        return check(call, arrays)
+    except (Disagreement, Refused):
+        raise
+    except Exception as error:
+        raise Disagreement(f"raises {type(error).__name__}: {error}") from error
+
+
+def _varied(call: Call, kind: str, rng: np.random.Generator, *, wildness: int) -> list[Any]:
+    members = variation.CLASSES[kind]
+    group = _group_for(call, members)
+    arrays = list(call.arrays)
+    if wildness and rng.random() < 0.6:
+        arrays = variation.resized(arrays, rng)
+    choices = [] if group is None else sorted(call.allowed(group) & set(members), key=str)
+    dtype = choices[rng.integers(len(choices))] if choices else None
+    for i, array in enumerate(arrays):
+        if dtype is not None and call.groups[i] == group:
+            arrays[i] = variation.cast(array, dtype)
+            if wildness and rng.random() < 0.7:
+                arrays[i] = variation.redrawn(arrays[i], rng)
+            if wildness > 1 and rng.random() < 0.3:
+                arrays[i] = variation.with_specials(arrays[i], rng)
+    if call.name in _SORTED_FIRST:
+        arrays[0] = np.sort(arrays[0], axis=-1)
+    return arrays
+
+
+# --- smaller ------------------------------------------------------------------------------------
+
+
+def _shrunk(call: Call, arrays: list[Any], found: Disagreement) -> tuple[list[Any], Disagreement]:
+    """The smallest arrays that were found for which modes still differ."""
+    for _ in range(_MOST_SHRINKS):
+        for smaller in _simpler(arrays):
+            try:
+                _checked(call, smaller)
+            except Refused:
+                continue
+            except Disagreement as again:
+                arrays, found = smaller, again
+                break
+        else:
+            break
+    return arrays, found
+
+
+def _simpler(arrays: list[Any]) -> list[list[Any]]:
+    """Arrays with one size less, or with simpler numbers."""
+    out = []
+    for n in sorted({n for a in arrays for n in a.shape if n > 1}, reverse=True):
+        for less in {n // 2, n - 1}:
+            shapes = [tuple([less if m == n else m for m in a.shape]) for a in arrays]
+            out.append([np.resize(a, shape) for a, shape in zip(arrays, shapes, strict=True)])
+    for i, a in enumerate(arrays):
+        if a.dtype == object or not a.size:
+            continue
+        for number in (0, 1):
+            plain = np.full_like(a, number)
+            if not np.array_equal(plain, a):
+                out.append([plain if k == i else b for k, b in enumerate(arrays)])
+    return out
+
+
+def _report(call: Call, arrays: list[Any], found: Disagreement, seed: int) -> str:
+    lines = [
+        f"--- seed {seed}: {call.name}: {str(found)[:800]}",
+        "import functools, ml_dtypes, numpy as np, weft as tf",
+        "from fuzzing import corpus",
+        "from weft.ops.registry import find_op",
+        f"f = {call.text}",
+    ]
+    for i, a in enumerate(arrays):
+        dtype = "object" if a.dtype == object else f"np.dtype({a.dtype.name!r})"
+        lines.append(f"x{i} = np.array({a.tolist()!r}, {dtype}).reshape({a.shape})")
+    given = ", ".join(f"tf.constant(x{i})" for i in range(len(arrays)))
+    return "\n".join([*lines, f"print(f({given}))", ""])
+
+
+def summary() -> str:
+    """A table of how often each op was compared, by class of dtype and tier."""
+    rows = sorted({(name, kind) for name, _, kind in compared})
+    lines = [f"{'op':32} {'dtypes':8} " + " ".join(f"{tier:>13}" for tier in TIERS)]
+    for name, kind in rows:
+        counts = [compared[name, tier, kind] for tier in TIERS]
+        lines.append(f"{name[:32]:32} {kind:8} " + " ".join(f"{n or '-':>13}" for n in counts))
+    never = [f"{name} {kind}" for name, kind in cells() if (name, kind) not in set(rows)]
+    total = sum(compared.values())
+    lines.append(f"{total} comparisons of {len(rows)} ops with classes of dtypes")
+    return "\n".join([*lines, *([f"never: {', '.join(never)}"] if never else [])])

@@ -1,0 +1,103 @@
+"""Random variations of arrays: other dtypes, sizes and numbers than those a call is known with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+
+CLASSES: dict[str, tuple[DType, ...]] = {
+    "float": (dtypes.float32, dtypes.float64),
+    "narrow": (dtypes.float16, dtypes.bfloat16),
+    "int": (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64),
+    "uint": (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64),
+    "bool": (dtypes.bool_,),
+    "complex": (dtypes.complex64, dtypes.complex128),
+    "string": (dtypes.string,),
+}
+SIZES = (0, 1, 2, 3, 4, 5, 7, 17, 33)
+_WORDS = (b"", b"a", b"ab", b"1.5", b"-7", b"x\xff\x00y", "ä".encode(), b"word word")
+
+
+def class_of(dtype: Any) -> str:
+    """The class of a NumPy dtype."""
+    found = dtypes.from_numpy(dtype)
+    return next((name for name, members in CLASSES.items() if found in members), "other")
+
+
+def is_floating(array: Any) -> bool:
+    """Whether an array holds real floating-point numbers."""
+    return array.dtype.kind == "f" or array.dtype == ml_dtypes.bfloat16
+
+
+def cast(array: Any, dtype: DType) -> Any:
+    """The array with numbers of another dtype that are like its own."""
+    to = dtype.numpy_dtype
+    if array.dtype == to:
+        return array
+    if dtype is dtypes.string:
+        return np.array([_WORDS[i % len(_WORDS)] for i in range(array.size)], object).reshape(
+            array.shape
+        )
+    if array.dtype == object:
+        return np.arange(array.size).reshape(array.shape).astype(to)
+    wide = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    if dtype.is_complex:
+        return wide.astype(to)
+    wide = wide.real
+    if dtype.is_bool:
+        return wide > np.median(wide) if wide.size else wide > 0
+    if dtype.is_integer:
+        if is_floating(array):
+            wide = np.round(wide * 3)
+        info = np.iinfo(to)
+        return np.clip(np.nan_to_num(wide), max(info.min, -(2**53)), min(info.max, 2**53)).astype(
+            to
+        )
+    with np.errstate(all="ignore"):
+        return wide.astype(to)
+
+
+def redrawn(array: Any, rng: np.random.Generator) -> Any:
+    """Other numbers of the same range, so that they mean the same to a function."""
+    if not array.size or array.dtype in (object, bool):
+        return rng.permutation(array.reshape(-1)).reshape(array.shape) if array.size else array
+    if array.dtype.kind in "iu":
+        low, high = int(array.min()), int(array.max())
+        return rng.integers(low, high, array.shape, endpoint=True, dtype=array.dtype)
+    if array.dtype.kind == "c":
+        return (array * rng.uniform(0.5, 1.5, array.shape)).astype(array.dtype)
+    wide = array.astype(np.float64)
+    wide = wide[np.isfinite(wide)]
+    if not wide.size:
+        return array
+    return rng.uniform(wide.min(), wide.max(), array.shape).astype(array.dtype)
+
+
+def with_specials(array: Any, rng: np.random.Generator) -> Any:
+    """Some of the numbers become those that functions get wrong."""
+    if array.dtype.kind in "iu":
+        info = np.iinfo(array.dtype)
+        special: list[Any] = [info.min, info.max, 0, info.max - 1, 1]
+    elif is_floating(array):
+        limits = ml_dtypes.finfo(array.dtype)
+        special = [np.nan, np.inf, -np.inf, 0.0, -0.0, limits.max, limits.min, limits.tiny, 1.0]
+    else:
+        return array
+    out = array.copy().reshape(-1)
+    for place in rng.choice(out.size, min(3, out.size), replace=False) if out.size else ():
+        out[place] = special[rng.integers(len(special))]
+    return out.reshape(array.shape)
+
+
+def resized(arrays: list[Any], rng: np.random.Generator) -> list[Any]:
+    """Sizes become others, equal ones equal ones: shapes that went together still do."""
+    sizes = {n for a in arrays for n in a.shape}
+    change = {n: int(rng.choice(SIZES)) if rng.random() < 0.6 else n for n in sizes}
+    change[1] = 1
+    out = [tuple([change[n] for n in a.shape]) for a in arrays]
+    return [np.resize(a, shape) for a, shape in zip(arrays, out, strict=True)]
