@@ -30,7 +30,11 @@ _MOST_CALLS = 12  # of one op
 _MOST_ELEMENTS = 2_000  # of an input: larger ones only take time
 
 
-@dataclass(frozen=True)
+# What is a truth value is wider eagerly, as in TensorFlow.
+_LEFT_OUT = frozenset({"cond", "case", "while_loop", "Assert", "debugging.Assert"})
+
+
+@dataclass(frozen=True, eq=False)
 class Call:
     """A function of tensors, arrays it works with, and what is known about it."""
 
@@ -84,7 +88,7 @@ def _public() -> Iterator[Call]:
     for name, arguments in module.VALID.items():
         held = {k: v for k, v in arguments.items() if isinstance(v, (np.ndarray, np.generic))}
         arrays = tuple([np.asarray(v) for v in held.values()])
-        if name in module.DRAWS or name in module.NOT_TRACED or not arrays:
+        if name in module.DRAWS | module.NOT_TRACED | _LEFT_OUT or not arrays:
             continue
         function = functools.partial(
             _called, module._call, module.FUNCTIONS[name], arguments, tuple(held)
@@ -119,7 +123,7 @@ def ops() -> dict[str, tuple[Call, ...]]:
         for graph, values in _graphs(call):
             _record(graph, values, found)
     for call in _stateful():
-        found[call.name].setdefault(call.text, call)
+        found.setdefault(call.name, {})[call.text] = call
     return {name: tuple(calls.values()) for name, calls in found.items() if calls}
 
 

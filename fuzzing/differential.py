@@ -6,6 +6,7 @@ numbers; so float32 is held against float64.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,7 +25,7 @@ from weft.graph.tracing import trace
 TIERS = ("eager", "reference", "plan", "unknown sizes", "native", "gradient", "judge")
 # How far a result may be from one computed with wider numbers, relative to the largest.
 _ROUGH = {"float16": 4e-2, "bfloat16": 2e-1, "float32": 2e-3, "complex64": 2e-3}
-_OF_BITS = frozenset({"Fingerprint", "Bitcast", "bitcast", "fingerprint"})  # not of numbers
+_OF_BITS = ("Fingerprint", "Bitcast", "bitcast", "fingerprint")  # not of numbers
 _REFUSALS = (TypeError, ValueError, tf.errors.OpError, NotImplementedError, OverflowError)
 
 
@@ -166,18 +167,40 @@ def _widened(array: Any) -> Any:
 
 def _judged(call: Call, arrays: list[Any]) -> list[Any] | None:
     wide = [_widened(a) for a in arrays]
-    if call.judge is not None:
-        try:
-            found = call.judge(*wide)
-        except Exception:  # noqa: BLE001 - written for other arrays: it has nothing to say
-            return None
-        return [np.asarray(x) for x in nest.flatten(found)]
-    if all(w.dtype == a.dtype for w, a in zip(wide, arrays, strict=True)) or call.name in _OF_BITS:
+    if any(a.dtype.kind in "iu" and a.dtype.itemsize < 4 for a in arrays):
+        return None  # NumPy's sums do not wrap around where those of small integers do
+    if call.judge is not None and not _is_of_bits(call) and _looks_at_its_arrays(call):
+        return _verdict(call, wide)
+    if all(w.dtype == a.dtype for w, a in zip(wide, arrays, strict=True)) or _is_of_bits(call):
         return None
     try:
         return _flat(call.function(*[tf.constant(a) for a in wide]))
     except _REFUSALS:
         return None  # not there for float64
+
+
+def _is_of_bits(call: Call) -> bool:
+    return call.name.startswith(_OF_BITS)
+
+
+def _verdict(call: Call, arrays: list[Any]) -> list[Any] | None:
+    assert call.judge is not None
+    try:
+        return [np.asarray(x) for x in nest.flatten(call.judge(*arrays))]
+    except Exception:  # noqa: BLE001 - written for other arrays: it has nothing to say
+        return None
+
+
+@functools.cache
+def _looks_at_its_arrays(call: Call) -> bool:
+    """Whether a judge computes; some rows of the tables just hold the numbers they expect."""
+    known = [_widened(a) for a in call.arrays]
+    rng = np.random.default_rng(0)
+    other = [variation.redrawn(np.resize(a, [n + 1 for n in a.shape]), rng) for a in known]
+    first, second = _verdict(call, known), _verdict(call, other)
+    if first is None or second is None:
+        return False
+    return all(a.shape != b.shape or not np.array_equal(a, b) for a, b in zip(first, second))
 
 
 def _compare_with_judge(got: list[Any], wanted: list[Any], who: str) -> None:
@@ -192,7 +215,8 @@ def _compare_with_judge(got: list[Any], wanted: list[Any], who: str) -> None:
             if b.dtype.kind in "iu" and not np.array_equal(a, b.astype(a.dtype)):
                 raise Disagreement(f"gives {a!r}, {who} {b!r}")
             continue
-        _compare_rough(a, b, who)
+        if (a.dtype.kind == "c") == (b.dtype.kind == "c"):
+            _compare_rough(a, b, who)
 
 
 def _compare_rough(a: Any, b: Any, who: str) -> None:
@@ -201,7 +225,7 @@ def _compare_rough(a: Any, b: Any, who: str) -> None:
     b = b.astype(a.dtype).astype(wide)  # what is too large for it is infinite
     x = a.astype(wide)
     finite = np.isfinite(x) & np.isfinite(b)
-    scale = np.abs(b[finite]).max(initial=0.0)
+    scale = np.abs(b[finite]).max(initial=1e-3)  # what should be 0 is made of larger numbers
     if not np.allclose(x[finite], b[finite], tolerance, tolerance * scale):
         raise Disagreement(f"gives {a!r}, {who} {b!r}")
     if (np.isnan(x) != np.isnan(b)).any():

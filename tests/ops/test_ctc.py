@@ -69,7 +69,6 @@ CASES = [
         [f32(5, 2), f32(5)],
         {"global_batch_size": 20},
         lambda x, w: (x * w[:, None]).sum() / 20,
-        unknown_rank=False,
     ),
     Case(N.scale_regularization_loss, [f32(2, 3)], {}, np.sum),
     Case(

@@ -6,14 +6,14 @@ import math
 from typing import Any
 
 from weft.core.convert import adopt, convert_to_tensor
-from weft.core.dtypes import FLOATING
+from weft.core.dtypes import FLOATING, int32
 from weft.core.native_rules import Reduction
 from weft.core.tensor import Array, Tensor
 from weft.errors import DTypeError, ShapeError
 from weft.ops import rules
-from weft.ops.array import select, shape as shapes
+from weft.ops.array import fill, joining, select, shape as shapes
 from weft.ops.host import comparing
-from weft.ops.math import arithmetic, casting, guarded, unary
+from weft.ops.math import arithmetic, casting, comparison, guarded, unary
 from weft.ops.nn import activations
 from weft.ops.reduce import sums
 from weft.ops.registry import args, define_op
@@ -118,6 +118,17 @@ def log_poisson_loss(
 # --- averages over batches ---------------------------------------------------------------------
 
 
+def _with_axes_of(losses: Tensor, weights: Tensor) -> Tensor:
+    """Weights with one more axis at the end if they have one less than the losses."""
+    ranks = losses.spec.rank, weights.spec.rank
+    if ranks[0] is not None and ranks[1] is not None:
+        is_one_less = ranks[1] == ranks[0] - 1
+        return shapes.expand_dims_op(weights, axis=-1) if is_one_less else weights
+    missing = comparison.equal(shapes.rank(losses) - shapes.rank(weights), 1)
+    more = fill.fill(shapes.reshape(casting.cast(missing, int32), [1]), 1)
+    return shapes.reshape(weights, joining.concat([shapes.shape(weights), more], 0))
+
+
 def compute_average_loss(
     per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Tensor:
@@ -131,9 +142,7 @@ def compute_average_loss(
     rules.check_rank_at_least(op, losses.spec, 1, name="per_example_loss")
     if sample_weight is not None:
         weights = adopt(sample_weight, losses.dtype)
-        if losses.spec.rank is not None and weights.spec.rank == losses.spec.rank - 1:
-            weights = shapes.expand_dims_op(weights, axis=-1)
-        losses = losses * weights
+        losses = losses * _with_axes_of(losses, weights)
     if global_batch_size is None:
         size = shapes.shape(losses)[0]
     else:
