@@ -139,7 +139,7 @@ def _simpler(arrays: list[Any]) -> list[list[Any]]:
     for n in sorted({n for a in arrays for n in a.shape if n > 1}, reverse=True):
         for less in {n // 2, n - 1}:
             shapes = [tuple([less if m == n else m for m in a.shape]) for a in arrays]
-            out.append([np.resize(a, shape) for a, shape in zip(arrays, shapes, strict=True)])
+            out.append([variation.fitted(a, s) for a, s in zip(arrays, shapes, strict=True)])
     for i, a in enumerate(arrays):
         if a.dtype == object or not a.size:
             continue

@@ -104,4 +104,11 @@ def resized(arrays: list[Any], rng: np.random.Generator) -> list[Any]:
     change = {n: int(rng.choice(SIZES)) if rng.random() < 0.6 else n for n in sizes}
     change[1] = 1
     out = [tuple([change[n] for n in a.shape]) for a in arrays]
-    return [np.resize(a, shape) for a, shape in zip(arrays, out, strict=True)]
+    return [fitted(a, shape) for a, shape in zip(arrays, out, strict=True)]
+
+
+def fitted(array: Any, shape: tuple[int, ...]) -> Any:
+    """The numbers of an array, again and again, in another shape."""
+    if array.dtype == object and not array.size:
+        return np.full(shape, b"", object)
+    return np.resize(array, shape)

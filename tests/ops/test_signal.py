@@ -311,6 +311,8 @@ def test_more_digits() -> None:
 
 def test_no_signals_to_overlap() -> None:
     assert S.overlap_and_add(tf.ones([2, 0, 3, 4]), 2).shape == (2, 0, 8)
+    assert S.overlap_and_add(tf.ones([2, 0, 4]), 3).shape == (2, 1)  # as in TensorFlow
+    assert S.overlap_and_add(tf.ones([2, 0, 4]), 7).shape == (2, 0)
     assert S.overlap_and_add(tf.ones([0, 3, 2]), 6).shape == (0, 14)
 
 

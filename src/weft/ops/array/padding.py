@@ -158,14 +158,17 @@ mirror_pad_op: Op = define_op(
 def _mirror_pad_grad_infer(
     g: TensorSpec, paddings: TensorSpec, shape: TensorSpec, *, mode: str
 ) -> TensorSpec:
-    return g.with_dims(rules.dims_from_value("MirrorPadGrad", shape))
+    dims = rules.dims_from_value("MirrorPadGrad", shape)
+    if dims is not None and g.dims is not None and len(dims) != len(g.dims):
+        raise ShapeError(f"MirrorPadGrad: shape must have {len(g.dims)} sizes, got {len(dims)}.")
+    return g.with_dims(dims)
 
 
 def _mirror_pad_grad_kernel(
     xp: Any, g: Array, paddings: Array, shape: Array, *, mode: str
 ) -> Array:
     out = xp.array(g)
-    for axis, (before, after) in enumerate(paddings.tolist()):
+    for axis, (_, (before, after)) in enumerate(zip(shape, paddings.tolist(), strict=True)):
         if before or after:
             size = int(shape[axis])
             folded = xp.zeros((*out.shape[:axis], size, *out.shape[axis + 1 :]), g.dtype)

@@ -92,7 +92,7 @@ def _overlap_infer(x: TensorSpec, step: TensorSpec) -> TensorSpec:
     if isinstance(size, int) and size < 1:
         raise ShapeError(f"overlap_and_add: frame_step must be positive, got {size}.")
     if isinstance(frames, int) and isinstance(length, int) and isinstance(size, int):
-        total = (frames - 1) * size + length if frames else 0
+        total = max((frames - 1) * size + length, 0)
     return x.with_dims((*lead, total))
 
 
@@ -108,7 +108,7 @@ def _overlap_kernel(xp: Any, x: Array, step: Any) -> Array:
     out = xp.zeros((*lead, max(frames + pieces - 1, 0), hop), wide.dtype)
     for i in range(pieces if frames else 0):
         out[..., i : i + frames, :] += whole[..., i, :]
-    total = (frames - 1) * hop + length if frames else 0
+    total = max((frames - 1) * hop + length, 0)
     line = xp.reshape(out, (*lead, out.shape[-2] * hop))
     return line[..., :total].astype(x.dtype)
 
