@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 
 from fuzzing import campaign
@@ -41,6 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
             summary = (named(name).__doc__ or "").partition("\n")[0]
             print(f"{name:12} {summary}")
         return 0
+    os.environ["WEFT_CACHE_DIR"] = ""  # compiled code of random programs is of no use to anybody
     seed = campaign.seed_of_today() if options.seed is None else options.seed
     outcome = campaign.run(
         named(options.name), seed=seed, count=options.count, seconds=options.seconds
