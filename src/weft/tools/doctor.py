@@ -14,7 +14,7 @@ import numpy as np
 from weft import config
 from weft.core.specs import TensorSpec
 from weft.execution import reference
-from weft.execution.native import support
+from weft.execution.native import cache, support
 from weft.execution.numpy.plan import NumpyPlan
 from weft.function.polymorphic import function
 from weft.graph.ir import Graph
@@ -37,6 +37,7 @@ def report() -> tuple[str, bool]:
         ("memory", _memory()),
         ("execution", f"{config.execution} (WEFT_EXECUTION, or weft.config.execution)"),
         *tiers,
+        ("kept code", cache.account()),  # after the tiers, which use it
         *[(f"({name})", _version(name)) for name in _OPTIONAL],
     ]
     width = max([len(name) for name, _ in rows])
