@@ -80,6 +80,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     if not x.dtype.is_complex:
         x = _clipped(x, dtype.real_dtype)
     elif dtype.size < x.dtype.size:
-        parts = [_clipped(f(x), dtype.real_dtype) for f in (complex_parts.real, complex_parts.imag)]
-        x = complex_parts.complex(*parts)
+        real, imag = complex_parts.real(x), complex_parts.imag(x)
+        narrow = dtype.real_dtype
+        x = complex_parts.complex(_clipped(real, narrow), _clipped(imag, narrow))
     return casting.cast(x, dtype, name)
