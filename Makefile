@@ -7,7 +7,7 @@ BASE   := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test format bench reference clean
+.PHONY: demo test test-versions format bench reference clean
 
 demo: $(BASE)
 	$(BIN)/python examples/demo.py
@@ -17,6 +17,10 @@ test: $(DEV)
 	$(BIN)/ruff check
 	$(BIN)/mypy src/weft
 	$(BIN)/pytest -n 2
+
+# On every Python that is found, with the newest and the oldest libraries; half an hour and more.
+test-versions:
+	$(PYTHON) checks/versions.py $(VERSIONS)
 
 format: $(DEV)
 	$(BIN)/ruff format
@@ -29,8 +33,8 @@ reference: $(BASE)
 	$(BIN)/python docs/generate_reference.py
 
 clean:
-	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -rf $(VENV) .venv-versions build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests examples benchmarks checks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

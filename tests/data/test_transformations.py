@@ -294,3 +294,35 @@ def test_debug_mode_runs_the_python_functions(monkeypatch: pytest.MonkeyPatch) -
     assert seen[-1].numpy() == 0  # eager, not symbolic
     with pytest.raises(ValueError, match="structures differ"):
         next(elements)
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        D.range(5), D.range(5).map(lambda x: x * 2), D.range(10).batch(2), D.range(5).shuffle(3, 1),
+        D.zip((D.range(5), D.range(5))), D.range(5).cache(), D.range(5).prefetch(1),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("index", [5, 100, -1, -100])
+def test_an_element_out_of_range(dataset: Any, index: int) -> None:
+    at = tf.data.experimental.at
+    for run in (at, tf.function(lambda d, i: at(d, i))):
+        with pytest.raises(tf.errors.OutOfRangeError, match=f"the dataset has no element {index}."):
+            run(dataset, index)
+        with pytest.raises(tf.errors.OutOfRangeError, match=f"the dataset has no element {index}."):
+            run(dataset, tf.constant(index))
+
+
+def test_an_element_of_a_dataset() -> None:
+    at = tf.data.experimental.at
+    pairs = D.range(6).map(lambda x: {"a": x, "b": tf.fill([x], 1.5)})
+    for run in (at, tf.function(lambda d, i: at(d, i))):
+        element = run(pairs, tf.constant(3))
+        assert element["a"].numpy() == 3
+        assert element["b"].numpy().tolist() == [1.5] * 3
+    assert at(D.range(2).repeat(), 7).numpy() == 1
+    with pytest.raises(tf.errors.OutOfRangeError):
+        at(D.range(2).repeat(), -1)  # and ends
+    failing = D.range(5).map(lambda x: tf.debugging.assert_less(x, 0 * x + 2) or x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="assert_less"):
+        at(failing, 3)

@@ -203,6 +203,11 @@ def test_parse_tensor_refuses() -> None:
         IO.parse_tensor(IO.serialize_tensor([1, 2]), tf.float32)
     with pytest.raises(tf.errors.InvalidArgumentError, match="no serialized tensor"):
         IO.parse_tensor(b"abc", tf.float32)
+    huge = b"\x08\x01\x12\x10\x12\x02\x08\x00\x12\x0a\x08" + b"\x80" * 8 + b"\x40"
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=rf"its shape \[0, {2**62}\] is empty, but its other"
+    ):
+        IO.parse_tensor(huge, tf.float32)
 
 
 def test_decode_raw() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,14 @@ def test_checksums_without_the_instruction(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(checksums.platform, "machine", lambda: "another")
     compiled = checksums._compiled()
     assert compiled(0, b"123456789") == 0xE3069283
+
+
+def test_checksums_without_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    chooser = checksums._Chooser()
+    chooser.extend = chooser._count
+    data = bytes(range(256)) * 300
+    assert chooser.extend(0, data) == checksums._extend_slowly(0, data)
 
 
 def test_bytes_are_those_of_tensorflow(tmp_path: Path) -> None:

@@ -206,3 +206,16 @@ def test_errors() -> None:
 
 def test_the_average_of_no_losses_is_0() -> None:
     assert N.compute_average_loss(tf.zeros([0, 3])).numpy() == 0
+
+
+def test_the_blank_is_no_label() -> None:
+    logits = np.zeros((4, 1, 4), np.float32)
+    refused = "labels must not be the blank, 0, within label_length; give the real number"
+    for run in (N.ctc_loss, tf.function(N.ctc_loss)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=refused):
+            run(tf.constant([[1, 0, 2]]), logits, [3], [4], blank_index=0)
+        padded = run(tf.constant([[1, 0, 0]]), logits, [1], [4], blank_index=0)
+        np.testing.assert_allclose(padded, run(tf.constant([[1]]), logits, [1], [4], blank_index=0))
+    sparse = tf.sparse.SparseTensor([[0, 0], [0, 1]], np.array([3, 1], np.int32), [1, 2])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="the blank, 3, within"):
+        N.ctc_loss(sparse, logits, None, [4], blank_index=-1)

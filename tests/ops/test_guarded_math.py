@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from scipy import special
 
 import weft as tf
 from support.op_cases import Case, boolean, c64, check_case, f32, f64, i32, i64
+from weft.core import truncating
 
 INF, NAN = np.inf, np.nan
 
@@ -197,15 +200,91 @@ def test_small_functions() -> None:
         tf.math.polyval((1.0,), 1.0)
 
 
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+
+
+def _whole(x: Any) -> int:
+    return int(x) if isinstance(x, int | np.integer) else int(float(x))
+
+
+def _extremes(dtype: tf.DType) -> list[int]:
+    """The limits of all dtypes and their neighbours, as far as this dtype has them exactly."""
+    others = [tf.as_dtype(name) for name in (*INTEGERS, *FLOATS)]
+    some = [_whole(limit) + k for t in others for limit in (t.min, t.max) for k in (-1, 0, 1)]
+    low, high = _whole(dtype.min), _whole(dtype.max)
+    inside = {n for n in (0, 1, 2049, *some) if low <= n <= high}
+    return sorted([n for n in inside if _nearest(n, dtype) == n])
+
+
+def _nearest(n: int, dtype: tf.DType) -> int:
+    return _whole(dtype.as_numpy_dtype(float(n))) if dtype.is_floating else n
+
+
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("source", ["float16", "bfloat16", "float32", "float64"])
-def test_saturate_cast_of_every_float_to_every_integer(source: str) -> None:
-    x = tf.constant([-2.0, 3.0, np.inf, -np.inf], source)
-    for name in ("uint8", "int16", "int32", "uint32", "int64", "uint64"):
-        wanted = tf.as_dtype(name)
-        low, high = int(wanted.min), int(wanted.max)
-        got = [int(n) for n in tf.saturate_cast(x, wanted).numpy()]
-        assert got[:2] == [max(-2, low), 3]
-        if source in ("float32", "float64"):  # whose range is wider
-            assert low <= got[3] <= low * 0.99
-            assert high * 0.99 <= got[2] <= high
+@pytest.mark.parametrize("source", [*INTEGERS, *FLOATS])
+def test_saturate_cast_to_every_dtype(source: str) -> None:
+    """Whole numbers that fit stay, others become the nearest number that both dtypes have."""
+    dtype = tf.as_dtype(source)
+    numbers = _extremes(dtype)
+    exact = np.array(numbers, float if dtype.is_floating else dtype.as_numpy_dtype)
+    x = tf.constant(exact.astype(dtype.as_numpy_dtype))
+    for name in (*INTEGERS, *FLOATS):
+        target = tf.as_dtype(name)
+        got = [_whole(n) for n in tf.saturate_cast(x, target).numpy()]
+        low = max(_whole(target.min), _whole(dtype.min))
+        high = min(_whole(target.max), _whole(dtype.max))
+        for before, after in zip(numbers, got, strict=True):
+            inside = min(max(before, low), high)
+            near = _nearest(inside, target)
+            # A limit that the source cannot hold is rounded towards zero, by one part in 128.
+            is_limit = before != inside and dtype.is_floating
+            assert after == near or (is_limit and abs(near) * 0.99 <= abs(after) < abs(near))
+
+
+@pytest.mark.filterwarnings("error")
+def test_saturate_cast_of_what_is_not_finite() -> None:
+    """As TensorFlow 2.21 does it: infinities become finite, also if the dtype stays."""
+    both = [np.inf, -np.inf]
+    for source, target, largest in [
+        ("bfloat16", "float16", 65280.0),
+        ("float32", "float32", np.finfo(np.float32).max),
+        ("float16", "float64", 65504.0),
+        ("float16", "bfloat16", 65536.0),
+        ("bfloat16", "int8", 127),
+        ("bfloat16", "int16", 32640),
+        ("float64", "complex64", np.finfo(np.float32).max),
+    ]:
+        got = tf.saturate_cast(tf.constant(both, source), target).numpy().tolist()
+        low = -128 if target == "int8" else -32768 if target == "int16" else -largest
+        assert got == [largest, low], (source, target)
+    for source in FLOATS:
+        for target in FLOATS:
+            assert np.isnan(float(tf.saturate_cast(tf.constant(np.nan, source), target)))
+    got = tf.saturate_cast(tf.constant([complex(1e300, -np.inf)]), tf.complex64).numpy()
+    largest = np.finfo(np.float32).max
+    assert got.tolist() == [complex(largest, -largest)]
+    wide = tf.saturate_cast(tf.constant([complex(np.inf, 1)], tf.complex64), tf.complex128)
+    assert wide.numpy().tolist() == [complex(np.inf, 1)]
+
+
+def test_casts_of_floats_that_do_not_fit_are_defined() -> None:
+    """Cut to 32 or 64 bits, then to the dtype; on processors that do something else, too."""
+    x = [np.nan, np.inf, -np.inf, 1e30, 300.0, -300.0, -1.0, 5e9, 1e19]
+    low32, low64 = -(2**31), -(2**63)
+    wanted = {
+        "int8": [0, 0, 0, 0, 44, -44, -1, 0, 0],
+        "uint16": [0, 0, 0, 0, 300, 65236, 65535, 0, 0],
+        "int32": [low32] * 4 + [300, -300, -1, low32, low32],
+        "uint32": [0, 0, 0, 0, 300, 2**32 - 300, 2**32 - 1, 5 * 10**9 - 2**32, 0],
+        "int64": [low64] * 4 + [300, -300, -1, 5 * 10**9, low64],
+        "uint64": [2**63] * 4 + [300, 2**64 - 300, 2**64 - 1, 5 * 10**9, 10**19],
+    }
+    for name, numbers in wanted.items():
+        assert tf.cast(tf.constant(x, tf.float64), name).numpy().tolist() == numbers
+        for source in (np.float32, np.float64, np.float16, ml_dtypes.bfloat16):
+            with np.errstate(all="ignore"):
+                floats = np.array(x).astype(source)
+                slow = truncating._by_definition(floats, np.dtype(name))
+            direct = tf.cast(floats, name).numpy()
+            np.testing.assert_array_equal(direct, slow)

@@ -74,6 +74,44 @@ def test_strings_are_quoted_among_other_things(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == 'a\n"a" b ["c"]\n'
 
 
+# Strings, and how TensorFlow 2.21 shows them between quotes.
+ESCAPED = {
+    b"\xff": b"\xff",
+    b"a\x00b": rb"a\000b",
+    b'q"q\\': rb"q\"q\\",
+    b"\n\r\t": rb"\n\r\t",
+    b"\x01\x7f\x1b": rb"\001\177\033",
+    b"it's": rb"it\'s",
+    "caf\u00e9".encode(): "caf\u00e9".encode(),
+}
+
+
+@pytest.mark.parametrize("text", ESCAPED)
+def test_strings_in_quotes(text: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = b'"' + ESCAPED[text] + b'"'
+    for run in (tf.strings.format, tf.function(tf.strings.format)):
+        assert run("<{}>", tf.constant(text)).numpy() == b"<" + shown + b">"
+        assert run("<{}>", tf.constant([text, b"x"])).numpy() == b"<[" + shown + b' "x"]>'
+    file = tmp_path / "out.txt"
+    tf.print(tf.constant(text), 1, output_stream=f"file://{file}")
+    tf.print(tf.constant(text), output_stream=f"file://{file}")  # alone it is no part of a text
+    assert file.read_bytes() == shown + b" 1\n" + text + b"\n"
+    tf.print([tf.constant(text)], output_stream=sys.stdout)  # a stream of text
+    assert capsys.readouterr().out == f"[{shown.decode(errors='backslashreplace')}]\n"
+    with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+        tf.debugging.assert_equal(tf.constant([text]), tf.constant([b"x"]))
+    assert shown.decode(errors="backslashreplace") in str(raised.value)
+
+
+def test_texts_with_nul(capsys: pytest.CaptureFixture[str]) -> None:
+    class Named:
+        def __repr__(self) -> str:
+            return "\x000\0"
+
+    tf.print("a\0b", tf.constant(3), "\0", Named(), [Named()], sep="\0", output_stream=sys.stdout)
+    assert capsys.readouterr().out == "a\0b\x003\0\0\0\x000\0\0[\x000\0]\n"
+
+
 def test_print_to_files_and_logs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "out.txt"
     tf.print("one", output_stream=f"file://{file}")

@@ -112,3 +112,12 @@ def test_errors(attrs: dict, text: str) -> None:
         tf.nn.max_pool2d(**good | attrs)
     with pytest.raises(ValueError, match=r"max_pool: input must have rank 3, 4 or 5, got shape"):
         tf.nn.max_pool(tf.ones([2, 2]), 2, 1, "VALID")
+
+
+def test_nan_is_the_largest_number_of_a_window() -> None:
+    """As in reduce_max, on every tier; TensorFlow's pooling passes over it."""
+    x = np.array([1, np.nan, 3, 2, np.nan, np.nan, 0, 5], np.float32).reshape(1, 8, 1)
+    wanted = [np.nan, 3, np.nan, 5]
+    pool = lambda x: tf.nn.max_pool1d(x, 2, 2, "VALID")  # noqa: E731
+    for run in (pool, tf.function(pool, jit_compile=False), tf.function(pool, jit_compile=True)):
+        np.testing.assert_array_equal(run(tf.constant(x)).numpy().ravel(), wanted)

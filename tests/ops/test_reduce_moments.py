@@ -110,3 +110,12 @@ def test_errors() -> None:
         tf.reduce_logsumexp([1, 2])
     with pytest.raises(tf.errors.ShapeError, match="reduce_logsumexp: axis 1"):
         tf.reduce_logsumexp([1.0], 1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_the_mean_of_nothing_is_nan(dtype: str) -> None:
+    """Of complex numbers, too, where TensorFlow says 0."""
+    mean = tf.reduce_mean
+    for run in (mean, tf.function(mean)):
+        assert np.isnan(run(tf.zeros([0], dtype)).numpy())
+        assert np.isnan(run(tf.zeros([0, 2], dtype), 0).numpy()).tolist() == [True, True]

@@ -152,6 +152,13 @@ ROWS = [
     (lambda: S.unicode_transcode([b"\xe9"], "ISO-8859-1", "UTF-8"), [b"\xc3\xa9"]),
     (lambda: S.unicode_transcode([b"\x82\xa0"], "SHIFT-JIS", "UTF-8"), [b"\xe3\x81\x82"]),
     (lambda: S.unsorted_segment_join(["a", "b", "c"], [0, 1, 0], 3, ":"), [b"a:c", b"b", b""]),
+    # Empty strings count only behind another one, as in TensorFlow.
+    (lambda: S.unsorted_segment_join(["", "a", "", "b"], [0, 0, 0, 1], 2, ":"), [b"a:", b"b"]),
+    (lambda: S.unsorted_segment_join(["", ""], [0, 0], 1, ":"), [b""]),
+    (
+        lambda: S.unsorted_segment_join([["", "q"], ["a", ""], ["", ""]], [0, 0, 0], 1, ":"),
+        [[b"a:", b"q::"]],
+    ),
     (
         lambda: S.unsorted_segment_join([["a", "x"], ["b", "y"], ["c", "z"]], [0, 1, 0], 2),
         [[b"ac", b"xz"], [b"b", b"y"]],

@@ -14,6 +14,7 @@ import numpy as np
 
 from weft.core import dtypes, specs
 from weft.core.context import GraphBuilder, state
+from weft.core.dlpack import DEVICE, exported
 from weft.core.dtypes import DType
 from weft.core.reference import Reference
 from weft.core.shapes import Dim, TensorShape, format_dims
@@ -238,13 +239,13 @@ class EagerTensor(Tensor):
         return view
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        if kwargs.get("max_version") is None and not kwargs.get("copy"):
-            # Consumers of the old protocol cannot be told that a buffer is read-only.
-            return self._value.copy().__dlpack__(**kwargs)
-        return np.asarray(self).__dlpack__(**kwargs)
+        """A capsule with a copy of the value; with `copy=False` the value itself, read-only."""
+        if state.mode:
+            self._tell_tapes()
+        return exported(self._value, **kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._value.__dlpack_device__()
+        return DEVICE
 
     def __len__(self) -> int:
         if not self._value.shape:
@@ -404,6 +405,12 @@ class SymbolicTensor(Tensor):
         raise NotImplementedError(
             f"NumPy cannot compute on {self.name!r}, a tensor of a graph that is being traced: it "
             "has no value yet. Use the tf function instead of the NumPy one, or tf.numpy_function."
+        )
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"{self.name!r} cannot be exported (DLPack): it is a tensor of a graph that is being "
+            "traced, and has no value yet. Use tf.py_function."
         )
 
     def __bool__(self) -> bool:

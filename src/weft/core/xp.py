@@ -13,6 +13,8 @@ import ml_dtypes
 import numpy as np
 from scipy import special as special
 
+from weft.core.truncating import truncated as truncated
+
 Array = np.ndarray[Any, Any]
 
 _NARROW = {np.dtype(np.float16): np.float32, np.dtype(ml_dtypes.bfloat16): np.float32}

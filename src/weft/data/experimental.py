@@ -27,9 +27,9 @@ from weft.data.options import (
     ServiceOptions as ServiceOptions,
     ThreadingOptions as ThreadingOptions,
 )
+from weft.data.random_access import at as at
 from weft.data.sources import from_list as from_list
 from weft.data.transformations import (
-    at as at,
     bucket_by_sequence_length as bucket_by_sequence_length,
     cardinality as cardinality,
     copy_to_device as copy_to_device,

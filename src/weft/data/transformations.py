@@ -9,14 +9,13 @@ from weft.core.dtypes import int64
 from weft.core.tensor import Tensor
 from weft.data.base import (
     check_dataset,
-    int64_scalar,
     make_dataset,
 )
 from weft.data.grouping import Transformation
 from weft.data.iterators import Iterator
 from weft.data.optional import Optional
 from weft.data.traced import Debug
-from weft.errors import InvalidArgumentError, UnsupportedError
+from weft.errors import UnsupportedError
 from weft.io.examples import parse_example
 
 # --- older forms ---------------------------------------------------------------------------------
@@ -312,22 +311,6 @@ def save(
     2
     """
     check_dataset("save", "dataset", dataset).save(path, compression, shard_func, checkpoint_args)
-
-
-def at(dataset: Any, index: Any) -> Any:
-    """The element of a number.
-
-    >>> tf.data.experimental.at(tf.data.Dataset.range(5), 3).numpy()
-    np.int64(3)
-    """
-    place = int64_scalar("at", "index", index)
-    one = check_dataset("at", "dataset", dataset).skip(place).take(1)
-    try:
-        return one.get_single_element()
-    except InvalidArgumentError:
-        raise InvalidArgumentError(
-            None, None, f"experimental.at: the dataset has no element {index!r}."
-        ) from None
 
 
 def to_variant(dataset: Any) -> Tensor:

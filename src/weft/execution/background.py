@@ -74,4 +74,5 @@ class Worker:
 worker = Worker()
 atexit.register(worker.stop)
 # A forked process has no thread yet, and no jobs.
-os.register_at_fork(after_in_child=worker.__init__)  # type: ignore[misc]
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=worker.__init__)  # type: ignore[misc]

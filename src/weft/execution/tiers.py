@@ -105,7 +105,8 @@ class TieredPlan:
 
     def _verified(self, *values: Any) -> Any:
         """Native code is held against the reference; what the user gets is NumPy's."""
-        importlib.import_module("weft.execution.native.verify").check(self.graph, values)
+        if _reason_off() is None:
+            importlib.import_module("weft.execution.native.verify").check(self.graph, values)
         return self.numpy(*values)
 
     def _compile_in_background(self, values: Sequence[Any]) -> None:
@@ -119,6 +120,9 @@ class TieredPlan:
     def _compile(self, values: Sequence[Any]) -> bool:
         if any(isinstance(v, VariableCell) and v.data is None for v in values):
             return False  # a variable without a value: NumPy tells the user
+        off = _reason_off()
+        if off is not None:
+            return self._failed(f"the native tier is off: {off}")
         refusal = importlib.import_module("weft.execution.native.values").NotCompilableError
         try:
             # Only when it is needed: LLVM takes a tenth of a second to load.
@@ -258,6 +262,12 @@ class TieredPlan:
     def wait(self) -> None:
         """Until what was begun in the background is finished."""
         worker.wait()
+
+
+def _reason_off() -> str | None:
+    """Why there is no machine code in this process; asked when it is first needed."""
+    reason: str | None = importlib.import_module("weft.execution.native.support").reason_off()
+    return reason
 
 
 def _is_decided(trials: list[float]) -> bool:

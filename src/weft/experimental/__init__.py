@@ -4,6 +4,7 @@ from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from weft.core.missing import missing_name as _missing_name
+from weft.experimental import dlpack as dlpack
 from weft.ops.ragged.shape import (
     DynamicRaggedShape as DynamicRaggedShape,
 )

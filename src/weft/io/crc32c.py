@@ -160,7 +160,10 @@ class _Chooser:
         self._seen += len(data)
         if self._seen < _WORTH_COMPILING:
             return _extend_slowly(crc, data)
-        self.extend = _compiled()
+        try:
+            self.extend = _compiled()
+        except (ImportError, OSError):  # no LLVM here: the table is slow, and right
+            self.extend = _extend_slowly
         return self.extend(crc, data)
 
 

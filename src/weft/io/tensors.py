@@ -42,7 +42,13 @@ def from_bytes(data: bytes) -> Array:
     proto = TensorProto.FromString(data)
     sizes = [dim.size for dim in proto.tensor_shape.dim]
     if 0 in sizes:
-        return np.empty(sizes, dtypes.as_dtype(proto.dtype).numpy_dtype)
+        try:
+            return np.empty(sizes, dtypes.as_dtype(proto.dtype).numpy_dtype)
+        except ValueError:
+            raise ValueError(
+                f"its shape {sizes} is empty, but its other sizes are more than an array of NumPy "
+                "can have."
+            ) from None
     return make_ndarray(proto)
 
 

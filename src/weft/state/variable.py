@@ -16,6 +16,7 @@ from weft.core.cells import VariableCell
 from weft.core.composite import CompositeTensor
 from weft.core.context import init_scope, state
 from weft.core.convert import adopt, convert_to_tensor
+from weft.core.dlpack import DEVICE
 from weft.core.dtypes import DType
 from weft.core.reference import Reference
 from weft.core.shapes import TensorShape
@@ -239,6 +240,15 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return self._read_now().__array__(dtype, copy)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        """A capsule with a copy of the value now; with `copy=False` that value, read-only."""
+        if state.graph is not None:
+            raise NotImplementedError("A variable cannot be exported (DLPack) while tracing.")
+        return self._read_now().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return DEVICE
 
     def __len__(self) -> int:
         return len(self.value())  # type: ignore[arg-type]

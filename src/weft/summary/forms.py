@@ -22,7 +22,7 @@ def scalar_form(data: Array) -> Array:
 
 def histogram_form(data: Array, buckets: int) -> Array:
     """Rows of (left edge, right edge, count); what is not finite is left out."""
-    values = np.asarray(data, np.float64).reshape(-1)
+    values: Array = np.asarray(data, np.float64).reshape(-1)
     values = values[np.isfinite(values)]
     out = np.zeros((buckets, 3))
     if not values.size or not buckets:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from weft.autograph.api import to_code
 from weft.core.tensor import EagerTensor, SymbolicTensor
-from weft.execution.native.compile import NotCompilableError, compile_graph
+from weft.execution.native import support
+from weft.execution.native.values import NotCompilableError
 from weft.execution.runner import plan_of
 from weft.function.concrete import ConcreteFunction
 from weft.function.polymorphic import Function
@@ -32,10 +34,14 @@ def native_code(concrete: ConcreteFunction, inputs: list[Any] | None = None) -> 
     try:
         given = [_Kind.of(x) for x in concrete.graph.inputs] if inputs is None else inputs
         captured = [t._value for t in concrete.captured_inputs if isinstance(t, EagerTensor)]
-        made = compile_graph(plan.graph, [*given, *captured], whole=False)
+        off = support.reason_off()
+        if off is not None:
+            raise NotCompilableError(f"the native tier is off: {off}")
+        native = import_module("weft.execution.native.compile")
+        made = native.compile_graph(plan.graph, [*given, *captured], whole=False)
     except NotCompilableError as error:
         return f"; There is no native code: {error}."
-    return made.text
+    return str(made.text)
 
 
 class _Kind:

@@ -6,16 +6,15 @@ import os
 import platform
 import sys
 from collections.abc import Callable
-from importlib import metadata
+from importlib import import_module, metadata
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from weft import config
 from weft.core.specs import TensorSpec
 from weft.execution import reference
-from weft.execution.native.compile import compile_graph
+from weft.execution.native import cache, support
 from weft.execution.numpy.plan import NumpyPlan
 from weft.function.polymorphic import function
 from weft.graph.ir import Graph
@@ -23,6 +22,7 @@ from weft.ops.math import unary
 from weft.ops.reduce import sums
 
 _NEEDED = ("numpy", "scipy", "ml_dtypes", "llvmlite")
+_WORKS = "works"
 _OPTIONAL = ("tensorboard", "tqdm", "keras", "jax")
 
 
@@ -33,10 +33,11 @@ def report() -> tuple[str, bool]:
         ("weft", sys.modules["weft"].__version__),  # above this layer, so not imported
         ("python", f"{platform.python_version()} ({sys.platform}, {platform.machine()})"),
         *[(name, _version(name)) for name in _NEEDED],
-        ("cpu", f"{llvm.get_host_cpu_name()}, {os.cpu_count()} cores, {_vectors()}"),
+        ("cpu", f"{_processor()}, {os.cpu_count()} cores"),
         ("memory", _memory()),
         ("execution", f"{config.execution} (WEFT_EXECUTION, or weft.config.execution)"),
         *tiers,
+        ("kept code", cache.account()),  # after the tiers, which use it
         *[(f"({name})", _version(name)) for name in _OPTIONAL],
     ]
     width = max([len(name) for name, _ in rows])
@@ -50,10 +51,15 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _vectors() -> str:
+def _processor() -> str:
+    try:
+        llvm = import_module("llvmlite.binding")
+    except (ImportError, OSError):  # the row of the native tier says what is wrong
+        return "unknown"
     features = llvm.get_host_cpu_features()
     found = [name for name in ("avx512f", "avx2", "neon", "sse4.2") if features.get(name)]
-    return found[0] if found else "no vector instructions known"
+    vectors = found[0] if found else "no vector instructions known"
+    return f"{llvm.get_host_cpu_name()}, {vectors}"
 
 
 def _memory() -> str:
@@ -72,15 +78,23 @@ def _tiers() -> tuple[list[tuple[str, str]], bool]:
     runners: dict[str, Callable[[], Any]] = {
         "reference": lambda: reference.run(graph, [x]),
         "numpy": lambda: NumpyPlan(graph)(x),
-        "native": lambda: compile_graph(graph, [x], whole=True)(x),
+        "native": lambda: _compile(graph, [x])(x),
     }
-    rows, well = [], True
+    off = {"native": support.reason_off()}
+    rows = []
     for name, run in runners.items():
-        try:
-            right = np.allclose(run()[0], np.exp(x).sum())
-            text = "works" if right else "gives WRONG results"
-        except Exception as error:  # noqa: BLE001 - whatever it is, the user wants to see it
-            right, text = False, f"FAILS: {type(error).__name__}: {error}"
+        reason = off.get(name)
+        text = f"off: {reason}" if reason else _outcome(run, np.exp(x).sum())
         rows.append((f"tier {name}", text))
-        well = well and right
-    return rows, well
+    return rows, all(text == _WORKS for _, text in rows)
+
+
+def _compile(graph: Graph, values: list[Any]) -> Any:
+    return import_module("weft.execution.native.compile").compile_graph(graph, values, whole=True)
+
+
+def _outcome(run: Callable[[], Any], wanted: Any) -> str:
+    try:
+        return _WORKS if np.allclose(run()[0], wanted) else "gives WRONG results"
+    except Exception as error:  # noqa: BLE001 - whatever it is, the user wants to see it
+        return f"FAILS: {type(error).__name__}: {error}"

@@ -25,6 +25,7 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return real(text)
 
     monkeypatch.setattr(compiler, "object_code", counted)
+    monkeypatch.setattr(cache, "_refusals", {})
     cache.folder.cache_clear()
     yield texts
     cache.folder.cache_clear()
@@ -143,14 +144,170 @@ def test_the_oldest_files_go_first(
     assert len(left) == 2
 
 
-def test_unfinished_files_are_not_used(
+def test_unfinished_files_are_not_used_and_go_when_their_writer_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[str]
 ) -> None:
     use(monkeypatch, tmp_path)
-    (tmp_path / "tmpabcdef").write_bytes(b"half of a file of another process")
+    being_written, abandoned, other = [tmp_path / name for name in ("a.part", "b.part", "notes")]
+    for file in (being_written, abandoned, other):
+        file.write_bytes(b"half of a file of another process")
+    os.utime(abandoned, (1, 1))
+    os.utime(other, (1, 1))
     call()
     call()
     assert len(compilations) == 1
+    assert being_written.exists()
+    assert other.exists()
+    assert not abandoned.exists()
+
+
+def test_the_code_of_another_function_does_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[str]
+) -> None:
+    use(monkeypatch, tmp_path)
+    call(2.0)
+    (first,) = tmp_path.glob("*.o")
+    call(3.0)
+    (second,) = set(tmp_path.glob("*.o")) - {first}
+    second.write_bytes(first.read_bytes())
+    call(3.0)  # and gives its own result
+    assert len(compilations) == 3
+    assert second.read_bytes() != first.read_bytes()
+
+
+def test_folders_are_made_for_the_user_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[str]
+) -> None:
+    use(monkeypatch, tmp_path / "new" / "folder")
+    call()
+    (file,) = (tmp_path / "new" / "folder").glob("*.o")
+    modes = [path.stat().st_mode & 0o777 for path in (file.parents[1], file.parent, file)]
+    assert modes == [0o700, 0o700, 0o600]
+
+
+def said(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records]
+
+
+@pytest.mark.parametrize(
+    ("what", "problem"),
+    [("folder", "can be written by others (mode 777)"), ("file", "(mode 620)"), ("owner", "")],
+)
+def test_what_others_can_write_does_not_run(
+    what: str,
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    compilations: list[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    use(monkeypatch, tmp_path)
+    call(2.0)
+    call(3.0)
+    first, second = tmp_path.glob("*.o")
+    if what == "folder":
+        tmp_path.chmod(0o777)
+    elif what == "file":
+        first.chmod(0o620)
+        second.chmod(0o620)
+    else:  # nobody else is there to own it, so the user becomes somebody else
+        owner = os.geteuid() or 1234
+        monkeypatch.setattr(cache.os, "geteuid", lambda: owner + 1)
+        monkeypatch.setattr(cache.os, "fstat", lambda fd, real=os.fstat: _owned(real(fd), owner))
+        problem = f"belongs to the user with the number {owner}"
+    cache.folder.cache_clear()
+    call(2.0)
+    call(3.0)
+    assert len(compilations) == 4
+    (message,) = said(caplog)
+    assert str(tmp_path) in message
+    assert problem in message
+    assert "is not used" in message
+    assert problem in cache.account()
+
+
+def _owned(found: os.stat_result, owner: int) -> os.stat_result:
+    values = list(found)
+    values[4] = owner
+    return os.stat_result(values)
+
+
+def test_a_cache_that_cannot_be_written_is_read(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    compilations: list[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """As in an image of a container, whose files belong to root."""
+    use(monkeypatch, tmp_path)
+    call(2.0)
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(cache.os, "utime", refuse)
+    monkeypatch.setattr(cache.tempfile, "mkstemp", refuse)
+    call(2.0)
+    assert len(compilations) == 1
+    assert not caplog.records
+    for factor in (3.0, 4.0):
+        call(factor)
+    (message,) = said(caplog)
+    assert "nothing can be kept in" in message
+    assert "Read-only file system" in message
+
+
+def test_a_full_disk_leaves_nothing(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    compilations: list[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def full(*args: Any) -> Any:
+        raise OSError(28, "No space left on device")
+
+    use(monkeypatch, tmp_path)
+    monkeypatch.setattr(cache.os, "replace", full)
+    call()
+    call()
+    assert not list(tmp_path.iterdir())
+    (message,) = said(caplog)
+    assert "No space left on device" in message
+
+
+def test_a_user_without_a_home(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    compilations: list[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(cache.Path, "home", unknown)
+    use(monkeypatch, tmp_path)
+    call()
+    assert len(list(tmp_path.glob("*.o"))) == 1
+    monkeypatch.delenv("WEFT_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    cache.folder.cache_clear()
+    call()
+    call()
+    assert len(compilations) == 3
+    assert said(caplog) == [
+        "Compiled code on disk: this user has no home, so nothing is kept; set WEFT_CACHE_DIR"
+    ]
+    assert cache.account() == "off; this user has no home, so nothing is kept; set WEFT_CACHE_DIR"
+
+
+def test_the_account(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[str]
+) -> None:
+    use(monkeypatch, tmp_path)
+    call()
+    assert cache.account().startswith(f"{tmp_path}, 1 files, 0.")
+    use(monkeypatch, "")
+    assert cache.account() == "off: WEFT_CACHE_DIR is set to nothing"
 
 
 def test_other_processors_have_other_files(

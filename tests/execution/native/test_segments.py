@@ -113,14 +113,14 @@ def test_a_failed_assertion_comes_before_assignments_that_follow_it() -> None:
         v.assign_add([1.0, 1.0])
         tf.debugging.assert_positive(tf.reduce_sum(x) * 2.0, message="too small")
         v.assign_add(x[:2] * 10.0)
-        matrix = tf.linalg.cholesky(tf.linalg.diag(x))
+        matrix = tf.linalg.inv(tf.linalg.diag(x))
         v.assign(v * 2.0 + matrix[0, 0])
         return tf.reduce_sum(x) * 3.0
 
     for x, wanted in (
         ([1.0, 2.0, 3.0], None),
         ([-1.0, -2.0, -3.0], "small"),
-        ([9.0, -1.0, 1.0], "(?i)cholesky"),
+        ([9.0, 0.0, 1.0], "inv: a matrix"),
     ):
         agree(function, tf.constant(x), variables=[v], calls=1)
         if wanted is not None:

@@ -9,7 +9,7 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.cells import VariableCell
 from weft.core.specs import TensorSpec
-from weft.execution.native import compiler, outside, pool
+from weft.execution.native import compiler, outside, pool, support
 from weft.execution.native.executable import Executable
 from weft.execution.native.segments import LEAST_NODES, STREAM_OPS, Splitter
 from weft.execution.native.specialize import specialize
@@ -164,6 +164,9 @@ def translate_for(graph: Graph, values: Sequence[Any]) -> Translation:
 
 def compile_graph(graph: Graph, values: Sequence[Any], *, whole: bool) -> Compiled | Segmented:
     """Machine code for a graph; `whole` means that NumPy may only look after random streams."""
+    off = support.reason_off()
+    if off is not None:
+        raise NotCompilableError(f"the native tier is off: {off}")
     specs, variables = types_of(graph, values)
     special = specialize(graph, specs, variables)
     try:

@@ -17,7 +17,10 @@ _GENERATION = 2  # changes when the same text has to be compiled in another way
 # LLVM is used by one thread at a time; objects of llvmlite must not die while another uses it.
 lock = threading.RLock()
 # A process is not forked while LLVM is at work: the child could never use it again.
-os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+    )
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from weft import config
 from weft.core.cells import VariableCell
 from weft.execution.native import guarded
 from weft.execution.native.compiler import MachineCode
+from weft.execution.native.support import array_functions
 from weft.execution.native.trampoline import CELL, CONTEXT, PLAIN, WRITTEN_CELL, context_entries
 from weft.execution.native.translate import Translation
 
@@ -55,17 +56,13 @@ def _slot_offset(name: str) -> int:
 
 @functools.cache
 def _fixed_context() -> dict[str, int]:
-    array_api = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
-    _api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-    _api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    table = (ctypes.c_void_p * 100).from_address(_api.PyCapsule_GetPointer(array_api, None))
     libc = ctypes.CDLL(None)
     values = {
         "ndarray": id(np.ndarray),
         "true": id(True),
         "not_implemented": id(NotImplemented),
         "tuple_new": _address(_api.PyTuple_New),
-        "array_new": table[94],  # PyArray_NewFromDescr
+        "array_new": array_functions()[94],  # PyArray_NewFromDescr
         "save_thread": _address(_api.PyEval_SaveThread),
         "restore_thread": _address(_api.PyEval_RestoreThread),
         "check_signals": _address(_api.PyErr_CheckSignals),

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.execution.native.builder import filled
+from weft.execution.native.support import LAYOUT
 from weft.execution.native.translate import Translation
 
 # The first entries of the context; each is eight bytes.
@@ -62,16 +63,16 @@ def full_text(translation: Translation) -> str:
     there = {name: values[name] for name in ("inputs", "constants", "outputs", "scratch")}
     there |= {"stacks": program.uses_stacks, "gil": program.releases_gil}
     words: dict[str, Any] = {f"at {name}": i for i, name in enumerate(CONTEXT)}
+    words |= {f"offset {field}": offset for field, offset in LAYOUT.items()}
     words |= {f"has {name}": "true" if is_there else "false" for name, is_there in there.items()}
     return filled(text, {**values, **words})
 
 
-# PyArrayObject: type at 8, data at 16, rank at 24, sizes at 32, descr at 56, flags at 64.
-# A tuple's items begin at 24, the data of bytes at 32. Both are parts of stable interfaces.
+# Where the fields of objects lie is written down, and checked, in `support`.
 _CALL = """
 define ptr @weft_call(ptr %self, ptr %args, i64 %n) {
 entry:
-%context = getelementptr i8, ptr %self, i64 32
+%context = getelementptr i8, ptr %self, i64 <offset bytes data>
 %t = alloca [<table> x ptr], align 16
 %tp = getelementptr ptr, ptr %t, i64 <slots>
 store ptr %context, ptr %tp
@@ -123,16 +124,16 @@ cell:
 br i1 %is.bad, label %unusual, label %array
 array:
 %a = phi ptr [%arg, %input], [%cell.array, %cell]
-%a.type.p = getelementptr i8, ptr %a, i64 8
+%a.type.p = getelementptr i8, ptr %a, i64 <offset type>
 %a.type = load ptr, ptr %a.type.p
 %is.array = icmp eq ptr %a.type, %ndarray
 br i1 %is.array, label %look, label %unusual
 look:
-%a.data.p = getelementptr i8, ptr %a, i64 16
-%a.rank.p = getelementptr i8, ptr %a, i64 24
-%a.dims.p = getelementptr i8, ptr %a, i64 32
-%a.descr.p = getelementptr i8, ptr %a, i64 56
-%a.flags.p = getelementptr i8, ptr %a, i64 64
+%a.data.p = getelementptr i8, ptr %a, i64 <offset array data>
+%a.rank.p = getelementptr i8, ptr %a, i64 <offset array rank>
+%a.dims.p = getelementptr i8, ptr %a, i64 <offset array sizes>
+%a.descr.p = getelementptr i8, ptr %a, i64 <offset array dtype>
+%a.flags.p = getelementptr i8, ptr %a, i64 <offset array flags>
 %a.data = load ptr, ptr %a.data.p
 %a.rank = load i32, ptr %a.rank.p
 %a.dims = load ptr, ptr %a.dims.p
@@ -215,13 +216,13 @@ call void %incref(ptr %o.descr)
 %made.ok = icmp ne ptr %made, null
 br i1 %made.ok, label %output.done, label %drop
 output.done:
-%o.data.p = getelementptr i8, ptr %made, i64 16
+%o.data.p = getelementptr i8, ptr %made, i64 <offset array data>
 %o.data = load ptr, ptr %o.data.p
 %o.place = getelementptr ptr, ptr %t, i64 %o.slot
 store ptr %o.data, ptr %o.place
 %o.next = add i64 %o, 1
 %item = getelementptr ptr, ptr %result, i64 %o
-%item.p = getelementptr i8, ptr %item, i64 24
+%item.p = getelementptr i8, ptr %item, i64 <offset tuple items>
 store ptr %made, ptr %item.p
 %o.more = icmp ult i64 %o.next, <outputs>
 br i1 %o.more, label %output, label %ready

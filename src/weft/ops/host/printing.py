@@ -10,16 +10,15 @@ from weft import nest
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA
 from weft.core.tensor import Array, Tensor, is_tensor
-from weft.ops.host.formatting import format_array
+from weft.ops.host.formatting import as_bytes, as_shown, format_exactly
 from weft.ops.indexing.indexed_slices import IndexedSlices
 from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.ragged.text import as_text
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, define_op, each
 from weft.ops.sparse.tensor import SparseTensor
 
-_MARK = "\0"  # encloses the number of a tensor in the template; nobody prints it
-
-
+_MARK = "\0"  # encloses the number of a tensor in the template
+_ITSELF = "\0\0"  # the mark as it stands in texts of the user: an empty number
 _BARE = "="  # before the number: text that is never quoted
 
 
@@ -34,9 +33,12 @@ def _print_kernel(
     quote = template != _slot(0)
     pieces = template.split(_MARK)
     for i in range(1, len(pieces), 2):
+        if not pieces[i]:
+            pieces[i] = _MARK
+            continue
         bare = pieces[i].startswith(_BARE)
         value = xp.asarray(values[int(pieces[i].lstrip(_BARE))])
-        pieces[i] = format_array(value, summarize, quote_scalars=quote and not bare)
+        pieces[i] = format_exactly(value, summarize, quote_scalars=quote and not bare)
     _write("".join(pieces) + end, stream)
     return ()
 
@@ -44,13 +46,13 @@ def _print_kernel(
 def _write(text: str, stream: str) -> None:
     # Looked up when printing: notebooks and tests exchange sys.stdout and sys.stderr.
     if stream.startswith("file://"):
-        with open(stream[len("file://") :], "a", encoding="utf-8") as file:
-            file.write(text)
+        with open(stream[len("file://") :], "ab") as file:
+            file.write(as_bytes(text))
     elif stream.startswith("log:"):
-        logging.getLogger("weft").log(int(stream[4:]), text.rstrip("\n"))
+        logging.getLogger("weft").log(int(stream[4:]), as_shown(text).rstrip("\n"))
     else:
         out = sys.stdout if stream == "stdout" else sys.stderr
-        out.write(text)
+        out.write(as_shown(text))
         out.flush()
 
 
@@ -84,7 +86,9 @@ def print(*inputs: Any, **kwargs: Any) -> None:
         raise ValueError(f"tf.print does not take the arguments {sorted(kwargs)}.")
     limit = -1 if summarize is None else int(summarize)
     tensors: list[Tensor] = []
-    template = separator.join(_template(value, tensors, limit) for value in inputs)
+    template = separator.replace(_MARK, _ITSELF).join(
+        [_template(value, tensors, limit) for value in inputs]
+    )
     print_op(
         *tensors,
         template=template,
@@ -116,11 +120,15 @@ def _template(value: Any, tensors: list[Tensor], limit: int) -> str:
         return repr(
             nest.map_structure(lambda leaf: _Shown(_leaf_template(leaf, tensors, limit)), value)
         )
-    return value if isinstance(value, str) else repr(value)
+    return (value if isinstance(value, str) else repr(value)).replace(_MARK, _ITSELF)
 
 
 def _leaf_template(value: Any, tensors: list[Tensor], limit: int) -> str:
-    return _template(value, tensors, limit) if is_tensor(value) else repr(value)
+    return (
+        _template(value, tensors, limit)
+        if is_tensor(value)
+        else repr(value).replace(_MARK, _ITSELF)
+    )
 
 
 class _Shown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any, NamedTuple
 
@@ -303,8 +304,21 @@ def triangular_solve(
 
 
 def _cholesky_kernel(xp: Any, x: Array) -> Array:
-    problem = "cholesky: a matrix in input is not positive definite, so it has no Cholesky factor."
-    return lapack(xp, "cholesky", problem, x).astype(x.dtype, copy=False)
+    """NaN in the lower triangle of the factors that do not exist, as in TensorFlow."""
+    wide = xp.widen(x)
+    with one_thread(x.shape[-1]):
+        try:
+            out = xp.linalg.cholesky(wide)
+        except xp.linalg.LinAlgError:
+            out = xp.full(wide.shape, xp.nan, wide.dtype)
+            for at in xp.ndindex(x.shape[:-2]):  # NumPy does not say which one it was
+                with contextlib.suppress(xp.linalg.LinAlgError):
+                    out[at] = xp.linalg.cholesky(wide[at])
+    # LAPACK overlooks some, of complex numbers that are not finite.
+    missing = xp.isnan(xp.linalg.diagonal(out)).any(-1)
+    if missing.any():
+        out[missing] = xp.tril(xp.full(x.shape[-2:], xp.nan, wide.dtype))
+    return out.astype(x.dtype, copy=False)
 
 
 def _cholesky_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
@@ -331,6 +345,9 @@ cholesky_op = define_op(
 def cholesky(input: Any, name: str | None = None) -> Tensor:
     """The lower triangular L with L @ adjoint(L) = input, of which the lower triangle counts.
 
+    A matrix that is not positive definite has no such factor: its L is NaN below and on the
+    diagonal. Other matrices of the batch are not affected.
+
     >>> tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy()
     array([[2., 0.],
            [1., 2.]], dtype=float32)
@@ -350,7 +367,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
 
 
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
-    """The logarithm of the determinant of positive definite matrices.
+    """The logarithm of the determinant of positive definite matrices, of others NaN.
 
     >>> tf.linalg.logdet([[4.0, 0.0], [0.0, 0.25]]).numpy()
     np.float32(0.0)

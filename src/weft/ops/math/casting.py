@@ -26,6 +26,13 @@ def _cast_infer(x: TensorSpec, *, dtype: DType) -> TensorSpec:
     return x.with_dtype(dtype)
 
 
+def converted(xp: Any, x: Array, dtype: DType) -> Array:
+    """An array of real numbers as one of another dtype, defined also where numbers do not fit."""
+    if dtype.is_integer and x.dtype.kind not in "iub":
+        return xp.truncated(x, dtype.numpy_dtype)
+    return x.astype(dtype.numpy_dtype)
+
+
 def _cast_kernel(xp: Any, x: Array, *, dtype: DType) -> Array:
     if x.dtype == object:  # shape arithmetic
         unknown = any(isinstance(size, Dim) for size in x.flat)
@@ -34,7 +41,7 @@ def _cast_kernel(xp: Any, x: Array, *, dtype: DType) -> Array:
         raise ValueError("the type rule says what is wrong")
     if x.dtype.kind == "c" and not dtype.is_complex:
         x = x.real
-    return x.astype(dtype.numpy_dtype)
+    return converted(xp, x, dtype)
 
 
 def _cast_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None]:
@@ -57,6 +64,9 @@ cast_op = define_op(
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """x with elements of another dtype; floats are cut towards zero to become integers.
+
+    Floats that do not fit give a number that does not depend on the processor or the tier, but
+    makes little sense; see `tf.saturate_cast`.
 
     >>> tf.cast([1.8, 2.2], tf.int32).numpy()
     array([1, 2], dtype=int32)

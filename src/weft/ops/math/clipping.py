@@ -33,16 +33,40 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     return out
 
 
-def _bound(limit: Any, dtype: DType, towards: Any) -> Any:
-    """A limit of one dtype as a number of another: not beyond it, though it may be rounded."""
-    value = dtype.as_numpy_dtype(limit)
-    if dtype.is_floating and abs(int(value)) > abs(int(limit)):
-        value = np.nextafter(value, dtype.as_numpy_dtype(towards))
+def _clipped(x: Tensor, dtype: DType) -> Tensor:
+    """x with what another dtype cannot hold moved to the nearest number that both can hold."""
+    source = x.dtype
+    # As Python's integers, which all limits are, and which do not overflow.
+    low, high = (
+        max(_whole(source.min), _whole(dtype.min)),
+        min(_whole(source.max), _whole(dtype.max)),
+    )
+    if source.is_floating or low > _whole(source.min):
+        x = arithmetic.maximum(x, _towards_zero(low, source))
+    if source.is_floating or high < _whole(source.max):
+        x = arithmetic.minimum(x, _towards_zero(high, source))
+    return x
+
+
+def _whole(limit: Any) -> int:
+    return limit if isinstance(limit, int) else int(float(limit))
+
+
+def _towards_zero(limit: int, dtype: DType) -> Any:
+    """A limit as a number of a dtype: not beyond it, though it may be rounded."""
+    if dtype.is_integer:
+        return dtype.as_numpy_dtype(limit)
+    value = dtype.as_numpy_dtype(float(limit))
+    if abs(int(float(value))) > abs(limit):
+        value = np.nextafter(value, dtype.as_numpy_dtype(0))
     return value
 
 
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """x with elements of another dtype; what does not fit becomes its smallest or largest value.
+
+    To be exact the nearest number that both dtypes can hold; so infinities become finite numbers.
+    NaN is what `tf.cast` makes of it.
 
     >>> tf.saturate_cast([-1.0, 300.0], tf.uint8).numpy()
     array([  0, 255], dtype=uint8)
@@ -51,11 +75,12 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     x = convert_to_tensor(value)
     if x.dtype.is_complex and not dtype.is_complex:
         x = complex_parts.real(x)
-    if x.dtype.is_bool or dtype.is_complex or dtype.is_bool:
+    if not x.dtype.is_numeric or not dtype.is_numeric:
         return casting.cast(x, dtype, name)
-    # Compared as Python's integers, which all finite limits are, and which do not overflow.
-    if int(dtype.min) > int(x.dtype.min):
-        x = arithmetic.maximum(x, _bound(dtype.min, x.dtype, 0))
-    if int(dtype.max) < int(x.dtype.max):
-        x = arithmetic.minimum(x, _bound(dtype.max, x.dtype, 0))
+    if not x.dtype.is_complex:
+        x = _clipped(x, dtype.real_dtype)
+    elif dtype.size < x.dtype.size:
+        real, imag = complex_parts.real(x), complex_parts.imag(x)
+        narrow = dtype.real_dtype
+        x = complex_parts.complex(_clipped(real, narrow), _clipped(imag, narrow))
     return casting.cast(x, dtype, name)

@@ -149,6 +149,11 @@ def _check(
         problem = f"logit_length must be between 0 and {times}, the size of the time axis."
     elif used.size and (used.min() < 0 or used.max() >= classes):
         problem = f"labels must be in [0, {classes}), got {used.min()} to {used.max()}."
+    elif (used == blank).any():
+        problem = (
+            f"labels must not be the blank, {blank}, within label_length; give the real number of "
+            "labels in each row, or another blank_index."
+        )
     if problem is not None:
         raise InvalidArgumentError(None, None, f"ctc_loss: {problem}")
 

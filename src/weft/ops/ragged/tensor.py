@@ -445,7 +445,7 @@ class RaggedTensor(CompositeTensor):
     def _rows(self) -> list[Array]:
         splits = self._eager(self._row_splits).tolist()
         values = self._values
-        flat = values.numpy() if isinstance(values, RaggedTensor) else self._eager(values)
+        flat = values.numpy() if isinstance(values, RaggedTensor) else self._eager(values).copy()
         return [flat[a:b] for a, b in itertools.pairwise(splits)]
 
     def _eager(self, part: Tensor) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from weft.core.dtypes import INDEX, STRING, string
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
+from weft.ops.host.formatting import as_bytes, format_number
 from weft.ops.ragged import sparse, tensor as ragged
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, define_op, each
 from weft.ops.strings import numbers
@@ -49,10 +50,10 @@ def _element(item: Any, ends: int) -> str:
 
 
 def _text_kernel(xp: Any, texts: Array, *splits: Array, summarize: int, quote: bool) -> Array:
-    shown = [text.decode("utf-8", "backslashreplace") for text in texts.tolist()]
+    shown = [format_number(text) for text in texts.tolist()]
     if quote:
         shown = ["'" + text.replace("'", "\\'") + "'" for text in shown]
-    return xp.as_strings([nested(shown, splits, summarize).encode()], ())
+    return xp.as_strings([as_bytes(nested(shown, splits, summarize))], ())
 
 
 text_op = define_op(

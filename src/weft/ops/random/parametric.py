@@ -157,7 +157,7 @@ def _poisson_kernel(xp: Any, shape: Array, state: Array, lam: Array, *, dtype: D
     if not xp.isfinite(rate).all():
         raise InvalidArgumentError(None, None, "poisson: lam must be finite.")
     drawn = rejection.poisson(*seeds.key_counter_from_state(state), rate)
-    return xp.reshape(drawn, sizes).astype(dtype.numpy_dtype)
+    return casting.converted(xp, xp.reshape(drawn, sizes), dtype)
 
 
 poisson_op: Op = define_op(
@@ -208,7 +208,7 @@ def _binomial_kernel(
             None, None, "binomial: counts must be finite, and probs must not be NaN."
         )
     drawn = rejection.binomial(*seeds.key_counter_from_state(state), n, p)
-    return xp.reshape(drawn, sizes).astype(dtype.numpy_dtype)
+    return casting.converted(xp, xp.reshape(drawn, sizes), dtype)
 
 
 binomial_op: Op = define_op(

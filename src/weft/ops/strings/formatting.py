@@ -9,7 +9,7 @@ from weft.core.dtypes import DATA, string
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.ops import static
-from weft.ops.host.formatting import format_array
+from weft.ops.host.formatting import as_bytes, format_exactly
 from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.ragged.text import as_text
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, define_op, each
@@ -26,11 +26,11 @@ def _format_kernel(
 ) -> Array:
     pieces = template.split(placeholder)
     texts = [
-        format_array(as_array(x), summarize, quote_scalars=i not in bare)
+        format_exactly(as_array(x), summarize, quote_scalars=i not in bare)
         for i, x in enumerate(inputs)
     ]
     joined = pieces[0] + "".join(text + piece for text, piece in zip(texts, pieces[1:]))
-    return xp.as_strings([joined.encode()], ())
+    return xp.as_strings([as_bytes(joined)], ())
 
 
 format_op = define_op(

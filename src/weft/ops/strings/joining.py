@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from weft.core.convert import convert_to_tensor
@@ -164,7 +165,9 @@ def _segment_join_kernel(xp: Any, x: Any, ids: Any, num: Any, *, separator: str)
     for number, row in zip(ids.reshape(-1).tolist(), rows):
         members.setdefault(number, []).append(row.tolist())
     for number, texts in members.items():
-        out.reshape(count, -1)[number, :] = [join(column) for column in zip(*texts)]
+        # Empty strings before the first other one bring no separator, as in TensorFlow.
+        columns = [itertools.dropwhile(lambda text: not text, column) for column in zip(*texts)]
+        out.reshape(count, -1)[number, :] = [join(column) for column in columns]
     return out
 
 
@@ -185,6 +188,8 @@ def unsorted_segment_join(
     inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
 ) -> Tensor:
     """The strings of each segment joined in the order in which they come.
+
+    Empty strings at the beginning of a segment are left out, with their separators.
 
     >>> tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 2, separator=":").numpy()
     array([b'b', b'a:c'], dtype=object)

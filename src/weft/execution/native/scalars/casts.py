@@ -1,4 +1,4 @@
-"""Casts, as NumPy does them."""
+"""Casts, as the kernels do them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _cast(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
 
 
 def cast(b: Builder, x: Scalar, source: DType, target: DType) -> Scalar:
-    """A number of one dtype as one of another, as NumPy does it."""
+    """A number of one dtype as one of another, as the kernel does it."""
     if target is source:
         return x
     if target is dtypes.bool_:
@@ -27,6 +27,8 @@ def cast(b: Builder, x: Scalar, source: DType, target: DType) -> Scalar:
     if x.is_float:
         if not target.is_floating:
             return _float_to_integer(b, x, target)
+        if source is dtypes.float64 and target is dtypes.float16:
+            return _rounded_to_odd(b, x)
         if x.type != kind:
             x = b.convert("fpext" if kind == "double" else "fptrunc", x, kind)
         return x
@@ -38,11 +40,26 @@ def cast(b: Builder, x: Scalar, source: DType, target: DType) -> Scalar:
     return b.convert("trunc", x, kind)
 
 
+def _rounded_to_odd(b: Builder, x: Scalar) -> Scalar:
+    """A double as a float of which float16 can be made: rounding twice to the nearest is wrong.
+
+    What is not exact is cut towards zero, and its last bit set: so it lies on no tie any more.
+    """
+    near = b.convert("fptrunc", x, "float")
+    back = b.convert("fpext", near, "double")
+    bits = b.convert("bitcast", near, "i32")
+    beyond = b.compare("ogt", b.intrinsic("fabs", back), b.intrinsic("fabs", x))
+    cut = b.sub(bits, b.convert("zext", beyond, "i32"))
+    inexact = b.convert("zext", b.compare("one", back, x), "i32")
+    return b.convert("bitcast", b.binary("or", cut, inexact), "float")
+
+
 def _float_to_integer(b: Builder, x: Scalar, target: DType) -> Scalar:
-    """What does not fit gives the bits that x86 gives, as NumPy does; LLVM leaves it undefined."""
+    """What does not fit is what `core.truncating` defines; LLVM leaves it undefined."""
     if target is dtypes.uint64:
         half = b.like(x, 2.0**63)
-        high = b.compare("oge", x, half)
+        above = b.compare("oge", x, half)
+        high = b.binary("and", above, b.compare("olt", x, b.like(x, 2.0**64)))
         low = _truncated(b, b.select(high, b.sub(x, half), x), 64)
         flipped = b.binary("xor", low, b.number("i64", -(1 << 63)))
         return b.select(high, flipped, low)
