@@ -319,3 +319,13 @@ def test_other_processors_have_other_files(
     call()
     assert len(compilations) == 2
     assert len(list(tmp_path.glob("*.o"))) == 2
+
+
+def test_files_of_another_form_are_never_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[str]
+) -> None:
+    """A folder is shared by versions of Weft: each must find its own files only."""
+    use(monkeypatch, tmp_path)
+    cache.code_for("text", "machine", lambda _: b"mine")
+    monkeypatch.setattr(cache, "_FORMAT", "another form")
+    assert cache.code_for("text", "machine", lambda _: b"other") == b"other"

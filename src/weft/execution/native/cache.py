@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 _MOST_BYTES = 256 * 2**20
+_FORMAT = "checksum, key, code"  # in the key: versions of Weft with other files share a folder
 _DIGEST = 32  # bytes of a hash
 _UNFINISHED = ".part"  # how names of files end that are being written
 _ABANDONED = 3600  # seconds after which an unfinished file has lost its writer
@@ -89,7 +90,7 @@ def code_for(text: str, machine: str, compile_text: Callable[[str], bytes]) -> b
     where = folder()
     if where is None:
         return compile_text(text)
-    key = hashlib.sha256(f"{machine} {text}".encode())
+    key = hashlib.sha256(f"{_FORMAT} {machine} {text}".encode())
     path = where / f"{key.hexdigest()}.o"
     code = _read(path, key.digest())
     if code is None:
