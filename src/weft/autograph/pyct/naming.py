@@ -1,8 +1,10 @@
-"""Names for generated variables and functions that no user code uses."""
+"""Names: for generated variables and functions that no user code uses, and of private members."""
 
 from __future__ import annotations
 
 import ast
+import itertools
+import types
 
 
 class Namer:
@@ -20,3 +22,16 @@ class Namer:
             name = f"{base}_{n}"
         self._used.add(name)
         return name
+
+
+def scope_like(code: types.CodeType, body: list[ast.stmt]) -> ast.ClassDef:
+    """A class around statements, in which private names like `self.__x` mean what they do in code.
+
+    It has the name of the class around that code, or one that changes no name.
+    """
+    parts = code.co_qualname.split(".")
+    classes = [name for name, after in itertools.pairwise(parts) if "<locals>" not in (name, after)]
+    scope = ast.parse(f"class {classes[-1] if classes else '_'}:\n    pass").body[0]
+    assert isinstance(scope, ast.ClassDef)
+    scope.body = body
+    return scope
