@@ -7,6 +7,7 @@ is the narrowest type that serves both (`join`), and what does the traced functi
 
 from __future__ import annotations
 
+import types
 import weakref
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
@@ -157,6 +158,11 @@ class LiteralType(TraceType):
     def __init__(self, value: Any) -> None:
         self.value = value
 
+    @property
+    def words(self) -> str:
+        """The value, for messages."""
+        return repr(self.value)
+
     def placeholder(self, make: MakeInput, name: str) -> Any:
         return self.value
 
@@ -180,8 +186,10 @@ class ObjectType(TraceType):
     def __init__(self, value: Any) -> None:
         self._kind = type(value)
         self._hash = hash(value)
+        # A bound method is a new object at each access: it lives as long as its instance.
+        weakly = weakref.WeakMethod if isinstance(value, types.MethodType) else weakref.ref
         try:
-            self._ref: Callable[[], Any] = weakref.ref(value)
+            self._ref: Callable[[], Any] = weakly(value)
         except TypeError:
             self._ref = lambda: value
 
@@ -190,14 +198,23 @@ class ObjectType(TraceType):
         """The object, None once it is gone."""
         return self._ref()
 
+    @property
+    def words(self) -> str:
+        """The object, for messages."""
+        value = self._ref()
+        return f"a {self._kind.__name__} that is gone" if value is None else repr(value)
+
     def placeholder(self, make: MakeInput, name: str) -> Any:
         return self._ref()
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ObjectType):
+        # As a dict would: an `__eq__` of the user sees living objects of the same hash only.
+        if not isinstance(other, ObjectType) or self._hash != other._hash:
             return False
         mine, theirs = self._ref(), other._ref()
-        return mine is not None and (mine is theirs or bool(mine == theirs))
+        if mine is None or theirs is None:
+            return self is other
+        return mine is theirs or bool(mine == theirs)
 
     def __hash__(self) -> int:
         return self._hash
