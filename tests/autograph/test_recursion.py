@@ -156,6 +156,18 @@ class Private:
         return found
 
 
+def test_private_names_in_functions_of_comprehensions() -> None:
+    class __Odd:
+        made = tuple([lambda x, i=i: x + i if x > 0 else x - i for i in range(3)])
+
+        def __init__(self) -> None:
+            self.__x = 7
+            self.made_here = [lambda y: self.__x + y if y > 0 else y for _ in range(1)]
+
+    agree_on(__Odd.made[2], [1], [-1])
+    agree_on(__Odd().made_here[0], [1], [-1])
+
+
 def test_private_names() -> None:
     agree_on(Private().scale, [2], [-2])
     agree_on(Private().sign, [2], [-2])

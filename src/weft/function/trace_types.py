@@ -70,6 +70,22 @@ class TraceType:
         """The specs of the tensors in it, in the order in which they go into the graph."""
         return iter(())
 
+    @property
+    def family(self) -> Any:
+        """What it has in common with all types that it serves or joins; None if nobody knows."""
+        return None
+
+    @property
+    def serves_others(self) -> bool:
+        """Whether it may serve types that are not equal to it."""
+        return True
+
+
+def families(types: Sequence[TraceType]) -> tuple[Any, ...] | None:
+    """The families of the arguments of a trace; None if that of one is not known."""
+    found = tuple([t.family for t in types])
+    return None if any(family is None for family in found) else found
+
 
 class TensorType(TraceType):
     """A tensor of a dtype and a (maybe partly unknown) shape."""
@@ -91,6 +107,14 @@ class TensorType(TraceType):
         shape = self.spec.shape.most_specific_compatible_shape(other.spec.shape)
         return TensorType(TensorSpec(shape, self.spec.dtype, self.spec.name))
 
+    @property
+    def family(self) -> Any:
+        return self.spec.dtype
+
+    @property
+    def serves_others(self) -> bool:
+        return not self.spec.shape.is_fully_defined()
+
     def placeholder(self, make: MakeInput, name: str) -> Any:
         return make(self.spec, self.spec.name or name)
 
@@ -107,7 +131,19 @@ class TensorType(TraceType):
         return repr(self.spec)
 
 
-class VariableType(TraceType):
+class _FixedType(TraceType):
+    """A type that serves and joins nothing but what is equal to it."""
+
+    @property
+    def family(self) -> Any:
+        return self
+
+    @property
+    def serves_others(self) -> bool:
+        return False
+
+
+class VariableType(_FixedType):
     """A variable; `alias` is the number of the first argument that is the same variable.
 
     One that the function also reaches without the argument is given as `itself`, and has a trace of
@@ -152,7 +188,7 @@ class VariableType(TraceType):
 _RESOURCE = TensorSpec([], "resource")
 
 
-class LiteralType(TraceType):
+class LiteralType(_FixedType):
     """A Python value that is fixed in the trace, compared by type and value."""
 
     def __init__(self, value: Any) -> None:
@@ -180,7 +216,7 @@ class LiteralType(TraceType):
         return f"Literal[{self.value!r}]"
 
 
-class ObjectType(TraceType):
+class ObjectType(_FixedType):
     """Any other hashable object, fixed in the trace and held weakly where possible."""
 
     def __init__(self, value: Any) -> None:
@@ -250,6 +286,15 @@ class NestType(TraceType):
             return None
         return NestType(self.structure, joined)  # type: ignore[arg-type]
 
+    @property
+    def family(self) -> Any:
+        items = families(self.items)
+        return None if items is None else (*self._key[:2], items)
+
+    @property
+    def serves_others(self) -> bool:
+        return any(item.serves_others for item in self.items)
+
     def leaf_names(self, name: str) -> list[str]:
         """What the leaves of an argument are called: `x_0`, `x_key`; without a name just `key`."""
         paths = [path for path, _ in nest.flatten_with_paths(self.structure)]
@@ -307,6 +352,11 @@ class CompositeType(TraceType):
         except ValueError:
             return None
         return CompositeType(spec, joined, self._components)  # type: ignore[arg-type]
+
+    @property
+    def family(self) -> Any:
+        items = families(self.items)
+        return None if items is None else (type(self.spec), items)
 
     def placeholder(self, make: MakeInput, name: str) -> Any:
         leaves = [item.placeholder(make, name) for item in self.items]

@@ -169,6 +169,8 @@ def make(name: str) -> Callable[..., Any] | None:
     """The raw op of that name; None if there is none."""
     if name in _WRITTEN:
         return _make(name, _parsed(*_WRITTEN[name]))
-    if name in names():
-        return _make(name, _from_registry(find_op(name)))
-    return None
+    try:
+        op = find_op(name)
+    except KeyError:
+        return None
+    return _make(name, _from_registry(op)) if _is_plain(op) else None

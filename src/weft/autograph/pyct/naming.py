@@ -29,8 +29,9 @@ def scope_like(code: types.CodeType, body: list[ast.stmt]) -> ast.ClassDef:
 
     It has the name of the class around that code, or one that changes no name.
     """
-    parts = code.co_qualname.split(".")
-    classes = [name for name, after in itertools.pairwise(parts) if "<locals>" not in (name, after)]
+    # Functions are followed by "<locals>"; comprehensions, lambdas and that itself are no names.
+    parts = itertools.pairwise(code.co_qualname.split("."))
+    classes = [name for name, after in parts if after != "<locals>" and name.isidentifier()]
     scope = ast.parse(f"class {classes[-1] if classes else '_'}:\n    pass").body[0]
     assert isinstance(scope, ast.ClassDef)
     scope.body = body
