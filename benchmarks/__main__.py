@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import conversion, datasets, foundations, functions, gradients, native, ops
+from benchmarks import (
+    conversion,
+    datasets,
+    foundations,
+    functions,
+    gradients,
+    native,
+    ops,
+    tracing,
+)
 from benchmarks.harness import Peers, print_table
 
-MODULES = (foundations, functions, conversion, gradients, native, ops, datasets)
+MODULES = (foundations, functions, tracing, conversion, gradients, native, ops, datasets)
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ SPARSE = {"indices": [[0, 1], [1, 0]], "values": [7, 8], "shape": [2, 2]}
 
 # One call for each row of the table: the arguments, and what must come out.
 CALLS: dict[str, tuple[dict[str, Any], Any]] = {
+    "AddN": ({"inputs": [W, W]}, 2 * W),
     "All": ({"input": [B], "axis": 1}, [False]),
     "Any": ({"input": [B], "axis": 1, "keep_dims": True}, [[True]]),
     "ArgMax": ({"input": F, "dimension": 1}, [2, 0]),
@@ -240,7 +241,6 @@ PLAIN = [
     ("AddV2", {"x": np.float64([1]), "y": 1}, [2.0]),
     ("SelectV2", {"condition": B, "t": [1, 2], "e": [3, 4]}, [1, 4]),
     ("Relu", {"features": [-1.0, 1.0]}, [0, 1]),
-    ("AddN", {"inputs": [W, W]}, 2 * W),
     ("Reshape", {"tensor": W, "shape": [3, 1]}, W[:, None]),
     ("Pad", {"input": W, "paddings": [[1, 0]]}, [0, 2, 0, 1]),
     ("Slice", {"input": W, "begin": [1], "size": [1]}, [0]),

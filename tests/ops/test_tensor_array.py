@@ -89,7 +89,7 @@ def test_elements_of_different_lengths() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"add up to 6, got \[1, 2\]"):
         tf.TensorArray(tf.float32, 2).split(x, [1, 2])
     wide = tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, x).write(1, x[:, :1])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="differ in their first size only"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="differ in the size of axis 0 only"):
         wide.concat()
 
 

@@ -19,6 +19,7 @@ from weft.autograph.converters import pipeline
 from weft.autograph.operators import runtime
 from weft.autograph.operators.builtins import OVERLOADS
 from weft.autograph.pyct.code_table import CodeTable
+from weft.autograph.pyct.naming import scope_like
 from weft.autograph.pyct.source import NoSourceError, function_node
 from weft.ops.control import branch, functional, loop
 
@@ -184,14 +185,18 @@ def _convert_code(function: types.FunctionType) -> types.CodeType:
     factory = ast.parse(f"def ag_factory(ag__, {', '.join(free)}):\n    pass").body[0]
     assert isinstance(factory, ast.FunctionDef)
     if isinstance(tree, ast.FunctionDef):
+        # Under its own name the factory would own that name: what the function means by it is a
+        # global, or one of `free`.
+        tree.name = "ag__made"
         inner: list[ast.stmt] = [tree, ast.Return(ast.Name(tree.name, ast.Load()))]
     else:
         inner = [ast.Return(tree)]
     factory.body = inner
-    module = ast.fix_missing_locations(ast.Module([factory], []))
+    scope = scope_like(code, [factory])
+    module = ast.fix_missing_locations(ast.Module([scope], []))
     namespace: dict[str, Any] = {}
     exec(compile(module, code.co_filename, "exec"), namespace)
-    made: types.FunctionType = namespace["ag_factory"](None, *[None] * len(free))
+    made: types.FunctionType = namespace[scope.name].ag_factory(None, *[None] * len(free))
     polished = _polished(made.__code__, code.co_name, code.co_qualname)
     for inner_code in _lambdas(polished):
         _converted_lambdas[inner_code] = True

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from weft.core.holding import ResourceLock, wait_for
 from weft.core.resources import Resource
 from weft.errors import FailedPreconditionError, ResourceExhaustedError
 
@@ -60,7 +60,9 @@ class VariableCell(Resource):
 
     def __init__(self, data: Array | None, name: str = "Variable") -> None:
         self.name = name
-        self.lock = threading.RLock()  # held for a whole call by functions that write
+        # Held for a whole call by functions that write. Taken by hand below: a `with` cannot look
+        # at what it waits for, and takes no less time.
+        self.lock = ResourceLock(f"the variable {name!r}")
         self.version = 0
         self.shared = False
         self._owner: weakref.ref[Any] | None = None
@@ -80,32 +82,50 @@ class VariableCell(Resource):
 
     def read(self) -> Array:
         """The value now; later writes do not change it."""
-        with self.lock:
+        lock = self.lock
+        if not lock.acquire(False):
+            wait_for(lock)
+        try:
             data = self.data
             if data is None or data.nbytes > SMALL_READ_BYTES:
                 return self._snapshot()
             return data.copy()
+        finally:
+            lock.release()
 
     def write(self, value: Array) -> None:
         """Replaces the value. The caller may keep using `value`; it is copied."""
-        with self.lock:
+        lock = self.lock
+        if not lock.acquire(False):
+            wait_for(lock)
+        try:
             self._store(value)
+        finally:
+            lock.release()
 
     # These do not return the new value: a snapshot would make the next write take a new buffer.
 
     def update(self, ufunc: Callable[..., Any], value: Array) -> None:
         """Sets the value to `ufunc(value, operand)` in one atomic step."""
-        with self.lock:
+        lock = self.lock
+        if not lock.acquire(False):
+            wait_for(lock)
+        try:
             data = self._require()
             if self.shared or data.ndim == 0:
                 self._store(np.asarray(ufunc(data, value)))
             else:
                 ufunc(data, value, out=data)
                 self.version += 1
+        finally:
+            lock.release()
 
     def modify(self, change: Callable[[Array], None]) -> None:
         """Lets `change` alter the buffer in place, atomically."""
-        with self.lock:
+        lock = self.lock
+        if not lock.acquire(False):
+            wait_for(lock)
+        try:
             data = self._require()
             if self.shared:
                 fresh = aligned_empty(data.shape, data.dtype)
@@ -114,10 +134,15 @@ class VariableCell(Resource):
             change(data)
             self.data, self.shared = data, False
             self.version += 1
+        finally:
+            lock.release()
 
     def read_part(self, pick: Callable[[Array], Array]) -> Array:
         """What `pick` takes out of the buffer; a small part, or a copy, leaves it unshared."""
-        with self.lock:
+        lock = self.lock
+        if not lock.acquire(False):
+            wait_for(lock)
+        try:
             data = self._require()
             part = pick(data)
             if not np.may_share_memory(part, data):
@@ -125,6 +150,8 @@ class VariableCell(Resource):
             if part.nbytes <= SMALL_READ_BYTES:
                 return part.copy()
             return pick(self._snapshot())
+        finally:
+            lock.release()
 
     def _snapshot(self) -> Array:
         data = self._require()

@@ -16,6 +16,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.context import state
 from weft.core.dtypes import DType
+from weft.core.growing import GrowingList
 from weft.core.shapes import TensorShape
 from weft.core.tensor import Array, EagerTensor, Tensor
 from weft.errors import DTypeError, UnsupportedError
@@ -378,6 +379,8 @@ def _with_shape(array: Array, shape: TensorShape, value: Any) -> Array:
 
 def items_of(op: str, values: Any, name: str) -> list[Any]:
     """The items of an argument that must be a list (or anything else that can be iterated over)."""
+    if isinstance(values, GrowingList):
+        raise values.refusal(op)
     if not isinstance(values, (list, tuple, Iterable)) or getattr(values, "ndim", 1) == 0:
         raise TypeError(
             f"{op}: {name} must be a list of tensors, got {values!r} of type "

@@ -202,7 +202,10 @@ class Stack(Variant):
                 return self._buffer.data[: self.length]
         if shape is None:
             raise InvalidArgumentError(
-                None, None, "TensorArray: no element was written, and their shape is unknown."
+                None,
+                None,
+                "A TensorArray or list cannot be stacked: no element was written, and the shape "
+                "they would have is unknown.",
             )
         out = np.zeros((self.length, *shape), self.element_dtype)
         if self._buffer is not None:

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from weft.core.holding import run_holding
 from weft.execution.eager import run_large
 from weft.execution.tiers import TieredPlan
 from weft.graph.ir import Graph
@@ -75,16 +76,8 @@ def locks_of(cells: Iterable[Any]) -> list[Any]:
 
 
 def run_locked(locks: Sequence[Any], plan: TieredPlan, values: Sequence[Any]) -> Any:
-    """Runs a plan holding locks, so that a call is atomic. Not with an ExitStack: 0.5 us a lock."""
-    held = 0
-    try:
-        for lock in locks:
-            lock.acquire()
-            held += 1
-        return plan.run(*values)
-    finally:
-        for lock in locks[:held]:
-            lock.release()
+    """Runs a plan holding locks, so that a call is atomic."""
+    return run_holding(locks, plan.run, values, plan.who)
 
 
 install_structured_runner(_run_call)

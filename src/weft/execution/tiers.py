@@ -14,6 +14,7 @@ from typing import Any
 from weft import config
 from weft.core import dtypes
 from weft.core.cells import VariableCell
+from weft.core.holding import run_holding
 from weft.errors import UnimplementedError
 from weft.execution.background import worker
 from weft.execution.numpy.plan import NumpyPlan
@@ -58,6 +59,7 @@ class TieredPlan:
         nodes = len(graph.nodes)
         self._worth = _SECONDS_PER_GRAPH + _SECONDS_PER_NODE * nodes
         self.run: Callable[..., Any] = self._first
+        self.who = f"a call of {graph.name}"
         effects = graph.effects
         if not effects.writes:  # a call that writes is made with all its variables locked
             position = {id(x): i for i, x in enumerate(graph.all_inputs)}
@@ -184,42 +186,37 @@ class TieredPlan:
                 self.run = self._native
         return out
 
-    def _native(self, *values: Any) -> Any:
-        if self._given_variables and self._has_aliases(values):
-            return self.numpy(*values)
-        if self._reads:
-            return self._native_locked(values)
+    @property
+    def _native(self) -> Callable[..., Any]:
+        """What runs machine code: nothing is looked at that cannot be."""
+        careful = self._given_variables or self._reads
+        return self._native_on_variables if careful else self._machine_code
+
+    def _machine_code(self, *values: Any) -> Any:
         try:
             out = self.compiled[0].call(*values)
         except MemoryError:  # before anything was done; NumPy manages, or tells the user
             return self.numpy(*values)
         return out if out is not NotImplemented else self._unusual(values)
 
-    def _has_aliases(self, values: tuple[Any, ...]) -> bool:
-        """Whether one variable was passed twice, which native code does not expect."""
-        cells = [id(v) for v in values if isinstance(v, VariableCell)]
-        return len(set(cells)) != len(cells)
-
-    def _native_locked(self, values: tuple[Any, ...]) -> Any:
+    def _native_on_variables(self, *values: Any) -> Any:
         """Variables are not changed by others while machine code reads them."""
+        if self._given_variables and self._has_aliases(values):
+            return self.numpy(*values)
+        if not self._reads:
+            return self._machine_code(*values)
         locks = self._locks
         if not locks:
             cells = sorted([values[i] for i in self._reads], key=id)
             locks = [cell.lock for cell in cells]
             if not self._given_variables:  # captured ones are always the same
                 self._locks = locks
-        held = 0
-        try:
-            for lock in locks:
-                lock.acquire()
-                held += 1
-            out = self.compiled[0].call(*values)
-            return out if out is not NotImplemented else self._unusual(values)
-        except MemoryError:
-            return self.numpy(*values)
-        finally:
-            for lock in locks[:held]:
-                lock.release()
+        return run_holding(locks, self._machine_code, values, self.who)
+
+    def _has_aliases(self, values: tuple[Any, ...]) -> bool:
+        """Whether one variable was passed twice, which native code does not expect."""
+        cells = [id(v) for v in values if isinstance(v, VariableCell)]
+        return len(set(cells)) != len(cells)
 
     def _unusual(self, values: tuple[Any, ...]) -> Any:
         """Other shapes, strided arrays, shared buffers, or an error for NumPy to report."""

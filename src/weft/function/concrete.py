@@ -30,6 +30,7 @@ from weft.function.trace_types import (
     ObjectType,
     TensorType,
     TraceType,
+    type_of,
 )
 from weft.graph.ir import Graph
 
@@ -163,12 +164,11 @@ class ConcreteFunction:
             for item, leaf in zip(wanted.items, nest.flatten(value), strict=True):
                 self._collect(name, item, leaf, tensors)
         elif isinstance(wanted, (LiteralType, ObjectType)):
-            fixed = wanted.value
-            if value is not fixed and (type(value) is not type(fixed) or value != fixed):
+            if not _is_fixed_to(wanted, value):
                 raise TypeError(
-                    f"{self._shown_signature()}: the argument {name!r} was traced as {fixed!r} and "
-                    f"is fixed to it, got {value!r}. Trace the function for that value, or leave "
-                    "the argument out."
+                    f"{self._shown_signature()}: the argument {name!r} was traced as "
+                    f"{wanted.words} and is fixed to it, got {value!r}. Trace the function for "
+                    "that value, or leave the argument out."
                 )
         else:
             leaves: list[Any] = []
@@ -294,6 +294,15 @@ class ConcreteFunction:
 
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+
+def _is_fixed_to(wanted: TraceType, value: Any) -> bool:
+    """Whether a value is the one that a trace was made for."""
+    try:
+        given = type_of(value)
+    except TypeError:  # it has no hash
+        return False
+    return given == wanted
 
 
 def _signature_value(trace_type: TraceType, name: str) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from weft.function.history import TraceRecord
 from weft.function.methods import BoundFunction
 from weft.function.polymorphic import Function
-from weft.function.retracing import TraceRecord
 
 _COLUMNS = ("#", "signature", "why", "called from", "ms", "nodes", "tier", "calls", "native")
 
@@ -70,7 +70,7 @@ def explain(function: Any) -> Explanation:
         function = function._function
     if not isinstance(function, Function):
         raise TypeError(f"explain takes a tf.function, got {function!r}.")
-    records = function._records
+    records = function._history.records
     traces = [_row(i, record) for i, record in enumerate(records, 1)]
     calls = sum(trace["calls"] for trace in traces)
     title = f"{function._label}: {len(traces)} traces, {calls} calls"

@@ -148,8 +148,30 @@ def _nested(keys: Keys, value: Any, leaves: Leaves) -> Key:
 
 
 def _method(keys: Keys, value: Any, leaves: Leaves) -> Key:
-    # A bound method is a new object at each access; what it is made of stays.
-    return (types.MethodType, _object(keys, value.__self__, leaves), value.__func__)
+    # A bound method is a new object at each access; what it is made of stays. Methods are equal
+    # if they belong to one instance, which need not have a hash.
+    return (types.MethodType, _Instance(value.__self__), value.__func__)
+
+
+class _Instance:
+    """An object as a key by identity, which does not keep it alive."""
+
+    __slots__ = ("_hash", "_ref")
+
+    def __init__(self, instance: Any) -> None:
+        self._hash = id(instance)
+        try:
+            self._ref: Callable[[], Any] = weakref.ref(instance)
+        except TypeError:
+            self._ref = lambda: instance
+
+    def __eq__(self, other: object) -> bool:
+        # An id may be that of another object later: two that are gone are not the same.
+        mine = self._ref()
+        return isinstance(other, _Instance) and mine is not None and mine is other._ref()
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 def _numpy_scalar(keys: Keys, value: Any, leaves: Leaves) -> Key:

@@ -21,10 +21,11 @@ from weft.core.tensor import EagerTensor, Tensor
 from weft.function import retracing, tracing
 from weft.function.concrete import ConcreteFunction
 from weft.function.creation import FirstCall, LaterCalls
+from weft.function.history import History, TraceRecord
 from weft.function.keys import TENSORS, VALUES, UnhashableArgument
 from weft.function.methods import BoundFunction, PerInstance, WeakMethod
-from weft.function.retracing import TraceRecord
 from weft.function.signature import InputSignature, P, Parameters
+from weft.function.trace_table import TraceTable, find
 from weft.function.trace_types import MetVariables, TraceType, type_of
 from weft.graph.ir import CapturedArgument
 
@@ -75,13 +76,14 @@ class Function:
 
     def _reset(self) -> None:
         self._memo: dict[Any, tuple[ConcreteFunction, tuple[int, ...] | None]] = {}
-        self._traces: dict[tuple[TraceType, ...], ConcreteFunction] = {}
+        self._traces = TraceTable()
         self._graph_traces: Any = weakref.WeakKeyDictionary()
-        self._records: list[TraceRecord] = []
+        self._history = History()
         self._captured: set[int] = set()  # the ids of variables that traces reach by themselves
         self._created: list[Any] | None = None
         self._in_progress: set[tuple[TraceType, ...]] = set()
         self._trace_count = 0
+        self._lookups = 0
         self._next_warning = retracing.MANY_TRACES
         self._evicted_calls = 0
         self._bound = PerInstance()
@@ -200,7 +202,7 @@ class Function:
         if self._input_signature is not None:
             types = self._types_of_signature(types)
         with tracing.lock:
-            concrete = self._find(types)
+            concrete = find(self._tables(), types)
             if concrete is None:
                 try:
                     concrete = self._trace(types, inputs)
@@ -208,7 +210,8 @@ class Function:
                     self._note_captured([e.variable])
                     return self._find_or_trace(values, inputs)
                 self._note_captured(concrete.variables)
-            self._trace_count_calls(concrete)
+            self._lookups += 1
+            concrete.last_call = self._lookups
             return concrete
 
     def _note_captured(self, variables: Iterable[Any]) -> None:
@@ -230,30 +233,7 @@ class Function:
                 out[i] = type_of(specs[i])
         return tuple(out)
 
-    def _trace_count_calls(self, concrete: ConcreteFunction) -> None:
-        concrete.last_call = self._total_calls()
-
-    def _find(self, types: tuple[TraceType, ...]) -> ConcreteFunction | None:
-        """The trace for exactly these types, else the most specific one that serves them."""
-        for traces in self._tables():
-            exact = traces.get(types)
-            if exact is not None:
-                return exact
-        serving = [
-            (known, concrete)
-            for traces in self._tables()
-            for known, concrete in traces.items()
-            if all(a.is_subtype_of(b) for a, b in zip(types, known, strict=True))
-        ]
-        for known, concrete in serving:
-            if all(
-                all(a.is_subtype_of(b) for a, b in zip(known, other, strict=True))
-                for other, _ in serving
-            ):
-                return concrete
-        return serving[0][1] if serving else None
-
-    def _tables(self) -> list[dict[tuple[TraceType, ...], ConcreteFunction]]:
+    def _tables(self) -> list[TraceTable]:
         here = self._graph_traces.get(state.graph) if state.graph is not None else None
         return [self._traces] if here is None else [here, self._traces]
 
@@ -265,7 +245,7 @@ class Function:
                 f"{self._label} calls itself with the same kinds of arguments while it is being "
                 "traced, so tracing would never end. End the recursion on a Python value."
             )
-        cause, differences = retracing.explain_cause(self._parameters.names, self._records, types)
+        cause, differences = retracing.explain_cause(self._parameters.names, self._history, types)
         retracing.check_allowed(self._label, cause, differences)
         location = user_location()
         start = time.perf_counter()
@@ -278,20 +258,20 @@ class Function:
         concrete = ConcreteFunction(graph, self._parameters, types)
         self._store(types, concrete)
         self._trace_count += 1
-        self._records.append(
+        self._history.add(
             TraceRecord(
                 types,
                 cause,
                 location,
                 time.perf_counter() - start,
                 len(graph.nodes),
-                self._total_calls() + 1,
+                self._call_number(),
                 concrete,
-            )
+            ),
+            limit=2 * self._max_traces,
         )
-        del self._records[: -2 * self._max_traces]
         if self._trace_count >= self._next_warning and retracing.warn_if_frequent(
-            self._label, self._records, differences
+            self._label, self._history, differences
         ):
             self._next_warning = 2 * self._trace_count  # said again only when it has doubled
         return concrete
@@ -318,7 +298,7 @@ class Function:
 
     def _generalised(self, types: tuple[TraceType, ...]) -> tuple[TraceType, ...]:
         """Sizes that differ from those of an earlier trace become unknown."""
-        for record in reversed(self._records):
+        for record in self._history.joinable(types):
             joined = [a.join(b) for a, b in zip(record.types, types, strict=True)]
             if all(t is not None for t in joined):
                 return tuple(joined)  # type: ignore[arg-type]
@@ -327,18 +307,23 @@ class Function:
     def _store(self, types: tuple[TraceType, ...], concrete: ConcreteFunction) -> None:
         if tracing.captures_of_enclosing_trace(concrete.graph):
             # It uses tensors of the trace around it, so it lives and dies with that.
-            self._graph_traces.setdefault(state.graph, {})[types] = concrete
+            self._graph_traces.setdefault(state.graph, TraceTable()).add(types, concrete)
             return
         while len(self._traces) >= self._max_traces:
-            oldest = min(self._traces, key=lambda t: self._traces[t].last_call)
-            dropped = self._traces.pop(oldest)
+            dropped = self._traces.drop_oldest()
             self._evicted_calls += dropped.calls
             self._memo = {k: v for k, v in self._memo.items() if v[0] is not dropped}
-            self._records = [r for r in self._records if r.concrete is not dropped]
-        self._traces[types] = concrete
+            self._history.drop(dropped)
+        self._traces.add(types, concrete)
+
+    def _call_number(self) -> int:
+        """The number of the call that is traced; 0 long before a warning would look at it."""
+        # Counting all calls takes a look at every trace.
+        matters = self._trace_count + retracing.RECENT_CALLS >= self._next_warning
+        return self._total_calls() + 1 if matters else 0
 
     def _total_calls(self) -> int:
-        return self._evicted_calls + sum([c.calls for c in self._traces.values()])
+        return self._evicted_calls + sum([c.calls for c in self._traces])
 
     # --- looking -------------------------------------------------------------------------------
 
@@ -401,10 +386,10 @@ class Function:
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all traces, for people."""
-        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._traces.values())
+        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._traces)
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
-        return list(self._traces.values())
+        return list(self._traces)
 
     def cache_info(self) -> dict[str, int]:
         """How many traces there are, how many there may be, and how many calls they served."""

@@ -7,6 +7,7 @@ is the narrowest type that serves both (`join`), and what does the traced functi
 
 from __future__ import annotations
 
+import types
 import weakref
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
@@ -69,6 +70,22 @@ class TraceType:
         """The specs of the tensors in it, in the order in which they go into the graph."""
         return iter(())
 
+    @property
+    def family(self) -> Any:
+        """What it has in common with all types that it serves or joins; None if nobody knows."""
+        return None
+
+    @property
+    def serves_others(self) -> bool:
+        """Whether it may serve types that are not equal to it."""
+        return True
+
+
+def families(types: Sequence[TraceType]) -> tuple[Any, ...] | None:
+    """The families of the arguments of a trace; None if that of one is not known."""
+    found = tuple([t.family for t in types])
+    return None if any(family is None for family in found) else found
+
 
 class TensorType(TraceType):
     """A tensor of a dtype and a (maybe partly unknown) shape."""
@@ -90,6 +107,14 @@ class TensorType(TraceType):
         shape = self.spec.shape.most_specific_compatible_shape(other.spec.shape)
         return TensorType(TensorSpec(shape, self.spec.dtype, self.spec.name))
 
+    @property
+    def family(self) -> Any:
+        return self.spec.dtype
+
+    @property
+    def serves_others(self) -> bool:
+        return not self.spec.shape.is_fully_defined()
+
     def placeholder(self, make: MakeInput, name: str) -> Any:
         return make(self.spec, self.spec.name or name)
 
@@ -106,7 +131,19 @@ class TensorType(TraceType):
         return repr(self.spec)
 
 
-class VariableType(TraceType):
+class _FixedType(TraceType):
+    """A type that serves and joins nothing but what is equal to it."""
+
+    @property
+    def family(self) -> Any:
+        return self
+
+    @property
+    def serves_others(self) -> bool:
+        return False
+
+
+class VariableType(_FixedType):
     """A variable; `alias` is the number of the first argument that is the same variable.
 
     One that the function also reaches without the argument is given as `itself`, and has a trace of
@@ -151,11 +188,16 @@ class VariableType(TraceType):
 _RESOURCE = TensorSpec([], "resource")
 
 
-class LiteralType(TraceType):
+class LiteralType(_FixedType):
     """A Python value that is fixed in the trace, compared by type and value."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
+
+    @property
+    def words(self) -> str:
+        """The value, for messages."""
+        return repr(self.value)
 
     def placeholder(self, make: MakeInput, name: str) -> Any:
         return self.value
@@ -174,14 +216,16 @@ class LiteralType(TraceType):
         return f"Literal[{self.value!r}]"
 
 
-class ObjectType(TraceType):
+class ObjectType(_FixedType):
     """Any other hashable object, fixed in the trace and held weakly where possible."""
 
     def __init__(self, value: Any) -> None:
         self._kind = type(value)
         self._hash = hash(value)
+        # A bound method is a new object at each access: it lives as long as its instance.
+        weakly = weakref.WeakMethod if isinstance(value, types.MethodType) else weakref.ref
         try:
-            self._ref: Callable[[], Any] = weakref.ref(value)
+            self._ref: Callable[[], Any] = weakly(value)
         except TypeError:
             self._ref = lambda: value
 
@@ -190,14 +234,23 @@ class ObjectType(TraceType):
         """The object, None once it is gone."""
         return self._ref()
 
+    @property
+    def words(self) -> str:
+        """The object, for messages."""
+        value = self._ref()
+        return f"a {self._kind.__name__} that is gone" if value is None else repr(value)
+
     def placeholder(self, make: MakeInput, name: str) -> Any:
         return self._ref()
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ObjectType):
+        # As a dict would: an `__eq__` of the user sees living objects of the same hash only.
+        if not isinstance(other, ObjectType) or self._hash != other._hash:
             return False
         mine, theirs = self._ref(), other._ref()
-        return mine is not None and (mine is theirs or bool(mine == theirs))
+        if mine is None or theirs is None:
+            return self is other
+        return mine is theirs or bool(mine == theirs)
 
     def __hash__(self) -> int:
         return self._hash
@@ -232,6 +285,15 @@ class NestType(TraceType):
         if any(item is None for item in joined):
             return None
         return NestType(self.structure, joined)  # type: ignore[arg-type]
+
+    @property
+    def family(self) -> Any:
+        items = families(self.items)
+        return None if items is None else (*self._key[:2], items)
+
+    @property
+    def serves_others(self) -> bool:
+        return any(item.serves_others for item in self.items)
 
     def leaf_names(self, name: str) -> list[str]:
         """What the leaves of an argument are called: `x_0`, `x_key`; without a name just `key`."""
@@ -290,6 +352,11 @@ class CompositeType(TraceType):
         except ValueError:
             return None
         return CompositeType(spec, joined, self._components)  # type: ignore[arg-type]
+
+    @property
+    def family(self) -> Any:
+        items = families(self.items)
+        return None if items is None else (type(self.spec), items)
 
     def placeholder(self, make: MakeInput, name: str) -> Any:
         leaves = [item.placeholder(make, name) for item in self.items]

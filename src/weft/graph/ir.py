@@ -176,6 +176,7 @@ class Graph:
         self._constants: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         # The ids of handles of variables that are arguments; see CapturedArgument.
         self.handles_of_arguments: Container[int] = ()
+        self._known_effects: tuple[tuple[int, int, int], Effects] | None = None
         self._names = NameTable()
         self._prefix = ""
 
@@ -329,6 +330,13 @@ class Graph:
 
         A resource that it makes itself, such as an iterator, is nobody else's business.
         """
+        # Every call of a function asks for them; graphs only grow while they are built.
+        size = (len(self.nodes), len(self.inputs), len(self._captures))
+        if self._known_effects is None or self._known_effects[0] != size:
+            self._known_effects = (size, self._summed_effects())
+        return self._known_effects[1]
+
+    def _summed_effects(self) -> Effects:
         stateful = [node.effects for node in self.nodes if node.effects is not PURE]
         if not stateful:
             return PURE

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import weft as tf
-from weft.core.convert import convert_to_tensor
+from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import resource, variant
 from weft.errors import UnsupportedError
 from weft.ops.registry import STRUCTURED, Op, all_ops, find_op
@@ -81,7 +81,10 @@ def _op_call(op: Op) -> Callable[..., Any]:
     def call(name: str | None = None, **given: Any) -> Any:
         inputs: list[Any] = []
         items = {
-            arg: list(given[arg.name]) if arg.variadic else [given[arg.name]] for arg in op.args
+            arg: items_of(f"raw_ops.{op.name}", given[arg.name], arg.name)
+            if arg.variadic
+            else [given[arg.name]]
+            for arg in op.args
         }
         # Numbers take the dtype of the tensors they meet, also of those that come after them.
         dtype_of: dict[int, Any] = {}
@@ -166,6 +169,8 @@ def make(name: str) -> Callable[..., Any] | None:
     """The raw op of that name; None if there is none."""
     if name in _WRITTEN:
         return _make(name, _parsed(*_WRITTEN[name]))
-    if name in names():
-        return _make(name, _from_registry(find_op(name)))
-    return None
+    try:
+        op = find_op(name)
+    except KeyError:
+        return None
+    return _make(name, _from_registry(op)) if _is_plain(op) else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 ROWS = """
 Add: add(x y)
+AddN: add_n(inputs)
 All: reduce_all(input:input_tensor axis keep_dims:keepdims=False)
 Any: reduce_any(input:input_tensor axis keep_dims:keepdims=False)
 ApproximateEqual: raw.functions.approximately_equal(x y tolerance=1e-05)

@@ -9,6 +9,7 @@ from typing import Any
 from weft import nest
 from weft.core.context import state
 from weft.core.convert import convert_to_tensor
+from weft.core.holding import run_holding
 from weft.core.tensor import EagerTensor
 from weft.ops.state.mutex import MutexCell, mutex_lock_op
 
@@ -71,8 +72,7 @@ class CriticalSection:
             if state.graph is not None:
                 mutex_lock_op(self._handle, name=name)
                 return _as_tensors(fn())
-            with cell.lock:
-                return _as_tensors(fn())
+            return _as_tensors(run_holding([cell.lock], fn, (), "a critical section"))
         finally:
             self._running.inside = False
 

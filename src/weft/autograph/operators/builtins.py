@@ -7,8 +7,9 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from weft import nest
 from weft.autograph.operators.conditional import condition_tensor
-from weft.autograph.operators.grown_list import GrownList
+from weft.autograph.operators.grown_list import GrownList, refusing
 from weft.autograph.operators.state import is_symbolic
 from weft.core.context import state
 from weft.core.convert import convert_to_tensor
@@ -212,6 +213,8 @@ def round_(number: Any, ndigits: int | None = None) -> Any:
 
 def sum_(iterable: Any, start: Any = 0) -> Any:
     """`sum`; over the first axis of a tensor."""
+    if isinstance(iterable, GrownList):
+        return iterable.summed() + start
     if not is_symbolic(iterable):
         return sum(iterable, start)
     return sums.reduce_sum(iterable, axis=0) + start
@@ -268,4 +271,5 @@ OVERLOADS: dict[Any, Any] = {
     sorted: sorted_,
     min: min_,
     max: max_,
+    **{getattr(nest, name): refusing(getattr(nest, name)) for name in nest.__all__},
 }

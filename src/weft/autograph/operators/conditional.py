@@ -158,8 +158,9 @@ class _StagedIf:
         )
         position = 0
         for i, structure, n in structures:
-            if isinstance(structure, GrownList) and structure.dtype is None:
-                structure = otherwise.values[i]  # the branch that knows the type of the elements
+            other = otherwise.values[i]
+            if isinstance(structure, GrownList) and isinstance(other, GrownList):
+                structure = structure.widened(other)  # elements may come from both branches
             results[i] = nest.pack_sequence_as(
                 structure, list(out[position : position + n]), expand_composites=True
             )

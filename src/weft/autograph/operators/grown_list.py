@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft import nest
 from weft.autograph.operators import staging
 from weft.core.context import state
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DType, float32
+from weft.core.growing import GrowingList
 from weft.core.shapes import TensorShape
 from weft.core.specs import TypeSpec
 from weft.core.tensor import EagerTensor, Tensor
-from weft.errors import DTypeError
-from weft.ops.control import stack as stacks
+from weft.errors import DTypeError, ShapeError
+from weft.ops import rules
+from weft.ops.array import joining, shape as shapes
+from weft.ops.control import stack as stacks, stack_pieces
+from weft.ops.reduce import sums
 
 
 class GrownListSpec(TypeSpec):
@@ -47,22 +53,34 @@ class GrownListSpec(TypeSpec):
         return grown
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, GrownListSpec) and self.dtype is other.dtype
+        return (
+            isinstance(other, GrownListSpec)
+            and self.dtype is other.dtype
+            and self.shape == other.shape
+        )
 
     def __hash__(self) -> int:
-        return hash(self.dtype)
+        return hash((self.dtype, self.shape))
 
     def __repr__(self) -> str:
         return f"GrownListSpec({self.dtype!r}, {self.shape!r})"
 
 
-class GrownList:
+class GrownList(GrowingList):
     """A list of tensors of one dtype whose length is only known when the graph runs."""
 
-    def __init__(self, handle: Tensor, dtype: DType | None, shape: TensorShape | None) -> None:
+    def __init__(
+        self,
+        handle: Tensor,
+        dtype: DType | None,
+        shape: TensorShape | None,
+        *,
+        is_mixed: bool = False,
+    ) -> None:
         self.handle = handle
         self.dtype = dtype  # None as long as nothing was appended
         self.element_shape = shape
+        self.is_mixed = is_mixed  # whether elements of several static shapes were appended
 
     @property
     def _type_spec(self) -> GrownListSpec:
@@ -75,10 +93,17 @@ class GrownList:
             raise DTypeError(
                 f"A list grown in a graph loop holds {self.dtype.name}, got {tensor.dtype.name}."
             )
-        shape = TensorShape(tensor.shape)
-        if self.element_shape is not None:
-            shape = self.element_shape.most_specific_compatible_shape(shape)
-        return GrownList(stacks.push_op(self.handle, tensor), tensor.dtype, shape)
+        shape, known = TensorShape(tensor.shape), self.element_shape
+        is_mixed = self.is_mixed or (known is not None and known != shape)
+        if known is not None:
+            shape = known.most_specific_compatible_shape(shape)
+        handle = stacks.push_op(self.handle, tensor)
+        return GrownList(handle, tensor.dtype, shape, is_mixed=is_mixed)
+
+    def widened(self, other: GrownList) -> GrownList:
+        """The list with a type that also holds the elements of another one."""
+        spec = self._type_spec.most_specific_compatible_type(other._type_spec)
+        return GrownList(self.handle, spec.dtype, spec.shape)
 
     def popped(self) -> tuple[GrownList, Tensor]:
         """The list without its last element, and that element."""
@@ -103,6 +128,43 @@ class GrownList:
         """All elements in one tensor."""
         return stacks.to_tensor_op(self.handle, **self._element())
 
+    def stacked(self, axis: int) -> Tensor:
+        """All elements joined along a new axis: `tf.stack`."""
+        rows = self.stack()
+        if axis == 0:
+            return rows
+        rank = rows.spec.rank
+        if rank is None:
+            raise ShapeError(
+                f"stack: axis {axis} of a list that grew in a graph loop needs elements of known "
+                "rank. Tell it with tf.ensure_shape before they are appended."
+            )
+        at = rules.normalize_axis("stack", axis, rank)
+        return shapes.transpose(rows, [*range(1, at + 1), 0, *range(at + 1, rank)])
+
+    def joined(self, axis: int) -> Tensor:
+        """All elements joined along an axis they have: `tf.concat`."""
+        element = self._element()
+        dims = element["shape"]
+        if dims == ():
+            raise ShapeError("concat: scalars cannot be joined along an axis. Use tf.stack.")
+        at = axis if dims is None else rules.normalize_axis("concat", axis, len(dims))
+        if dims is None or not isinstance(dims[at], int):  # they may differ in it
+            return stack_pieces.concat_op(self.handle, self.handle, **element, axis=at)
+        # The number of the element goes next to the axis, and becomes one with it.
+        sizes = shapes.shape(self.stack())
+        total = sizes[0] * sizes[at + 1]
+        whole = joining.concat([sizes[1 : at + 1], [total], sizes[at + 2 :]], 0)
+        return shapes.reshape(self.stacked(at), whole)
+
+    def summed(self) -> Tensor:
+        """The sum of all elements: `tf.add_n`."""
+        return sums.reduce_sum(self.stack(), axis=0)
+
+    def copy(self) -> GrownList:
+        """The list itself: changes make another one."""
+        return self
+
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             handle = stacks.from_tensor_op(self.stack()[key])
@@ -114,11 +176,29 @@ class GrownList:
     def __tf_tensor__(self, dtype: DType | None = None, name: str | None = None) -> Tensor:
         return self.stack()
 
-    def __len__(self) -> int:
-        raise TypeError("The length of a list that grew in a graph loop is a tensor: use l.size().")
+    def __add__(self, items: Any) -> GrownList:
+        if not isinstance(items, list):
+            raise self.refusal("`+`")
+        return list_extend(self, items)
 
-    def __iter__(self) -> Iterator[Tensor]:
-        return iter(self.stack())
+    def __radd__(self, items: Any) -> GrownList:
+        raise self.refusal("`+`")
+
+    def __mul__(self, times: Any) -> GrownList:
+        raise self.refusal("`*`")
+
+    __rmul__ = __mul__
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _METHODS:
+            raise self.refusal(f"list.{name}")
+        raise AttributeError(f"A list that grew in a graph loop has no attribute {name!r}.")
+
+    def __repr__(self) -> str:
+        return f"<a list of {self.dtype and self.dtype.name} tensors that grew in a graph loop>"
+
+
+_METHODS = frozenset(name for name in dir(list) if not name.startswith("_"))
 
 
 def list_append(target: Any, item: Any) -> Any:
@@ -179,3 +259,16 @@ def as_grown(value: Any) -> Any:
     for tensor in tensors:
         grown = grown.appended(tensor)
     return grown
+
+
+def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function on nests that refuses grown lists: they are nests without a known length."""
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for leaf in nest.flatten((args, kwargs)):
+            if isinstance(leaf, GrownList):
+                raise leaf.refusal(f"nest.{function.__name__}")
+        return function(*args, **kwargs)
+
+    return checked

@@ -343,6 +343,8 @@ class StagedLoop:
             raise TypeError(
                 f"{v.name!r} has another structure after an iteration of the loop: {e}"
             ) from None
+        if isinstance(value, GrownList):
+            self._widen(v, value)
         out = []
         for i, (spec, leaf) in enumerate(zip(v.specs, flatten(value), strict=True)):
             tensor = as_tensor(leaf, spec.dtype)
@@ -363,6 +365,16 @@ class StagedLoop:
                 )
             out.append(graph.capture(tensor))
         return out
+
+    def _widen(self, v: _Var, value: GrownList) -> None:
+        """What an iteration reads from a list may be of any type that iterations append."""
+        before: GrownList = v.structure
+        wider = before.widened(value)
+        if before.dtype is None and not value.is_mixed:
+            return  # all elements have the type that this iteration knew when it read them
+        if wider._type_spec != before._type_spec:
+            v.structure = wider
+            self._relaxed = True
 
     def _settle_undefined(
         self, body: Graph, initial: list[Tensor], specs: list[TensorSpec]

@@ -8,6 +8,8 @@ import linecache
 import types
 from typing import Any
 
+from weft.autograph.pyct.naming import scope_like
+
 
 class NoSourceError(Exception):
     """The source of a function cannot be had, and why."""
@@ -75,9 +77,9 @@ def _code_arguments(code: types.CodeType) -> list[str]:
 
 
 def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
-    expression = ast.Expression(node)
-    compiled = compile(ast.fix_missing_locations(expression), code.co_filename, "eval")
-    found = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
+    module = ast.Module([scope_like(code, [ast.Expr(node)])], [])
+    compiled = compile(ast.fix_missing_locations(module), code.co_filename, "exec")
+    found = _first_code(_first_code(compiled))
     if found.co_names != code.co_names or _plain(found.co_consts) != _plain(code.co_consts):
         # Free variables of the original are globals of the copy, so names may trade places.
         same_names = set(found.co_names) == set(code.co_names) | set(code.co_freevars)
@@ -87,6 +89,10 @@ def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
             and _places(found) & _places(code) != set()
         )
     return _places(found) & _places(code) != set()
+
+
+def _first_code(code: types.CodeType) -> types.CodeType:
+    return next(c for c in code.co_consts if isinstance(c, types.CodeType))
 
 
 def _plain(constants: tuple[Any, ...]) -> list[str]:

@@ -73,7 +73,8 @@ class _Writer:
         self.names: dict[int, str] = {}
         self.bindings: dict[str, Any] = {"xp": xp, "as_value": as_value}
         self._bound: dict[int, str] = {}
-        self._taken: set[str] = {"make_plan", "plan", "xp", "as_value", "range"}
+        # Each name, and the number behind the next one that wishes to be called so.
+        self._taken = dict.fromkeys(("make_plan", "plan", "xp", "as_value", "range"), 1)
         self._locals: set[int] = set()
         self._scalars: dict[int, str] = {}
 
@@ -85,10 +86,11 @@ class _Writer:
             base = f"v{base}"
         if keyword.iskeyword(base):
             base += "_"
-        name, n = base, 1
+        name, n = base, self._taken.get(base, 0)
         while name in self._taken:
             name, n = f"{base}_{n}", n + 1
-        self._taken.add(name)
+        self._taken[base] = n or 1
+        self._taken.setdefault(name, 1)
         return name
 
     def define(self, tensor: SymbolicTensor) -> str:

@@ -17,28 +17,19 @@ class Liveness:
 
     def __init__(self, graph: Graph) -> None:
         self.last_use: dict[int, int] = {}
-        self._roots: dict[int, frozenset[int]] = {}
-        self._owned: set[int] = set()
         for i, node in enumerate(graph.nodes):
             for x in node.inputs:
                 self.last_use[id(x)] = i
-            self._note_memory(node)
         for out in graph.outputs:
             self.last_use[id(out)] = FOREVER
-        self._buffer_last_use: dict[int, int] = {}
-        for tensor, roots in self._roots.items():
-            for root in roots:
-                use = self.last_use.get(tensor, -1)
-                self._buffer_last_use[root] = max(self._buffer_last_use.get(root, -1), use)
-
-    def _note_memory(self, node: Node) -> None:
-        shared: frozenset[int] = frozenset()
-        if not node.op.fresh:
-            shared = shared.union(*[self._roots[id(x)] for x in node.inputs])
-        for out in node.outputs:
-            self._roots[id(out)] = shared | {id(out)}
-            if node.op.fresh:
-                self._owned.add(id(out))
+        self._owned = {id(out) for n in graph.nodes if n.op.fresh for out in n.outputs}
+        # Backwards: what may be a view of an input uses the input's buffer as long as it lives.
+        self._buffer_last_use = dict(self.last_use)
+        for node in reversed(graph.nodes):
+            if not node.op.fresh and node.outputs:
+                latest = max([self._buffer_last_use.get(id(out), -1) for out in node.outputs])
+                for x in node.inputs:
+                    self._buffer_last_use[id(x)] = max(self._buffer_last_use[id(x)], latest)
 
     def dying_at(self, i: int, node: Node) -> list[SymbolicTensor]:
         """The inputs and outputs of a node that nobody needs after it."""

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 import weft as tf
+from weft.core.growing import GrowingList
 from weft.experimental.numpy import making, shapes
 from weft.experimental.numpy.promotion import asarray, promoted
 
@@ -18,6 +19,8 @@ def concatenate(arys: Sequence[Any], axis: int | None = 0) -> tf.Tensor:
     >>> tf.experimental.numpy.concatenate([[1, 2], [3.5]]).numpy()
     array([1. , 2. , 3.5])
     """
+    if isinstance(arys, GrowingList) and axis is not None:
+        return tf.concat(arys, axis)
     parts = promoted(*arys)
     return (
         tf.concat([shapes.ravel(p) for p in parts], 0) if axis is None else tf.concat(parts, axis)
@@ -30,7 +33,7 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> tf.Tensor:
     >>> tf.experimental.numpy.stack([[1, 2], [3, 4]]).shape
     TensorShape([2, 2])
     """
-    return tf.stack(promoted(*arrays), axis)
+    return tf.stack(arrays if isinstance(arrays, GrowingList) else promoted(*arrays), axis)
 
 
 def vstack(tup: Sequence[Any]) -> tf.Tensor:

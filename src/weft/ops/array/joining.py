@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import DATA, INDEX, int32
+from weft.core.growing import GrowingList
 from weft.core.native_rules import IndexMap
 from weft.core.shapes import Dim, Size
 from weft.core.specs import TensorSpec
@@ -100,6 +101,8 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
            [5, 6]], dtype=int32)
     """
     at = single_axis("concat", axis)
+    if isinstance(values, GrowingList):
+        return values.joined(at)
     tensors = matching_tensors(values if isinstance(values, (list, tuple)) else [values])
     if not tensors:
         raise ShapeError("concat: at least one tensor is needed, got none.")
@@ -130,14 +133,18 @@ def stack(values: Any, axis: Any = 0, name: str = "stack") -> Tensor:
            [3, 6]], dtype=int32)
     """
     at = single_axis("stack", axis)
+    if isinstance(values, GrowingList):
+        return values.stacked(at)
     if hasattr(values, "__tf_tensor__") and at == 0:
-        return convert_to_tensor(values)  # a list that grew in a graph loop: stacked already
+        return convert_to_tensor(values)
     items = unstack(values) if isinstance(values, Tensor) else items_of("stack", values, "values")
     if not any(isinstance(v, Tensor) or hasattr(v, "__tf_tensor__") for v in items) and at == 0:
         try:
             return convert_to_tensor(items, name=name)  # numbers of mixed kinds find their dtype
         except ValueError:
             pass  # ragged: the op names the two shapes that differ
+    if not items:
+        raise ShapeError("stack: at least one tensor is needed, got none.")
     return source.pack_op(*matching_tensors(items), axis=at, name=name)
 
 

@@ -13,6 +13,7 @@ from weft import nest
 from weft.core.context import state
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DType, as_dtype
+from weft.core.growing import GrowingList
 from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
@@ -61,9 +62,13 @@ class Results:
 def leaves(op: str, name: str, value: Any) -> list[Any]:
     """The leaves of an argument."""
     try:
-        return nest.flatten(value)
+        found = nest.flatten(value)
     except RecursionError:
         raise ValueError(f"{op}: {name} contains itself.") from None
+    for leaf in found:
+        if isinstance(leaf, GrowingList):  # a list is several elems, not the rows of one
+            raise leaf.refusal(op)
+    return found
 
 
 def spec_of_leaf(op: str, leaf: Any) -> tuple[DType, Any]:

@@ -1,4 +1,4 @@
-"""Ops on stacks whose elements differ in length: `TensorArray.concat` and `TensorArray.split`."""
+"""Ops on stacks whose elements differ in length: joining them, and `TensorArray.split`."""
 
 from __future__ import annotations
 
@@ -13,68 +13,100 @@ from weft.core.stack import Stack
 from weft.core.tensor import Array, Tensor
 from weft.errors import InvalidArgumentError, ShapeError
 from weft.ops import rules
-from weft.ops.control.stack import STACK, VARIANT, static_sizes
+from weft.ops.control.stack import STACK, VARIANT
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def _concat_kernel(
-    xp: Any, stack: Stack, like: Stack, *, dtype: DType, shape: Dims | None
+    xp: Any, stack: Stack, like: Stack, *, dtype: DType, shape: Dims | None, axis: int
 ) -> Array:
     rows = [
         stack.read(i) if stack.has_written(i) else np.zeros_like(like.read(i))
         for i in range(like.length)
     ]
     if any(row.ndim == 0 for row in rows):
-        raise ShapeError("TensorArray.concat: scalar elements cannot be joined; use stack().")
+        raise ShapeError("concat: scalar elements cannot be joined; stack them.")
     if not rows:
-        return np.zeros((0, *(static_sizes(shape and shape[1:]) or ())), dtype.numpy_dtype)
-    if len({row.shape[1:] for row in rows}) > 1:
-        found = ", ".join([str(row.shape) for row in rows[:4]])
+        return _nothing(dtype, shape, axis)
+    found = ", ".join([str(row.shape) for row in rows[:4]])
+    if not -rows[0].ndim <= axis < rows[0].ndim:
+        raise ShapeError(f"concat: axis {axis} is out of range for elements of shapes {found}.")
+    if len({_without(row.shape, axis) for row in rows}) > 1:
         raise ShapeError(
-            f"TensorArray.concat: elements may differ in their first size only, got shapes {found}."
+            f"concat: elements may differ in the size of axis {axis} only, got shapes {found}."
         )
-    return np.concatenate(rows)
+    return np.concatenate(rows, axis)
 
 
-# All elements joined along their first axis; those not written are zeros shaped as in `like`.
+def _nothing(dtype: DType, shape: Dims | None, axis: int) -> Array:
+    """What no elements are joined to. Sizes that nobody knows are taken for 0."""
+    sizes = [0 if isinstance(size, Dim) else size for size in shape or (0,)]
+    sizes[axis if -len(sizes) <= axis < len(sizes) else 0] = 0
+    return np.zeros(sizes, dtype.numpy_dtype)
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    at = axis % len(shape)
+    return (*shape[:at], *shape[at + 1 :])
+
+
+def _concat_infer(
+    stack: TensorSpec, like: TensorSpec, *, dtype: DType, shape: Dims | None, axis: int
+) -> TensorSpec:
+    if shape is None:
+        return TensorSpec.of(dtype, None)
+    at = rules.normalize_axis("concat", axis, len(shape))
+    return TensorSpec.of(dtype, (*shape[:at], Dim(), *shape[at + 1 :]))
+
+
+def _concat_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+    axis = ctx.attrs["axis"]
+    return split_op(g, row_lengths_op(ctx.inputs[1], axis=axis), axis=axis), None
+
+
+# All elements joined along an axis; those not written are zeros shaped as in `like`.
 concat_op: Op = define_op(
     "StackConcat",
     args("input_handle like", VARIANT),
-    infer=lambda stack, like, *, dtype, shape: TensorSpec.of(
-        dtype, None if shape is None else (Dim(), *shape[1:])
-    ),
+    infer=_concat_infer,
     kernel=_concat_kernel,
     native=HOST_ONLY,
-    vjp=lambda ctx, g: (split_op(g, row_lengths_op(ctx.inputs[1])), None),
+    vjp=_concat_vjp,
     fresh=True,
 )
+
+
+def _row_lengths_kernel(xp: Any, stack: Stack, *, axis: int) -> Array:
+    return np.array([stack.read(i).shape[axis] for i in range(stack.length)], np.int64)
+
 
 row_lengths_op: Op = define_op(
     "StackRowLengths",
     args("input_handle", VARIANT),
-    infer=lambda stack: TensorSpec.of(int64, (Dim(),)),
-    kernel=lambda xp, stack: np.array([len(stack.read(i)) for i in range(stack.length)], np.int64),
+    infer=lambda stack, *, axis: TensorSpec.of(int64, (Dim(),)),
+    kernel=_row_lengths_kernel,
     native=HOST_ONLY,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
 
 
-def _split_kernel(xp: Any, tensor: Array, lengths: Array) -> Stack:
+def _split_kernel(xp: Any, tensor: Array, lengths: Array, *, axis: int) -> Stack:
     sizes = lengths.tolist()
-    if min(sizes, default=0) < 0 or sum(sizes) != len(tensor):
+    total = tensor.shape[axis]
+    if min(sizes, default=0) < 0 or sum(sizes) != total:
         raise InvalidArgumentError(
             None,
             None,
-            f"TensorArray.split: lengths must be >= 0 and add up to {len(tensor)}, got {sizes}.",
+            f"TensorArray.split: lengths must be >= 0 and add up to {total}, got {sizes}.",
         )
     out = Stack.reserve(tensor.dtype, len(sizes))
-    for i, part in enumerate(np.split(tensor, np.cumsum(sizes)[:-1]) if sizes else []):
+    for i, part in enumerate(np.split(tensor, np.cumsum(sizes)[:-1], axis) if sizes else []):
         out = out.write(i, part)
     return out
 
 
-def _split_infer(tensor: TensorSpec, lengths: TensorSpec) -> TensorSpec:
+def _split_infer(tensor: TensorSpec, lengths: TensorSpec, *, axis: int) -> TensorSpec:
     if tensor.rank == 0:
         raise ShapeError("TensorArray.split: the tensor must have at least one axis.")
     rules.check_rank("TensorArray.split", lengths, 1, name="lengths")
@@ -83,10 +115,11 @@ def _split_infer(tensor: TensorSpec, lengths: TensorSpec) -> TensorSpec:
 
 def _split_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
     x = ctx.inputs[0]
-    return concat_op(g, ctx.outputs[0], dtype=x.dtype, shape=x.spec.dims), None
+    axis = ctx.attrs["axis"]
+    return concat_op(g, ctx.outputs[0], dtype=x.dtype, shape=x.spec.dims, axis=axis), None
 
 
-# Pieces of a tensor, of the given lengths along its first axis.
+# Pieces of a tensor, of the given lengths along an axis.
 split_op: Op = define_op(
     "StackSplit",
     args("tensor", DATA) + args("lengths", INDEX),

@@ -204,7 +204,7 @@ class TensorArray:
         if dims is None or (dims and not isinstance(dims[0], int)):
             # Elements may differ in length.
             return stack_pieces.concat_op(
-                self._handle, self._handle, dtype=self.dtype, shape=dims, name=name
+                self._handle, self._handle, dtype=self.dtype, shape=dims, axis=0, name=name
             )
         rows = self.stack()
         if not dims:
@@ -236,7 +236,7 @@ class TensorArray:
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """The array with consecutive pieces of a tensor, of the given lengths, as elements."""
         value = self._value(value, "split")
-        handle = stack_pieces.split_op(value, convert_to_tensor(lengths), name=name)
+        handle = stack_pieces.split_op(value, convert_to_tensor(lengths), axis=0, name=name)
         tail = value.shape[1:] if value.shape.rank is not None else None
         return self._next(handle, TensorShape(None if tail is None else [None, *tail]))
 

@@ -9,6 +9,7 @@ from typing import Any
 from weft import nest
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA
+from weft.core.growing import GrowingList
 from weft.core.tensor import Array, Tensor, is_tensor
 from weft.ops.host.formatting import as_bytes, as_shown, format_exactly
 from weft.ops.indexing.indexed_slices import IndexedSlices
@@ -101,6 +102,8 @@ def print(*inputs: Any, **kwargs: Any) -> None:
 
 def _template(value: Any, tensors: list[Tensor], limit: int) -> str:
     """The text of a value with slots where tensors belong; nests print as Python prints them."""
+    if isinstance(value, GrowingList):
+        raise value.refusal("print")
     if isinstance(value, RaggedTensor):
         tensors.append(as_text(value, limit))
         return _slot(len(tensors) - 1, _BARE)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.core.convert import adopt, convert_to_tensor
+from weft.core.growing import GrowingList
 from weft.core.tensor import Tensor
 from weft.errors import UnsupportedError
 from weft.ops import static
@@ -138,6 +139,8 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
 def _gradients(op: str, t_list: Any) -> list[Any]:
     """Tensors, IndexedSlices and None."""
+    if isinstance(t_list, GrowingList):
+        raise t_list.refusal(op)
     if not isinstance(t_list, Sequence) or isinstance(t_list, (str, Tensor)):
         raise TypeError(f"{op}: t_list must be a list of tensors, got {t_list!r}.")
     kept = (type(None), IndexedSlices)

@@ -6,6 +6,7 @@ from typing import Any
 
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import int64
+from weft.core.growing import GrowingList
 from weft.core.tensor import Tensor
 from weft.errors import ShapeError
 from weft.ops.array import fill, joining, select, shape as shapes
@@ -28,7 +29,9 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
     array([[3., 4.],
            [3., 4.]], dtype=float32)
     """
-    if isinstance(params, (list, tuple)) and params and hasattr(params[0], "shape"):
+    if isinstance(params, GrowingList):
+        params = joining.concat(params, 0)
+    elif isinstance(params, (list, tuple)) and params and hasattr(params[0], "shape"):
         params = params[0] if len(params) == 1 else joining.concat(params, 0)
     ids = convert_to_tensor(ids)
     if isinstance(ids, RaggedTensor):

@@ -10,6 +10,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import int64
+from weft.core.growing import GrowingList
 from weft.core.tensor import Tensor
 from weft.errors import DTypeError, ShapeError
 from weft.ops.array import shape as shapes, shape_checks
@@ -76,7 +77,7 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    if isinstance(value, (Tensor, RaggedTensor)):
+    if isinstance(value, (Tensor, RaggedTensor, GrowingList)):
         raise TypeError("ragged.constant takes Python lists and arrays; use tf.ragged.stack.")
     return value
 

@@ -8,6 +8,7 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.convert import convert_to_tensor, items_of
 from weft.core.dtypes import INDEX, NUMERIC
+from weft.core.growing import GrowingList
 from weft.core.native_rules import Reduction, Special
 from weft.core.shapes import TensorShape
 from weft.core.specs import TensorSpec
@@ -203,6 +204,8 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     >>> tf.add_n([[1, 2], [3, 4], [5, 6]]).numpy()
     array([ 9, 12], dtype=int32)
     """
+    if isinstance(inputs, GrowingList):
+        return inputs.summed()
     tensors = [convert_to_tensor(x) for x in items_of("add_n", inputs, "inputs")]
     if not tensors:
         raise ValueError("add_n: at least one tensor is needed, got none.")
@@ -217,7 +220,11 @@ def accumulate_n(
     >>> tf.math.accumulate_n([[1, 2], [3, 4]], shape=[2], tensor_dtype=tf.int32).numpy()
     array([4, 6], dtype=int32)
     """
-    tensors = [convert_to_tensor(x) for x in items_of("accumulate_n", inputs, "inputs")]
+    tensors = (
+        [inputs.summed()]
+        if isinstance(inputs, GrowingList)
+        else [convert_to_tensor(x) for x in items_of("accumulate_n", inputs, "inputs")]
+    )
     if not tensors:
         raise ValueError("accumulate_n: at least one tensor is needed in inputs, got none.")
     if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) is not tensors[0].dtype:

@@ -6,9 +6,8 @@ needs no more than to count as one of them.
 
 from __future__ import annotations
 
-import threading
-
 from weft.core.dtypes import RESOURCE
+from weft.core.holding import ResourceLock
 from weft.core.resources import Resource
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
 
@@ -20,7 +19,7 @@ class MutexCell(Resource):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.lock = threading.RLock()
+        self.lock = ResourceLock(f"the critical section {name!r}")
 
     def __repr__(self) -> str:
         return f"<MutexCell {self.name!r}>"

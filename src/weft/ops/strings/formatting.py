@@ -6,6 +6,7 @@ from typing import Any
 
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA, string
+from weft.core.growing import GrowingList
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
 from weft.ops import static
@@ -60,6 +61,8 @@ def format(
     mark = text_argument("strings.format", placeholder, "placeholder")
     if not mark:
         raise ValueError("strings.format: placeholder must not be empty.")
+    if isinstance(inputs, GrowingList):
+        raise inputs.refusal("strings.format")
     parts = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     slots = text.count(mark)
     if slots != len(parts):

@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import INDEX, STRING, int32, string
+from weft.core.growing import GrowingList
 from weft.core.shapes import Dim, Dims
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
@@ -58,6 +59,8 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     >>> tf.strings.join([["a", "b"], "x"], separator="-").numpy()
     array([b'a-x', b'b-x'], dtype=object)
     """
+    if isinstance(inputs, GrowingList):
+        return reduce_join(inputs.stacked(0), axis=0, separator=separator, name=name)
     if not isinstance(inputs, (list, tuple)):
         raise TypeError(f"strings.join: inputs must be a list of tensors, got {inputs!r}.")
     separator = text_argument("strings.join", separator, "separator")
