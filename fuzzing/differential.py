@@ -97,7 +97,8 @@ def _compare_runs(tier: str, run: Callable[[], Any], eager: Any) -> None:
     try:
         got = run()
     except _REFUSALS as error:
-        if "would have is unknown" in str(error):  # as in TensorFlow, of arrays that nobody wrote to
+        # As in TensorFlow, of arrays that nobody wrote to.
+        if "would have is unknown" in str(error):
             return
         if not isinstance(eager, Exception):
             raise Disagreement(f"eager gives {eager}, {tier} raises {_short(error)}") from error
