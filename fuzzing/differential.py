@@ -172,7 +172,7 @@ def _judged(call: Call, arrays: list[Any]) -> list[Any] | None:
     wide = [_widened(a) for a in arrays]
     if any(a.dtype.kind in "iu" and a.dtype.itemsize < 4 for a in arrays):
         return None  # NumPy's sums do not wrap around where those of small integers do
-    if call.judge is not None and not _is_of_bits(call) and _looks_at_its_arrays(call):
+    if call.judge is not None and _is_for(call, arrays) and _looks_at_its_arrays(call):
         return _verdict(call, wide)
     if all(w.dtype == a.dtype for w, a in zip(wide, arrays, strict=True)) or _is_of_bits(call):
         return None
@@ -180,6 +180,16 @@ def _judged(call: Call, arrays: list[Any]) -> list[Any] | None:
         return _flat(call.function(*[tf.constant(a) for a in wide]))
     except _REFUSALS:
         return None  # not there for float64
+
+
+def _is_for(call: Call, arrays: list[Any]) -> bool:
+    """Whether the judge of a row was written for numbers of such a kind."""
+    kinds = [[_kind(a) for a in some] for some in (arrays, call.arrays)]
+    return kinds[0] == kinds[1] and not _is_of_bits(call)
+
+
+def _kind(array: Any) -> str:
+    return "f" if variation.is_floating(array) else str(array.dtype.kind).replace("u", "i")
 
 
 def _is_of_bits(call: Call) -> bool:

@@ -216,3 +216,8 @@ def test_rough_points_are_those_of_the_kernels(name: str) -> None:
     x = np.array([-0.0, -np.inf, np.inf, -1.0, 4.0, np.nan, 0.0]).astype(_dtype(name))
     check(lambda x: [x**0.5, x**-0.5, tf.pow(x, x * 0 + 0.5), tf.pow(x[:, None], x[4:5] / 8)], x)
     check(lambda x: [tf.math.lgamma(x)], x[:4])
+
+
+def test_nothing_divided_by_zero_is_nothing() -> None:
+    for divide in (tf.math.floordiv, tf.math.floormod, tf.truncatediv):
+        check(divide, np.zeros((0, 3), np.int32), np.zeros(3, np.int32))

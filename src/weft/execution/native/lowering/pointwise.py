@@ -34,11 +34,11 @@ def lower_pointwise(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     rule = scalars.rule_for(name, t)
     if rule is None:
         raise NotCompilableError(f"{node.op.name} has no native form for {t.name}")
-    if node.op.name in _DIVISIONS and t.is_integer:
+    shape = static_shape(node)
+    if node.op.name in _DIVISIONS and t.is_integer and 0 not in shape:
         _check_divisor(lowering, node, inputs[1])
     if node.op.name == "BiasAdd":
         inputs = _bias_operands(node, inputs)
-    shape = static_shape(node)
     out = node.outputs[0].dtype
     return Elementwise(out, shape, node.name, name, rule, inputs, node.attrs)
 
