@@ -65,15 +65,26 @@ def _within_time(check: Check, seed: int) -> str | None:
         signal.signal(signal.SIGALRM, before)
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Warnings are not what is looked for; afterwards they are logged as before."""
+    logger = logging.getLogger("weft")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
 def run(check: Check, *, seed: int, count: int, seconds: float | None = None) -> Outcome:
     """Runs a fuzzer for consecutive seeds, until all are done or time is up.
 
     A report is printed when it is made, since what follows it may end the process.
     """
-    logging.getLogger("weft").setLevel(logging.ERROR)
     outcome = Outcome()
     until = None if seconds is None else time.monotonic() + seconds
-    with limits(), tqdm(total=count, disable=None, file=sys.stderr) as bar:
+    with _quiet(), limits(), tqdm(total=count, disable=None, file=sys.stderr) as bar:
         for one in range(seed, seed + count):
             report = _within_time(check, one)
             outcome.cases += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
 from fuzzing import campaign
@@ -37,4 +39,6 @@ def test_the_fuzzer_finds_a_wrong_operator(monkeypatch: pytest.MonkeyPatch) -> N
     from weft.autograph.operators import runtime
 
     monkeypatch.setattr(runtime, "not_", lambda a: a)
+    level = logging.getLogger("weft").level
     assert campaign.run(check_program, seed=0, count=30).reports
+    assert logging.getLogger("weft").level == level  # other tests look at what is logged

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections import namedtuple
@@ -234,5 +235,9 @@ def test_errors() -> None:
 
 def test_no_rows_in_a_new_process() -> None:
     code = "import weft as tf; print(tf.map_fn(lambda x: x * 2, tf.zeros([0, 3])).shape)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
     assert run.stdout == "(0, 3)\n"

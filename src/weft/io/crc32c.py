@@ -162,7 +162,7 @@ class _Chooser:
             return _extend_slowly(crc, data)
         try:
             self.extend = _compiled()
-        except (ImportError, OSError):  # no LLVM here: the table is slow, and right
+        except (ImportError, OSError, RuntimeError):  # no LLVM: the table is slow, and right
             self.extend = _extend_slowly
         return self.extend(crc, data)
 

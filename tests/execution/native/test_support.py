@@ -11,6 +11,7 @@ import sysconfig
 import textwrap
 from typing import Any
 
+import llvmlite.binding as llvm
 import pytest
 
 from weft.execution.native import support
@@ -86,6 +87,7 @@ def _without_memory(path: Any) -> object:
         (ctypes, "CDLL", _without_memory, "the C library of this system has no aligned_alloc"),
         (sys.implementation, "name", "pypy", "those of CPython 3.11, 3.12, 3.13 are"),
         (sysconfig, "get_config_var", lambda name: 1, "a Python without a global lock"),
+        (llvm, "llvm_version_info", (15, 0, 7), "LLVM 15 does not know its code; llvmlite 0.45 or"),
         (support, "_KNOWN_NUMPY", 3, "has the version 2, and 3 is known to it"),
     ],
 )

@@ -21,6 +21,7 @@ import numpy as np
 _log = logging.getLogger("weft")
 
 KNOWN_PYTHONS = ((3, 11), (3, 12), (3, 13))
+_OLDEST_LLVM = 20  # that of llvmlite 0.45; before, pointers had types
 _KNOWN_NUMPY = 2  # the first number of its binary interface
 
 # Where fields lie in objects, in bytes.
@@ -82,9 +83,12 @@ def _python() -> str | None:
 
 def _llvm() -> str | None:
     try:
-        importlib.import_module("llvmlite.binding")
+        llvm = importlib.import_module("llvmlite.binding")
     except (ImportError, OSError) as error:
         return f"llvmlite cannot be imported: {type(error).__name__}: {error}"
+    version = llvm.llvm_version_info
+    if version[0] < _OLDEST_LLVM:
+        return f"LLVM {version[0]} does not know its code; llvmlite 0.45 or later is needed"
     return None
 
 
