@@ -8,6 +8,7 @@ import resource
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -60,6 +61,8 @@ def _within_time(check: Check, seed: int) -> str | None:
         return check(seed)
     except TimeoutError as error:
         return f"--- {error}\n"
+    except Exception:  # noqa: BLE001 - a finding like any other
+        return f"--- seed {seed}:\n{traceback.format_exc()}"
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)

@@ -96,3 +96,15 @@ def test_divisors_in_doubt_are_divided_by() -> None:
     x = np.float32([[1e-38, 2e-38, 3e-38], [1e38, 2e38, -1e38], [1.0, 2.0, 4.0]])
     check(lambda x: (x * 0.5) / tf.reduce_sum(x * 0.5, 1, keepdims=True), x, rtol=1e-6)
     check(lambda x: tf.exp(x) / (tf.reduce_max(x, 1, keepdims=True) * 1e-3), x, rtol=1e-6)
+
+
+def test_what_is_kept_later_is_not_taken_from_memory() -> None:
+    """A gather that computes the transpose itself, which is kept for another result after it."""
+
+    def both(x: Any) -> Any:
+        turned = tf.transpose(x)
+        wide = tf.cast(turned, tf.float64)
+        first = tf.zeros([3, 2], tf.int32)
+        return tf.gather(wide + wide, first, batch_dims=1), tf.reshape(turned, [-1])
+
+    check(both, np.arange(12, dtype=np.float32).reshape(4, 3))

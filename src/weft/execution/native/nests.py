@@ -97,9 +97,7 @@ class NestWriter:
 
     def _emit(self, value: Value, index: Index) -> Scalar:
         in_memory = isinstance(value, Stored) or base_of(value) is not value
-        if in_memory or (
-            self._schedule.is_kept_before(value, self._at) and id(value) not in self._own
-        ):
+        if in_memory or (self._schedule.is_read_at(value, self._at) and id(value) not in self._own):
             return self._load(value, index)
         if isinstance(value, Elementwise):
             operands = [self.at(v, self._narrowed(v, index)) for v in value.operands]

@@ -63,6 +63,7 @@ class Schedule:
         self._leaves: dict[int, dict[int, tuple[Value, bool]]] = {}
         self._cost: dict[int, int] = {}
         self._readers: dict[int, list[tuple[int, bool]]] = {}
+        self._read_at: set[tuple[int, int]] = set()  # the same, without the places
         self._alive: list[Value] = []  # so that ids stay unique
         self._uses = _count_uses(block)
         self._scratch: dict[int, tuple[Value, Buffer]] = {}
@@ -151,7 +152,7 @@ class Schedule:
         step = self.steps[at]
         if not isinstance(step, Nest) or step.roots != [result] or isinstance(result, Reduced):
             return
-        parts = list(_in_order(result, lambda v: v is not result and id(v) in self.kept))
+        parts = list(_in_order(result, lambda v: v is not result and self.is_read_at(v, at)))
         # In place nothing can be computed a second time, and the exact forms are slower.
         if any(isinstance(v, Elementwise) and v.rule_name in _DOUBTFUL for v in parts):
             return
@@ -165,6 +166,8 @@ class Schedule:
     def _may_be_overwritten(self, source: Value, result: Value, at: int) -> bool:
         """Whether a step is the last one that reads a value, each element where it writes one."""
         if id(source) not in self._scratch or id(source) in self._local:
+            return False
+        if not self.is_read_at(source, at):
             return False
         if source.size * source.dtype.size != result.size * result.dtype.size:
             return False
@@ -325,13 +328,21 @@ class Schedule:
             self._begun[id(value)] = at
 
     def _note_reader(self, base: Value, step: int, same_place: bool) -> None:
+        self._read_at.add((id(base), step))
         self._readers.setdefault(id(base), []).append((step, same_place))
 
     # --- results -----------------------------------------------------------------------------
 
-    def is_kept_before(self, value: Value, step: int) -> bool:
-        """Whether a value lies in memory when a step begins."""
-        return self.kept.get(id(value), step) < step
+    def is_read_at(self, value: Value, step: int) -> bool:
+        """Whether a step takes a value from memory.
+
+        A nest does so only if it was meant to when it was planned. A value that was kept for
+        others afterwards, even by an earlier step, may have lost its memory by then.
+        """
+        if self.kept.get(id(value), step) >= step:
+            return False
+        is_nest = isinstance(self.steps[step], Nest)
+        return not is_nest or (id(base_of(value)), step) in self._read_at
 
     def is_read_elsewhere(self, value: Value, nest: int) -> bool:
         """Whether a value has to be stored, or is only used in the nest that computes it."""

@@ -56,7 +56,7 @@ def _inlined(schedule: Schedule, nest: Nest, at: int) -> list[Value] | None:
             continue
         seen[id(v)] = v
         in_memory = isinstance(v, (Stored, Uniform)) or base_of(v) is not v
-        if in_memory or (schedule.is_kept_before(v, at) and id(v) not in own):
+        if in_memory or (schedule.is_read_at(v, at) and id(v) not in own):
             continue
         if not isinstance(v, Elementwise):
             return None
