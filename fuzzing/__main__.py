@@ -14,6 +14,7 @@ FUZZERS = {
     "gradients": "fuzzing.programs:check_gradients",
     "modes": "fuzzing.modes:check_modes",
     "graphs": "fuzzing.native_graphs:check_graph",
+    "files": "fuzzing.files:check_file",
 }
 
 
