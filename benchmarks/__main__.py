@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import conversion, datasets, foundations, functions, gradients, native, ops
+from benchmarks import conversion, datasets, foundations, functions, gradients, native, ops, strings
 from benchmarks.harness import Peers, print_table
 
-MODULES = (foundations, functions, conversion, gradients, native, ops, datasets)
+MODULES = (foundations, functions, conversion, gradients, native, ops, datasets, strings)
 
 
 def main() -> None:
