@@ -12,11 +12,12 @@ from benchmarks import (
     gradients,
     native,
     ops,
+    strings,
     tracing,
 )
 from benchmarks.harness import Peers, print_table
 
-MODULES = (foundations, functions, tracing, conversion, gradients, native, ops, datasets)
+MODULES = (foundations, functions, tracing, conversion, gradients, native, ops, strings, datasets)
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ FUZZERS = {
     "ops": "fuzzing.ops:check_op",
     "functions": "fuzzing.ops:check_function",
     "indices": "fuzzing.indices:check_indices",
+    "files": "fuzzing.files:check_file",
 }
 
 

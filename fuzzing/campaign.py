@@ -28,9 +28,11 @@ class Outcome:
 
     cases: int = 0
     reports: dict[int, str] = field(default_factory=dict)
+    inputs: int = 1  # that are run for each case
 
     def __str__(self) -> str:
-        return f"{self.cases} cases, {len(self.reports)} disagreements"
+        each = f" of {self.inputs} inputs each" if self.inputs > 1 else ""
+        return f"{self.cases} cases{each}, {len(self.reports)} disagreements"
 
 
 def seed_of_today() -> int:
@@ -85,7 +87,7 @@ def run(check: Check, *, seed: int, count: int, seconds: float | None = None) ->
 
     A report is printed when it is made, since what follows it may end the process.
     """
-    outcome = Outcome()
+    outcome = Outcome(inputs=getattr(check, "inputs", 1))
     until = None if seconds is None else time.monotonic() + seconds
     with _quiet(), limits(), tqdm(total=count, disable=None, file=sys.stderr) as bar:
         for one in range(seed, seed + count):

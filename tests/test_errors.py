@@ -31,6 +31,7 @@ STATUS_CLASSES = [getattr(errors, name) for _, name in CODES.values()]
 # Class, the classes it must be caught as, its code.
 MESSAGE_CLASSES = [
     (errors.ShapeError, (errors.InvalidArgumentError, ValueError), 3),
+    (errors.ParseError, (errors.InvalidArgumentError, ValueError), 3),
     (errors.AssertionFailedError, (errors.InvalidArgumentError, AssertionError), 3),
     (errors.DTypeError, (errors.InvalidArgumentError, TypeError), 3),
     (errors.SignatureError, (TypeError, ValueError), 3),

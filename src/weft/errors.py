@@ -210,6 +210,18 @@ class ShapeError(InvalidArgumentError, ValueError):
         super().__init__(None, None, message)
 
 
+class ParseError(InvalidArgumentError, ValueError):
+    """Bytes that are not what they should be: no message, no tensor, no number.
+
+    >>> tf.train.Example.FromString(b"???")
+    Traceback (most recent call last):
+    weft.errors.ParseError: These bytes are no serialized Example.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(None, None, message)
+
+
 class AssertionFailedError(InvalidArgumentError, AssertionError):
     """An assertion in a graph does not hold: AssertionError of eager code, and TensorFlow's class.
 

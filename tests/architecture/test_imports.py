@@ -10,6 +10,7 @@ HEAVY = [
     "jax",
     "keras",
     "llvmlite",
+    "re2",
     "tensorboard",
     "tensorflow",
     "torch",

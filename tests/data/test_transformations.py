@@ -130,8 +130,14 @@ def test_positions_can_be_saved_and_restored(name: str, taken: int) -> None:
 
 def test_a_wrong_position_is_refused() -> None:
     iterator = iter(D.range(3))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="no position"):
+    with pytest.raises(tf.errors.DataLossError, match="these 3 bytes are not, or no longer"):
         iterator.restore_position(b"abc")
+    position = iterator.save_position()
+    with pytest.raises(tf.errors.DataLossError, match="their checksum is wrong"):
+        iterator.restore_position(position[:-1] + b"!")
+    other = iter(D.range(3).shuffle(2).batch(2)).save_position()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no position"):
+        iterator.restore_position(other)
     with pytest.raises(TypeError, match="save_position"):
         iterator.restore_position(3)  # type: ignore[arg-type]
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import weft as tf
-from support.event_files import node_names, read_folder
-from weft.core.wire import fields
+from support.event_files import by_number, node_names, read_folder
+from weft.core.wire import contents
 
 
 @tf.function
@@ -25,8 +25,8 @@ def layered(x: Any) -> Any:
 
 
 def graphs_of(run_metadata: bytes) -> list[bytes]:
-    functions = [content for number, content in fields(run_metadata, "RunMetadata") if number == 4]
-    return [dict(fields(function, "FunctionGraphs"))[2] for function in functions]
+    functions = contents(run_metadata, 4, "RunMetadata")
+    return [by_number(function, "FunctionGraphs")[2] for function in functions]
 
 
 def test_graph_with_name_scopes(tmp_path: Path) -> None:
@@ -58,9 +58,9 @@ def test_profile(tmp_path: Path) -> None:
     (value,) = read_folder(tmp_path).values
     assert value.plugin == "graph_run_metadata"
     run_metadata = value.value[()]
-    stats = dict(fields(run_metadata, "RunMetadata"))[1]
-    device = dict(fields(stats, "StepStats"))[1]
-    timed = [dict(fields(node, "Node"))[1] for n, node in fields(device, "Device") if n == 2]
+    stats = by_number(run_metadata, "RunMetadata")[1]
+    device = by_number(stats, "StepStats")[1]
+    timed = [by_number(node, "Node")[1] for node in contents(device, 2, "Device")]
     assert {b"e", b"l"} <= set(timed)
     assert {name.decode() for name in timed} <= set(node_names(graphs_of(run_metadata)[0]))
     (path,) = (tmp_path / "profile").rglob("*.trace.json.gz")

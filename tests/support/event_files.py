@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import weft as tf
-from weft.core.wire import fields, signed
+from weft.core.wire import contents, fields, signed
 from weft.graph.tensor_proto import TensorProto
 
 
@@ -38,6 +38,11 @@ class File:
         return [(v.step, v.tag, v.value.tolist()) for v in self.values]
 
 
+def by_number(data: bytes, what: str) -> dict[int, Any]:
+    """What the fields of a message hold; the last one of each number."""
+    return {number: content for number, _, content in fields(data, what)}
+
+
 def read_folder(folder: Path) -> File:
     """The one event file of a folder."""
     (path,) = folder.glob("events.out.tfevents.*")
@@ -48,7 +53,7 @@ def read_file(path: Path) -> File:
     out = File()
     for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
         step = 0
-        for number, content in fields(record, "Event"):
+        for number, _, content in fields(record, "Event"):
             if number == 1:
                 out.times += struct.unpack("<d", content)
             elif number == 2:
@@ -58,15 +63,15 @@ def read_file(path: Path) -> File:
             elif number == 4:
                 out.graphs.append(content)
             elif number == 5:
-                out.values += [_value(v, step) for n, v in fields(content, "Summary") if n == 1]
+                out.values += [_value(v, step) for v in contents(content, 1, "Summary")]
     return out
 
 
 def _value(content: bytes, step: int) -> Value:
-    parts = dict(fields(content, "Value"))
+    parts = by_number(content, "Value")
     out = Value(step, parts[1].decode(), tf.make_ndarray(TensorProto.FromString(parts[8])))
-    metadata = dict(fields(parts.get(9, b""), "SummaryMetadata"))
-    plugin = dict(fields(metadata.get(1, b""), "PluginData"))
+    metadata = by_number(parts.get(9, b""), "SummaryMetadata")
+    plugin = by_number(metadata.get(1, b""), "PluginData")
     out.plugin = plugin.get(1, b"").decode()
     out.content = plugin.get(2, b"")
     out.description = metadata.get(3, b"").decode()
@@ -75,5 +80,4 @@ def _value(content: bytes, step: int) -> Value:
 
 def node_names(graph: bytes) -> list[str]:
     """The names of the nodes of a serialized GraphDef."""
-    nodes = [content for number, content in fields(graph, "GraphDef") if number == 1]
-    return [dict(fields(node, "NodeDef"))[1].decode() for node in nodes]
+    return [by_number(node, "NodeDef")[1].decode() for node in contents(graph, 1, "GraphDef")]

@@ -5,6 +5,7 @@ Hot path: `next` of an eager iterator is the cursor's `next` and the wrapping of
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import threading
 from collections.abc import Sequence
@@ -23,11 +24,17 @@ from weft.data.optional import Optional, OptionalValue
 from weft.data.options import Options
 from weft.data.stage import Cursor, Run, Stage
 from weft.data.structure import Values
-from weft.errors import InvalidArgumentError, OperatorNotAllowedInGraphError, OutOfRangeError
+from weft.errors import (
+    DataLossError,
+    InvalidArgumentError,
+    OperatorNotAllowedInGraphError,
+    OutOfRangeError,
+)
 from weft.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
 
 _HANDLE = TensorSpec([], resource)
 _MOST_IN_A_TRACE = 5000
+_DIGEST = hashlib.sha256().digest_size
 
 
 class IteratorCell(Resource):
@@ -284,7 +291,8 @@ class Iterator:
         >>> rest == [int(x) for x in iterator]
         True
         """
-        return pickle.dumps(self._cell("save_position").save())
+        content = pickle.dumps(self._cell("save_position").save())
+        return hashlib.sha256(content).digest() + content
 
     def restore_position(self, position: bytes) -> None:
         """Goes to a saved position. Like all pickled data, it must come from a trusted place."""
@@ -294,10 +302,17 @@ class Iterator:
                 "Iterator.restore_position: position must be what save_position gave, got "
                 f"{position!r}."
             )
+        digest, content = position[:_DIGEST], position[_DIGEST:]
+        if hashlib.sha256(content).digest() != digest:
+            raise DataLossError(
+                None,
+                None,
+                f"Iterator.restore_position: these {len(position)} bytes are not, or no longer, "
+                "what save_position gave: their checksum is wrong.",
+            )
         try:
-            saved = pickle.loads(position)
-            cell.restore(saved)
-        except (pickle.UnpicklingError, EOFError, KeyError, AttributeError, TypeError) as e:
+            cell.restore(pickle.loads(content))
+        except (LookupError, AttributeError, TypeError, ValueError) as e:
             raise InvalidArgumentError(
                 None,
                 None,

@@ -101,8 +101,9 @@ class SavingMethods(DatasetBase):
         folder = path_text("Dataset.load", path)
         if not os.path.exists(os.path.join(folder, _SPEC)):
             raise NotFoundError(None, None, f"Dataset.load: there is no saved dataset in {folder}.")
-        with open(os.path.join(folder, _SPEC), encoding="utf-8") as file:
-            spec, count = spec_from_json(file.read())
+        path = os.path.join(folder, _SPEC)
+        with file_errors("Dataset.load", path), open(path, "rb") as file:
+            spec, count = spec_from_json(file.read(), path)
         if element_spec is not None:
             if not structure.is_compatible(element_spec, spec):
                 raise ValueError(

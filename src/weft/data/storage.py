@@ -12,10 +12,10 @@ from typing import Any
 from weft import nest
 from weft.core import dtypes
 from weft.core.specs import TensorSpec
-from weft.core.wire import bytes_field, fields
+from weft.core.wire import bytes_field, contents
 from weft.data.stage import UNKNOWN, Cursor, Run, Stage
 from weft.data.structure import NoneTensorSpec, Values, eager_tensor, sizes
-from weft.errors import DataLossError, InvalidArgumentError
+from weft.errors import DataLossError, InvalidArgumentError, ParseError
 from weft.io.paths import file_errors
 from weft.io.records import RecordReader, TFRecordOptions, TFRecordWriter
 from weft.io.tensors import from_bytes, to_bytes
@@ -35,8 +35,8 @@ def serialized(values: Values) -> bytes:
 def parsed(data: bytes, specs: Sequence[TensorSpec], path: str) -> Values:
     """The element that bytes hold; DataLossError if it is not of the type expected."""
     try:
-        values = tuple([from_bytes(content) for _, content in fields(data, "element")])
-    except (ValueError, TypeError, KeyError) as error:
+        values = tuple([from_bytes(content) for content in contents(data, 1, "element")])
+    except ParseError as error:
         raise DataLossError(None, None, f"{path} holds something else: {error}") from error
     if len(values) != len(specs):
         raise InvalidArgumentError(
@@ -176,21 +176,36 @@ def _described(spec: Any) -> Any:
     raise TypeError(f"Dataset.save: elements that hold {spec!r} cannot be saved.")
 
 
-def spec_from_json(text: str) -> tuple[Any, int]:
-    """The nest of tensor specs that text describes, and the number of elements."""
-    found = json.loads(text)
-    return _built(found["element_spec"]), int(found["count"])
+def spec_from_json(data: bytes, path: str) -> tuple[Any, int]:
+    """The nest of tensor specs that a file describes, and the number of elements.
+
+    DataLossError if it describes something else.
+    """
+    try:
+        found = json.loads(data)
+        spec, count = _built(found["element_spec"]), found["count"]
+        if not isinstance(count, int) or count < 0:
+            raise ValueError(f"the number of elements is {count!r}")
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise DataLossError(
+            None, None, f"{path} does not describe a saved dataset: {type(error).__name__}: {error}"
+        ) from error
+    return spec, count
 
 
 def _built(described: Any) -> Any:
     ((kind, content),) = described.items()
     if kind == "tensor":
-        return TensorSpec(content[1], content[0])
+        dtype, shape = content
+        return TensorSpec(shape, dtype)
     if kind == "none":
         return NoneTensorSpec()
     if kind == "dict":
         return {key: _built(value) for key, value in content}
     if kind == "namedtuple":
-        made: Any = namedtuple(content[0], content[1])  # type: ignore[misc]  # noqa: PYI024
-        return made(*[_built(part) for part in content[2]])
-    return tuple([_built(part) for part in content])
+        name, names, parts = content
+        made: Any = namedtuple(name, names)  # type: ignore[misc]  # noqa: PYI024
+        return made(*[_built(part) for part in parts])
+    if kind == "tuple":
+        return tuple([_built(part) for part in content])
+    raise ValueError(f"{kind!r} is no kind of structure")

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-import struct
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
+from weft.core import dtypes, memory
 from weft.core.convert import array_from
 from weft.core.dtypes import DType
 from weft.core.shapes import TensorShape
 from weft.core.tensor import EagerTensor, Tensor
-from weft.core.wire import bytes_field, fields, read_varint, signed, varint
-from weft.errors import DTypeError, ShapeError
+from weft.core.wire import (
+    BYTES,
+    FIXED32,
+    FIXED64,
+    VARINT,
+    bytes_field,
+    contents,
+    fields,
+    packed_floats,
+    packed_integers,
+    signed,
+    varint,
+)
+from weft.errors import DTypeError, ParseError, ShapeError
 from weft.graph.message import Message
 
 Array = np.ndarray[Any, Any]
@@ -38,6 +51,9 @@ _FIELDS = {
     "uint64": ("uint64_val", 17),
 }
 _STORED_AS = {5: "<f4", 6: "<f8", 9: "<f4", 12: "<f8"}  # all others are integers
+_DTYPES = {dtypes.as_dtype(name).as_datatype_enum: dtypes.as_dtype(name) for name in _FIELDS}
+_LOW64 = 2**64 - 1
+_MOST_AXES = 64  # that an array of NumPy can have
 
 
 class TensorShapeProto(Message):
@@ -86,40 +102,37 @@ class TensorProto(Message):
 
     @classmethod
     def FromString(cls, data: bytes) -> TensorProto:  # noqa: N802
-        """The message that `SerializeToString` turned into bytes."""
+        """The message that `SerializeToString` turned into bytes; ParseError if there is none."""
         out = cls()
         names = {number: field for field, number in _FIELDS.values()}
-        for number, value in fields(data, "TensorProto"):
-            if number == 1:
+        for number, stored, value in fields(data, "TensorProto"):
+            if number == 1 and stored == VARINT:
                 out.dtype = value
-            elif number == 2:
-                sizes = [
-                    dict(fields(dim, "TensorProto")).get(1, 0)
-                    for n, dim in fields(value, "TensorProto")
-                    if n == 2
-                ]
-                out.tensor_shape = TensorShapeProto([signed(size) for size in sizes])
-            elif number == 4:
+            elif number == 2 and stored == BYTES:
+                dims = contents(value, 2, "TensorProto")
+                out.tensor_shape = TensorShapeProto([_size_of(dim) for dim in dims])
+            elif number == 4 and stored == BYTES:
                 out.tensor_content = value
             elif number in names:
-                getattr(out, names[number]).extend(_values(number, value))
+                getattr(out, names[number]).extend(_values(number, stored, value))
         return out
 
 
-def _values(number: int, content: Any) -> list[Any]:
+def _size_of(dim: bytes) -> int:
+    sizes = [v for n, stored, v in fields(dim, "TensorProto") if n == 1 and stored == VARINT]
+    return signed(sizes[-1]) if sizes else 0
+
+
+def _values(number: int, stored: int, content: Any) -> Sequence[Any]:
+    """The values in a field; none if it is stored in another way than values of this kind are."""
     if number == 8:
-        return [content]
-    if isinstance(content, int):
-        return [signed(content)]
+        return [content] if stored == BYTES else []
     if number in _STORED_AS:
-        width = int(_STORED_AS[number][-1])
-        kind = {4: "f", 8: "d"}[width]
-        return list(struct.unpack(f"<{len(content) // width}{kind}", content))
-    out, at = [], 0
-    while at < len(content):
-        n, at = read_varint(content, at)
-        out.append(signed(n))
-    return out
+        letter, alone = ("f", FIXED32) if _STORED_AS[number] == "<f4" else ("d", FIXED64)
+        return packed_floats(content, letter, "TensorProto") if stored in (BYTES, alone) else []
+    if stored == VARINT:
+        return [signed(content)]
+    return packed_integers(content, "TensorProto") if stored == BYTES else []
 
 
 # --- public ------------------------------------------------------------------------------------
@@ -179,25 +192,86 @@ def make_ndarray(tensor: Any) -> Array:
     array([1.5, 1.5], dtype=float32)
     """
     try:
-        dtype = dtypes.as_dtype(int(tensor.dtype))
+        dtype = _DTYPES[int(tensor.dtype)]
         shape = [int(dim.size) for dim in tensor.tensor_shape.dim]
         content = bytes(tensor.tensor_content)
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise TypeError(
             f"make_ndarray: tensor must be a TensorProto, got {tensor!r} of type "
             f"{type(tensor).__name__}."
         ) from None
-    size = int(np.prod(shape, dtype=np.int64))
+    _check_shape(shape, dtype)
     if content:
-        return np.frombuffer(content, dtype.numpy_dtype).copy().reshape(shape)
-    values = list(getattr(tensor, _FIELDS[dtype.name][0]))
-    if dtype.is_complex:
-        values = [complex(a, b) for a, b in zip(values[::2], values[1::2], strict=True)]
-    if len(values) > size or (size and not values):
+        return _from_content(content, shape, dtype)
+    values = _from_list(list(getattr(tensor, _FIELDS[dtype.name][0])), dtype)
+    size = math.prod(shape)
+    if len(values) > size or (size and not len(values)):
         raise ShapeError(f"make_ndarray: shape {shape} has {size} elements, got {len(values)}.")
-    values += values[-1:] * (size - len(values))
-    if dtype in (dtypes.float16, dtypes.bfloat16):
-        return np.array(values, np.uint16).view(dtype.numpy_dtype).reshape(shape)
-    out = np.empty(size, dtype.numpy_dtype)
-    out[:] = values
+    return _filled_up(values, shape, dtype)
+
+
+def array_of(proto: TensorProto) -> Array:
+    """The array of a message from elsewhere; ParseError if it holds none.
+
+    Values that are missing are the last one (or zeros), and there may be more than are needed.
+    """
+    dtype = _DTYPES.get(proto.dtype)
+    if dtype is None:
+        raise ParseError(f"A TensorProto has dtype number {proto.dtype}, which no tensor has.")
+    shape = [dim.size for dim in proto.tensor_shape.dim]
+    _check_shape(shape, dtype)
+    if proto.tensor_content:
+        return _from_content(proto.tensor_content, shape, dtype)
+    values = _from_list(getattr(proto, _FIELDS[dtype.name][0]), dtype)
+    return _filled_up(values, shape, dtype)
+
+
+def _check_shape(shape: list[int], dtype: DType) -> None:
+    """ParseError for a shape that no array can have, ResourceExhaustedError for a huge one."""
+    largest = max([math.prod([size for size in shape if size]), *shape, 0]) * dtype.size
+    if min(shape, default=0) < 0 or len(shape) > _MOST_AXES or largest >= 2**63:
+        raise ParseError(f"A TensorProto says shape {shape}, which no tensor can have.")
+    memory.check("TensorProto", shape, dtype)
+
+
+def _from_content(content: bytes, shape: list[int], dtype: DType) -> Array:
+    expected = math.prod(shape) * dtype.size
+    if dtype is dtypes.string or len(content) != expected:
+        raise ParseError(
+            f"A TensorProto of dtype {dtype.name} and shape {shape} holds {len(content)} bytes, "
+            f"expected {expected}."
+        )
+    if dtype.is_bool and content.translate(None, b"\0\1"):
+        raise ParseError("A TensorProto of dtype bool holds bytes that are neither 0 nor 1.")
+    return np.frombuffer(content, dtype.numpy_dtype).copy().reshape(shape)
+
+
+def _from_list(values: list[Any], dtype: DType) -> Array:
+    """The values of a list as an array; integers that are too large lose their upper bits."""
+    if dtype is dtypes.string:
+        out = np.empty(len(values), object)
+        out[:] = values
+        return out
+    if dtype.is_complex:
+        whole = len(values) // 2 * 2  # half a number is none
+        parts = np.array(values[:whole], np.float64)
+        return (parts[::2] + 1j * parts[1::2]).astype(dtype.numpy_dtype)
+    if dtype.is_floating and dtype.size > 2:
+        return np.array(values, dtype.numpy_dtype)
+    numbers = np.array([value & _LOW64 for value in values], np.uint64)
+    if dtype.is_bool:
+        return numbers != 0
+    if dtype.is_integer:
+        return numbers.astype(dtype.numpy_dtype)
+    return numbers.astype(np.uint16).view(dtype.numpy_dtype)
+
+
+def _filled_up(values: Array, shape: list[int], dtype: DType) -> Array:
+    size = math.prod(shape)
+    values = values[:size]
+    if len(values) == size:
+        return values.reshape(shape)
+    missing = b"" if dtype is dtypes.string else 0
+    out = np.full(size, values[-1] if len(values) else missing, dtype.numpy_dtype)
+    out[: len(values)] = values
     return out.reshape(shape)

@@ -16,9 +16,9 @@ from weft.core.tensor import EagerTensor, Tensor
 from weft.errors import InvalidArgumentError, ShapeError
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
 from weft.ops.strings.elements import as_array, string_tensor
+from weft.ops.strings.numbers import float_in, int_in
 
 COLUMN_DTYPES = frozenset({float32, float64, int32, int64, string})
-_LIMITS = {int32: (-(2**31), 2**31 - 1), int64: (-(2**63), 2**63 - 1)}
 
 
 class Format(NamedTuple):
@@ -81,18 +81,12 @@ def converted(field: bytes, dtype: DType, where: str) -> Any:
     """A field as a value; InvalidArgumentError naming the field if it is none."""
     if dtype is string:
         return field
-    try:
-        if dtype.is_floating:
-            return float(field)
-        number = int(field)
-        low, high = _LIMITS[dtype]
-        if not low <= number <= high or b"_" in field:
-            raise ValueError
-        return number
-    except ValueError:
+    number = float_in(field) if dtype.is_floating else int_in(field, dtype)
+    if number is None:
         raise InvalidArgumentError(
             None, None, f"CSV: {where} is {field!r}, which is no {dtype.name}."
-        ) from None
+        )
+    return number
 
 
 class Column(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from weft.core.wire import bytes_field, fields
+from weft.core.wire import BYTES, bytes_field, contents, fields, not_serialized
 from weft.io.value_lists import (
     BytesList,
     FloatList,
@@ -111,8 +111,8 @@ class Feature(Message):
         """Adds what the bytes hold."""
         data = message_bytes("Feature", serialized)
         names = {number: kind for kind, (number, _) in self._KINDS.items()}
-        for number, content in fields(data, "Feature"):
-            if number in names:
+        for number, stored, content in fields(data, "Feature"):
+            if number in names and stored == BYTES:
                 self._choose(names[number])
                 self._lists[names[number]].MergeFromString(content)
         return len(data)
@@ -213,14 +213,12 @@ class Features(Message):
 
 def feature_entries(data: bytes) -> Iterator[tuple[str, bytes]]:
     """The names and (serialized) features of serialized Features."""
-    for number, entry in fields(data, "Features"):
-        if number != 1:
-            continue
-        parts = dict(fields(entry, "Features"))
+    for entry in contents(data, 1, "Features"):
+        parts = {n: part for n, stored, part in fields(entry, "Features") if stored == BYTES}
         try:
             yield parts.get(1, b"").decode(), parts.get(2, b"")
-        except (UnicodeDecodeError, AttributeError):
-            raise ValueError("These bytes are no serialized Features.") from None
+        except UnicodeDecodeError:
+            raise not_serialized("Features") from None
 
 
 class Example(Message):
@@ -271,10 +269,9 @@ class Example(Message):
     def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
         """Adds what the bytes hold."""
         data = message_bytes("Example", serialized)
-        for number, content in fields(data, "Example"):
-            if number == 1:
-                self._given = True
-                self.features.MergeFromString(content)
+        for content in contents(data, 1, "Example"):
+            self._given = True
+            self.features.MergeFromString(content)
         return len(data)
 
     def _lines(self) -> Iterator[str]:

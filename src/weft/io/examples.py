@@ -13,8 +13,8 @@ from weft.core.dtypes import DATA, STRING, DType, float32, int64, string
 from weft.core.shapes import Dim, TensorShape
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
-from weft.core.wire import fields
-from weft.errors import InvalidArgumentError, ShapeError
+from weft.core.wire import BYTES, contents, fields
+from weft.errors import InvalidArgumentError, ParseError, ShapeError
 from weft.io.example_proto import feature_entries
 from weft.io.value_lists import BytesList, FloatList, Int64List, values_of
 from weft.ops.array import ranges, shape as shapes
@@ -124,9 +124,9 @@ def _parse_kernel(
 
 def _features(data: bytes, i: int) -> dict[str, bytes]:
     try:
-        parts = [content for number, content in fields(data, "Example") if number == 1]
+        parts = contents(data, 1, "Example")
         return {name: feature for part in parts for name, feature in feature_entries(part)}
-    except (ValueError, TypeError) as error:
+    except ParseError as error:
         raise InvalidArgumentError(
             None, None, f"parse_example: string {i} is no serialized Example: {error}"
         ) from error
@@ -141,9 +141,10 @@ def _values(item: Wanted, example: dict[str, bytes], i: int) -> list[Any] | None
         parts = fields(feature, "Feature")
         if not parts:
             return None
-        number, content = parts[-1]
-        if _KIND.get(number) is not item.dtype:
-            got = _KIND[number].name if number in _KIND else "unknown"
+        number, stored, content = parts[0]
+        known = number in _KIND and stored == BYTES
+        if not known or _KIND[number] is not item.dtype:
+            got = _KIND[number].name if known else "something unknown"
             raise InvalidArgumentError(
                 None,
                 None,
@@ -151,7 +152,7 @@ def _values(item: Wanted, example: dict[str, bytes], i: int) -> list[Any] | None
                 f"{item.dtype.name}.",
             )
         return values_of(content, _LISTS[number])
-    except (ValueError, TypeError) as error:
+    except ParseError as error:
         raise InvalidArgumentError(
             None, None, f"parse_example: the feature {item.key!r} of example {i}: {error}"
         ) from error

@@ -9,7 +9,7 @@ from weft.errors import DataLossError, InvalidArgumentError
 from weft.io.paths import file_errors
 
 CHUNK = 1 << 18
-_WINDOW_BITS = {"GZIP": 31, "ZLIB": 15}
+WINDOW_BITS = {"GZIP": 31, "ZLIB": 15}
 
 
 def compression_name(what: str, value: Any) -> str:
@@ -34,7 +34,7 @@ class InputStream:
         self._what = what
         with file_errors(what, path):
             self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by close()
-        self._bits = _WINDOW_BITS.get(compression)
+        self._bits = WINDOW_BITS.get(compression)
         self._decompressor: Any = None if self._bits is None else zlib.decompressobj(self._bits)
         self._started = False
         self._input = b""

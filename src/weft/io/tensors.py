@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
+from weft.core import dtypes, memory
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA, STRING, DType, string
 from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Tensor
-from weft.errors import InvalidArgumentError
-from weft.graph.tensor_proto import TensorProto, make_ndarray
-from weft.io.streams import compression_name
+from weft.errors import InvalidArgumentError, ParseError
+from weft.graph.tensor_proto import TensorProto, array_of
+from weft.io.streams import WINDOW_BITS, compression_name
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft.ops.strings.elements import as_array, mapped, string_tensor
 
@@ -38,18 +39,8 @@ def to_bytes(array: Array) -> bytes:
 
 
 def from_bytes(data: bytes) -> Array:
-    """The array in a serialized TensorProto; ValueError if it is none."""
-    proto = TensorProto.FromString(data)
-    sizes = [dim.size for dim in proto.tensor_shape.dim]
-    if 0 in sizes:
-        try:
-            return np.empty(sizes, dtypes.as_dtype(proto.dtype).numpy_dtype)
-        except ValueError:
-            raise ValueError(
-                f"its shape {sizes} is empty, but its other sizes are more than an array of NumPy "
-                "can have."
-            ) from None
-    return make_ndarray(proto)
+    """The array in a serialized TensorProto; ParseError if there is none."""
+    return array_of(TensorProto.FromString(data))
 
 
 def _serialize_kernel(xp: Any, tensor: Any) -> Array:
@@ -94,7 +85,7 @@ def _parse_kernel(xp: Any, serialized: Any, *, out_type: DType) -> Array:
     data = bytes(as_array(serialized)[()])
     try:
         array = from_bytes(data)
-    except (ValueError, TypeError, KeyError, IndexError) as error:
+    except ParseError as error:
         raise InvalidArgumentError(
             None, None, f"parse_tensor: these {len(data)} bytes are no serialized tensor: {error}"
         ) from error
@@ -165,7 +156,10 @@ def _raw_kernel(
             f"decode_raw: the strings have {length} bytes, which is no multiple of the "
             f"{out_type.size} bytes of {out_type.name}.",
         )
-    numbers = np.frombuffer(b"".join(items), out_type.numpy_dtype)
+    if out_type.is_bool:
+        numbers = np.frombuffer(b"".join(items), np.uint8) != 0
+    else:
+        numbers = np.frombuffer(b"".join(items), out_type.numpy_dtype)
     if not little_endian:
         numbers = numbers.byteswap()
     return np.array(numbers).reshape(*x.shape, length // out_type.size)
@@ -219,16 +213,40 @@ def decode_raw(
 
 # --- decode_compressed, base64 -------------------------------------------------------------------
 
+_PART = 2**26  # bytes
+_GZIP_BEGIN = b"\x1f\x8b"
+
 
 def _decompress(data: bytes, compression: str) -> bytes:
     if not compression:
         return data
     try:
-        return zlib.decompress(data, 31 if compression == "GZIP" else 15)
+        return b"".join(_decompressed_parts(data, WINDOW_BITS[compression]))
     except zlib.error as error:
         raise InvalidArgumentError(
             None, None, f"decode_compressed: these bytes are no {compression} data: {error}."
         ) from error
+
+
+def _decompressed_parts(data: bytes, bits: int) -> Iterator[bytes]:
+    """What streams, one behind the other, hold; what stands behind them is left alone.
+
+    A thousand times the bytes that came in may come out, so memory is asked for on the way.
+    """
+    total = 0
+    while True:
+        stream = zlib.decompressobj(bits)
+        while not stream.eof:
+            part = stream.decompress(data, _PART)
+            data = stream.unconsumed_tail
+            if not part and not data and not stream.eof:
+                raise zlib.error("it is cut short")
+            total += len(part)
+            memory.check_bytes("decode_compressed", 2 * total, f"of more than {total} bytes")
+            yield part
+        data = stream.unused_data
+        if not data.startswith(_GZIP_BEGIN) or bits != WINDOW_BITS["GZIP"]:
+            return
 
 
 decode_compressed_op = define_op(
@@ -263,7 +281,12 @@ def _encode_base64(data: bytes, pad: bool) -> bytes:
 def _decode_base64(data: bytes) -> bytes:
     allowed = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     bare = data.rstrip(b"=")
-    if bare.translate(None, allowed) or len(bare) % 4 == 1:
+    padded = len(data) > len(bare)
+    if (
+        bare.translate(None, allowed)
+        or len(bare) % 4 == 1
+        or (padded and len(data) != len(bare) + -len(bare) % 4)
+    ):
         raise InvalidArgumentError(None, None, f"decode_base64: {data!r} is no web-safe base64.")
     return base64.urlsafe_b64decode(bare + b"=" * (-len(bare) % 4))
 

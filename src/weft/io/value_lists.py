@@ -10,7 +10,17 @@ from typing import Any, Generic, SupportsIndex, TypeVar
 
 import numpy as np
 
-from weft.core.wire import bytes_field, fields, read_varint, signed, varint
+from weft.core.wire import (
+    BYTES,
+    FIXED32,
+    VARINT,
+    bytes_field,
+    fields,
+    packed_floats,
+    packed_integers,
+    signed,
+    varint,
+)
 
 T = TypeVar("T")
 
@@ -254,31 +264,22 @@ class Int64List(ValueList):
 
 
 def values_of(data: bytes, kind: type[ValueList]) -> list[Any]:
-    """The values in a serialized list, whose numbers may be packed together or not."""
+    """The values in a serialized list, whose numbers may be packed together or not.
+
+    A field that is stored in another way is one that nobody knows: it is left out.
+    """
     out: list[Any] = []
-    for number, content in fields(data, kind.__name__):
+    for number, stored, content in fields(data, kind.__name__):
         if number != 1:
             continue
         if kind is BytesList:
-            out.append(content)
+            if stored == BYTES:
+                out.append(content)
         elif kind is FloatList:
-            out.extend(struct.unpack(f"<{len(content) // 4}f", content))
-        elif isinstance(content, int):
+            if stored in (BYTES, FIXED32):
+                out.extend(packed_floats(content, "f", "FloatList"))
+        elif stored == VARINT:
             out.append(signed(content))
-        else:
-            out.extend(packed_integers(content))
-    return out
-
-
-def packed_integers(content: bytes) -> list[int]:
-    """Integers one behind the other."""
-    if content.isascii():  # every byte below 128 is a number
-        return list(content)
-    out, at, end = [], 0, len(content)
-    try:
-        while at < end:
-            n, at = read_varint(content, at)
-            out.append(signed(n))
-    except IndexError:
-        raise ValueError("These bytes are no serialized Int64List.") from None
+        elif stored == BYTES:
+            out.extend(packed_integers(content, "Int64List"))
     return out

@@ -129,42 +129,48 @@ def _format_of(
 
 
 _NUMBER = re.compile(
-    rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan(?:\(\w*\))?)", re.IGNORECASE
+    rb"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan(?:\(\w*\))?)", re.IGNORECASE
 )
-_HEX = re.compile(rb"[+-]?0x(?:[\da-f]+\.?[\da-f]*|\.[\da-f]+)(?:p[+-]?\d+)?", re.IGNORECASE)
-_INTEGER = re.compile(rb"[+-]?\d+")
+_HEX = re.compile(rb"[+-]?0x(?:[\da-f]+(?:\.[\da-f]*)?|\.[\da-f]+)(?:p[+-]?\d+)?", re.IGNORECASE)
+# Zeros in front do not count; Python refuses to read numbers of thousands of digits.
+_INTEGER = re.compile(rb"([+-]?)0*(\d{1,20})")
 _PARSED = (float32, float64, int32, int64, uint32, uint64)
 
 
-def _parse_float(s: bytes) -> float:
+def float_in(s: bytes) -> float | None:
+    """The number that a string spells; None if it spells none."""
     text = s.strip()
     if _NUMBER.fullmatch(text):
         return float(text.partition(b"(")[0])
-    if _HEX.fullmatch(text):
+    if not _HEX.fullmatch(text):
+        return None
+    try:
         return float.fromhex(text.decode())
-    raise _not_a_number(s, "a number")
+    except OverflowError:
+        return -math.inf if text.startswith(b"-") else math.inf
 
 
-def _parse_int(s: bytes, dtype: DType) -> int:
-    text = s.strip()
-    if _INTEGER.fullmatch(text):
-        value = int(text)
-        if dtype.min <= value <= dtype.max:
-            return value
-    raise _not_a_number(s, f"an integer of dtype {dtype.name}")
+def int_in(s: bytes, dtype: DType) -> int | None:
+    """The integer that a string spells; None if it spells none that the dtype has."""
+    found = _INTEGER.fullmatch(s.strip())
+    if found is None:
+        return None
+    value = int(found[1] + found[2])
+    return value if dtype.min <= value <= dtype.max else None
 
 
-def _not_a_number(s: bytes, wanted: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, f"to_number: the string {s!r} is not {wanted}.")
+def _number_in(s: bytes, dtype: DType) -> float:
+    value = int_in(s, dtype) if dtype.is_integer else float_in(s)
+    if value is None:
+        wanted = f"an integer of dtype {dtype.name}" if dtype.is_integer else "a number"
+        raise InvalidArgumentError(None, None, f"to_number: the string {s!r} is not {wanted}.")
+    return value
 
 
 def _to_number_kernel(xp: Any, x: Any, *, out_type: DType) -> Array:
     x = as_array(x)
     texts = x.reshape(-1).tolist()
-    if out_type.is_integer:
-        values: list[Any] = [_parse_int(s, out_type) for s in texts]
-    else:
-        values = [_parse_float(s) for s in texts]
+    values = [_number_in(s, out_type) for s in texts]
     return xp.array(values, out_type.numpy_dtype).reshape(x.shape)
 
 

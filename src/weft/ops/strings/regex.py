@@ -1,13 +1,11 @@
-r"""Regular expressions.
+r"""Regular expressions: those of RE2, which takes a time that grows with the text only.
 
-TensorFlow's are those of RE2. They are run by Python's `re` after a translation of what is written
-differently; what only one of the two knows (looking ahead, references to groups, ``\pL``) is an
-error.
+Simple ones are run by Python's `re` for all strings at once (`simple_patterns`), which is faster
+than a call of RE2 for each string.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import Any
 
@@ -20,94 +18,9 @@ from weft.core.tensor import Array, Tensor
 from weft.errors import InvalidArgumentError
 from weft.ops import rules
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
-from weft.ops.strings.elements import as_array, mapped, string_tensor
-
-_POSIX = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "ascii": "\\x00-\\x7f",
-    "blank": "\\t ",
-    "cntrl": "\\x00-\\x1f\\x7f",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": "!-/:-@\\[-`{-~",
-    "space": "\\t\\n\\v\\f\\r ",
-    "upper": "A-Z",
-    "word": "0-9A-Za-z_",
-    "xdigit": "0-9A-Fa-f",
-}
-_TOKEN = re.compile(
-    r"""
-      \\Q (?P<literal> .*?) (?: \\E | \Z)   # text between \Q and \E stands for itself
-    | \\x \{ (?P<code> [0-9a-fA-F]+ ) \}
-    | \\ (?P<escape> .)
-    | \[: (?P<posix> \w+) :\]
-    | (?P<look> \( \? <? [=!] | \( \? < )
-    | (?P<plain> .)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
-
-@functools.lru_cache(256)
-def _compiled(pattern: bytes) -> re.Pattern[str]:
-    try:
-        return re.compile(_translated(_decode(pattern)), re.ASCII)
-    except re.error as error:
-        raise InvalidArgumentError(
-            None, None, f"The regular expression {pattern!r} is not valid: {error}."
-        ) from None
-
-
-def _translated(pattern: str) -> str:
-    out: list[str] = []
-    in_class = False
-    for token in _TOKEN.finditer(pattern):
-        text, kind = token.group(), token.lastgroup
-        if kind == "literal":
-            text = re.escape(token["literal"])
-        elif kind == "escape":
-            text = _translated_escape(token["escape"], text, in_class)
-        elif kind == "posix" and in_class:
-            if token["posix"] not in _POSIX:
-                raise re.error(f"unknown class {text}")
-            text = _POSIX[token["posix"]]
-        elif kind == "code":
-            text = re.escape(chr(int(token["code"], 16)))
-        elif kind == "look" and not in_class:
-            raise re.error(f"{text} (looking ahead or behind) is not supported")
-        elif text == "[" and not in_class:
-            in_class = True
-        elif text == "[":
-            text = "\\["
-        elif text == "]" and in_class and out[-1] not in ("[", "[^"):
-            in_class = False
-        elif text == "^" and in_class and out[-1] == "[":
-            out.pop()
-            text = "[^"
-        elif text == "$" and not in_class:
-            text = "(?-m:$(?!\\n))" if "(?m" not in pattern else text
-        out.append(text)
-    return "".join(out)
-
-
-def _translated_escape(letter: str, text: str, in_class: bool) -> str:
-    if letter == "z" and not in_class:
-        return "\\Z"
-    if letter in "pPCXGZ" or (letter in "123456789" and not in_class):
-        raise re.error(f"{text} is not supported")
-    return text
-
-
-def _decode(s: bytes) -> str:
-    # Bytes that are no UTF-8 are kept, each as a character of its own.
-    return s.decode("utf-8", "surrogateescape")
-
-
-def _encode(s: str) -> bytes:
-    return s.encode("utf-8", "surrogateescape")
+from weft.ops.strings.elements import as_array, string_tensor
+from weft.ops.strings.re2_patterns import Template, re2_pattern
+from weft.ops.strings.simple_patterns import simple_pattern
 
 
 def _scalar(op: str, spec: TensorSpec, name: str) -> None:
@@ -125,8 +38,11 @@ def _full_match_infer(x: TensorSpec, pattern: TensorSpec) -> TensorSpec:
 
 def _full_match_kernel(xp: Any, x: Any, pattern: Any) -> Array:
     x = as_array(x)
-    fullmatch = _compiled(_item(pattern)).fullmatch
-    found = [fullmatch(_decode(s)) is not None for s in x.reshape(-1).tolist()]
+    strings = x.reshape(-1).tolist()
+    simple = simple_pattern(_item(pattern))
+    found = None if simple is None else simple.full_matches(strings)
+    if found is None:
+        found = re2_pattern(_item(pattern)).full_matches(strings)
     return xp.array(found, np.bool_).reshape(x.shape)
 
 
@@ -150,12 +66,12 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
     return full_match_op(string_tensor(input), string_tensor(pattern), name=name)
 
 
-_REWRITE = re.compile(r"\\(?:(\d)|(\\)|(.?))", re.DOTALL)
+_REWRITE = re.compile(rb"\\(?:(\d)|(\\)|(.?))", re.DOTALL)
 
 
-def _template(rewrite: str, groups: int) -> list[str | int]:
+def _template(rewrite: bytes, groups: int) -> Template:
     """The parts of a replacement: text, and numbers of groups (0 is the whole match)."""
-    parts: list[str | int] = []
+    parts: Template = []
     end = 0
     for escape in _REWRITE.finditer(rewrite):
         digit, backslash, other = escape.groups()
@@ -166,9 +82,9 @@ def _template(rewrite: str, groups: int) -> list[str | int]:
                 f"regex_replace: {escape.group()!r} in rewrite {rewrite!r} is no group of the "
                 f"pattern, which has {groups}. A backslash is written twice.",
             )
-        parts += [rewrite[end : escape.start()], "\\" if backslash else int(digit)]
+        parts += [rewrite[end : escape.start()], b"\\" if backslash else int(digit)]
         end = escape.end()
-    return [*parts, rewrite[end:]]
+    return [part for part in [*parts, rewrite[end:]] if part != b""]
 
 
 def _replace_infer(
@@ -180,25 +96,18 @@ def _replace_infer(
 
 
 def _replace_kernel(xp: Any, x: Any, pattern: Any, rewrite: Any, *, replace_global: bool) -> Array:
-    regex = _compiled(_item(pattern))
-    template = _template(_decode(_item(rewrite)), regex.groups)
-
-    def replaced(s: bytes) -> bytes:
-        text = _decode(s)
-        parts: list[str] = []
-        end, last = 0, -1
-        for match in regex.finditer(text):
-            start, stop = match.span()
-            if start == stop == last:
-                continue  # nothing matched right behind a match
-            parts.append(text[end:start])
-            parts += [part if isinstance(part, str) else match[part] or "" for part in template]
-            end = last = stop
-            if not replace_global:
-                break
-        return _encode("".join([*parts, text[end:]]))
-
-    return mapped(xp, replaced, x)
+    x = as_array(x)
+    strings = x.reshape(-1).tolist()
+    pattern, rewrite = _item(pattern), _item(rewrite)
+    simple = simple_pattern(pattern)
+    template = _template(rewrite, (simple or re2_pattern(pattern)).groups)
+    out = None
+    if simple is not None and rewrite.isascii() and b"\n" not in rewrite:
+        parts = [part.decode() if isinstance(part, bytes) else part for part in template]
+        out = simple.replaced(strings, parts, replace_global)
+    if out is None:
+        out = re2_pattern(pattern).replaced(strings, template, replace_global)
+    return xp.as_strings(out, x.shape)
 
 
 replace_op = define_op(

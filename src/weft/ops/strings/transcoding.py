@@ -12,6 +12,7 @@ from weft.ops.ragged import elementwise
 from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft.ops.strings import unicode
+from weft.ops.strings.code_points import codec_of, decoded, encoded
 from weft.ops.strings.elements import mapped, string_tensor, text_argument
 
 
@@ -25,13 +26,11 @@ def _transcode_kernel(
     replacement_char: int,
     replace_control_characters: bool,
 ) -> Array:
-    source, target = unicode.codec_of(input_encoding), unicode.OUTPUTS[output_encoding]
+    source, target = codec_of(input_encoding), unicode.OUTPUTS[output_encoding]
 
     def transcode(text: bytes) -> bytes:
-        points, _ = unicode.decoded(
-            text, source, errors, replacement_char, replace_control_characters
-        )
-        return unicode.encoded(points, target, errors, replacement_char)
+        points, _ = decoded(text, source, errors, replacement_char, replace_control_characters)
+        return encoded(points, target, errors, replacement_char)
 
     return mapped(xp, transcode, x)
 
@@ -64,7 +63,7 @@ def unicode_transcode(
     """
     op = "unicode_transcode"
     source = text_argument(op, input_encoding, "input_encoding")
-    unicode.codec_of(source)
+    codec_of(source)
     return transcode_op(
         string_tensor(input),
         input_encoding=source,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import functools
 import itertools
 from typing import Any
 
@@ -14,77 +12,19 @@ from weft.core.dtypes import INDEX, STRING, DType, int32, int64, string
 from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
 from weft.core.tensor import Array, Tensor
-from weft.errors import InvalidArgumentError, ShapeError
+from weft.errors import ShapeError
 from weft.ops import rules, static
 from weft.ops.array import ranges, shape as shapes
 from weft.ops.ragged.tensor import RaggedTensor
 from weft.ops.reduce import products
 from weft.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft.ops.strings.code_points import codec_of, decoded, encoded
 from weft.ops.strings.elements import text_argument
 from weft.ops.strings.ragged import rows_of_strings
 
 OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 _ERRORS = ("replace", "strict", "ignore")
 REPLACEMENT = 65533
-
-
-@functools.lru_cache
-def codec_of(encoding: str) -> str:
-    """Python's name of an encoding."""
-    try:
-        return codecs.lookup(encoding).name
-    except LookupError:
-        raise InvalidArgumentError(
-            None, None, f"unicode: input_encoding {encoding!r} is not known."
-        ) from None
-
-
-def decoded(
-    text: bytes, codec: str, errors: str, replacement: int, replace_controls: bool
-) -> tuple[list[int], list[int]]:
-    """The code points of a string, and where in it each begins."""
-    points: list[int] = []
-    starts: list[int] = []
-    at = 0
-
-    def add(part: str, place: int) -> None:
-        for character in part:
-            points.append(ord(character))
-            starts.append(place)
-            place += len(character.encode(codec, "surrogatepass"))
-
-    while at < len(text):
-        try:
-            add(text[at:].decode(codec), at)
-            break
-        except UnicodeDecodeError as error:
-            if errors == "strict":
-                raise InvalidArgumentError(
-                    None, None, f"unicode: {text!r} is no valid {codec}: {error.reason}."
-                ) from None
-            add(text[at : at + error.start].decode(codec), at)
-            if errors == "replace":
-                points.append(replacement)
-                starts.append(at + error.start)
-            at += error.end
-    if not replace_controls:
-        return points, starts
-    if errors == "ignore":
-        kept = [i for i, point in enumerate(points) if point > 0x1F]
-        return [points[i] for i in kept], [starts[i] for i in kept]
-    return [point if point > 0x1F else replacement for point in points], starts
-
-
-def encoded(points: list[int], codec: str, errors: str, replacement: int) -> bytes:
-    out = []
-    for point in points:
-        if 0 <= point <= 0x10FFFF and not 0xD800 <= point <= 0xDFFF:
-            out.append(chr(point))
-        elif errors == "strict":
-            raise InvalidArgumentError(None, None, f"unicode: {point} is no Unicode character.")
-        elif errors == "replace":
-            out.append(chr(replacement))
-    return "".join(out).encode(codec)
 
 
 # --- decoding ----------------------------------------------------------------------------------

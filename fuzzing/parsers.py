@@ -1,0 +1,210 @@
+"""All that reads bytes from elsewhere: how it is called, and inputs that it takes."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import random
+import tempfile
+import textwrap
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import weft as tf
+
+# What may be raised for bytes that are wrong.
+ALLOWED = (
+    tf.errors.InvalidArgumentError,
+    tf.errors.DataLossError,
+    tf.errors.OutOfRangeError,
+    tf.errors.NotFoundError,
+    tf.errors.ResourceExhaustedError,
+)
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A program that reads `data`, which may also use a folder, `folder`; and valid inputs."""
+
+    name: str
+    program: str
+    samples: tuple[bytes, ...]
+    setup: str = ""  # what is done once
+
+    @functools.cached_property
+    def run(self) -> Callable[[bytes], None]:
+        """The program as a function of the input."""
+        folder = Path(tempfile.mkdtemp(prefix="weft-fuzz-"))
+        names: dict[str, Any] = {"tf": tf, "np": np, "folder": str(folder)}
+        exec(self.setup, names)
+        exec(f"def run(data):\n{textwrap.indent(self.program, '    ')}", names)
+        run: Callable[[bytes], None] = names["run"]
+        return run
+
+    def reproduction(self, data: bytes) -> str:
+        """The program with its input, to be run by itself."""
+        lines = ["import numpy as np", "import weft as tf"]
+        if "folder" in self.setup + self.program:
+            lines += ["import tempfile", "folder = tempfile.mkdtemp()"]
+        return "\n".join([*lines, *self.setup.splitlines(), f"data = {data!r}", self.program])
+
+
+# --- inputs that are valid -----------------------------------------------------------------------
+
+
+def _examples() -> tuple[bytes, ...]:
+    train = tf.train
+
+    def feature(**lists: Any) -> Any:
+        return train.Feature(**lists)
+
+    features = {
+        "b": feature(bytes_list=train.BytesList(value=[b"one", b"", b"\xff\x00"])),
+        "f": feature(float_list=train.FloatList(value=[0.5, -1e30, float("nan")])),
+        "i": feature(int64_list=train.Int64List(value=[1, 300, -7, 2**62])),
+        "none": feature(),
+    }
+    some = [features, {"f": features["f"]}, {"i": features["i"], "é": features["b"]}]
+    return tuple(
+        [train.Example(features=train.Features(feature=f)).SerializeToString() for f in some]
+    )
+
+
+def _tensors() -> tuple[bytes, ...]:
+    values: list[Any] = [
+        np.arange(6, dtype=np.float32).reshape(2, 3), np.array([True, False]), np.int64(-3),
+        np.array([1 + 2j]), np.zeros((0, 3), np.int8), np.array([b"text", b""], object),
+        np.array([1.5, -2.0], np.float16),
+    ]  # fmt: skip
+    whole = [tf.io.serialize_tensor(value).numpy() for value in values]
+    listed = [
+        tf.make_tensor_proto(value, shape=[2, 3]).SerializeToString()
+        for value in (1.5, 7, True, 2j, np.float16(3), np.uint64(9), b"again")
+    ]
+    return (*whole, *listed)
+
+
+def _record_files() -> tuple[bytes, ...]:
+    folder = Path(tempfile.mkdtemp(prefix="weft-fuzz-"))
+    out = []
+    for records in ([b"one", b"", b"three" * 20], [b"\0" * 7], []):
+        with tf.io.TFRecordWriter(str(folder / "file")) as file:
+            for record in records:
+                file.write(record)
+        out.append((folder / "file").read_bytes())
+    return tuple(out)
+
+
+def _saved() -> tuple[str, tuple[bytes, ...]]:
+    """How a dataset is saved, and the description beside it."""
+    folder = tempfile.mkdtemp(prefix="weft-fuzz-")
+    setup = 'tf.data.Dataset.from_tensor_slices({"a": [1, 2], "b": ["x", "y"]}).save(folder)'
+    exec(setup, {"tf": tf, "folder": folder})
+    return setup, ((Path(folder) / "dataset_spec.json").read_bytes(),)
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+_NUMBERS = (b"1.5", b"-2e3", b"0x1.8p3", b" 17 ", b"nan", b"-inf", b"123456789012", b"+0")
+_TEXT = ("wörter".encode(), b"plain", "日本\U0001f600".encode(), "é!".encode("utf-16-be"))
+_LINES = (b'1,2.5,text,"a ""quoted"" one",7', b",,,,", b"1,2,3,4,5", b' 8 ,1e3,"",x,-1')
+_WHOLE = (b"hello " * 20, b"", bytes(300))
+_FEATURES = """{
+    "b": tf.io.VarLenFeature(tf.string), "f": tf.io.VarLenFeature(tf.float32),
+    "i": tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
+}"""
+_WRITTEN = 'with open(folder + "/input", "wb") as file:\n    file.write({})\n'
+_READ = 'for _ in tf.data.TFRecordDataset(folder + "/input"{}):\n    pass'
+
+
+@functools.cache
+def parsers() -> tuple[Parser, ...]:
+    """All parsers; the valid inputs are made by Weft itself."""
+    return (*_of_messages(), *_of_files(), *_of_text())
+
+
+def _of_messages() -> list[Parser]:
+    examples, tensors = _examples(), _tensors()
+    one = "tf.io.parse_single_example(data, features)"
+    several = "tf.io.parse_example(tf.constant([data, data]), features)"
+    known = 'features = {"i": tf.io.FixedLenFeature([4], tf.int64, [0, 0, 0, 0])}'
+    return [
+        Parser("Example", "tf.train.Example.FromString(data).SerializeToString()", examples),
+        Parser("Features", "repr(tf.train.Features.FromString(data[2:]))", examples),
+        Parser("parse_single_example", one, examples, f"features = {_FEATURES}"),
+        Parser("parse_example", several, examples, known),
+        Parser("parse_tensor", "tf.io.parse_tensor(data, tf.float32)", tensors),
+        Parser("parse_tensor of strings", "tf.io.parse_tensor(data, tf.string)", tensors),
+        Parser(
+            "TensorProto",
+            "tf.io.parse_tensor(TensorProto.FromString(data).SerializeToString(), tf.bool)",
+            tensors,
+            "from weft.graph.tensor_proto import TensorProto",
+        ),
+    ]
+
+
+def _of_files() -> list[Parser]:
+    files = _record_files()
+    setup, described = _saved()
+    position = tf.data.Dataset.range(9).shuffle(3, seed=1).batch(2)
+    saved = (iter(position).save_position(), b"")
+    loaded = "for _ in tf.data.Dataset.load(folder):\n    pass"
+    framed = "from weft.io.records import framed\nfrom weft.core.wire import bytes_field\n"
+    shard = f"{setup}\nimport glob\nshard = glob.glob(folder + '/*.tfrecord*')[0]"
+    element = "with open(shard, 'wb') as file:\n    file.write(framed(bytes_field(1, data)))\n"
+    zipped = tuple([zlib.compress(data) for data in _WHOLE])
+    return [
+        Parser("records", _WRITTEN.format("data") + _READ.format(""), files),
+        Parser("records in GZIP", _WRITTEN.format("data") + _READ.format(', "GZIP"'),
+               tuple([gzip.compress(file, mtime=0) for file in files])),
+        Parser("records in ZLIB", _WRITTEN.format("zlib.compress(data)") +
+               _READ.format(', "ZLIB"'), files, "import zlib"),
+        Parser("saved element", element + loaded, _tensors(), framed + shard),
+        Parser("saved type", "with open(folder + '/dataset_spec.json', 'wb') as file:\n"
+               f"    file.write(data)\n{loaded}", described, setup),
+        Parser("position", "iter(dataset).restore_position(data)", saved,
+               "dataset = tf.data.Dataset.range(9).shuffle(3, seed=1).batch(2)"),
+        Parser("lines", _WRITTEN.format("data") + 'for _ in tf.data.TextLineDataset(folder + '
+               '"/input"):\n    pass', (b"one\r\ntwo\n\nthree", b"\n")),
+        Parser("decode_compressed GZIP", 'tf.io.decode_compressed(data, "GZIP")',
+               tuple([gzip.compress(data, mtime=0) for data in _WHOLE])),
+        Parser("decode_compressed ZLIB", 'tf.io.decode_compressed(data, "ZLIB")', zipped),
+        Parser("code cache", "cache._write(path, b'code')\npath.write_bytes(data)\n"
+               "assert cache._read(path) in (None, b'code')",
+               (b"\xe6\xa4\x03\xae" * 8 + b"code",), "from pathlib import Path\n"
+               "from weft.execution.native import cache\npath = Path(folder) / 'a.o'"),
+    ]  # fmt: skip
+
+
+def _of_text() -> list[Parser]:
+    strict = 'tf.strings.unicode_decode_with_offsets(data, "UTF-8", errors="strict")'
+    wide = '"UTF-16-BE", "UTF-8", errors="ignore", replace_control_characters=True'
+    columns = "[[0], [0.0], [''], tf.string, tf.constant([], tf.int64)]"
+    return [
+        Parser("decode_csv", f"tf.io.decode_csv(data, {columns})", _LINES),
+        Parser("decode_raw", "tf.io.decode_raw(data, tf.int32)", _WHOLE),
+        Parser("decode_raw, fixed", "tf.io.decode_raw(data, tf.bool, fixed_length=16)", _WHOLE),
+        Parser("decode_base64", "tf.io.decode_base64(data)", (b"aGVsbG8=", b"aGVsbG8", b"__--")),
+        Parser("to_number", "tf.strings.to_number(data)", _NUMBERS),
+        Parser("to_number, int32", "tf.strings.to_number(data, tf.int32)", _NUMBERS),
+        Parser("to_number, uint64", "tf.strings.to_number(data, tf.uint64)", _NUMBERS),
+        Parser("unicode_decode", 'tf.strings.unicode_decode(data, "UTF-8")', _TEXT),
+        Parser("unicode_decode, strict", strict, _TEXT),
+        Parser("unicode_decode, JIS", 'tf.strings.unicode_decode(data, "shift_jis_2004")', _TEXT),
+        Parser("unicode_decode, marked", 'tf.strings.unicode_decode(data, "UTF-32")', _TEXT),
+        Parser("unicode_transcode", f"tf.strings.unicode_transcode(data, {wide})", _TEXT),
+        Parser("length", "tf.strings.length(data, 'UTF8_CHAR')", _TEXT),
+        Parser("substr", "tf.strings.substr(data, 1, 3, 'UTF8_CHAR')", _TEXT),
+        Parser("split", 'tf.strings.split(data, ",")', _LINES),
+    ]
+
+
+def chosen(rng: random.Random) -> Parser:
+    """Any of the parsers."""
+    return rng.choice(parsers())
