@@ -205,7 +205,7 @@ def test_parse_tensor_refuses() -> None:
         IO.parse_tensor(b"abc", tf.float32)
     huge = b"\x08\x01\x12\x10\x12\x02\x08\x00\x12\x0a\x08" + b"\x80" * 8 + b"\x40"
     with pytest.raises(
-        tf.errors.InvalidArgumentError, match=rf"its shape \[0, {2**62}\] is empty, but its other"
+        tf.errors.InvalidArgumentError, match=rf"\[0, {2**62}\], which no tensor can have"
     ):
         IO.parse_tensor(huge, tf.float32)
 
