@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import struct
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from weft.core import memory
 from weft.core.cells import VariableCell
 from weft.execution.native.compiler import MachineCode
 from weft.execution.native.trampoline import CELL, CONTEXT, PLAIN, WRITTEN_CELL, context_entries
@@ -79,6 +82,21 @@ def _fixed_context() -> tuple[int, ...]:
     return tuple([values[name] or 0 for name in CONTEXT])
 
 
+def _behind_memory_check(native: Callable[..., Any], outputs: Sequence[Any]) -> Callable[..., Any]:
+    """The function, or one that asks for memory first, if its results are so large."""
+    kinds = [(v.shape, v.dtype.numpy_dtype) for v in outputs]
+    huge = [k for k in kinds if math.prod(k[0]) * k[1].itemsize > memory.limits.asked_above]
+    if not huge:
+        return native
+
+    def call(*values: Any) -> Any:
+        for shape, dtype in huge:
+            memory.check("A compiled function", shape, dtype)
+        return native(*values)
+
+    return call
+
+
 class Executable:
     """Callable with the values of a graph's inputs; None if NumPy has to do it."""
 
@@ -88,13 +106,13 @@ class Executable:
         self._cells = sorted(translation.cells)
         self._written = sorted(translation.written)
         self._inputs = [(s.dtype.numpy_dtype, s.shape) for _, s in translation.inputs]
-        memory = translation.program.memory
+        places = translation.program.memory
         inputs = [stored for _, stored in translation.inputs]
         # Everything the context points to has to live as long as the executable.
         self._sizes = [np.array([*v.shape, 0], np.intp) for v in (*inputs, *translation.outputs)]
         self._dtypes = [v.dtype.numpy_dtype for v in (*inputs, *translation.outputs)]
         described = [
-            (memory[id(v)].table_slot, id(t), len(v.shape), sizes.ctypes.data)
+            (places[id(v)].table_slot, id(t), len(v.shape), sizes.ctypes.data)
             for v, t, sizes in zip(
                 (*inputs, *translation.outputs), self._dtypes, self._sizes, strict=True
             )
@@ -107,14 +125,15 @@ class Executable:
             _fixed_context(),
             [(slot, kind, *rest) for kind, (slot, *rest) in zip(kinds, described)],
             [
-                (memory[id(v)].table_slot, array.ctypes.data)
+                (places[id(v)].table_slot, array.ctypes.data)
                 for v, array in zip(translation.constant_slots, self._arrays, strict=True)
             ],
             described[len(inputs) :],
         )
         self._context = struct.pack(f"{len(entries)}q", *entries)
         self._method = _MethodDef(b"native", code.address("weft_call"), _METH_FASTCALL, None)
-        self.call = _api.PyCFunction_NewEx(ctypes.addressof(self._method), self._context, None)
+        native = _api.PyCFunction_NewEx(ctypes.addressof(self._method), self._context, None)
+        self.call = _behind_memory_check(native, translation.outputs)
         self._free = _address(ctypes.CDLL(None).free)
 
     def __call__(self, *values: Any) -> Any:
