@@ -60,7 +60,11 @@ def _check(shape: Any, dtype: Any) -> None:
     count = math.prod(shape) if isinstance(shape, tuple) else shape
     if type(count) is int and count > memory.limits.asked_above >> 4:  # no element has more bytes
         size = count * np.dtype(dtype).itemsize
-        memory.check_array(size, f"of shape {shape} and dtype {np.dtype(dtype).name}")
+        memory.check_array(size, f"of shape {_listed(shape)} and dtype {np.dtype(dtype).name}")
+
+
+def _listed(shape: Any) -> list[int]:
+    return list(shape) if isinstance(shape, tuple) else [shape]
 
 
 def matmul(x: Array, y: Array) -> Array:
