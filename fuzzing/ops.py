@@ -97,7 +97,7 @@ def _varied(call: Call, kind: str, rng: np.random.Generator, *, wildness: int) -
     members = variation.CLASSES[kind]
     group = _group_for(call, members)
     arrays = list(call.arrays)
-    if wildness and rng.random() < 0.6:
+    if wildness and rng.random() < 0.6 and not _takes_shapes(call):
         arrays = variation.resized(arrays, rng)
     choices = [] if group is None else sorted(call.allowed(group) & set(members), key=str)
     dtype = choices[rng.integers(len(choices))] if choices else None
@@ -112,6 +112,11 @@ def _varied(call: Call, kind: str, rng: np.random.Generator, *, wildness: int) -
     if call.name.startswith(_SORTED_FIRST):
         arrays[0] = np.sort(arrays[0], axis=-1)
     return arrays
+
+
+def _takes_shapes(call: Call) -> bool:
+    """Whether an input is a shape: with more sizes it asks for more than there is."""
+    return call.op is not None and any(call.op.arg(i).is_shape for i in range(len(call.arrays)))
 
 
 # --- smaller ------------------------------------------------------------------------------------

@@ -103,7 +103,9 @@ def random_case(seed: int) -> tuple[bytes, list[bytes]]:
         atom = rng.choice(_ATOMS)
         pattern += atom
         if not atom.startswith(("(", "^", "$", "\\b")):
-            pattern += rng.choice(("", "", "*", "+", "?", "*?", "+?", "??"))
+            pattern += rng.choice(
+                ("", "", "*", "+", "?", "*?", "+?", "??", "{2}", "{0,2}", "{1,3}?")
+            )
     strings = ["".join(rng.choices(_LETTERS, k=rng.randint(0, 7))) for _ in range(5)]
     return pattern.encode(), [s.encode() for s in strings]
 

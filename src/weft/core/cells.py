@@ -6,8 +6,6 @@ ones hand out the buffer itself and mark it shared, and the next write then take
 
 from __future__ import annotations
 
-import functools
-import os
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +14,7 @@ import numpy as np
 
 from weft.core.holding import ResourceLock, wait_for
 from weft.core.resources import Resource
-from weft.errors import FailedPreconditionError, ResourceExhaustedError
+from weft.errors import FailedPreconditionError
 
 Array = np.ndarray[Any, Any]
 
@@ -32,25 +30,6 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     raw = np.empty(n + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
     return raw[start : start + n].view(dtype).reshape(shape)
-
-
-@functools.cache
-def _memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def check_allocation(shape: tuple[int, ...], itemsize: int) -> None:
-    """Refuses a shape that cannot fit this machine's memory, before the system kills us for it."""
-    n = itemsize
-    for size in shape:
-        n *= size
-    if n > _memory_bytes():
-        raise ResourceExhaustedError(
-            None,
-            None,
-            f"A tensor of shape {shape} takes {n / 2**30:.0f} GiB; this machine has "
-            f"{_memory_bytes() / 2**30:.0f} GiB of memory.",
-        )
 
 
 class VariableCell(Resource):

@@ -8,12 +8,14 @@ Small results are never asked about.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import math
-import resource
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from weft.core.dtypes import DType
+import numpy as np
+
 from weft.errors import ResourceExhaustedError
 
 _ASKED_ABOVE = 256 * 2**20  # bytes: asking takes a millisecond, making these a hundred times that
@@ -24,22 +26,35 @@ _PROCESS = Path("/proc/self")
 _MACHINE = Path("/proc/meminfo")
 
 
-def check(op: str, shape: Sequence[int], dtype: DType) -> None:
+def check(op: str, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
     """ResourceExhaustedError if a result of this shape and dtype does not fit into memory."""
-    check_bytes(op, math.prod(shape) * dtype.size, f"of shape {list(shape)} and dtype {dtype.name}")
+    size = math.prod(shape) * dtype.itemsize
+    if size > limits.asked_above:
+        name = "string" if dtype.hasobject else dtype.name
+        check_bytes(op, size, f"of shape {list(shape)} and dtype {name}")
 
 
 def check_bytes(op: str, size: int, what: str) -> None:
     """ResourceExhaustedError if so many bytes for a result do not fit into memory."""
-    if size <= _limits.asked_above:
+    try:
+        check_array(size, what)
+    except TooLargeError as error:
+        raise ResourceExhaustedError(None, None, f"{op}: {error}") from None
+
+
+class TooLargeError(MemoryError):
+    """There is not as much memory as an array takes. The dispatcher says which op it was for."""
+
+
+def check_array(size: int, what: str) -> None:
+    """TooLargeError if there is no memory for so many bytes."""
+    if size <= limits.asked_above:
         return
     there = available()
     if size > there:
-        raise ResourceExhaustedError(
-            None,
-            None,
-            f"{op}: a result {what} takes {in_words(size)}, but {in_words(there)} of memory are "
-            "available. Make it smaller, or in parts.",
+        raise TooLargeError(
+            f"a result {what} takes {in_words(size)}, but {in_words(there)} of memory are "
+            "available. Make it smaller, or in parts."
         )
 
 
@@ -62,24 +77,24 @@ class _Limits:
     allowed = 2**62
 
 
-_limits = _Limits()
+limits = _Limits()
 
 
 @contextlib.contextmanager
 def limited_to(size: int) -> Iterator[None]:
     """As if there were only so many bytes for each result: for tests of what happens then."""
-    before = _limits.asked_above, _limits.allowed
-    _limits.asked_above, _limits.allowed = min(size, _ASKED_ABOVE), size
+    before = limits.asked_above, limits.allowed
+    limits.asked_above, limits.allowed = min(size, _ASKED_ABOVE), size
     try:
         yield
     finally:
-        _limits.asked_above, _limits.allowed = before
+        limits.asked_above, limits.allowed = before
 
 
 def available() -> int:
     """How many bytes this process can still have: the least that anything allows."""
     there = [*_of_the_machine(), *_of_control_groups(), *_of_the_process()]
-    return max(0, min(_limits.allowed, *there))
+    return max(0, min(limits.allowed, *there))
 
 
 def _of_the_machine() -> Iterator[int]:
@@ -91,6 +106,10 @@ def _of_the_machine() -> Iterator[int]:
 
 
 def _of_the_process() -> Iterator[int]:
+    try:
+        resource = importlib.import_module("resource")
+    except ImportError:  # not on every system
+        return
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most != resource.RLIM_INFINITY:
         used = _numbers(_PROCESS / "status").get("VmSize:", 0) * 1024

@@ -6,6 +6,7 @@ namespace with the same names. Anything not defined here is NumPy's own function
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +14,7 @@ import ml_dtypes
 import numpy as np
 from scipy import special as special
 
+from weft.core import memory
 from weft.core.truncating import truncated as truncated
 
 Array = np.ndarray[Any, Any]
@@ -37,8 +39,40 @@ def widen(x: Array) -> Array:
     return x if wide is None else x.astype(wide)
 
 
+def zeros(shape: Any, dtype: Any = float) -> Array:
+    """`np.zeros`, refused if there is not as much memory."""
+    _check(shape, dtype)
+    return np.zeros(shape, dtype)
+
+
+def empty(shape: Any, dtype: Any = float) -> Array:
+    """`np.empty`, refused if there is not as much memory."""
+    _check(shape, dtype)
+    return np.empty(shape, dtype)
+
+
+def full(shape: Any, value: Any, dtype: Any = None) -> Array:
+    """`np.full`, refused if there is not as much memory."""
+    _check(shape, np.asarray(value).dtype if dtype is None else dtype)
+    return np.full(shape, value, dtype)
+
+
+def _check(shape: Any, dtype: Any) -> None:
+    count = math.prod(shape) if isinstance(shape, tuple) else shape
+    if type(count) is int and count > memory.limits.asked_above >> 4:  # no element has more bytes
+        size = count * np.dtype(dtype).itemsize
+        memory.check_array(size, f"of shape {_listed(shape)} and dtype {np.dtype(dtype).name}")
+
+
+def _listed(shape: Any) -> list[int]:
+    return list(shape) if isinstance(shape, tuple) else [shape]
+
+
 def matmul(x: Array, y: Array) -> Array:
     """Matrix product in the dtype of the inputs, accumulated in at least float32."""
+    if x.size * y.size > memory.limits.asked_above:  # only an outer product is so large
+        shape = (*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-1])
+        _check(shape, x.dtype)
     wide = _NARROW.get(x.dtype)
     if wide is not None:
         return np.matmul(x.astype(wide), y.astype(wide)).astype(x.dtype)
@@ -71,6 +105,8 @@ def choose(condition: Array, x: Array, y: Array) -> Any:
     """
     bits = _BITS.get(x.dtype.itemsize)
     same = condition.shape == x.shape == y.shape
+    if not same and condition.size * x.size * y.size > memory.limits.asked_above >> 4:
+        _check(np.broadcast_shapes(condition.shape, x.shape, y.shape), x.dtype)
     if x.size < _MANY or not same or bits is None or x.dtype.kind not in "fiu":
         return np.where(condition, x, y)
     if not (x.flags.c_contiguous and y.flags.c_contiguous):

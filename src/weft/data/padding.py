@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft import nest
+from weft.core import memory
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA, int64
 from weft.core.shapes import TensorShape
@@ -87,6 +88,7 @@ def _padded(component: int, column: Sequence[Any], wanted: Sizes, padding: Any) 
                 f"Dataset.padded_batch: component {component} of element {i} has shape "
                 f"{value.shape}, which is larger than the padded shape {tuple(shape)}.",
             )
+    memory.check("padded_batch", (len(column), *shape), column[0].dtype)
     out = np.full((len(column), *shape), padding[()], column[0].dtype)
     for i, value in enumerate(column):
         place: Any = (i, *[slice(n) for n in value.shape])

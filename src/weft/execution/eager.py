@@ -8,6 +8,7 @@ measured, compiled in the background, and left to NumPy if that turns out to be 
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from weft import config
 from weft.core import dtypes
 from weft.core.location import Location, user_location
+from weft.core.memory import limits
 from weft.core.shapes import Dim
 from weft.core.specs import TensorSpec
 from weft.errors import OpError
@@ -22,7 +24,7 @@ from weft.execution.tiers import TieredPlan
 from weft.graph.ir import Graph, infer
 from weft.ops.array.shape import transpose_op
 from weft.ops.array.source import const_op
-from weft.ops.dispatch import run_kernel
+from weft.ops.dispatch import check_memory, infer_from_values, run_kernel
 from weft.ops.registry import Op
 
 _MOST_PLANS = 256
@@ -34,6 +36,9 @@ _plans: dict[Any, TieredPlan | None] = {}
 
 def run_large(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     """Runs an op on arrays of which at least one is large."""
+    # Two arrays of ten thousand elements can make one of a hundred millions.
+    if op.trusts_kernel and math.prod([v.size for v in values]) > limits.asked_above >> 4:
+        check_memory(op, infer_from_values(op, values, attrs))
     plan = turned = None
     # With determinism asked for, the tier must not depend on what else the program has computed.
     if config.execution != "numpy" and not config.flags.deterministic:

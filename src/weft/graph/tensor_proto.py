@@ -231,7 +231,7 @@ def _check_shape(shape: list[int], dtype: DType) -> None:
     largest = max([math.prod([size for size in shape if size]), *shape, 0]) * dtype.size
     if min(shape, default=0) < 0 or len(shape) > _MOST_AXES or largest >= 2**63:
         raise ParseError(f"A TensorProto says shape {shape}, which no tensor can have.")
-    memory.check("TensorProto", shape, dtype)
+    memory.check("TensorProto", shape, dtype.numpy_dtype)
 
 
 def _from_content(content: bytes, shape: list[int], dtype: DType) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes, xp
+from weft.core import dtypes, memory, xp
 from weft.core.composite import CompositeInput, not_a_tensor
 from weft.core.context import GRAPH, quiet_context, recording_repeatedly, state
 from weft.core.dtypes import DType, string
@@ -79,7 +79,7 @@ def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
         check_dtypes(op, [dtypes.from_numpy(dtype) for dtype in key])
         op.accepted.add(key)
     if not op.trusts_kernel:
-        infer_from_values(op, values, attrs)
+        check_memory(op, infer_from_values(op, values, attrs))
     if op.kernel is STRUCTURED:
         return run_structured(op, values, attrs)
     try:
@@ -142,12 +142,31 @@ def infer_from_values(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     return op.infer(*specs, **attrs)
 
 
+def check_memory(op: Op, specs: Any) -> None:
+    """ResourceExhaustedError if a result of such a type is new and does not fit into memory."""
+    if op.fresh:
+        for spec in (specs,) if op.outputs == 1 else specs:
+            size = known_bytes(spec)
+            if size > memory.limits.asked_above:
+                memory.check(op.name, spec.dims, spec.dtype.numpy_dtype)
+
+
+def known_bytes(spec: TensorSpec) -> int:
+    """How many bytes a tensor takes, as far as that is known: 0 if it is not."""
+    size = spec.dtype.size
+    for n in spec.dims or (0,):
+        if type(n) is not int:
+            return 0
+        size *= n
+    return size
+
+
 @functools.cache
 def checked_kernel(op: Op) -> Callable[..., Any]:
     """The kernel of an op behind its type rule, for what was not known while tracing."""
 
     def run(namespace: Any, *values: Any, **attrs: Any) -> Any:
-        infer_from_values(op, [as_value(value) for value in values], attrs)
+        check_memory(op, infer_from_values(op, [as_value(value) for value in values], attrs))
         return op.kernel(namespace, *values, **attrs)
 
     return run
@@ -197,6 +216,8 @@ def explain_failure(
         f"{_arg_name(op, i)}: {v.dtype.name if hasattr(v.dtype, 'name') else v.dtype}{v.shape}"
         for i, v in enumerate(values)
     )
+    if isinstance(error, memory.TooLargeError):
+        return ResourceExhaustedError(None, None, f"{op.name}: {error}")
     if isinstance(error, MemoryError):
         return ResourceExhaustedError(
             None, None, f"{op.name}: not enough memory for the result ({shapes}; {attrs}). {error}"

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import struct
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from weft import config
+from weft.core import memory
 from weft.core.cells import VariableCell
 from weft.execution.native import guarded
 from weft.execution.native.compiler import MachineCode
@@ -78,6 +81,19 @@ def _fixed_context() -> dict[str, int]:
     return {name: values[name] or 0 for name in CONTEXT}
 
 
+def _behind_memory_check(native: Callable[..., Any], outputs: Sequence[Any]) -> Callable[..., Any]:
+    """The function, or one that asks for memory first, if its results are so large."""
+    total = sum([math.prod(v.shape) * v.dtype.size for v in outputs])
+    if total <= memory.limits.asked_above:
+        return native
+
+    def call(*values: Any) -> Any:
+        # What does not fit is NumPy's to refuse: its plan knows the line of the user.
+        return native(*values) if total <= memory.available() else NotImplemented
+
+    return call
+
+
 class Executable:
     """Callable with the values of a graph's inputs; None if NumPy has to do it."""
 
@@ -87,13 +103,13 @@ class Executable:
         self._cells = sorted(translation.cells)
         self._written = sorted(translation.written)
         self._inputs = [(s.dtype.numpy_dtype, s.shape) for _, s in translation.inputs]
-        memory = translation.program.memory
+        places = translation.program.memory
         inputs = [stored for _, stored in translation.inputs]
         # Everything the context points to has to live as long as the executable.
         self._sizes = [np.array([*v.shape, 0], np.intp) for v in (*inputs, *translation.outputs)]
         self._dtypes = [v.dtype.numpy_dtype for v in (*inputs, *translation.outputs)]
         described = [
-            (memory[id(v)].table_slot, id(t), len(v.shape), sizes.ctypes.data)
+            (places[id(v)].table_slot, id(t), len(v.shape), sizes.ctypes.data)
             for v, t, sizes in zip(
                 (*inputs, *translation.outputs), self._dtypes, self._sizes, strict=True
             )
@@ -113,14 +129,15 @@ class Executable:
             list(fixed.values()),
             [(slot, kind, *rest) for kind, (slot, *rest) in zip(kinds, described)],
             [
-                (memory[id(v)].table_slot, array.ctypes.data)
+                (places[id(v)].table_slot, array.ctypes.data)
                 for v, array in zip(translation.constant_slots, self._arrays, strict=True)
             ],
             described[len(inputs) :],
         )
         self._context = struct.pack(f"{len(entries)}q", *entries)
         self._method = _MethodDef(b"native", code.address("weft_call"), _METH_FASTCALL, None)
-        self.call = _api.PyCFunction_NewEx(ctypes.addressof(self._method), self._context, None)
+        native = _api.PyCFunction_NewEx(ctypes.addressof(self._method), self._context, None)
+        self.call = _behind_memory_check(native, translation.outputs)
         self._free = fixed["free"]
         if is_guarded:
             self.call = guarded.calls(self.call)

@@ -16,12 +16,13 @@ import numpy as np
 
 from weft.core import xp
 from weft.core.dtypes import COMPLEX, REAL, float32, float64, resource, variant
+from weft.core.memory import limits
 from weft.core.tensor import SymbolicTensor
 from weft.execution.numpy.liveness import Liveness
 from weft.graph.ir import Graph, Node
 from weft.graph.printer import describe_node
 from weft.ops.control.loop import LOOP_NAMES
-from weft.ops.dispatch import as_value, checked_kernel
+from weft.ops.dispatch import as_value, checked_kernel, known_bytes
 
 _INDENT = "    "
 _MAX_DEPTH = 16  # Python allows 20 loops inside each other, and 100 levels of indentation
@@ -176,6 +177,8 @@ class _Writer:
         if op.name in _OPERATORS and _is_scalar_arithmetic(node):
             x, y = [self._scalar(t) for t in node.inputs]
             return f"{x} {_OPERATORS[op.name]} {y}"
+        if _is_huge(node):
+            return self._kernel_call(checked_kernel(op), f"checked_{op.name}", inputs, node)
         if op.ufunc is not None:
             if buffer is not None:
                 inputs.append(f"out={self.names[id(buffer)]}")
@@ -183,12 +186,13 @@ class _Writer:
         special = self._direct(node, inputs)
         if special is not None:
             return special
-        attrs = [f"{k}={self._literal(v, k)}" for k, v in node.attrs.items()]
         if op.trusts_kernel or not _has_unchecked_shapes(node):
-            kernel = self.bind(op.kernel, f"k_{op.name}")
-        else:
-            kernel = self.bind(checked_kernel(op), f"checked_{op.name}")
-        return f"{kernel}({', '.join(['xp', *inputs, *attrs])})"
+            return self._kernel_call(op.kernel, f"k_{op.name}", inputs, node)
+        return self._kernel_call(checked_kernel(op), f"checked_{op.name}", inputs, node)
+
+    def _kernel_call(self, kernel: Any, name: str, inputs: list[str], node: Node) -> str:
+        attrs = [f"{k}={self._literal(v, k)}" for k, v in node.attrs.items()]
+        return f"{self.bind(kernel, name)}({', '.join(['xp', *inputs, *attrs])})"
 
     def _direct(self, node: Node, inputs: list[str]) -> str | None:
         """Kernels that are one call of NumPy once all is known: 0.4 us less than the kernel."""
@@ -282,6 +286,12 @@ class _Writer:
         self.line(depth + 1, f"if not {self._results(condition)[0]}:", node)
         self.line(depth + 2, "break")
         self._branch(body, names, loop, depth + 1)
+
+
+def _is_huge(node: Node) -> bool:
+    """Whether a new result is so large that memory is asked for it before it is made."""
+    sizes = [known_bytes(t.spec) for t in node.outputs]
+    return node.op.fresh and max(sizes, default=0) > limits.asked_above
 
 
 def _has_unchecked_shapes(node: Node) -> bool:

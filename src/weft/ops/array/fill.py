@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
-from weft.core.cells import check_allocation
+from weft.core import dtypes, memory
 from weft.core.composite import CompositeTensor
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA, INDEX, DType, float32
@@ -29,7 +28,7 @@ def _fill_kernel(xp: Any, dims: Array, value: Array) -> Array:
     shape = tuple(dims.tolist())
     if value.ndim:
         raise ValueError("the type rule says what is wrong")
-    check_allocation(shape, value.dtype.itemsize)
+    memory.check("fill", shape, value.dtype)
     return xp.full(shape, value, value.dtype)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.core.cells import check_allocation
+from weft.core import memory
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA, INDEX, NUMERIC, int32
 from weft.core.native_rules import IndexMap, Special
@@ -56,7 +56,7 @@ def _pad_kernel(xp: Any, x: Array, paddings: Array, constant: Any = None) -> Arr
     amounts = paddings.tolist()
     _refuse_negative(amounts)
     shape = tuple([d + a + b for d, (a, b) in zip(x.shape, amounts, strict=True)])
-    check_allocation(shape, x.dtype.itemsize)
+    memory.check("pad", shape, x.dtype)
     if constant is None:
         constant = b"" if x.dtype == object else 0
     elif constant.ndim:

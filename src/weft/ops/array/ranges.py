@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from types import NoneType
 from typing import Any
 
-from weft.core import dtypes
-from weft.core.cells import check_allocation
+from weft.core import dtypes, memory
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import (
     FLOATING,
@@ -79,7 +79,7 @@ def _range_kernel(xp: Any, start: Any, limit: Any, delta: Any) -> Array:
         size = _range_size(int(start), int(limit), int(delta))
     else:
         size = _range_size(start, limit, delta)
-    check_allocation((size,), dtype.itemsize)
+    memory.check("range", (size,), dtype)
     if dtype.kind == "i":
         return xp.arange(int(start), int(limit), int(delta), dtype)
     steps = xp.arange(size)
@@ -228,6 +228,9 @@ def eye(
         raise TypeError("eye: dtype must be numeric or bool, got string.")
     rows = _matrix_size("num_rows", num_rows)
     columns = rows if num_columns is None else _matrix_size("num_columns", num_columns)
+    if type(num_rows) is int and type(num_columns) in (int, NoneType):
+        shape = (num_rows, num_rows if num_columns is None else num_columns)
+        memory.check("eye", shape, dtypes.as_dtype(dtype).numpy_dtype)
     row, column = range(0, rows), range(0, columns)
     on_diagonal = comparison.equal_op(shapes.expand_dims(row, 1), column)
     out = casting.cast(on_diagonal, dtype, name=name)

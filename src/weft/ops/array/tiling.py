@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core.cells import check_allocation
+from weft.core import memory
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA, INDEX, NUMERIC, int32
 from weft.core.native_rules import IndexMap, Special
@@ -42,7 +42,7 @@ def _tile_infer(x: TensorSpec, multiples: TensorSpec) -> TensorSpec:
 def _tile_kernel(xp: Any, x: Array, multiples: Array) -> Array:
     times = multiples.tolist()
     shape = tuple([d * n for d, n in zip(x.shape, times, strict=True)])
-    check_allocation(shape, x.dtype.itemsize)
+    memory.check("tile", shape, x.dtype)
     # np.tile gives an empty tensor back as it is, which would not be a fresh one.
     return xp.tile(x, times) if x.size else xp.empty(shape, x.dtype)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.core import dtypes
-from weft.core.cells import check_allocation
+from weft.core import dtypes, memory
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA, INDEX, DType, float32, int8, int32, string, uint8
 from weft.core.native_rules import Special
@@ -43,7 +42,7 @@ def _one_hot_kernel(xp: Any, indices: Array, depth: Any, on: Any, off: Any, *, a
     at = rules.normalize_axis("one_hot", axis, indices.ndim + 1)
     size = _check_depth(int(depth))
     shape = (*indices.shape[:at], size, *indices.shape[at:])
-    check_allocation(shape, on.dtype.itemsize)
+    memory.check("one_hot", shape, on.dtype)
     numbers = xp.reshape(xp.arange(size), (size, *[1] * (indices.ndim - at)))
     return xp.where(xp.expand_dims(indices, at) == numbers, on, off)
 

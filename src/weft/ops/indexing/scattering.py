@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core.cells import check_allocation
+from weft.core import memory
 from weft.core.convert import convert_to_tensor
 from weft.core.dtypes import DATA, INDEX, NUMERIC, REAL, int32
 from weft.core.native_rules import Special
@@ -72,7 +72,7 @@ def _scatter_nd_kernel(
     sizes = tuple(shape.tolist())
     if any(size < 0 for size in sizes):
         raise ValueError("the type rule says what is wrong")
-    check_allocation(sizes, updates.dtype.itemsize)
+    memory.check("scatter_nd", sizes, updates.dtype)
     check_updates("scatter_nd", sizes, _spec(indices), _spec(updates), batch_dims)
     index = gathering.nd_index(xp, "scatter_nd", sizes, indices, batch_dims)
     if updates.dtype == object:

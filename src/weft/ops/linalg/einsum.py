@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.core import memory
 from weft.core.convert import adopt, convert_to_tensor
 from weft.core.dtypes import INDEX, NUMERIC
 from weft.core.native_rules import Contraction
@@ -74,6 +75,7 @@ def _define(name: str, label_rule: LabelRule) -> Op:
     def kernel(xp: Any, *arrays: Array, **attrs: Any) -> Array:
         labels, output = label_rule(tuple([x.ndim for x in arrays]), **attrs)
         sizes: Any = _sizes(name, [x.shape for x in arrays], labels)
+        memory.check(name, [sizes[s] for s in output], arrays[0].dtype)
         parts = [_squeezed(xp, x, s, sizes) for x, s in zip(arrays, labels)]
         return contract(xp, [x for x, _ in parts], [s for _, s in parts], output)
 

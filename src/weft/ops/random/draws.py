@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core.cells import check_allocation
+from weft.core import memory
 from weft.core.dtypes import DATA, FLOATING, INDEX, DType, int32, int64, uint32, uint64
 from weft.core.native_rules import Special
 from weft.core.random import discrete, distributions, seeds
@@ -36,11 +36,11 @@ def _check_vector(op: str, x: TensorSpec, size: int, name: str) -> None:
         raise ShapeError(f"{op}: {name} must have shape ({size},), got {x.shape}.")
 
 
-def _size(shape: Array, itemsize: int) -> tuple[int, ...]:
+def _size(shape: Array, dtype: np.dtype[Any]) -> tuple[int, ...]:
     sizes = tuple(shape.tolist())
     if min(sizes, default=0) < 0:
         raise ValueError("a size is negative")  # the type rule says it better
-    check_allocation(sizes, itemsize)
+    memory.check("random", sizes, dtype)
     return sizes
 
 
@@ -79,7 +79,7 @@ def _draw(name: str, function: Any, native: Any) -> Op:
         return TensorSpec.of(dtype, rules.dims_from_value(name, shape))
 
     def kernel(xp: Any, shape: Array, state: Array, *, dtype: DType) -> Array:
-        sizes = _size(shape, dtype.size)
+        sizes = _size(shape, dtype.numpy_dtype)
         return function(*seeds.key_counter_from_state(state), sizes, dtype.numpy_dtype)
 
     return define_op(
@@ -118,7 +118,7 @@ def _uniform_int_infer(
 
 def _uniform_int_kernel(xp: Any, shape: Array, state: Array, minval: Any, maxval: Any) -> Array:
     low, high = int(minval), int(maxval)
-    sizes = _size(shape, minval.dtype.itemsize)
+    sizes = _size(shape, minval.dtype)
     if low >= high and 0 not in sizes:
         raise InvalidArgumentError(
             None,
@@ -165,7 +165,7 @@ def _multinomial_kernel(
     xp: Any, logits: Array, num_samples: Any, state: Array, *, dtype: DType
 ) -> Array:
     count = int(num_samples)
-    check_allocation((logits.shape[0], count), dtype.size)
+    memory.check("categorical", (logits.shape[0], count), dtype.numpy_dtype)
     key, counter = seeds.key_counter_from_state(state)
     return discrete.categorical(key, counter, logits, count, dtype.numpy_dtype)
 

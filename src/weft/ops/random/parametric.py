@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.core.cells import check_allocation
+from weft.core import memory
 from weft.core.convert import adopt, convert_to_tensor
 from weft.core.dtypes import (
     FLOATING,
@@ -52,7 +52,7 @@ def _drawn_dims(op: str, shape: TensorSpec, *parameters: TensorSpec) -> Any:
 
 def _flat(xp: Any, shape: Array, *parameters: Array) -> tuple[tuple[int, ...], list[Array]]:
     sizes = tuple(shape.tolist())
-    check_allocation(sizes, 8)
+    memory.check("random", sizes, xp.dtype(xp.float64))
     wide = [xp.broadcast_to(x.astype(xp.float64), sizes) for x in parameters]
     return sizes, [xp.reshape(x, (-1,)) for x in wide]
 

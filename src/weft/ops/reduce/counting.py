@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.core import dtypes
+from weft.core import dtypes, memory
 from weft.core.convert import adopt, convert_to_tensor
 from weft.core.dtypes import FLOATING, INDEX, REAL, DType, float32, float64, int32, int64
 from weft.core.native_rules import Special
@@ -54,6 +54,7 @@ def _bincount_kernel(xp: Any, x: Array, size: Any, weights: Array, *, binary_out
         counted = rows < bins
         flat = (rows + xp.arange(len(rows), dtype=xp.int64)[:, None] * bins)[counted]
         amounts = xp.reshape(weights, rows.shape)[counted] if weighed else None
+    memory.check("bincount", (len(rows), bins), xp.dtype(xp.int64))
     out = xp.bincount(flat, amounts, minlength=len(rows) * bins)
     if binary_output:
         out = out > 0
@@ -165,6 +166,7 @@ def _histogram_kernel(
             None, None, "histogram_fixed_width: values must not contain NaN."
         )
     places = xp.clip(places, 0, bins - 1).astype(xp.int64)
+    memory.check("histogram_fixed_width", (bins,), xp.dtype(xp.int64))
     return xp.bincount(xp.ravel(places), minlength=bins).astype(dtype.numpy_dtype)
 
 

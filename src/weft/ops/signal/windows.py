@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
-from weft.core.cells import check_allocation
+from weft.core import dtypes, memory
 from weft.core.convert import adopt, convert_to_tensor
 from weft.core.dtypes import DType, float32, int32
 from weft.core.tensor import Tensor
@@ -147,7 +146,7 @@ def linear_to_mel_weight_matrix(
         problem = f"upper_edge_hertz must not be above half the sample_rate, got {high}"
     if problem is not None:
         raise ValueError(f"{op}: {problem}.")
-    check_allocation((bins, bands), 8)
+    memory.check(op, (bins, bands), np.dtype(np.float64))
     # Frequency 0 belongs to no band.
     places = _mel(np.linspace(0, rate / 2, bins)[1:, None])
     edges = np.linspace(_mel(low), _mel(high), bands + 2)

@@ -37,6 +37,9 @@ _CLASSES = {
 }  # fmt: skip
 
 
+_COUNTED = re.compile(r"\{(\d{1,3})(?:,(\d{1,3}))?\}")
+
+
 class NotSimpleError(Exception):
     """The pattern has to be left to RE2."""
 
@@ -46,7 +49,7 @@ class NotSimpleError(Exception):
 
 @dataclass(frozen=True)
 class Characters:
-    """One character out of a set; `repeat` is "", "*", "+" or "?", and one more "?" if lazy."""
+    """One character out of a set; `repeat` is like "", "*", "+", "?", "{2,3}", lazy with "?"."""
 
     allowed: int
     repeat: str = ""
@@ -126,13 +129,23 @@ class _Reader:
         return part
 
     def _repeat(self) -> str:
-        if self.peek("{"):
-            raise NotSimpleError
-        kind = next((c for c in "*+?" if self.take(c)), "")
+        kind = self._count() or next((c for c in "*+?" if self.take(c)), "")
         kind += "?" if kind and self.take("?") else ""
         if kind and any(self.peek(c) for c in "*+?{"):
             raise NotSimpleError
         return kind
+
+    def _count(self) -> str:
+        if not self.peek("{"):
+            return ""
+        found = _COUNTED.match(self._pattern, self._at)
+        if found is None:
+            raise NotSimpleError
+        least, most = int(found[1]), int(found[2] or found[1])
+        if not most or least > most:
+            raise NotSimpleError
+        self._at = found.end()
+        return found.group()
 
     def _set_of(self, character: str, special: str) -> int:
         if character == "[":
@@ -203,8 +216,8 @@ class _Cost:
         if part.repeat:
             self.repeats += bool(part.allowed & follow.first)
             self.goes_on |= bool(follow.first)
-            self.prefers_empty |= len(part.repeat) > 1
-        if part.repeat[:1] in ("*", "?"):
+            self.prefers_empty |= part.repeat.endswith("?") and part.repeat != "?"
+        if part.repeat.startswith(("*", "?", "{0")):
             return _Traits(part.allowed | follow.first, follow.empty)
         return _Traits(part.allowed, False)
 
