@@ -110,3 +110,9 @@ def test_names_and_errors() -> None:
         tf.nn.relu("a")
     with pytest.raises(TypeError, match="Elu: x has dtype int32, expected one of"):
         tf.nn.elu([1])
+
+
+def test_alpha_is_a_number() -> None:
+    with pytest.raises(TypeError, match=r"alpha must be a number, got an array of shape \(1,\)"):
+        tf.nn.leaky_relu([1.0], alpha=np.array([0.1]))
+    assert tf.nn.leaky_relu([-1.0], alpha=np.array(0.5)).numpy().tolist() == [-0.5]

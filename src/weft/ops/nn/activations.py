@@ -129,6 +129,8 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Te
     x = convert_to_tensor(features)
     if x.dtype.is_integer:
         x = casting.cast(x, float32)
+    if isinstance(alpha, np.ndarray) and alpha.ndim:  # NumPy before 2.4 takes one of one number
+        raise TypeError(f"leaky_relu: alpha must be a number, got an array of shape {alpha.shape}.")
     try:
         alpha = float(alpha)
     except (TypeError, ValueError) as error:

@@ -250,9 +250,9 @@ def _largest(xp: Any, x: Array, count: int) -> Array:
 def _top_k_kernel(
     xp: Any, x: Array, k: Any, *, sorted: bool, index_type: DType
 ) -> tuple[Array, Array]:
-    count = int(k)
-    if not x.ndim:
+    if not x.ndim or k.ndim:
         raise ValueError("the type rule says what is wrong")
+    count = int(k)
     _check_k(count, x.shape[-1])
     if count == 1:
         order = xp.expand_dims(xp.argmax(xp.widen(x), -1), -1)

@@ -134,9 +134,9 @@ def _unsorted_infer(op: str) -> Any:
 
 def _unsorted_kernel(op: str, ufunc: str, empty: Any) -> Any:
     def kernel(xp: Any, data: Array, ids: Array, num: Any) -> Array:
-        count = int(num)
-        if num.ndim or count < 0 or data.shape[: ids.ndim] != ids.shape:
+        if num.ndim or num < 0 or data.shape[: ids.ndim] != ids.shape:
             raise ValueError("the type rule says what is wrong")
+        count = int(num)
         wide = xp.widen(data)
         out = xp.empty((count, *data.shape[ids.ndim :]), wide.dtype)
         out[...] = empty(data.dtype)
