@@ -10,6 +10,7 @@ import pickle
 import weakref
 from collections import namedtuple
 
+import attrs
 import numpy as np
 import pytest
 
@@ -78,7 +79,6 @@ def test_what_counts_as_the_same(first: object, second: object, traces: int) -> 
 
 
 def test_namedtuples_attrs_and_objects() -> None:
-    attrs = pytest.importorskip("attrs")
     Point = namedtuple("Point", "x y")
 
     @attrs.define

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tensorboard.backend.event_processing import event_accumulator as accumulator
+from tensorboard.compat.proto import config_pb2 as protos, graph_pb2 as graphs
 
 import weft as tf
-
-accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-protos = pytest.importorskip("tensorboard.compat.proto.config_pb2")
-graphs = pytest.importorskip("tensorboard.compat.proto.graph_pb2")
 
 
 @tf.function
