@@ -36,8 +36,26 @@ def _check_graph(seed: int) -> str | None:
         for run in (program, program.returning_all()):
             problem = _check(run, specs, tensors)
             if problem is not None:
-                return f"graph {seed}: {problem}\n{program}"
+                small, problem = _shrunk(run, specs, tensors, problem)
+                return f"graph {seed}: {problem}\n{small}"
     return None
+
+
+def _shrunk(
+    program: Program, specs: list[tf.TensorSpec], tensors: list[tf.Tensor], problem: str
+) -> tuple[Program, str]:
+    """The first value that differs alone, or else a program with fewer results."""
+    for number in range(len(tensors), program.size):
+        alone = program.returning(number)
+        found = _check(alone, specs, tensors)
+        if found is not None:
+            return alone, found
+    for number in program.returned:
+        fewer = program.returning(*[n for n in program.returned if n != number])
+        found = _check(fewer, specs, tensors) if fewer.returned else None
+        if found is not None:
+            return _shrunk(fewer, specs, tensors, found)
+    return program, problem
 
 
 def _check(program: Program, specs: list[tf.TensorSpec], tensors: list[tf.Tensor]) -> str | None:

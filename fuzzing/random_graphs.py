@@ -54,6 +54,33 @@ class Program:
         """The same program with every value returned."""
         return Program(self.arrays, self.steps, list(range(self.size)), self.size)
 
+    def returning(self, *numbers: int) -> Program:
+        """What is needed for some of the values, and nothing else."""
+        made = self._numbers_of_steps()
+        wanted, needed = set(numbers), set()
+        for i in reversed(range(len(self.steps))):
+            if wanted & set(made[i]):
+                needed.add(i)
+                wanted |= set(self.steps[i].inputs)
+        order = [*range(len(self.arrays)), *[n for i in sorted(needed) for n in made[i]]]
+        new = {old: k for k, old in enumerate(order)}
+        steps = [
+            Step(step.name, step.function, tuple([new[n] for n in step.inputs]))
+            for i, step in enumerate(self.steps)
+            if i in needed
+        ]
+        return Program(self.arrays, steps, [new[n] for n in numbers], len(order))
+
+    def _numbers_of_steps(self) -> list[range]:
+        """Which values each step gives."""
+        values = [tf.constant(a) for a in self.arrays]
+        made = []
+        for step in self.steps:
+            out = _as_list(step.function(*[values[i] for i in step.inputs]))
+            made.append(range(len(values), len(values) + len(out)))
+            values += out
+        return made
+
     @property
     def has_branches(self) -> bool:
         return any(step.name.startswith(("cond", "while_loop")) for step in self.steps)
