@@ -172,6 +172,8 @@ def _judged(call: Call, arrays: list[Any]) -> list[Any] | None:
     wide = [_widened(a) for a in arrays]
     if any(a.dtype.kind in "iu" and a.dtype.itemsize < 4 for a in arrays):
         return None  # NumPy's sums do not wrap around where those of small integers do
+    if any(_is_nearly_singular(a) for a in wide):
+        return None
     if call.judge is not None and _is_for(call, arrays) and _looks_at_its_arrays(call):
         return _verdict(call, wide)
     if all(w.dtype == a.dtype for w, a in zip(wide, arrays, strict=True)) or _is_of_bits(call):
@@ -194,6 +196,13 @@ def _kind(array: Any) -> str:
 
 def _is_of_bits(call: Call) -> bool:
     return call.name.startswith(_OF_BITS)
+
+
+def _is_nearly_singular(array: Any) -> bool:
+    """Of such a matrix, inverses and roots have no digits in common with those of another type."""
+    if array.dtype.kind not in "fc" or array.ndim < 2 or not array.size:
+        return False
+    return array.shape[-1] == array.shape[-2] and bool((np.linalg.cond(array) > 1e4).any())
 
 
 def _verdict(call: Call, arrays: list[Any]) -> list[Any] | None:

@@ -235,3 +235,13 @@ def test_wrong_use(wrong: Any, error: Any, text: str) -> None:
 def test_a_width_without_anything_to_pad_with() -> None:
     with pytest.raises(ValueError, match="padding_width needs pad_values"):
         tf.strings.ngrams(["a", "b"], 2, padding_width=1)
+
+
+def test_unicode_encode_needs_a_first_split() -> None:
+    for function in (tf.raw_ops.UnicodeEncode, tf.function(tf.raw_ops.UnicodeEncode)):
+        with pytest.raises(tf.errors.ShapeError, match="input_splits must begin with 0"):
+            function(
+                input_values=tf.constant([65]),
+                input_splits=tf.constant([], tf.int64),
+                output_encoding="UTF-8",
+            )

@@ -192,3 +192,12 @@ def test_repr_and_spec() -> None:
     assert repr(ta) == "<tf.TensorArray dtype=float32 element_shape=(3,)>"
     assert ta._type_spec == tf.TensorArraySpec([3], tf.float32)
     assert tf.is_tensor(ta)
+
+
+def test_no_rows_of_an_array_are_joined_to_something_of_their_shape() -> None:
+    def joined(x: Any) -> Any:
+        return tf.TensorArray(tf.float32, 0).unstack(x).concat()
+
+    x = tf.zeros([0, 3, 2])
+    unknown = tf.function(joined, input_signature=[tf.TensorSpec([None, None, None])])
+    assert joined(x).shape == unknown(x).shape == (0, 2)

@@ -27,7 +27,8 @@ def _concat_kernel(
     if any(row.ndim == 0 for row in rows):
         raise ShapeError("concat: scalar elements cannot be joined; stack them.")
     if not rows:
-        return _nothing(dtype, shape, axis)
+        known = like.element_shape  # of the rows of an array that has none
+        return _nothing(dtype, shape if known is None else known, axis)
     found = ", ".join([str(row.shape) for row in rows[:4]])
     if not -rows[0].ndim <= axis < rows[0].ndim:
         raise ShapeError(f"concat: axis {axis} is out of range for elements of shapes {found}.")

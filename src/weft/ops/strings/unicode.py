@@ -164,6 +164,8 @@ def _encode_infer(points: TensorSpec, splits: TensorSpec, **_: Any) -> TensorSpe
     rules.check_rank("unicode_encode", points, 1, name="input")
     rules.check_rank("unicode_encode", splits, 1, name="input_splits")
     known = None if splits.dims is None else splits.dims[0]
+    if known == 0:
+        raise ShapeError("unicode_encode: input_splits must begin with 0, but it is empty.")
     return TensorSpec.of(string, (known - 1 if isinstance(known, int) else Dim(),))
 
 
