@@ -122,6 +122,17 @@ def test_machine_code() -> None:
     assert function(tf.fill([5], 2.0)).numpy().sum() == 100
 
 
+def test_machine_code_of_a_trace_whose_sizes_are_unknown() -> None:
+    @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None])])
+    def function(x: Any) -> Any:
+        return x[:, None] * x[None, :]
+
+    assert function(tf.fill([5], 2.0)).numpy().sum() == 100
+    with pytest.raises(EXHAUSTED, match=r"Mul: .* \[2048, 2048\] and dtype float32") as caught:
+        function(tf.fill([2**11], 1.0))
+    assert "in code: return x[:, None] * x[None, :]" in str(caught.value)
+
+
 def test_views_take_no_memory() -> None:
     wide = tf.broadcast_to(1.0, [N, 100])
     assert tf.reshape(wide, [100, N])[3, 5].numpy() == 1

@@ -43,18 +43,23 @@ def check_bytes(op: str, size: int, what: str) -> None:
 
 
 class TooLargeError(MemoryError):
-    """There is not as much memory as an array takes. The dispatcher says which op it was for."""
+    """There is not as much memory as an array takes. Who called says which op it was for."""
+
+    def __init__(self, message: str, output: int = 0) -> None:
+        super().__init__(message)
+        self.output = output
 
 
-def check_array(size: int, what: str) -> None:
-    """TooLargeError if there is no memory for so many bytes."""
+def check_array(size: int, what: str, output: int = 0) -> None:
+    """TooLargeError if there is no memory for so many bytes, of a function's output maybe."""
     if size <= limits.asked_above:
         return
     there = available()
     if size > there:
         raise TooLargeError(
             f"a result {what} takes {in_words(size)}, but {in_words(there)} of memory are "
-            "available. Make it smaller, or in parts."
+            "available. Make it smaller, or in parts.",
+            output,
         )
 
 

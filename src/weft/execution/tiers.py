@@ -15,7 +15,8 @@ from weft import config
 from weft.core import dtypes
 from weft.core.cells import VariableCell
 from weft.core.holding import run_holding
-from weft.errors import UnimplementedError
+from weft.core.memory import TooLargeError
+from weft.errors import ResourceExhaustedError, UnimplementedError
 from weft.execution.background import worker
 from weft.execution.numpy.plan import NumpyPlan
 from weft.graph.ir import Graph
@@ -195,9 +196,20 @@ class TieredPlan:
     def _machine_code(self, *values: Any) -> Any:
         try:
             out = self.compiled[0].call(*values)
+            return out if out is not NotImplemented else self._unusual(values)
+        except TooLargeError as error:
+            raise self._too_large(error) from None
         except MemoryError:  # before anything was done; NumPy manages, or tells the user
             return self.numpy(*values)
-        return out if out is not NotImplemented else self._unusual(values)
+
+    def _too_large(self, error: TooLargeError) -> ResourceExhaustedError:
+        """The error that names the op and the line of a result there is no memory for."""
+        node = self.graph.outputs[error.output].node
+        while node.op.name == "Identity":  # what a function returns
+            node = node.inputs[0].node
+        named = ResourceExhaustedError(None, None, f"{node.op.name}: {error}")
+        named.location = node.location
+        return named
 
     def _native_on_variables(self, *values: Any) -> Any:
         """Variables are not changed by others while machine code reads them."""

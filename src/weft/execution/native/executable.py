@@ -83,13 +83,16 @@ def _fixed_context() -> dict[str, int]:
 
 def _behind_memory_check(native: Callable[..., Any], outputs: Sequence[Any]) -> Callable[..., Any]:
     """The function, or one that asks for memory first, if its results are so large."""
-    total = sum([math.prod(v.shape) * v.dtype.size for v in outputs])
-    if total <= memory.limits.asked_above:
+    sizes = [math.prod(v.shape) * v.dtype.size for v in outputs]
+    huge = [i for i, size in enumerate(sizes) if size > memory.limits.asked_above]
+    if not huge:
         return native
 
     def call(*values: Any) -> Any:
-        # What does not fit is NumPy's to refuse: its plan knows the line of the user.
-        return native(*values) if total <= memory.available() else NotImplemented
+        for i in huge:
+            what = f"of shape {list(outputs[i].shape)} and dtype {outputs[i].dtype.name}"
+            memory.check_array(sizes[i], what, output=i)
+        return native(*values)
 
     return call
 
@@ -137,10 +140,10 @@ class Executable:
         self._context = struct.pack(f"{len(entries)}q", *entries)
         self._method = _MethodDef(b"native", code.address("weft_call"), _METH_FASTCALL, None)
         native = _api.PyCFunction_NewEx(ctypes.addressof(self._method), self._context, None)
+        if is_guarded:
+            native = guarded.calls(native)
         self.call = _behind_memory_check(native, translation.outputs)
         self._free = fixed["free"]
-        if is_guarded:
-            self.call = guarded.calls(self.call)
 
     def __call__(self, *values: Any) -> Any:
         out = self.call(*values)
