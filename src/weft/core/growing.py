@@ -7,6 +7,7 @@ for a tensor it would be another thing than the list it is to the user.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -14,20 +15,20 @@ from weft.core.location import called_function
 from weft.errors import OperatorNotAllowedInGraphError
 
 
-class GrowingList:
+class GrowingList(ABC):
     """Base of lists of tensors whose length is a tensor."""
 
+    @abstractmethod
     def joined(self, axis: int) -> Any:
         """All elements joined along an axis they have: `tf.concat`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def stacked(self, axis: int) -> Any:
         """All elements joined along a new axis: `tf.stack`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def summed(self) -> Any:
         """The sum of all elements: `tf.add_n`."""
-        raise NotImplementedError
 
     def refusal(self, what: str | None = None) -> OperatorNotAllowedInGraphError:
         """The error for something that has to know the elements: the function the user called."""
