@@ -12,9 +12,9 @@ import numpy as np
 
 import weft as tf
 from benchmarks.harness import Peers, Row, best_time, microseconds
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.passes import optimize
-from weft.graph.tracing import trace
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.passes import optimize
+from weft._src.graph.tracing import trace
 
 
 def run(peers: Peers) -> list[Row]:

@@ -17,8 +17,8 @@ import weft as tf
 from benchmarks.gradients import ADAM, NLL, RNN, prepared, saved_source
 from benchmarks.harness import Peers, Row, best_time, in_turns, microseconds, timer_of
 from benchmarks.peers import jax_programs, pytensor_programs, torch_programs
-from weft.execution.background import worker
-from weft.execution.native import cache
+from weft._src.execution.background import worker
+from weft._src.execution.native.machine import cache
 
 _SCALAR = "step = tf.function(lambda x: x + 1.0); x = tf.constant(2.0)"
 _DENSE = """

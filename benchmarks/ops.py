@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from benchmarks.harness import Peers, Row, Session, in_turns, microseconds, timer_of
-from weft.execution.background import worker
+from weft._src.execution.background import worker
 
 SIZES = (1000, 1_000_000)
 ROUNDS, SECONDS = 7, 0.1  # of each op

@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import Any
 
 import weft as tf
-from weft.core.native_rules import NativeRule
-from weft.ops.registry import Absent, all_ops
-from weft.tensorflow_names import NAMES
+from weft._src.core.native_rules import NativeRule
+from weft._src.ops.registry import Absent, all_ops
+from weft._src.public.tensorflow_names import NAMES
 
 PAGE = Path(__file__).parent / "reference.md"
 
@@ -94,7 +94,7 @@ def ops() -> list[str]:
     """The table of the registry."""
     lines = ["## Ops", "", "| op | inputs | gradient | machine code |", "|---|---|---|---|"]
     for op in all_ops():
-        if op.infer.__module__.startswith("weft.execution"):
+        if op.infer.__module__.startswith("weft._src.execution"):
             continue  # made by a tier while compiling, and known only once that is loaded
         inputs = ", ".join(arg.name + ("..." if arg.variadic else "") for arg in op.args)
         gradient = "no" if isinstance(op.vjp, Absent) else "yes"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import weft as tf
-from weft.tools.drawing import graph_svg
+from weft._src.tools.drawing import graph_svg
 
 SECONDS = 0.4  # how long each side of a comparison is timed
 BOLD, PLAIN = "\033[1m", "\033[0m"

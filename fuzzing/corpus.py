@@ -18,12 +18,12 @@ import numpy as np
 
 import weft as tf
 from fuzzing import stateful
-from weft.core import dtypes
-from weft.core.dtypes import DType
-from weft.execution.reference import run_node
-from weft.graph.ir import Graph
-from weft.graph.tracing import trace
-from weft.ops.registry import STRUCTURED, Op, all_ops
+from weft._src.core import dtypes
+from weft._src.core.dtypes import DType
+from weft._src.execution.reference import run_node
+from weft._src.graph.ir import Graph
+from weft._src.graph.tracing import trace
+from weft._src.ops.registry import STRUCTURED, Op, all_ops
 
 TESTS = Path(__file__).parents[1] / "tests"
 _MOST_CALLS = 12  # of one op

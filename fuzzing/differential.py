@@ -16,11 +16,12 @@ import weft as tf
 from fuzzing import variation
 from fuzzing.corpus import Call
 from weft import nest
-from weft.execution import reference
-from weft.execution.native import verify
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.passes import optimize
-from weft.graph.tracing import trace
+from weft._src.core.flags import flags
+from weft._src.execution import reference
+from weft._src.execution.native import verify
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.passes import optimize
+from weft._src.graph.tracing import trace
 
 TIERS = ("eager", "reference", "plan", "unknown sizes", "native", "gradient", "judge")
 # How far a result may be from one computed with wider numbers, relative to the largest.
@@ -113,13 +114,13 @@ def _compare_runs(tier: str, run: Callable[[], Any], eager: Any) -> None:
 
 
 def _natively(graph: Any, values: list[Any]) -> bool:
-    tf.config.flags.guard_pages = "end"
+    flags.guard_pages = "end"
     try:
         return verify.check(graph, values)
     except verify.TierDifferenceError as difference:
         raise Disagreement(f"native: {difference}") from difference
     finally:
-        tf.config.flags.guard_pages = ""
+        flags.guard_pages = ""
 
 
 def same(a: Any, b: Any) -> bool:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from fuzzing.mutations import mutated
 from fuzzing.parsers import ALLOWED, Parser, chosen
-from weft.core import memory
+from weft._src.core import memory
 
 INPUTS = 100  # of one seed
 SECONDS = 1.0  # that an input may take

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
+from weft._src.core.flags import flags
 
 Case = tuple[Callable[..., Any], list[Any], int, int]  # function, arguments, which is wild, size
 
@@ -245,11 +246,11 @@ def check_indices(seed: int) -> str | None:
     table = cases()
     name = list(table)[seed % len(table)]
     dtype = (np.int32, np.int64)[seed // len(table) % 2]
-    tf.config.flags.guard_pages = str(rng.choice(["end", "start"]))
+    flags.guard_pages = str(rng.choice(["end", "start"]))
     try:
         return _check(name, table[name], dtype, rng)
     finally:
-        tf.config.flags.guard_pages = ""
+        flags.guard_pages = ""
 
 
 def _check(name: str, case: Case, dtype: type, rng: np.random.Generator) -> str | None:

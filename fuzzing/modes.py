@@ -8,11 +8,11 @@ import numpy as np
 
 import weft as tf
 from fuzzing.random_graphs import Program, grow
-from weft.execution import reference
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.passes import optimize
-from weft.graph.tracing import trace
-from weft.graph.verify import verify
+from weft._src.execution import reference
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.passes import optimize
+from weft._src.graph.tracing import trace
+from weft._src.graph.verify import verify
 
 
 def check_modes(seed: int) -> str | None:

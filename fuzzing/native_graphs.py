@@ -8,10 +8,11 @@ import numpy as np
 
 import weft as tf
 from fuzzing.random_graphs import Program, grow
-from weft.core.tensor import EagerTensor
+from weft._src.core.flags import flags
+from weft._src.core.tensor import EagerTensor
+from weft._src.execution.native import verify
+from weft._src.graph.tracing import trace
 from weft.errors import OpError
-from weft.execution.native import verify
-from weft.graph.tracing import trace
 
 
 def check_graph(seed: int) -> str | None:
@@ -19,11 +20,11 @@ def check_graph(seed: int) -> str | None:
 
     None if both agree, else what differs.
     """
-    tf.config.flags.guard_pages = "end"
+    flags.guard_pages = "end"
     try:
         return _check_graph(seed)
     finally:
-        tf.config.flags.guard_pages = ""
+        flags.guard_pages = ""
 
 
 def _check_graph(seed: int) -> str | None:

@@ -15,8 +15,8 @@ import numpy as np
 from fuzzing import corpus, variation
 from fuzzing.corpus import Call
 from fuzzing.differential import TIERS, Disagreement, Refused, check
-from weft.core.dtypes import DType
-from weft.core.native_rules import Pointwise
+from weft._src.core.dtypes import DType
+from weft._src.core.native_rules import Pointwise
 
 _TRIES = 6  # the last one leaves everything but the dtype as it is
 _MOST_SHRINKS = 80
@@ -160,7 +160,7 @@ def _report(call: Call, arrays: list[Any], found: Disagreement, seed: int) -> st
         f"--- seed {seed}: {call.name}: {str(found)[:800]}",
         "import functools, ml_dtypes, numpy as np, weft as tf",
         "from fuzzing import corpus",
-        "from weft.ops.registry import find_op",
+        "from weft._src.ops.registry import find_op",
         f"f = {call.text}",
     ]
     for i, a in enumerate(arrays):

@@ -145,7 +145,7 @@ def _of_messages() -> list[Parser]:
             "TensorProto",
             "tf.io.parse_tensor(TensorProto.FromString(data).SerializeToString(), tf.bool)",
             tensors,
-            "from weft.graph.tensor_proto import TensorProto",
+            "from weft._src.graph.tensor_proto import TensorProto",
         ),
     ]
 
@@ -156,7 +156,9 @@ def _of_files() -> list[Parser]:
     position = tf.data.Dataset.range(9).shuffle(3, seed=1).batch(2)
     saved = (iter(position).save_position(), b"")
     loaded = "for _ in tf.data.Dataset.load(folder):\n    pass"
-    framed = "from weft.io.records import framed\nfrom weft.core.wire import bytes_field\n"
+    framed = (
+        "from weft._src.fileio.records import framed\nfrom weft._src.core.wire import bytes_field\n"
+    )
     shard = f"{setup}\nimport glob\nshard = glob.glob(folder + '/*.tfrecord*')[0]"
     element = "with open(shard, 'wb') as file:\n    file.write(framed(bytes_field(1, data)))\n"
     zipped = tuple([zlib.compress(data) for data in _WHOLE])
@@ -180,7 +182,7 @@ def _of_files() -> list[Parser]:
                "assert cache._read(path, bytes(32)) in (None, b'code')",
                (hashlib.sha256(bytes(32) + b"code").digest() + bytes(32) + b"code",),
                "from pathlib import Path\n"
-               "from weft.execution.native import cache\npath = Path(folder) / 'a.o'"),
+               "from weft._src.execution.native.machine import cache\npath = Path(folder) / 'a.o'"),
     ]  # fmt: skip
 
 

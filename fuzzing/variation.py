@@ -7,8 +7,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from weft.core import dtypes
-from weft.core.dtypes import DType
+from weft._src.core import dtypes
+from weft._src.core.dtypes import DType
 
 CLASSES: dict[str, tuple[DType, ...]] = {
     "float": (dtypes.float32, dtypes.float64),

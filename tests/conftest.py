@@ -2,7 +2,7 @@
 
 import signal
 
-from weft.graph import passes
+from weft._src.graph import passes
 
 passes.check_passes = True
 

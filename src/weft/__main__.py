@@ -2,7 +2,7 @@
 
 import sys
 
-from weft.tools.cli import main
+from weft._src.tools.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -8,328 +8,101 @@ Every class carries `.message`, `.op`, `.node_def`, `.error_code` and `.location
 (file, line); once a location is set, `str(error)` ends with it.
 """
 
-import difflib
-import linecache
-import sys
-from collections.abc import Callable, Iterable
-from importlib import import_module
-from typing import Any
-
-OK = 0
-CANCELLED = 1
-UNKNOWN = 2
-INVALID_ARGUMENT = 3
-DEADLINE_EXCEEDED = 4
-NOT_FOUND = 5
-ALREADY_EXISTS = 6
-PERMISSION_DENIED = 7
-RESOURCE_EXHAUSTED = 8
-FAILED_PRECONDITION = 9
-ABORTED = 10
-OUT_OF_RANGE = 11
-UNIMPLEMENTED = 12
-INTERNAL = 13
-UNAVAILABLE = 14
-DATA_LOSS = 15
-UNAUTHENTICATED = 16
-
-
-class _ReportedError(Exception):
-    """What all classes below share: a message, the op it is about, and the user's line."""
-
-    message: str
-    node_def: Any = None
-    op: Any = None
-    error_code: int = UNKNOWN
-    location: tuple[Any, ...] | None = None
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
-
-    def __str__(self) -> str:
-        if self.location is None:
-            return self.message
-        file, line = self.location[:2]
-        source = linecache.getline(file, line).strip()
-        code = f", in code: {source}" if source else ""
-        return f"{self.message}\n  at {file}:{line}{code}"
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        # Graph operations hold functions and buffers that cannot be pickled, and an error must get
-        # from a worker process to its parent whatever it is about.
-        state = {name: value for name, value in self.__dict__.items() if name != "op"}
-        return _restore, (type(self), self.args, state)
-
-    def __copy__(self) -> "_ReportedError":
-        return _restore(type(self), self.args, self.__dict__)
-
-
-def _restore(
-    cls: type[_ReportedError], args: tuple[Any, ...], state: dict[str, Any]
-) -> _ReportedError:
-    # Not through the constructor: those of subclasses take other arguments.
-    error = cls.__new__(cls, *args)
-    error.__dict__.update(state)
-    return error
-
-
-class OpError(_ReportedError):
-    """The base of all errors with a status code.
-
-    >>> tf.errors.OpError(None, None, "no such file", tf.errors.NOT_FOUND).error_code
-    5
-    """
-
-    experimental_payloads: dict[Any, Any]
-
-    def __init__(self, node_def: Any, op: Any, message: str, error_code: int, *args: Any) -> None:
-        super().__init__(message)
-        self.node_def = node_def
-        self.op = op
-        self.error_code = error_code
-        self.experimental_payloads = args[0] if args and isinstance(args[0], dict) else {}
-
-
-class _StatusError(OpError):
-    """An OpError whose class says its status code."""
-
-    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
-        super().__init__(node_def, op, message, type(self).error_code, *args)
-
-
-class CancelledError(_StatusError):
-    """The operation was cancelled by the program or by another step."""
-
-    error_code = CANCELLED
-
-
-class UnknownError(_StatusError):
-    """Something failed for a reason that fits no other class."""
-
-    error_code = UNKNOWN
-
-
-class InvalidArgumentError(_StatusError):
-    """An argument has a wrong value, shape or dtype.
-
-    >>> raise tf.errors.InvalidArgumentError(None, None, "axis 3 is out of range for rank 2")
-    Traceback (most recent call last):
-    weft.errors.InvalidArgumentError: axis 3 is out of range for rank 2
-    """
-
-    error_code = INVALID_ARGUMENT
-
-
-class DeadlineExceededError(_StatusError):
-    """The time allowed ran out before the operation finished."""
-
-    error_code = DEADLINE_EXCEEDED
-
-
-class NotFoundError(_StatusError):
-    """A file, directory, key or other thing asked for does not exist."""
-
-    error_code = NOT_FOUND
-
-
-class AlreadyExistsError(_StatusError):
-    """The thing to be created is already there."""
-
-    error_code = ALREADY_EXISTS
-
-
-class PermissionDeniedError(_StatusError):
-    """The caller may not do this, for instance read that file."""
-
-    error_code = PERMISSION_DENIED
-
-
-class ResourceExhaustedError(_StatusError):
-    """Memory, disk space or another resource has run out."""
-
-    error_code = RESOURCE_EXHAUSTED
-
-
-class FailedPreconditionError(_StatusError):
-    """The system is not in the state the operation needs."""
-
-    error_code = FAILED_PRECONDITION
-
-
-class AbortedError(_StatusError):
-    """The operation was given up, usually because of a concurrent one."""
-
-    error_code = ABORTED
-
-
-class OutOfRangeError(_StatusError):
-    """An iterator has no more elements, or a position lies past the end."""
-
-    error_code = OUT_OF_RANGE
-
-
-class UnimplementedError(_StatusError):
-    """The operation does not exist for these dtypes, shapes or devices."""
-
-    error_code = UNIMPLEMENTED
-
-
-class InternalError(_StatusError):
-    """An invariant of the system is broken; please report it."""
-
-    error_code = INTERNAL
-
-
-class UnavailableError(_StatusError):
-    """A service cannot be reached at the moment."""
-
-    error_code = UNAVAILABLE
-
-
-class DataLossError(_StatusError):
-    """Stored data is corrupt or cut short."""
-
-    error_code = DATA_LOSS
-
-
-class UnauthenticatedError(_StatusError):
-    """The request carries no valid credentials."""
-
-    error_code = UNAUTHENTICATED
-
-
-class ShapeError(InvalidArgumentError, ValueError):
-    """Shapes do not fit: InvalidArgumentError of eager code, ValueError of traced code.
-
-    >>> isinstance(tf.errors.ShapeError("(2,) and (3,)"), ValueError)
-    True
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(None, None, message)
-
-
-class ParseError(InvalidArgumentError, ValueError):
-    """Bytes that are not what they should be: no message, no tensor, no number.
-
-    >>> tf.train.Example.FromString(b"???")
-    Traceback (most recent call last):
-    weft.errors.ParseError: These bytes are no serialized Example.
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(None, None, message)
-
-
-class AssertionFailedError(InvalidArgumentError, AssertionError):
-    """An assertion in a graph does not hold: AssertionError of eager code, and TensorFlow's class.
-
-    >>> isinstance(tf.errors.AssertionFailedError("x must be positive"), AssertionError)
-    True
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(None, None, message)
-
-
-class DTypeError(InvalidArgumentError, TypeError):
-    """Dtypes do not fit: InvalidArgumentError of eager code, TypeError of traced code."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(None, None, message)
-
-
-class UnsupportedError(UnimplementedError, NotImplementedError):
-    """Weft does not support this; the message says what to do instead."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(None, None, message)
-
-
-class SignatureError(_ReportedError, TypeError, ValueError):
-    """Arguments do not match the input signature of a function."""
-
-    error_code = INVALID_ARGUMENT
-
-
-class LoopConversionError(_ReportedError, NotImplementedError, TypeError):
-    """A loop over Python values is left or continued on the condition of a tensor."""
-
-    error_code = UNIMPLEMENTED
-
-
-class OperatorNotAllowedInGraphError(_ReportedError, TypeError):
-    """A symbolic tensor is used where Python needs a concrete value, for instance as a bool."""
-
-    error_code = INVALID_ARGUMENT
-
-
-class InaccessibleTensorError(_ReportedError, TypeError, ValueError):
-    """A symbolic tensor is used outside of the function or branch it belongs to."""
-
-    error_code = INVALID_ARGUMENT
-
-
-_TYPE_OF_CODE: dict[int, type[OpError]] = {
-    cls.error_code: cls for cls in _StatusError.__subclasses__()
-}
-
-
-def exception_type_from_error_code(error_code: int) -> type[OpError]:
-    """Returns the class of a status code.
-
-    >>> tf.errors.exception_type_from_error_code(tf.errors.NOT_FOUND).__name__
-    'NotFoundError'
-    """
-    try:
-        return _TYPE_OF_CODE[error_code]
-    except KeyError:
-        known = f"{min(_TYPE_OF_CODE)} to {max(_TYPE_OF_CODE)}"
-        raise ValueError(f"No error has the code {error_code!r}; codes are {known}.") from None
-
-
-def error_code_from_exception_type(cls: type[BaseException]) -> int:
-    """Returns the status code of an exception class, UNKNOWN for classes of other libraries.
-
-    >>> tf.errors.error_code_from_exception_type(tf.errors.ShapeError)
-    3
-    """
-    return cls.error_code if issubclass(cls, _ReportedError) else UNKNOWN
-
-
-def _missing_name(module: str, name: str, known: Iterable[str]) -> AttributeError:
-    """An AttributeError that says whether TensorFlow has a name, and which is the nearest here."""
-    if name.startswith("_"):
-        return AttributeError(f"module {module!r} has no attribute {name!r}")
-    namespace = module.removeprefix("weft").removeprefix(".")
-    shown = ".".join(filter(None, ("tf", namespace, name)))
-    names = import_module("weft.tensorflow_names")
-    theirs = names.NAMES.get(namespace)
-    whether = "(yet)" if theirs is None or name in theirs.split() else "(nor does TensorFlow)"
-    if namespace in ("", "compat.v1"):
-        if name in names.OF_TENSORFLOW_1:
-            instead = names.OF_TENSORFLOW_1[name]
-            return AttributeError(f"Weft does not have {shown}. {instead}", name=name)
-        elsewhere = _same_name_elsewhere(name)
-        if elsewhere:
-            return AttributeError(f"Weft does not have {shown}, but it has {elsewhere}.", name=name)
-    public = [other for other in known if not other.startswith("_")]
-    near = difflib.get_close_matches(name, public, n=1, cutoff=0.75)
-    hint = f" The nearest name is {near[0]!r}." if near else ""
-    return AttributeError(f"Weft does not have {shown} {whether}.{hint}", name=name)
-
-
-def _same_name_elsewhere(name: str) -> str | None:
-    """Where TensorFlow 2 has put a function that TensorFlow 1 had at the top."""
-    tf = sys.modules["weft"]
-    if callable(vars(tf).get(name)):
-        return f"tf.{name}"
-    for namespace in ("math", "nn", "linalg", "random", "io", "strings", "debugging"):
-        if callable(vars(getattr(tf, namespace)).get(name)):
-            return f"tf.{namespace}.{name}"
-    return None
-
-
-def __getattr__(name: str) -> Any:
-    raise _missing_name(__name__, name, globals())
+from weft._src.errors import (
+    ABORTED,
+    ALREADY_EXISTS,
+    CANCELLED,
+    DATA_LOSS,
+    DEADLINE_EXCEEDED,
+    FAILED_PRECONDITION,
+    INTERNAL,
+    INVALID_ARGUMENT,
+    NOT_FOUND,
+    OK,
+    OUT_OF_RANGE,
+    PERMISSION_DENIED,
+    RESOURCE_EXHAUSTED,
+    UNAUTHENTICATED,
+    UNAVAILABLE,
+    UNIMPLEMENTED,
+    UNKNOWN,
+    AbortedError,
+    AlreadyExistsError,
+    AssertionFailedError,
+    CancelledError,
+    DataLossError,
+    DeadlineExceededError,
+    DTypeError,
+    FailedPreconditionError,
+    InaccessibleTensorError,
+    InternalError,
+    InvalidArgumentError,
+    LoopConversionError,
+    NotFoundError,
+    OperatorNotAllowedInGraphError,
+    OpError,
+    OutOfRangeError,
+    ParseError,
+    PermissionDeniedError,
+    ResourceExhaustedError,
+    ShapeError,
+    SignatureError,
+    UnauthenticatedError,
+    UnavailableError,
+    UnimplementedError,
+    UnknownError,
+    UnsupportedError,
+    error_code_from_exception_type,
+    exception_type_from_error_code,
+)
+from weft._src.public.namespaces import open_namespace as _open_namespace
+
+__all__ = [
+    "ABORTED",
+    "ALREADY_EXISTS",
+    "CANCELLED",
+    "DATA_LOSS",
+    "DEADLINE_EXCEEDED",
+    "FAILED_PRECONDITION",
+    "INTERNAL",
+    "INVALID_ARGUMENT",
+    "NOT_FOUND",
+    "OK",
+    "OUT_OF_RANGE",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "UNAUTHENTICATED",
+    "UNAVAILABLE",
+    "UNIMPLEMENTED",
+    "UNKNOWN",
+    "AbortedError",
+    "AlreadyExistsError",
+    "AssertionFailedError",
+    "CancelledError",
+    "DTypeError",
+    "DataLossError",
+    "DeadlineExceededError",
+    "FailedPreconditionError",
+    "InaccessibleTensorError",
+    "InternalError",
+    "InvalidArgumentError",
+    "LoopConversionError",
+    "NotFoundError",
+    "OpError",
+    "OperatorNotAllowedInGraphError",
+    "OutOfRangeError",
+    "ParseError",
+    "PermissionDeniedError",
+    "ResourceExhaustedError",
+    "ShapeError",
+    "SignatureError",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnimplementedError",
+    "UnknownError",
+    "UnsupportedError",
+    "error_code_from_exception_type",
+    "exception_type_from_error_code",
+]
+
+_open_namespace(__name__)

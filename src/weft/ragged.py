@@ -1,29 +1,29 @@
 """`tf.ragged`: making ragged tensors, and functions on them."""
 
-from typing import Any as _Any
+from weft._src.ops.ragged.crossing import cross, cross_hashed
+from weft._src.ops.ragged.elementwise import map_flat_values
+from weft._src.ops.ragged.joining import stack
+from weft._src.ops.ragged.making import (
+    boolean_mask,
+    constant,
+    range,
+    row_splits_to_segment_ids,
+    segment_ids_to_row_splits,
+    stack_dynamic_partitions,
+)
+from weft._src.public.namespaces import open_namespace as _open_namespace
 
-from weft.core.missing import (
-    missing_name as _missing_name,
-)
-from weft.ops.ragged.crossing import (
-    cross as cross,
-    cross_hashed as cross_hashed,
-)
-from weft.ops.ragged.elementwise import (
-    map_flat_values as map_flat_values,
-)
-from weft.ops.ragged.joining import (
-    stack as stack,
-)
-from weft.ops.ragged.making import (
-    boolean_mask as boolean_mask,
-    constant as constant,
-    range as range,
-    row_splits_to_segment_ids as row_splits_to_segment_ids,
-    segment_ids_to_row_splits as segment_ids_to_row_splits,
-    stack_dynamic_partitions as stack_dynamic_partitions,
-)
+__all__ = [
+    "boolean_mask",
+    "constant",
+    "cross",
+    "cross_hashed",
+    "map_flat_values",
+    "range",
+    "row_splits_to_segment_ids",
+    "segment_ids_to_row_splits",
+    "stack",
+    "stack_dynamic_partitions",
+]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

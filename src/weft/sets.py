@@ -1,17 +1,8 @@
 """`tf.sets`: rows as sets."""
 
-from typing import Any as _Any
+from weft._src.ops.sparse.sets import difference, intersection, size, union
+from weft._src.public.namespaces import open_namespace as _open_namespace
 
-from weft.core.missing import (
-    missing_name as _missing_name,
-)
-from weft.ops.sparse.sets import (
-    difference as difference,
-    intersection as intersection,
-    size as size,
-    union as union,
-)
+__all__ = ["difference", "intersection", "size", "union"]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

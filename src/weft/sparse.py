@@ -1,56 +1,69 @@
 """`tf.sparse`: making sparse tensors, and functions on them."""
 
-from typing import Any as _Any
+from weft._src.ops.sparse.arithmetic import (
+    add,
+    eye,
+    map_values,
+    maximum,
+    minimum,
+    reduce_max,
+    reduce_sum,
+    segment_mean,
+    segment_sqrt_n,
+    segment_sum,
+    softmax,
+    to_indicator,
+)
+from weft._src.ops.sparse.counting import bincount
+from weft._src.ops.sparse.crossing import cross, cross_hashed
+from weft._src.ops.sparse.dense import from_dense, reorder, sparse_dense_matmul, to_dense
+from weft._src.ops.sparse.reshaping import (
+    concat,
+    expand_dims,
+    fill_empty_rows,
+    reset_shape,
+    reshape,
+    retain,
+    slice,
+    split,
+    transpose,
+)
+from weft._src.ops.sparse.sampling import mask, sampled_addmm
+from weft._src.ops.sparse.tensor import SparseTensor
+from weft._src.public.namespaces import open_namespace as _open_namespace
 
-from weft.core.missing import (
-    missing_name as _missing_name,
-)
-from weft.ops.sparse.arithmetic import (
-    add as add,
-    eye as eye,
-    map_values as map_values,
-    maximum as maximum,
-    minimum as minimum,
-    reduce_max as reduce_max,
-    reduce_sum as reduce_sum,
-    segment_mean as segment_mean,
-    segment_sqrt_n as segment_sqrt_n,
-    segment_sum as segment_sum,
-    softmax as softmax,
-    to_indicator as to_indicator,
-)
-from weft.ops.sparse.counting import (
-    bincount as bincount,
-)
-from weft.ops.sparse.crossing import (
-    cross as cross,
-    cross_hashed as cross_hashed,
-)
-from weft.ops.sparse.dense import (
-    from_dense as from_dense,
-    reorder as reorder,
-    sparse_dense_matmul as sparse_dense_matmul,
-    to_dense as to_dense,
-)
-from weft.ops.sparse.reshaping import (
-    concat as concat,
-    expand_dims as expand_dims,
-    fill_empty_rows as fill_empty_rows,
-    reset_shape as reset_shape,
-    reshape as reshape,
-    retain as retain,
-    slice as slice,
-    split as split,
-    transpose as transpose,
-)
-from weft.ops.sparse.sampling import (
-    mask as mask,
-    sampled_addmm as sampled_addmm,
-)
-from weft.ops.sparse.tensor import (
-    SparseTensor as SparseTensor,
-)
+__all__ = [
+    "SparseTensor",
+    "add",
+    "bincount",
+    "concat",
+    "cross",
+    "cross_hashed",
+    "expand_dims",
+    "eye",
+    "fill_empty_rows",
+    "from_dense",
+    "map_values",
+    "mask",
+    "maximum",
+    "minimum",
+    "reduce_max",
+    "reduce_sum",
+    "reorder",
+    "reset_shape",
+    "reshape",
+    "retain",
+    "sampled_addmm",
+    "segment_mean",
+    "segment_sqrt_n",
+    "segment_sum",
+    "slice",
+    "softmax",
+    "sparse_dense_matmul",
+    "split",
+    "to_dense",
+    "to_indicator",
+    "transpose",
+]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

@@ -1,81 +1,28 @@
 """`tf.test`: writing tests of programs that use tensors."""
 
-import unittest as _unittest
-from typing import Any as _Any
-
-from weft.core.missing import (
-    missing_name as _missing_name,
+from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft._src.testing.case import TestCase
+from weft._src.testing.numeric import compute_gradient
+from weft._src.testing.running import (
+    gpu_device_name,
+    is_built_with_cuda,
+    is_built_with_gpu_support,
+    is_built_with_rocm,
+    is_built_with_xla,
+    is_gpu_available,
+    main,
 )
-from weft.testing.case import (
-    TestCase as TestCase,
-)
-from weft.testing.numeric import (
-    compute_gradient as compute_gradient,
-)
 
+__all__ = [
+    "TestCase",
+    "compute_gradient",
+    "gpu_device_name",
+    "is_built_with_cuda",
+    "is_built_with_gpu_support",
+    "is_built_with_rocm",
+    "is_built_with_xla",
+    "is_gpu_available",
+    "main",
+]
 
-def main(argv: _Any = None) -> None:
-    """Runs all tests of the program, and ends it.
-
-    >>> tf.test.main
-    <function main at ...>
-    """
-    _unittest.main(argv=argv)
-
-
-def gpu_device_name() -> str:
-    """The name of a GPU: there is none.
-
-    >>> tf.test.gpu_device_name()
-    ''
-    """
-    return ""
-
-
-def is_built_with_cuda() -> bool:
-    """Whether Weft can use CUDA: no.
-
-    >>> tf.test.is_built_with_cuda()
-    False
-    """
-    return False
-
-
-def is_built_with_gpu_support() -> bool:
-    """Whether Weft can use GPUs: no.
-
-    >>> tf.test.is_built_with_gpu_support()
-    False
-    """
-    return False
-
-
-def is_built_with_rocm() -> bool:
-    """Whether Weft can use ROCm: no.
-
-    >>> tf.test.is_built_with_rocm()
-    False
-    """
-    return False
-
-
-def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: _Any = None) -> bool:
-    """Whether there is a GPU that Weft can use: no.
-
-    >>> tf.test.is_gpu_available()
-    False
-    """
-    return False
-
-
-def is_built_with_xla() -> bool:
-    """Whether Weft uses XLA: no, it compiles functions itself.
-
-    >>> tf.test.is_built_with_xla()
-    False
-    """
-    return False
-
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

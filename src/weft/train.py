@@ -1,19 +1,9 @@
 """Training examples as files hold them: `tf.train`."""
 
-from typing import Any as _Any
+from weft._src.fileio.example_proto import Example, Feature, Features
+from weft._src.fileio.value_lists import BytesList, FloatList, Int64List
+from weft._src.public.namespaces import open_namespace as _open_namespace
 
-from weft.core.missing import missing_name as _missing_name
-from weft.io.example_proto import (
-    Example as Example,
-    Feature as Feature,
-    Features as Features,
-)
-from weft.io.value_lists import (
-    BytesList as BytesList,
-    FloatList as FloatList,
-    Int64List as Int64List,
-)
+__all__ = ["BytesList", "Example", "Feature", "Features", "FloatList", "Int64List"]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 
 import weft as tf
-from weft.core.native_rules import NativeRule
-from weft.ops.registry import HOST_ONLY, NO_NATIVE, STRUCTURED, Absent, all_ops, incomplete_ops
+from weft._src.core.native_rules import NativeRule
+from weft._src.ops.registry import HOST_ONLY, NO_NATIVE, STRUCTURED, Absent, all_ops, incomplete_ops
 
 
 def test_nothing_is_missing_by_accident() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from weft.execution.native import support
+from weft._src.execution.native.machine import support
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.autodiff.bodies import differentiable
-from weft.autodiff.loops import LoopBody
-from weft.core.stack import Stack
-from weft.execution import reference
-from weft.graph.passes import optimize
+from weft._src.autodiff.bodies import differentiable
+from weft._src.autodiff.loops import LoopBody
+from weft._src.core.stack import Stack
+from weft._src.execution import reference
+from weft._src.graph.passes import optimize
 
 
 def loop_body(f: Callable[..., Any], *specs: tf.TensorSpec, repeatedly: bool = False) -> LoopBody:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.tracing import trace
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.tracing import trace
 
 
 def test_the_simplest_gradient() -> None:

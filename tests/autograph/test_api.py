@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.autograph import conversion
+from weft._src.autograph import conversion
 
 
 def double_positive(x: Any) -> Any:

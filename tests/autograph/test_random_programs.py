@@ -36,7 +36,7 @@ def test_programs_are_reproducible_and_varied() -> None:
 
 
 def test_the_fuzzer_finds_a_wrong_operator(monkeypatch: pytest.MonkeyPatch) -> None:
-    from weft.autograph.operators import runtime
+    from weft._src.autograph.operators import runtime
 
     monkeypatch.setattr(runtime, "not_", lambda a: a)
     level = logging.getLogger("weft").level

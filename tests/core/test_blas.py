@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from support.threads import in_threads
-from weft.core import blas
+from weft._src.core import blas
 
 
 def _blas_of_numpy() -> str:

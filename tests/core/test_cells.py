@@ -7,7 +7,7 @@ import pytest
 
 import weft as tf
 from support.threads import in_threads
-from weft.core.cells import SMALL_READ_BYTES, VariableCell, aligned_empty
+from weft._src.core.cells import SMALL_READ_BYTES, VariableCell, aligned_empty
 
 LARGE = SMALL_READ_BYTES  # float32 elements: four times the limit for copying
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.core import dlpack
+from weft._src.core import dlpack
 
 DTYPES = [
     tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.complex64, tf.complex128, tf.bool,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from weft.core import farmhash
+from weft._src.core import farmhash
 
 # Recorded from TensorFlow 2.21: tf.fingerprint of bytes(range(n)), of every branch of the hash.
 KNOWN = {

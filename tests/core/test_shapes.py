@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import weft as tf
-from weft.core.shapes import Dim
+from weft._src.core.shapes import Dim
 
 
 def test_reprs() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.core.stack import Stack
+from weft._src.core.stack import Stack
 
 F32 = np.dtype(np.float32)
 

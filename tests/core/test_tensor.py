@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.graph.tracing import trace
+from weft._src.graph.tracing import trace
 
 
 def test_reprs() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.execution import reference
+from weft._src.execution import reference
 
 D = tf.data.Dataset
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.data.stage import Stage
+from weft._src.data.core.stage import Stage
 
 D = tf.data.Dataset
 Pair = collections.namedtuple("Pair", "a b")

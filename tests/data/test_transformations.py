@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.data import traced
+from weft._src.data.core import traced
 
 D = tf.data.Dataset
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.data.traced import Call, of_element
-from weft.data.vectorizing import vectorized
+from weft._src.data.core.traced import Call, of_element
+from weft._src.data.transforms.vectorizing import vectorized
 
 D = tf.data.Dataset
 RNG = np.random.default_rng(5)

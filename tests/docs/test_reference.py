@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 import weft as tf
-from weft.tensorflow_names import NAMES
+from weft._src.public.tensorflow_names import NAMES
 
 DOCS = Path(__file__).parents[2] / "docs"
 

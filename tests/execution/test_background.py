@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from weft.execution.background import Worker
+from weft._src.execution.background import Worker
 
 
 def test_a_job_that_asks_is_ended_with_the_process(caplog: pytest.LogCaptureFixture) -> None:

@@ -11,10 +11,11 @@ import scipy.special
 
 import weft as tf
 from support.threads import in_threads
-from weft.execution import eager
-from weft.execution.background import worker
-from weft.ops import worth
-from weft.ops.registry import all_ops
+from weft._src.core.flags import flags
+from weft._src.execution import eager
+from weft._src.execution.background import worker
+from weft._src.ops import worth
+from weft._src.ops.registry import all_ops
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(260, 270)).astype(np.float32)
@@ -132,7 +133,7 @@ def test_errors_are_those_of_the_op(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_determinism_asks_for_one_tier(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tf.config, "execution", "native")
-    monkeypatch.setattr(tf.config.flags, "deterministic", True)
+    monkeypatch.setattr(flags, "deterministic", True)
     tf.exp(tf.constant(X))
     assert not plans()
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.execution import reference
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.passes import optimize
-from weft.graph.tracing import trace
+from weft._src.execution import reference
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.passes import optimize
+from weft._src.graph.tracing import trace
 
 V = tf.TensorSpec([None])
 

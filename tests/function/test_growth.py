@@ -9,8 +9,8 @@ import pytest
 
 import weft as tf
 from support.work import lines_run
-from weft.function import history
-from weft.raw_ops import making
+from weft._src.function import history
+from weft._src.raw_ops import making
 
 X = tf.ones([3])
 Program = Callable[[Any], Any]

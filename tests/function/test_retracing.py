@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 import weft as tf
-from weft.function.retracing import RetraceError
+from weft._src.function.retracing import RetraceError
 
 
 def warnings_of(caplog: pytest.LogCaptureFixture, calls: object) -> list[str]:

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft._src.execution import reference
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.ir import Graph
+from weft._src.graph.passes import optimize
+from weft._src.graph.passes.cse import merge_equal_nodes
+from weft._src.graph.passes.dce import drop_dead_nodes
+from weft._src.graph.passes.fold import fold_constants
+from weft._src.graph.passes.forget import forget_gradients
+from weft._src.graph.passes.inline import inline_calls
+from weft._src.graph.passes.simplify import simplify
+from weft._src.graph.tracing import trace
+from weft._src.graph.verify import verify
+from weft._src.ops.control.call import call_op
 from weft.errors import InternalError
-from weft.execution import reference
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.ir import Graph
-from weft.graph.passes import optimize
-from weft.graph.passes.cse import merge_equal_nodes
-from weft.graph.passes.dce import drop_dead_nodes
-from weft.graph.passes.fold import fold_constants
-from weft.graph.passes.forget import forget_gradients
-from weft.graph.passes.inline import inline_calls
-from weft.graph.passes.simplify import simplify
-from weft.graph.tracing import trace
-from weft.graph.verify import verify
-from weft.ops.control.call import call_op
 
 F = tf.TensorSpec([2, 3])
 

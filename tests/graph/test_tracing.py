@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.tracing import trace
-from weft.graph.verify import verify
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.tracing import trace
+from weft._src.graph.verify import verify
 
 
 def test_the_small_graph_of_the_documents() -> None:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.core.shapes import Dim, UnknownNumber
-from weft.execution import reference
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.passes import optimize
-from weft.graph.tracing import trace
+from weft._src.core.shapes import Dim, UnknownNumber
+from weft._src.execution import reference
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.passes import optimize
+from weft._src.graph.tracing import trace
 
 VECTOR, NUMBER = tf.TensorSpec([None]), tf.TensorSpec([], tf.int32)
 

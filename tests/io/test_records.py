@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.io import crc32c as checksums
-from weft.io.records import RecordReader
+from weft._src.fileio import crc32c as checksums
+from weft._src.fileio.records import RecordReader
 
 RECORDS = [b"", b"abc", b"x" * 300, bytes(range(256))]
 

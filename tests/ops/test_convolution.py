@@ -10,7 +10,7 @@ import pytest
 
 import weft as tf
 from support.op_cases import Case, check_case, f32, f64
-from weft.ops.nn import convolution
+from weft._src.ops.nn import convolution
 
 EXPLICIT = [[0, 0], [1, 2], [0, 1], [0, 0]]
 

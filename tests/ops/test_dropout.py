@@ -11,9 +11,9 @@ import pytest
 
 import weft as tf
 from support.op_cases import Case, check_case, f32
-from weft.execution import reference
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.tracing import trace
+from weft._src.execution import reference
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.tracing import trace
 
 X = np.arange(1, 7, dtype=np.float32).reshape(2, 3)
 

@@ -8,7 +8,7 @@ import pytest
 
 import weft as tf
 from support.op_cases import Case, Sample, c64, check_case, f32, i32
-from weft.graph.tracing import trace
+from weft._src.graph.tracing import trace
 
 
 def _einsum(equation: str, *inputs: Sample, **options: object) -> Case:

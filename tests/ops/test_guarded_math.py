@@ -11,7 +11,7 @@ from scipy import special
 
 import weft as tf
 from support.op_cases import Case, boolean, c64, check_case, f32, f64, i32, i64
-from weft.core import truncating
+from weft._src.core import truncating
 
 INF, NAN = np.inf, np.nan
 

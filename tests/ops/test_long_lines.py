@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.core import xp
-from weft.ops.signal import long_lines
+from weft._src.core import xp
+from weft._src.ops.spectral import long_lines
 
 rng = np.random.default_rng(3)
 # Even and odd factors, equal ones and different ones; a prime, and one with a large prime factor.

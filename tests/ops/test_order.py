@@ -9,8 +9,8 @@ import pytest
 
 import weft as tf
 from support.op_cases import Case, boolean, check_case, f32, i32
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.tracing import trace
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.tracing import trace
 
 nan, inf = np.nan, np.inf
 

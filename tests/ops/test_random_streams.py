@@ -12,12 +12,12 @@ import pytest
 
 import weft as tf
 from support.threads import in_threads
-from weft.execution import reference
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.ir import Graph
-from weft.graph.passes import optimize
-from weft.graph.tracing import trace
-from weft.graph.verify import verify
+from weft._src.execution import reference
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.ir import Graph
+from weft._src.graph.passes import optimize
+from weft._src.graph.tracing import trace
+from weft._src.graph.verify import verify
 
 LOGITS = np.log(np.array([[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]], np.float32))
 

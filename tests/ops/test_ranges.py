@@ -7,7 +7,7 @@ import pytest
 
 import weft as tf
 from support.op_cases import Case, check_case, f32
-from weft.graph.tracing import trace
+from weft._src.graph.tracing import trace
 
 CASES = [
     Case(tf.range, [np.int32(5)], {}, np.arange, label="range(5)"),

@@ -10,7 +10,7 @@ import pytest
 
 import weft as tf
 from ops import test_raw_ops_facts, test_raw_ops_state
-from weft.raw_ops import making
+from weft._src.raw_ops import making
 
 F = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]], np.float32)
 M = np.array([[4.0, 1.0], [1.0, 3.0]], np.float32)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.ops.strings.re2_patterns import re2_pattern
-from weft.ops.strings.simple_patterns import simple_pattern
+from weft._src.ops.strings.re2_patterns import re2_pattern
+from weft._src.ops.strings.simple_patterns import simple_pattern
 
 full_match, replace = tf.strings.regex_full_match, tf.strings.regex_replace
 

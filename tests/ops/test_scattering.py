@@ -7,8 +7,8 @@ import pytest
 
 import weft as tf
 from support.op_cases import Case, boolean, c64, check_case, f32, i32
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.tracing import trace
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.tracing import trace
 
 ROWS = np.array([[2], [0], [2]])
 POINTS = np.array([[[0, 1]], [[2, 0]]])

@@ -7,9 +7,9 @@ import pytest
 
 import weft as tf
 from support.op_cases import Case, boolean, c64, check_case, f32, i32
-from weft.execution import reference
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.tracing import trace
+from weft._src.execution import reference
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.tracing import trace
 
 CASES = [
     Case(tf.shape, [f32(2, 3, 4)], {}, lambda x: np.array([2, 3, 4], np.int32), grad=False),

@@ -7,8 +7,8 @@ import pytest
 
 import weft as tf
 from support.op_cases import Case, check_case, f32
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.tracing import trace
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.tracing import trace
 
 KEYS = [
     np.s_[1],

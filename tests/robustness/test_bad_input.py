@@ -25,10 +25,10 @@ import pytest
 
 import weft as tf
 from weft import nest
-from weft.execution.numpy.plan import NumpyPlan
-from weft.graph.passes import optimize
-from weft.graph.tracing import trace
-from weft.ops.registry import all_ops
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.passes import optimize
+from weft._src.graph.tracing import trace
+from weft._src.ops.registry import all_ops
 
 F = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]], np.float32)
 P = np.array([[0.5, 0.25, 0.75], [0.1, 0.2, 0.9]], np.float32)
@@ -456,7 +456,7 @@ NAMESPACES: dict[str, ModuleType] = {
 }  # fmt: skip
 
 
-MODULES = ("weft.ops.", "weft.core.convert", "weft.core.specs")
+MODULES = ("weft._src.ops.", "weft._src.core.convert", "weft._src.core.specs")
 
 
 def public_functions() -> dict[str, Callable[..., Any]]:

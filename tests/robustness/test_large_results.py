@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.core import memory
+from weft._src.core import memory
 
 N = 2**20
 EXHAUSTED = tf.errors.ResourceExhaustedError

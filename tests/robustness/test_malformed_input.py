@@ -19,7 +19,7 @@ import weft as tf
 from fuzzing import files
 from fuzzing.mutations import mutated
 from fuzzing.parsers import ALLOWED, Parser, parsers
-from weft.core.wire import bytes_field, varint, varint_field
+from weft._src.core.wire import bytes_field, varint, varint_field
 from weft.errors import ParseError
 
 T = tf.train

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from fuzzing import corpus, differential, ops
-from weft.execution.native.scalars import registry
-from weft.ops.registry import STRUCTURED, all_ops
+from weft._src.execution.native.loops.scalars import registry
+from weft._src.ops.registry import STRUCTURED, all_ops
 
 SAMPLE = 160
 # Ops without arrays to vary: callbacks, files, streams of random numbers, what only passes make.
@@ -51,7 +51,7 @@ def test_every_op_is_varied_or_said_not_to_be() -> None:
 
 def _is_ours(op: Any) -> bool:
     """Whether an op belongs to the core; those of datasets come with their modules."""
-    return op.infer.__module__.startswith("weft.ops.")
+    return op.infer.__module__.startswith("weft._src.ops.")
 
 
 def test_a_planted_bug_is_found_and_made_small(monkeypatch: pytest.MonkeyPatch) -> None:

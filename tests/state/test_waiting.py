@@ -15,7 +15,7 @@ import pytest
 
 import weft as tf
 from support.threads import in_threads
-from weft.core import holding
+from weft._src.core import holding
 
 Work = Callable[[], Any]
 

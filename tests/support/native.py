@@ -9,8 +9,8 @@ import numpy as np
 
 import weft as tf
 from weft import nest
-from weft.execution.native.compile import Compiled, compile_graph
-from weft.graph.tracing import trace
+from weft._src.execution.native.driver import Compiled, compile_graph
+from weft._src.graph.tracing import trace
 
 
 def run_native(function: Callable[..., Any], *arrays: Any) -> list[np.ndarray]:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import weft as tf
-from weft.tools import doctor
-from weft.tools.cli import main
-from weft.tools.drawing import _control_edges
+from weft._src.tools import doctor
+from weft._src.tools.cli import main
+from weft._src.tools.drawing import _control_edges
 
 PROGRAM = """
 import weft as tf

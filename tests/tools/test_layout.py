@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from weft.tools.layout import Box, place
+from weft._src.tools.layout import Box, place
 
 
 @pytest.mark.parametrize("seed", range(8))

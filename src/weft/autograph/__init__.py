@@ -1,16 +1,9 @@
 """`tf.autograph`: Python control flow on tensors becomes graph control flow."""
 
-from typing import Any as _Any
+from weft._src.autograph.api import set_verbosity, to_code, to_graph, trace
+from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft.autograph import experimental
 
-from weft.autograph import experimental as experimental
-from weft.autograph.api import (
-    set_verbosity as set_verbosity,
-    to_code as to_code,
-    to_graph as to_graph,
-    trace as trace,
-)
-from weft.core.missing import missing_name as _missing_name
+__all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

@@ -1,16 +1,9 @@
 """`tf.compat`: strings in the form one wants, and names of TensorFlow 1."""
 
-from typing import Any as _Any
+from weft._src.compat.text import as_bytes, as_str, as_str_any, as_text
+from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft.compat import v1
 
-from weft.compat import v1 as v1
-from weft.compat.text import (
-    as_bytes as as_bytes,
-    as_str as as_str,
-    as_str_any as as_str_any,
-    as_text as as_text,
-)
-from weft.core.missing import missing_name as _missing_name
+__all__ = ["as_bytes", "as_str", "as_str_any", "as_text", "v1"]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

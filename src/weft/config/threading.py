@@ -1,61 +1,18 @@
 """`tf.config.threading`: how many threads share the work."""
 
-from __future__ import annotations
+from weft._src.config.threads import (
+    get_inter_op_parallelism_threads,
+    get_intra_op_parallelism_threads,
+    set_inter_op_parallelism_threads,
+    set_intra_op_parallelism_threads,
+)
+from weft._src.public.namespaces import open_namespace as _open_namespace
 
-import operator
-from typing import Any
+__all__ = [
+    "get_inter_op_parallelism_threads",
+    "get_intra_op_parallelism_threads",
+    "set_inter_op_parallelism_threads",
+    "set_intra_op_parallelism_threads",
+]
 
-from weft.config.flags import flags
-from weft.errors import _missing_name
-
-_between_ops = [0]
-
-
-def _count(value: Any) -> int:
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise TypeError(
-            f"tf.config.threading: num_threads must be an int, got {value!r}."
-        ) from None
-    if count < 0:
-        raise ValueError(f"tf.config.threading: num_threads must not be negative, got {count}.")
-    return count
-
-
-def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """How many threads share a large loop of machine code; 0 is one per processor.
-
-    >>> tf.config.threading.set_intra_op_parallelism_threads(0)
-    """
-    flags.threads = _count(num_threads)
-
-
-def get_intra_op_parallelism_threads() -> int:
-    """How many threads share a large loop; 0 is one per processor.
-
-    >>> tf.config.threading.get_intra_op_parallelism_threads()
-    0
-    """
-    return flags.threads
-
-
-def set_inter_op_parallelism_threads(num_threads: int) -> None:
-    """How many ops may run at a time: remembered. Weft runs the ops of a graph in order.
-
-    >>> tf.config.threading.set_inter_op_parallelism_threads(0)
-    """
-    _between_ops[0] = _count(num_threads)
-
-
-def get_inter_op_parallelism_threads() -> int:
-    """What `set_inter_op_parallelism_threads` has set.
-
-    >>> tf.config.threading.get_inter_op_parallelism_threads()
-    0
-    """
-    return _between_ops[0]
-
-
-def __getattr__(name: str) -> Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

@@ -1,28 +1,37 @@
 """Input pipelines: `tf.data`."""
 
-from typing import Any as _Any
-
-from weft.core.missing import missing_name as _missing_name
-from weft.data import experimental as experimental
-from weft.data.base import (
-    AUTOTUNE as AUTOTUNE,
-    INFINITE_CARDINALITY as INFINITE_CARDINALITY,
-    UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
-    DatasetSpec as DatasetSpec,
+from weft._src.data.core.base import (
+    AUTOTUNE,
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    DatasetSpec,
 )
-from weft.data.dataset import Dataset as Dataset
-from weft.data.iterators import (
-    Iterator as Iterator,
-    IteratorSpec as IteratorSpec,
-    NumpyIterator as NumpyIterator,
+from weft._src.data.core.iterators import Iterator, IteratorSpec, NumpyIterator
+from weft._src.data.core.options import Options, ThreadingOptions
+from weft._src.data.dataset import Dataset
+from weft._src.data.sources.readers import (
+    FixedLengthRecordDataset,
+    TextLineDataset,
+    TFRecordDataset,
 )
-from weft.data.options import Options as Options, ThreadingOptions as ThreadingOptions
-from weft.data.readers import (
-    FixedLengthRecordDataset as FixedLengthRecordDataset,
-    TextLineDataset as TextLineDataset,
-    TFRecordDataset as TFRecordDataset,
-)
+from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft.data import experimental
 
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Dataset",
+    "DatasetSpec",
+    "FixedLengthRecordDataset",
+    "Iterator",
+    "IteratorSpec",
+    "NumpyIterator",
+    "Options",
+    "TFRecordDataset",
+    "TextLineDataset",
+    "ThreadingOptions",
+    "experimental",
+]
 
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

@@ -1,19 +1,18 @@
 """`tf.experimental`: what is not settled yet."""
 
-from importlib import import_module as _import_module
-from typing import Any as _Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from weft.core.missing import missing_name as _missing_name
-from weft.experimental import dlpack as dlpack
-from weft.ops.ragged.shape import (
-    DynamicRaggedShape as DynamicRaggedShape,
-)
+from weft._src.ops.ragged.shape import DynamicRaggedShape
+from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft.experimental import dlpack
+
+if _TYPE_CHECKING:
+    from weft.experimental import numpy as numpy
+
+
+__all__ = ["DynamicRaggedShape", "dlpack", "numpy"]
 
 # Imported when it is used: most programs do not.
-_LAZY = ("numpy",)
+_LAZY = {"numpy": "weft.experimental.numpy"}
 
-
-def __getattr__(name: str) -> _Any:
-    if name in _LAZY:
-        return _import_module(f"weft.experimental.{name}")
-    raise _missing_name(__name__, name, (*globals(), *_LAZY))
+_open_namespace(__name__, lazy=_LAZY)

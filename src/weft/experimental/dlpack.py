@@ -1,67 +1,8 @@
 """`tf.experimental.dlpack`: tensors for other libraries, and from them."""
 
-from typing import Any as _Any
+from weft._src.experimental.dlpack import from_dlpack, to_dlpack
+from weft._src.public.namespaces import open_namespace as _open_namespace
 
-from weft.core import dlpack as _dlpack
-from weft.core.convert import convert_to_tensor as _convert_to_tensor
-from weft.core.missing import missing_name as _missing_name
-from weft.core.tensor import EagerTensor as _EagerTensor, Tensor as _Tensor
-from weft.errors import InvalidArgumentError as _InvalidArgumentError
-from weft.state.variable import Variable as _Variable
+__all__ = ["from_dlpack", "to_dlpack"]
 
-
-def to_dlpack(tf_tensor: _Any) -> _Any:
-    """A DLPack capsule with a copy of a tensor or variable; it can be used once.
-
-    Libraries that take tensors as they are (`torch.from_dlpack(x)`) need no capsule.
-
-    Args:
-      tf_tensor: an eager tensor or a variable, of numbers or truth values.
-
-    Returns:
-      A capsule named "dltensor".
-
-    Raises:
-      InvalidArgumentError: for anything else, tensors of a function that is traced too.
-      BufferError: for strings.
-
-    >>> capsule = tf.experimental.dlpack.to_dlpack(tf.constant([1.0, 2.0]))
-    >>> tf.experimental.dlpack.from_dlpack(capsule).numpy()
-    array([1., 2.], dtype=float32)
-    """
-    if isinstance(tf_tensor, (_EagerTensor, _Variable)):
-        return tf_tensor.__dlpack__()
-    raise _InvalidArgumentError(
-        None,
-        None,
-        f"to_dlpack: a tensor that has a value, or a variable, is expected, got {tf_tensor!r}.",
-    )
-
-
-def from_dlpack(dlcapsule: _Any) -> _Tensor:
-    """A tensor with a copy of the array in a DLPack capsule, or of another library's array.
-
-    Args:
-      dlcapsule: a capsule, which is used up by this, or an object with the method `__dlpack__`.
-
-    Returns:
-      A tensor. It does not change if the other library writes into its array.
-
-    Raises:
-      InvalidArgumentError: for a capsule that was used before, and for arrays of other devices.
-      TypeError: for anything that is no capsule and makes none.
-
-    >>> tf.experimental.dlpack.from_dlpack(np.arange(3))
-    <tf.Tensor: shape=(3,), dtype=int64, numpy=array([0, 1, 2])>
-    """
-    try:
-        array = _dlpack.imported(dlcapsule)
-    except (ValueError, BufferError) as error:
-        raise _InvalidArgumentError(None, None, f"from_dlpack: {error}") from None
-    except TypeError as error:
-        raise TypeError(f"from_dlpack: {error}") from None
-    return _convert_to_tensor(array)
-
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

@@ -1,13 +1,8 @@
 """`tf.nn.experimental`."""
 
-from typing import Any as _Any
+from weft._src.ops.nn.dropout import general_dropout, stateless_dropout
+from weft._src.public.namespaces import open_namespace as _open_namespace
 
-from weft.core.missing import missing_name as _missing_name
-from weft.ops.nn.dropout import (
-    general_dropout as general_dropout,
-    stateless_dropout as stateless_dropout,
-)
+__all__ = ["general_dropout", "stateless_dropout"]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

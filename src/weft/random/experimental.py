@@ -1,29 +1,30 @@
 """`tf.random.experimental`: names that `tf.random` has by now, and shuffling by a seed."""
 
-from typing import Any as _Any
-
-from weft.core.missing import missing_name as _missing_name
-from weft.ops.random.algorithms import (
-    Algorithm as Algorithm,
+from weft._src.ops.sampling.algorithms import Algorithm
+from weft._src.ops.sampling.generator import (
+    Generator,
+    create_rng_state,
+    get_global_generator,
+    set_global_generator,
 )
-from weft.ops.random.generator import (
-    Generator as Generator,
-    create_rng_state as create_rng_state,
-    get_global_generator as get_global_generator,
-    set_global_generator as set_global_generator,
+from weft._src.ops.sampling.parametric import index_shuffle
+from weft._src.ops.sampling.stateless import (
+    fold_in as stateless_fold_in,
+    split as stateless_split,
+    stateless_shuffle,
 )
-from weft.ops.random.parametric import (
-    index_shuffle as index_shuffle,
-)
-from weft.ops.random.stateless import (
-    fold_in as _fold_in,
-    split as _split,
-    stateless_shuffle as stateless_shuffle,
-)
+from weft._src.public.namespaces import open_namespace as _open_namespace
 
-stateless_fold_in = _fold_in
-stateless_split = _split
+__all__ = [
+    "Algorithm",
+    "Generator",
+    "create_rng_state",
+    "get_global_generator",
+    "index_shuffle",
+    "set_global_generator",
+    "stateless_fold_in",
+    "stateless_shuffle",
+    "stateless_split",
+]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

@@ -1,33 +1,29 @@
 """Event files for TensorBoard: `tf.summary`."""
 
-from typing import Any as _Any
+from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft._src.summary.recording import record_if, should_record_summaries
+from weft._src.summary.tracing import graph, trace_export, trace_off, trace_on
+from weft._src.summary.writer import SummaryWriter, create_file_writer, create_noop_writer, flush
+from weft._src.summary.writing import histogram, image, scalar, text, write
+from weft.summary import experimental
 
-from weft.core.missing import missing_name as _missing_name
-from weft.summary import experimental as experimental
-from weft.summary.recording import (
-    record_if as record_if,
-    should_record_summaries as should_record_summaries,
-)
-from weft.summary.tracing import (
-    graph as graph,
-    trace_export as trace_export,
-    trace_off as trace_off,
-    trace_on as trace_on,
-)
-from weft.summary.writer import (
-    SummaryWriter as SummaryWriter,
-    create_file_writer as create_file_writer,
-    create_noop_writer as create_noop_writer,
-    flush as flush,
-)
-from weft.summary.writing import (
-    histogram as histogram,
-    image as image,
-    scalar as scalar,
-    text as text,
-    write as write,
-)
+__all__ = [
+    "SummaryWriter",
+    "create_file_writer",
+    "create_noop_writer",
+    "experimental",
+    "flush",
+    "graph",
+    "histogram",
+    "image",
+    "record_if",
+    "scalar",
+    "should_record_summaries",
+    "text",
+    "trace_export",
+    "trace_off",
+    "trace_on",
+    "write",
+]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

@@ -1,16 +1,9 @@
 """`tf.summary.experimental`."""
 
-from typing import Any as _Any
+from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft._src.summary.recording import get_step, set_step
+from weft._src.summary.writing import summary_scope
 
-from weft.core.missing import missing_name as _missing_name
-from weft.summary.recording import (
-    get_step as get_step,
-    set_step as set_step,
-)
-from weft.summary.writing import (
-    summary_scope as summary_scope,
-)
+__all__ = ["get_step", "set_step", "summary_scope"]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

@@ -1,10 +1,8 @@
 """`tf.types`: the protocols that other classes can take part in."""
 
-from typing import Any as _Any
+from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft.types import experimental
 
-from weft.core.missing import missing_name as _missing_name
-from weft.types import experimental as experimental
+__all__ = ["experimental"]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

@@ -1,23 +1,21 @@
 """`tf.types.experimental`: classes and protocols of traced functions."""
 
-from typing import Any, Any as _Any, Protocol, runtime_checkable
+from weft._src.function.concrete import ConcreteFunction
+from weft._src.function.polymorphic import (
+    Function as GenericFunction,
+    Function as PolymorphicFunction,
+)
+from weft._src.function.protocols import SupportsTracingProtocol, TensorLike
+from weft._src.function.trace_types import TraceType
+from weft._src.public.namespaces import open_namespace as _open_namespace
 
-from weft.core.missing import missing_name as _missing_name
-from weft.function.concrete import ConcreteFunction as ConcreteFunction
-from weft.function.polymorphic import Function as PolymorphicFunction
-from weft.function.trace_types import TraceType as TraceType
+__all__ = [
+    "ConcreteFunction",
+    "GenericFunction",
+    "PolymorphicFunction",
+    "SupportsTracingProtocol",
+    "TensorLike",
+    "TraceType",
+]
 
-GenericFunction = PolymorphicFunction
-TensorLike = Any
-
-
-@runtime_checkable
-class SupportsTracingProtocol(Protocol):
-    """A class whose objects say themselves which traces they can share."""
-
-    def __tf_tracing_type__(self, context: Any) -> TraceType:
-        """The trace type of this object."""
-
-
-def __getattr__(name: str) -> _Any:
-    raise _missing_name(__name__, name, globals())
+_open_namespace(__name__)

@@ -5,13 +5,13 @@ import hashlib
 import numpy as np
 import pytest
 
-from weft.core.random.discrete import (
+from weft._src.core.random_numbers.discrete import (
     categorical,
     categorical_blocks_used,
     permutation,
     permutation_blocks_used,
 )
-from weft.core.random.seeds import key_counter_from_seed
+from weft._src.core.random_numbers.seeds import key_counter_from_seed
 
 SEED_12 = key_counter_from_seed((1, 2))
 SEED_34 = key_counter_from_seed((3, 4))

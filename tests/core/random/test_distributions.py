@@ -7,8 +7,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from weft.core.random import distributions
-from weft.core.random.distributions import (
+from weft._src.core.random_numbers import distributions
+from weft._src.core.random_numbers.distributions import (
     blocks_used,
     normal,
     truncated_blocks_used,
@@ -17,7 +17,7 @@ from weft.core.random.distributions import (
     uniform_full_int,
     uniform_int,
 )
-from weft.core.random.seeds import key_counter_from_seed, key_counter_from_state
+from weft._src.core.random_numbers.seeds import key_counter_from_seed, key_counter_from_state
 
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 INTS = ["int32", "int64", "uint32", "uint64"]

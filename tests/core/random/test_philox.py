@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from weft.core.random.philox import _PIECE, advance, philox_at, philox_block, philox_words
+from weft._src.core.random_numbers.philox import (
+    _PIECE,
+    advance,
+    philox_at,
+    philox_block,
+    philox_words,
+)
 
 # From the known-answer file of Random123, the reference implementation of the paper.
 KNOWN_ANSWERS = [

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from weft.core.random import seeds
-from weft.core.random.distributions import uniform_float, uniform_full_int
+from weft._src.core.random_numbers import seeds
+from weft._src.core.random_numbers.distributions import uniform_float, uniform_full_int
 
 # Seed, key, counter words.
 SCRAMBLED = [

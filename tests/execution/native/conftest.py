@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import weft as tf
+from weft._src.core.flags import flags
 
 
 @pytest.fixture(autouse=True)
 def _guard_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tf.config.flags, "guard_pages", "end")
+    monkeypatch.setattr(flags, "guard_pages", "end")

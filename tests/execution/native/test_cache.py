@@ -11,20 +11,20 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.execution.native import cache, compiler
+from weft._src.execution.native.machine import cache, llvm
 
 
 @pytest.fixture
 def compilations(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The texts LLVM had to compile."""
     texts: list[str] = []
-    real = compiler.object_code
+    real = llvm.object_code
 
     def counted(text: str) -> bytes:
         texts.append(text)
         return real(text)
 
-    monkeypatch.setattr(compiler, "object_code", counted)
+    monkeypatch.setattr(llvm, "object_code", counted)
     monkeypatch.setattr(cache, "_refusals", {})
     cache.folder.cache_clear()
     yield texts
@@ -315,7 +315,7 @@ def test_other_processors_have_other_files(
 ) -> None:
     use(monkeypatch, tmp_path)
     call()
-    monkeypatch.setattr(compiler, "_machine_name", lambda: "another processor")
+    monkeypatch.setattr(llvm, "_machine_name", lambda: "another processor")
     call()
     assert len(compilations) == 2
     assert len(list(tmp_path.glob("*.o"))) == 2

@@ -10,8 +10,9 @@ import pytest
 
 import weft as tf
 from support.native import check
-from weft.execution.native.compile import translate_for
-from weft.graph.tracing import trace
+from weft._src.core.flags import flags
+from weft._src.execution.native.driver import translate_for
+from weft._src.graph.tracing import trace
 
 rng = np.random.default_rng(5)
 X = rng.normal(size=(30, 70)).astype(np.float32)
@@ -20,7 +21,7 @@ X = rng.normal(size=(30, 70)).astype(np.float32)
 @pytest.fixture(autouse=True)
 def _as_usual(_guard_pages: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between forbidden pages no memory is shared."""
-    monkeypatch.setattr(tf.config.flags, "guard_pages", "")
+    monkeypatch.setattr(flags, "guard_pages", "")
 
 
 def _temporary_bytes(function: Callable[..., Any], *arrays: Any) -> int:

@@ -9,6 +9,7 @@ import pytest
 
 import weft as tf
 from support.native import check, compile_native
+from weft._src.core.flags import flags
 
 X = np.arange(2 * 3 * 5, dtype=np.float32).reshape(2, 3, 5)
 Y = np.arange(7 * 4, dtype=np.int32).reshape(7, 4)
@@ -194,7 +195,7 @@ def test_strided_and_readonly_arrays() -> None:
 
 def test_outputs_are_owned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody else holds the memory of a result, also if it is an input or part of one."""
-    monkeypatch.setattr(tf.config.flags, "guard_pages", "")
+    monkeypatch.setattr(flags, "guard_pages", "")
     compiled, values = compile_native(lambda y: [y, y, tf.reshape(y, [28]), y[1:]], Y.copy())
     out = compiled(*values)
     for a in out:

@@ -294,7 +294,7 @@ def test_a_fork_while_compiling_in_the_background(program: Program) -> None:
     out, _ = program(
         FORK
         + """
-from weft.execution import tiers
+from weft._src.execution import tiers
 tiers._SECONDS_PER_GRAPH = tiers._SECONDS_PER_NODE = 0.0
 g = tf.function(lambda x: tf.reduce_sum(tf.sin(x) * tf.cos(x)))
 wanted = [g(x).numpy() for _ in range(3)][0]  # the third call starts the thread
@@ -318,7 +318,7 @@ def test_the_interpreter_ends_while_compiling(program: Program) -> None:
     out, err = program(
         """
         import weft as tf
-        from weft.execution import tiers
+        from weft._src.execution import tiers
         tiers._SECONDS_PER_GRAPH = tiers._SECONDS_PER_NODE = 0.0
 
         @tf.function

@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from support.native import check, compile_native
-from weft.execution.native.lowering import rules
+from weft._src.execution.native.front.lowering import rules
 
 rng = np.random.default_rng(5)
 

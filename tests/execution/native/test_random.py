@@ -9,7 +9,12 @@ import pytest
 
 import weft as tf
 from support.native import check, check_program, compile_native
-from weft.ops.random.draws import full_int_op, truncated_normal_op, uniform_int_op, uniform_op
+from weft._src.ops.sampling.draws import (
+    full_int_op,
+    truncated_normal_op,
+    uniform_int_op,
+    uniform_op,
+)
 
 SEED = np.array([7, -3], np.int32)
 # Carries into the high half of the counter.

@@ -11,7 +11,7 @@ import pytest
 import weft as tf
 from support.native import check, check_program, compile_native
 from support.threads import in_threads
-from weft.execution.native import trampoline
+from weft._src.execution.native.machine import trampoline
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
 

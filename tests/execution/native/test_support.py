@@ -14,7 +14,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import pytest
 
-from weft.execution.native import support
+from weft._src.execution.native.machine import support
 
 # What is missing, and what is said about it.
 MISSING = {
@@ -34,7 +34,7 @@ def run(missing: str, program: str) -> str:
         import os, sys, sysconfig
         {early}
         import weft as tf
-        from weft.execution.native import support
+        from weft._src.execution.native.machine import support
         {late}
         {program}
     """
@@ -53,7 +53,7 @@ CALLS = (
     "print(f(tf.zeros([3])).numpy(), g(tf.zeros([2])).numpy(), f(tf.zeros([5])).numpy()); "
     "print(tf.explain(f)); "
     "tf.config.execution = 'verify'; print(tf.function(lambda x: x + 4)(tf.constant(3)).numpy()); "
-    "from weft.tools.cli import main; print('exit code', main(['doctor']))"
+    "from weft._src.tools.cli import main; print('exit code', main(['doctor']))"
 )
 
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.execution import tiers
-from weft.execution.native import compiler
+from weft._src.core.flags import flags
+from weft._src.execution import tiers
+from weft._src.execution.native.machine import llvm
 
 
 def plan_of(function: Any, *args: Any) -> Any:
@@ -105,7 +106,7 @@ def test_a_wrong_setting_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_deterministic_functions_switch_at_a_fixed_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tf.config.flags, "deterministic", True)
+    monkeypatch.setattr(flags, "deterministic", True)
 
     def run() -> tuple[list[str], list[bytes]]:
         function = tf.function(heavy)
@@ -154,9 +155,9 @@ def test_functions_survive_a_failure_of_llvm(
     def broken(text: str) -> Any:
         raise RuntimeError("no executable memory")
 
-    monkeypatch.setattr(compiler, "compile_text", broken)
+    monkeypatch.setattr(llvm, "compile_text", broken)
     monkeypatch.setattr(tf.config, "execution", "native" if how == "native" else "auto")
-    monkeypatch.setattr(tf.config.flags, "deterministic", how == "deterministic")
+    monkeypatch.setattr(flags, "deterministic", how == "deterministic")
     function = tf.function(heavy, jit_compile=True if how == "jit" else None)
     with caplog.at_level(logging.WARNING, "weft"):
         for _ in range(12):
@@ -178,7 +179,7 @@ def test_a_failure_for_one_shape_leaves_the_others(
     function = tf.function(heavy, jit_compile=True, input_signature=[tf.TensorSpec([None])])
     function(tf.ones([3]))
     with monkeypatch.context() as patch:
-        patch.setattr(compiler, "compile_text", lambda text: 1 / 0)
+        patch.setattr(llvm, "compile_text", lambda text: 1 / 0)
         for n in (4, 3, 5, 6, 7, 8, 3):
             np.testing.assert_allclose(function(tf.ones([n])), heavy(tf.ones([n])), rtol=1e-6)
     plan = plan_of(function)
@@ -190,7 +191,7 @@ def test_a_failure_for_one_shape_leaves_the_others(
 def test_functions_survive_without_llvm(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setitem(sys.modules, "weft.execution.native.compile", None)  # import fails
+    monkeypatch.setitem(sys.modules, "weft._src.execution.native.driver", None)  # import fails
     function = tf.function(heavy, jit_compile=True)
     np.testing.assert_allclose(function(X), heavy(X), rtol=1e-6)
     assert len(caplog.records) == 1

@@ -9,14 +9,14 @@ import pytest
 
 import weft as tf
 from support.native import check, compile_native
-from weft.execution.native import compiler
+from weft._src.execution.native.machine import llvm
 
 rng = np.random.default_rng(3)
 
 
 @pytest.fixture(params=[16, 32, 64], ids=lambda n: f"{n} bytes")
 def _vectors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "vector_bytes", lambda: request.param)
+    monkeypatch.setattr(llvm, "vector_bytes", lambda: request.param)
 
 
 def used_tiles(function: Any, *arrays: Any) -> bool:
@@ -110,7 +110,7 @@ def test_threads_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> No
     compiled, values = compile_native(convolve, x, w)
     assert compiled.translation.program.uses_pool
     (shared,) = compiled(*values)
-    monkeypatch.setattr("weft.execution.native.pool.SHARED_FROM", 10**12)
+    monkeypatch.setattr("weft._src.execution.native.machine.pool.SHARED_FROM", 10**12)
     alone, values = compile_native(convolve, x, w)
     assert not alone.translation.program.uses_pool
     np.testing.assert_array_equal(alone(*values)[0], shared)

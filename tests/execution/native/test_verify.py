@@ -10,8 +10,8 @@ import pytest
 import weft as tf
 from fuzzing import native_graphs, random_graphs
 from fuzzing.__main__ import main
-from weft.execution.native import verify
-from weft.execution.native.scalars import registry
+from weft._src.execution.native import verify
+from weft._src.execution.native.loops.scalars import registry
 
 
 @pytest.fixture

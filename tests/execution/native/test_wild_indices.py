@@ -14,7 +14,7 @@ import pytest
 
 import weft as tf
 from fuzzing import indices
-from weft.execution.native import guarded
+from weft._src.execution.native.machine import guarded
 
 ROOT = Path(__file__).parents[3]
 PARTS = 3
@@ -46,7 +46,7 @@ def test_every_op_that_indexes_reports_wild_places_as_numpy_does(part: int) -> N
 def test_guard_pages_catch_an_access_outside(which: str) -> None:
     program = (
         "import ctypes, sys, numpy as np\n"
-        "from weft.execution.native import guarded\n"
+        "from weft._src.execution.native.machine import guarded\n"
         "array = guarded.guarded(np.arange(3, dtype=np.int32))\n"
         "numbers = ctypes.cast(array.ctypes.data, ctypes.POINTER(ctypes.c_int32))\n"
         "print(numbers[0], numbers[2], flush=True)\n"

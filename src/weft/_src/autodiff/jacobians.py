@@ -1,0 +1,133 @@
+"""Jacobians: one backward sweep per element of the target, stacked.
+
+Eagerly the sweeps are a Python loop; in a graph they are one loop whose body is traced once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft._src.core.context import building, state
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import int32
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Tensor
+from weft._src.errors import ShapeError
+from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
+from weft._src.ops.control import functional
+from weft._src.ops.elementwise import arithmetic
+from weft._src.ops.indexing.one_hot import one_hot
+
+# From the gradient of the target to those of the sources.
+Pull = Callable[[Tensor], Sequence[Tensor | None]]
+
+
+def jacobian(target: Tensor, sources: Sequence[Any], pull: Pull) -> list[Tensor | None]:
+    """d target / d source for each source, of shape `target.shape + source.shape`."""
+    size = _size(target)
+
+    def seed(i: Any) -> Tensor:
+        return shapes.reshape(one_hot(i, size, dtype=target.dtype), shapes.shape(target))
+
+    rows = _rows(size, seed, pull, target)
+    return [
+        None if row is None else _with_shape(row, [target, source])
+        for row, source in zip(rows, sources, strict=True)
+    ]
+
+
+def batch_jacobian(target: Tensor, source: Any, pull: Pull) -> Tensor | None:
+    """d target[b] / d source[b] for every b: `[batch, *target.shape[1:], *source.shape[1:]]`."""
+    batch = shapes.shape(target)[0]
+    inner = shapes.shape(target)[1:]
+    size = _size(target, first_axis=1)
+
+    def seed(i: Any) -> Tensor:
+        row = shapes.reshape(one_hot(i, size, dtype=target.dtype), inner)
+        return shapes.broadcast_to(row, shapes.shape(target))
+
+    (rows,) = _rows(size, seed, pull, target)
+    if rows is None:
+        return None
+    flat = shapes.reshape(rows, joining.stack([size, batch, -1]))
+    by_batch = shapes.transpose(flat, [1, 0, 2])
+    dims = joining.concat([shapes.shape(target), shapes.shape(source)[1:]], 0)
+    out = shapes.reshape(by_batch, dims)
+    if state.graph is not None:
+        out.set_shape(target.shape.concatenate(source.shape[1:]))  # type: ignore[attr-defined]
+    return out
+
+
+def check_batched(target: Tensor, source: Any) -> None:
+    """Both need at least two axes, the first of the same size."""
+    for name, shape in (("target", target.shape), ("source", source.shape)):
+        if shape.rank is not None and shape.rank < 2:
+            raise ShapeError(
+                f"batch_jacobian: {name} must have at least two axes, of which the first is the "
+                f"batch, got shape {shape}."
+            )
+    a, b = (None if s.rank is None else s[0] for s in (target.shape, source.shape))
+    if a is not None and b is not None and a != b:
+        raise ShapeError(
+            "batch_jacobian: target and source must have first axes of one size, got shapes "
+            f"{target.shape} and {source.shape}."
+        )
+
+
+def _size(target: Tensor, first_axis: int = 0) -> Any:
+    """The number of elements behind an axis: a Python int if it is known."""
+    static = None if target.shape.rank is None else target.shape[first_axis:].num_elements()
+    if static is not None:
+        return static
+    dims = shapes.shape(target)[first_axis:]
+    return shapes.size(fill.zeros(dims, int32))
+
+
+def _rows(size: Any, seed: Callable[[Any], Tensor], pull: Pull, target: Tensor) -> list[Any]:
+    if state.graph is None:
+        return _eager_rows(size, seed, pull, target)
+    with building(state.graph.nested("jacobian_probe")):
+        probe = pull(fill.zeros_like(target))
+    there = [g is not None for g in probe]
+    specs = [TensorSpec(None, g.dtype) for g in probe if g is not None]
+    if not specs:
+        return [None] * len(there)
+
+    def row(i: Tensor) -> list[Tensor]:
+        return [g for g in pull(seed(i)) if g is not None]
+
+    # One row even if the target is empty: it tells the shape of the rows there are not.
+    count = max(size, 1) if isinstance(size, int) else arithmetic.maximum(size, 1)
+    rows = functional.map_fn(row, ranges.range(count), fn_output_signature=specs, name="jacobian")
+    found = iter([r if isinstance(size, int) and size else r[:size] for r in rows])
+    return [next(found) if t else None for t in there]
+
+
+def _eager_rows(size: int, seed: Any, pull: Pull, target: Tensor) -> list[Any]:
+    if size == 0:
+        return [
+            None if g is None else joining.stack([g])[:0] for g in pull(fill.zeros_like(target))
+        ]
+    columns = zip(*[pull(seed(i)) for i in range(size)], strict=True)
+    return [None if column[0] is None else joining.stack(column) for column in columns]
+
+
+def zeros(target: Tensor, source: Any) -> Tensor:
+    """The Jacobian of a target that does not depend on the source."""
+    dims = joining.concat([shapes.shape(target), shapes.shape(source)], 0)
+    return fill.zeros(dims, convert_to_tensor(source).dtype)
+
+
+def batch_zeros(target: Tensor, source: Any) -> Tensor:
+    """The Jacobians of the rows of a target that does not depend on the source."""
+    dims = joining.concat([shapes.shape(target), shapes.shape(source)[1:]], 0)
+    return fill.zeros(dims, target.dtype)
+
+
+def _with_shape(rows: Tensor, parts: Sequence[Any]) -> Tensor:
+    """Rows as one tensor whose shape is that of the parts one after the other."""
+    out = shapes.reshape(rows, joining.concat([shapes.shape(part) for part in parts], 0))
+    if state.graph is not None:
+        out.set_shape(parts[0].shape.concatenate(parts[1].shape))  # type: ignore[attr-defined]
+    return out

@@ -1,0 +1,1 @@
+"""`tf.autograph`: Python control flow on tensors becomes graph control flow."""

@@ -1,0 +1,58 @@
+"""`tf.autograph.experimental`."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+
+class Feature(enum.Enum):
+    """Optional features, accepted for compatibility: conversion is always complete."""
+
+    ALL = "ALL"
+    AUTO_CONTROL_DEPS = "AUTO_CONTROL_DEPS"
+    ASSERT_STATEMENTS = "ASSERT_STATEMENTS"
+    BUILTIN_FUNCTIONS = "BUILTIN_FUNCTIONS"
+    EQUALITY_OPERATORS = "EQUALITY_OPERATORS"
+    LISTS = "LISTS"
+    NAME_SCOPES = "NAME_SCOPES"
+
+
+def do_not_convert(func: Any = None) -> Any:
+    """Marks a function that AutoGraph leaves alone.
+
+    >>> @tf.autograph.experimental.do_not_convert
+    ... def f(x):
+    ...     return x
+    >>> f(3)
+    3
+    """
+
+    def mark(inner: Callable[..., Any]) -> Callable[..., Any]:
+        if not isinstance(inner, types.FunctionType):
+            # Weft's own functions are not converted, and what they call is called as it is.
+            @functools.wraps(inner)
+            def call(*args: Any, **kwargs: Any) -> Any:
+                return inner(*args, **kwargs)
+
+            return call
+        inner.__ag_do_not_convert__ = inner.__code__  # type: ignore[attr-defined]
+        return inner
+
+    return mark if func is None else mark(func)
+
+
+def set_loop_options(
+    parallel_iterations: Any = None,
+    swap_memory: Any = None,
+    maximum_iterations: Any = None,
+    shape_invariants: Any = None,
+) -> None:
+    """As first statement of a loop, says how the loop is staged; does nothing when run as Python.
+
+    >>> for i in range(2):
+    ...     tf.autograph.experimental.set_loop_options(maximum_iterations=10)
+    """

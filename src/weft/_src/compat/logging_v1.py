@@ -1,0 +1,66 @@
+"""`tf.compat.v1.logging`: how much is logged, and messages of one's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.ops.host.placement import get_logger as _get_logger
+
+DEBUG, INFO, WARN, ERROR, FATAL = 10, 20, 30, 40, 50
+
+_LEVELS = {"DEBUG": DEBUG, "INFO": INFO, "WARN": WARN, "ERROR": ERROR, "FATAL": FATAL}
+
+
+def set_verbosity(v: Any) -> None:
+    """Messages below this level are not logged.
+
+    >>> tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
+    >>> tf.compat.v1.logging.get_verbosity()
+    40
+    >>> tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.WARN)
+    """
+    level = _LEVELS.get(v, v) if isinstance(v, str) else v
+    if not isinstance(level, int):
+        raise ValueError(
+            f"tf.compat.v1.logging.set_verbosity: expected a level, a number or one of "
+            f"{', '.join(_LEVELS)}, got {v!r}."
+        )
+    _get_logger().setLevel(level)
+
+
+def get_verbosity() -> int:
+    """The level below which messages are not logged."""
+    return _get_logger().getEffectiveLevel()
+
+
+def log(level: int, msg: str, *args: Any, **kwargs: Any) -> None:
+    """Logs a message at a level; `args` go into its `%` places."""
+    _get_logger().log(level, msg, *args, **kwargs)
+
+
+def debug(msg: str, *args: Any, **kwargs: Any) -> None:
+    """Logs a message at the level DEBUG."""
+    log(DEBUG, msg, *args, **kwargs)
+
+
+def info(msg: str, *args: Any, **kwargs: Any) -> None:
+    """Logs a message at the level INFO."""
+    log(INFO, msg, *args, **kwargs)
+
+
+def warning(msg: str, *args: Any, **kwargs: Any) -> None:
+    """Logs a message at the level WARN."""
+    log(WARN, msg, *args, **kwargs)
+
+
+warn = warning
+
+
+def error(msg: str, *args: Any, **kwargs: Any) -> None:
+    """Logs a message at the level ERROR."""
+    log(ERROR, msg, *args, **kwargs)
+
+
+def fatal(msg: str, *args: Any, **kwargs: Any) -> None:
+    """Logs a message at the level FATAL."""
+    log(FATAL, msg, *args, **kwargs)

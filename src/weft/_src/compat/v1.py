@@ -1,0 +1,48 @@
+"""`tf.compat.v1`: building graphs by hand, as far as that is still of use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.compat import logging_v1 as logging  # noqa: F401 - a public name
+from weft._src.core.context import state
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Tensor
+from weft._src.graph.ir import Graph
+from weft._src.graph.names import valid_name
+
+
+def enable_eager_execution(
+    config: Any = None, device_policy: Any = None, execution_mode: Any = None
+) -> None:
+    """Makes ops run at once, as they do anyway: the first line of many programs.
+
+    >>> tf.compat.v1.enable_eager_execution()
+    """
+    if state.graph is not None:
+        raise ValueError("tf.compat.v1.enable_eager_execution: a graph is being built.")
+
+
+def enable_v2_behavior() -> None:
+    """Makes TensorFlow 1 behave as TensorFlow 2: there is nothing to do.
+
+    >>> tf.compat.v1.enable_v2_behavior()
+    """
+
+
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of the graph that is being built, whose value is given when it runs.
+
+    >>> with tf.Graph().as_default() as graph:
+    ...     x = tf.compat.v1.placeholder(tf.float32, (None, 5), name="x")
+    ...     y = tf.matmul(x, tf.ones([5, 2]))
+    >>> y.shape
+    TensorShape([None, 2])
+    """
+    if state.graph is None:
+        raise RuntimeError(
+            "tf.compat.v1.placeholder needs a graph to be built: `with tf.Graph().as_default():`. "
+            "In a tf.function, arguments are the placeholders."
+        )
+    graph: Graph = state.graph
+    return graph.add_input(TensorSpec(shape, dtype), valid_name(name or "Placeholder"))

@@ -1,0 +1,1 @@
+"""What stands behind `tf.config`: devices, threads, which tier runs functions."""

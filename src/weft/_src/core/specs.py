@@ -1,0 +1,233 @@
+"""Specs: what is known of a value before it exists. `TensorSpec` is (dtype, shape, name)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.core.dtypes import DType
+from weft._src.core.shapes import Dim, Dims, TensorShape
+
+
+class TypeSpec:
+    """The static type of a value. Composite values subclass it and say how they fall apart.
+
+    A composite value has an attribute `_type_spec`; that spec turns it into a nest of tensors and
+    back with `_to_components` and `_from_components`, which is all that `nest`, functions and
+    control flow need.
+    """
+
+    __slots__ = ()
+
+    # Whether functions are traced for what `_component_specs` says, whatever the actual sizes are.
+    _describes_components = False
+
+    @property
+    def words(self) -> str:
+        """What messages say of the type."""
+        return repr(self)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a value of the other type can be used where this type is expected."""
+        other = spec_of(spec_or_value)
+        return type(other) is type(self) and other == self
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether each value of this type is a value of the other one."""
+        return type(other) is type(self) and other == self
+
+    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
+        """The narrowest type that holds both."""
+        if self == other:
+            return self
+        raise ValueError(f"No type holds both {self} and {other}.")
+
+    @property
+    def _component_specs(self) -> Any:
+        """The specs of the components, for values that are only described."""
+        raise NotImplementedError(f"{type(self).__name__} has no components.")
+
+    def _to_components(self, value: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no components.")
+
+    def _from_components(self, components: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no components.")
+
+
+class TensorSpec(TypeSpec):
+    """The dtype and (possibly partly unknown) shape of a tensor.
+
+    >>> tf.TensorSpec([None, 3], tf.float32)
+    TensorSpec(shape=(None, 3), dtype=tf.float32, name=None)
+    """
+
+    __slots__ = ("dims", "dtype", "name")
+    dims: Dims | None
+    dtype: DType
+    name: str | None
+
+    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> None:
+        self.dims = TensorShape(shape).dims_or_none
+        self.dtype = dtypes.as_dtype(dtype)
+        self.name = name
+
+    @classmethod
+    def of(cls, dtype: DType, dims: Dims | None) -> TensorSpec:
+        """A spec of parts that are known to be valid; nothing is checked."""
+        spec = _new(cls)
+        spec.dims = dims
+        spec.dtype = dtype
+        spec.name = None
+        return spec
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape, as far as it is known."""
+        return TensorShape.of(self.dims)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions, None if unknown."""
+        return None if self.dims is None else len(self.dims)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether every size is known."""
+        return self.dims is not None and all(type(d) is int for d in self.dims)
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values this spec describes."""
+        return Tensor_class[0]
+
+    def with_dims(self, dims: Dims | None) -> TensorSpec:
+        """The same dtype with another shape."""
+        return TensorSpec.of(self.dtype, dims)
+
+    def with_dtype(self, dtype: DType) -> TensorSpec:
+        """The same shape with another dtype."""
+        return TensorSpec.of(dtype, self.dims)
+
+    def with_fresh_dims(self) -> TensorSpec:
+        """The same spec with new symbols: for a placeholder that shares no size with others."""
+        if self.dims is None:
+            return self
+        spec = TensorSpec.of(
+            self.dtype, tuple([Dim() if isinstance(d, Dim) else d for d in self.dims])
+        )
+        spec.name = self.name
+        return spec
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+        """A copy of another spec, with another name if one is given."""
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        """The spec of a tensor."""
+        return cls(tensor.shape, tensor.dtype, name)
+
+    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+        """Whether a tensor or spec could stand here: same dtype, compatible shape."""
+        other = spec_of(spec_or_tensor)
+        return (
+            isinstance(other, TensorSpec)
+            and self.dtype is other.dtype
+            and self.shape.is_compatible_with(other.shape)
+        )
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether each tensor of this spec fits the other one."""
+        return (
+            isinstance(other, TensorSpec)
+            and self.dtype is other.dtype
+            and self.shape.is_subtype_of(other.shape)
+            and (other.name is None or self.name == other.name)
+        )
+
+    def most_specific_compatible_type(self, other: TypeSpec) -> TensorSpec:
+        """The narrowest spec that holds both; differing sizes become unknown."""
+        if not isinstance(other, TensorSpec) or self.dtype is not other.dtype:
+            raise ValueError(f"No spec holds both {self} and {other}: their types differ.")
+        shape = self.shape.most_specific_compatible_shape(other.shape)
+        return TensorSpec(shape, self.dtype, self.name)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, TensorSpec)
+            and self.dtype is other.dtype
+            and self.shape == other.shape
+            and self.name == other.name
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
+
+    @property
+    def words(self) -> str:
+        """What messages say: `float32 of shape (2, 3)`."""
+        return f"{self.dtype.name} of shape {self.shape}"
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return type(self), (self.shape, self.dtype, self.name)
+
+
+class ValueSpec(TensorSpec):
+    """A spec that also tells the value as far as tracing knows it: for inputs that are shapes.
+
+    `value` is an int or Dim (rank 0), an object array of them, or None if nothing is known.
+    """
+
+    __slots__ = ("value",)
+    value: np.ndarray[Any, Any] | None
+
+    @classmethod
+    def make(cls, spec: TensorSpec, value: np.ndarray[Any, Any] | None) -> ValueSpec:
+        """The spec of an input together with its (partial) value."""
+        made = _new(cls)
+        made.dims, made.dtype, made.name, made.value = spec.dims, spec.dtype, None, value
+        return made
+
+
+_new = object.__new__
+
+# The Tensor class registers itself here: specs are below tensors in the layering.
+Tensor_class: list[type] = [object]
+
+
+def spec_of(value: Any) -> Any:
+    """The spec of a tensor, composite value or array; a spec is its own."""
+    if isinstance(value, TypeSpec):
+        return value
+    spec = getattr(value, "_type_spec", None) or getattr(value, "spec", None)
+    if isinstance(spec, TypeSpec):
+        return spec
+    array = np.asarray(value)
+    if array.dtype == object and not all(isinstance(item, (str, bytes)) for item in array.flat):
+        raise TypeError(f"{value!r} is not the value of a tensor.")
+    dtype = dtypes.from_numpy(array.dtype)
+    if isinstance(value, (float, list, tuple)) and dtype is dtypes.float64:
+        dtype = dtypes.float32
+    if isinstance(value, (int, list, tuple)) and dtype is dtypes.int64:
+        dtype = dtypes.int32
+    return TensorSpec(array.shape, dtype)
+
+
+def type_spec_from_value(value: Any) -> TypeSpec:
+    """The `TypeSpec` that describes a value.
+
+    >>> tf.type_spec_from_value(tf.constant([1.0, 2.0]))
+    TensorSpec(shape=(2,), dtype=tf.float32, name=None)
+    """
+    try:
+        spec = spec_of(value)
+    except (TypeError, ValueError) as e:
+        raise TypeError(f"No TypeSpec describes a value of type {type(value).__name__}.") from e
+    assert isinstance(spec, TypeSpec)
+    return spec

@@ -1,0 +1,1 @@
+"""What every dataset is made of: stages, elements, columns, iterators, options, workers."""

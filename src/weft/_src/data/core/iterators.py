@@ -1,0 +1,366 @@
+"""Iterators: a position in a dataset as a resource, which functions can take and advance.
+
+Hot path: `next` of an eager iterator is the cursor's `next` and the wrapping of its arrays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft._src.core.context import state
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import RESOURCE, bool_, resource, variant
+from weft._src.core.resources import Resource
+from weft._src.core.specs import TensorSpec, TypeSpec
+from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.data.core import structure
+from weft._src.data.core.optional import Optional, OptionalValue
+from weft._src.data.core.options import Options
+from weft._src.data.core.stage import Cursor, Run, Stage
+from weft._src.data.core.structure import Values
+from weft._src.errors import (
+    DataLossError,
+    InvalidArgumentError,
+    OperatorNotAllowedInGraphError,
+    OutOfRangeError,
+)
+from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
+
+_HANDLE = TensorSpec([], resource)
+_MOST_IN_A_TRACE = 5000
+_DIGEST = hashlib.sha256().digest_size
+
+
+class IteratorCell(Resource):
+    """Where the position of an iterator lives."""
+
+    __slots__ = ("_peeked", "_run", "_stage", "cursor", "lock", "name")
+
+    def __init__(self, stage: Stage, run: Run) -> None:
+        self._stage, self._run = stage, run.fresh()
+        self.lock = threading.RLock()  # held for a whole call by functions that advance it
+        self.name = "iterator"
+        self.cursor: Cursor = stage.cursor(self._run)
+        self._peeked: list[Values] = []
+
+    def next(self) -> Values:
+        """The next element; StopIteration if there is none."""
+        with self.lock:
+            return self._peeked.pop() if self._peeked else next(self.cursor)
+
+    def has_next(self) -> bool:
+        """Whether there is a next element, which is then kept."""
+        with self.lock:
+            if not self._peeked:
+                for values in self.cursor:
+                    self._peeked.append(values)
+                    break
+            return bool(self._peeked)
+
+    def save(self) -> Any:
+        """The position, as data that can be pickled."""
+        with self.lock:
+            streams = [own.read() for _, own in self._run.streams.values()]
+            cursor = self.cursor.save()
+            return {"peeked": list(self._peeked), "cursor": cursor, "streams": streams}
+
+    def restore(self, saved: Any) -> None:
+        """Goes to a saved position."""
+        with self.lock:
+            self.cursor.close()
+            self.cursor = self._stage.cursor(self._run)
+            self.cursor.restore(saved["cursor"])
+            for (_, own), state in zip(self._run.streams.values(), saved["streams"], strict=False):
+                own.write(state)
+            self._peeked = list(saved["peeked"])
+
+    def __repr__(self) -> str:
+        return f"<IteratorCell of {type(self._stage).__name__}>"
+
+
+def run_of(options: Options) -> Run:
+    """What the options of a dataset say about running it."""
+    limit = options.threading.private_threadpool_size
+    return Run(
+        deterministic=options.deterministic is not False,
+        max_threads=None if not limit else int(limit),
+    )
+
+
+# Not merged with another one of the same dataset, and not dropped: making elements has effects.
+make_iterator_op = define_op(
+    "MakeIterator",
+    args("dataset", {variant}),
+    infer=lambda dataset, *, run: _HANDLE,
+    kernel=lambda xp, dataset, *, run: IteratorCell(dataset, run),
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    host_io=True,
+    trusts_kernel=True,
+)
+
+
+def _next_infer(iterator: TensorSpec, *, specs: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:
+    return tuple([spec.with_fresh_dims() for spec in specs])
+
+
+def _next_kernel(xp: Any, iterator: IteratorCell, *, specs: tuple[TensorSpec, ...]) -> Values:
+    try:
+        return iterator.next()
+    except StopIteration:
+        raise OutOfRangeError(
+            None, None, "Iterator.get_next: the dataset has no more elements."
+        ) from None
+
+
+get_next_op = define_op(
+    "IteratorGetNext",
+    args("iterator", RESOURCE),
+    infer=_next_infer,
+    kernel=_next_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=None,
+    writes=(0,),
+    trusts_kernel=True,
+)
+
+has_next_op = define_op(
+    "IteratorHasNext",
+    args("iterator", RESOURCE),
+    infer=lambda iterator: TensorSpec.of(bool_, ()),
+    kernel=lambda xp, iterator: xp.asarray(iterator.has_next()),
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    writes=(0,),
+    trusts_kernel=True,
+)
+
+
+def _optional_kernel(xp: Any, iterator: IteratorCell) -> OptionalValue:
+    try:
+        return OptionalValue(iterator.next())
+    except StopIteration:
+        return OptionalValue(None)
+
+
+get_next_as_optional_op = define_op(
+    "IteratorGetNextAsOptional",
+    args("iterator", RESOURCE),
+    infer=lambda iterator: TensorSpec([], variant),
+    kernel=_optional_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    writes=(0,),
+    trusts_kernel=True,
+)
+
+
+class IteratorSpec(TypeSpec):
+    """The type of an iterator: the type of the elements it gives.
+
+    >>> tf.data.IteratorSpec(tf.TensorSpec([], tf.int64))
+    IteratorSpec(TensorSpec(shape=(), dtype=tf.int64, name=None))
+    """
+
+    __slots__ = ("_element_spec",)
+
+    def __init__(self, element_spec: Any) -> None:
+        self._element_spec = element_spec
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of the elements."""
+        return self._element_spec
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values this spec describes."""
+        return Iterator
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether the other one gives such elements."""
+        spec = getattr(spec_or_value, "_type_spec", spec_or_value)
+        return isinstance(spec, IteratorSpec) and structure.is_compatible(
+            self._element_spec, spec._element_spec
+        )
+
+    @property
+    def _component_specs(self) -> TensorSpec:
+        return _HANDLE
+
+    def _to_components(self, value: Iterator) -> Tensor:
+        return value._handle
+
+    def _from_components(self, components: Tensor) -> Iterator:
+        return Iterator._of(components, self._element_spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IteratorSpec) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        return f"IteratorSpec({self._element_spec!r})"
+
+
+class Iterator:
+    """A walk through the elements of a dataset, made by `iter(dataset)`.
+
+    >>> iterator = iter(tf.data.Dataset.range(2))
+    >>> iterator.get_next().numpy(), next(iterator).numpy()
+    (np.int64(0), np.int64(1))
+    """
+
+    _handle: Tensor
+    _element_spec: Any
+    _next: Any  # of the cell; None in a graph
+    _pack: structure.Packer
+    _asked: tuple[int, int]  # a graph, and how often it asked for an element
+
+    @classmethod
+    def _of(cls, handle: Tensor, element_spec: Any) -> Iterator:
+        made = object.__new__(cls)
+        made._handle, made._element_spec, made._asked = handle, element_spec, (0, 0)
+        made._next = handle._value.next if isinstance(handle, EagerTensor) else None
+        made._pack = structure.make_packer(element_spec, structure.eager_tensor)
+        return made
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of the elements."""
+        return self._element_spec
+
+    @property
+    def _type_spec(self) -> IteratorSpec:
+        return IteratorSpec(self._element_spec)
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        if state.graph is not None or self._next is None:
+            return self.get_next()
+        return self._pack(self._next())
+
+    def next(self) -> Any:
+        """The next element; StopIteration if there is none."""
+        return self.__next__()
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element; OutOfRangeError if there is none."""
+        if state.graph is not None:
+            self._check_ends(state.graph)
+        specs = tuple(structure.flat_specs(self._element_spec))
+        flat: Sequence[Tensor] = get_next_op(self._handle, specs=specs, name=name)
+        return structure.pack(self._element_spec, flat)
+
+    def _check_ends(self, graph: Any) -> None:
+        """Python's own loops over an iterator of a graph would never end."""
+        seen, count = self._asked
+        self._asked = (id(graph), count + 1 if seen == id(graph) else 1)
+        if count > _MOST_IN_A_TRACE:
+            raise OperatorNotAllowedInGraphError(
+                "A dataset is iterated over by Python while a function is traced, which would "
+                "never end: the elements are only known when the graph runs. Use a for statement "
+                "that AutoGraph converts, Dataset.map, or Dataset.reduce."
+            )
+
+    def get_next_as_optional(self, name: str | None = None) -> Optional:
+        """The next element, or an optional without a value if there is none."""
+        handle = get_next_as_optional_op(self._handle, name=name)
+        return Optional._of(handle, self._element_spec)
+
+    # --- the position ---------------------------------------------------------------------------
+
+    def save_position(self) -> bytes:
+        """The position as bytes, from which an iterator of the same pipeline can go on.
+
+        >>> dataset = tf.data.Dataset.range(4).shuffle(4, seed=1)
+        >>> iterator = iter(dataset)
+        >>> first, position = next(iterator), iterator.save_position()
+        >>> rest = [int(x) for x in iterator]
+        >>> iterator.restore_position(position)
+        >>> rest == [int(x) for x in iterator]
+        True
+        """
+        content = pickle.dumps(self._cell("save_position").save())
+        return hashlib.sha256(content).digest() + content
+
+    def restore_position(self, position: bytes) -> None:
+        """Goes to a saved position. Like all pickled data, it must come from a trusted place."""
+        cell = self._cell("restore_position")
+        if not isinstance(position, bytes):
+            raise TypeError(
+                "Iterator.restore_position: position must be what save_position gave, got "
+                f"{position!r}."
+            )
+        digest, content = position[:_DIGEST], position[_DIGEST:]
+        if hashlib.sha256(content).digest() != digest:
+            raise DataLossError(
+                None,
+                None,
+                f"Iterator.restore_position: these {len(position)} bytes are not, or no longer, "
+                "what save_position gave: their checksum is wrong.",
+            )
+        try:
+            cell.restore(pickle.loads(content))
+        except (LookupError, AttributeError, TypeError, ValueError) as e:
+            raise InvalidArgumentError(
+                None,
+                None,
+                "Iterator.restore_position: this is no position of an iterator of this pipeline "
+                f"({type(e).__name__}: {e}).",
+            ) from e
+
+    def _cell(self, method: str) -> IteratorCell:
+        if not isinstance(self._handle, EagerTensor):
+            raise RuntimeError(f"Iterator.{method} cannot be part of a graph; call it eagerly.")
+        cell: IteratorCell = self._handle._value
+        return cell
+
+    # What checkpoints ask of an object: its state as tensors, and back.
+
+    def _serialize_to_tensors(self) -> dict[str, Tensor]:
+        return {"": convert_to_tensor(np.array(self.save_position(), object))}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
+        self.restore_position(bytes(restored_tensors[""].numpy()))
+
+    def __repr__(self) -> str:
+        return f"<tf.data.Iterator element_spec={self._element_spec!r}>"
+
+
+class NumpyIterator:
+    """A walk through the elements of a dataset as NumPy arrays."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._iterator = iter(dataset)
+        self._pack = structure.make_packer(dataset.element_spec, _as_numpy)
+
+    def __iter__(self) -> NumpyIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return self._pack(self._iterator._next())
+
+    def next(self) -> Any:
+        """The next element; StopIteration if there is none."""
+        return self.__next__()
+
+
+def _as_numpy(value: Any) -> Any:
+    return structure.eager_tensor(value).numpy()
+
+
+def iterate(dataset: Any) -> Iterator:
+    """An iterator over a dataset, now or in the graph that is being built."""
+    handle = make_iterator_op(dataset._variant, run=run_of(dataset._options))
+    return Iterator._of(handle, dataset.element_spec)

@@ -1,0 +1,1 @@
+"""What stands behind `tf.data.experimental`."""

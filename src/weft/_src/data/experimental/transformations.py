@@ -1,0 +1,358 @@
+"""`tf.data.experimental`: older forms of methods, for `Dataset.apply`, and a few more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft._src.core.dtypes import int64
+from weft._src.core.tensor import Tensor
+from weft._src.data.core.base import check_dataset, make_dataset
+from weft._src.data.core.iterators import Iterator
+from weft._src.data.core.optional import Optional
+from weft._src.data.core.traced import Debug
+from weft._src.data.transforms.grouping import Transformation
+from weft._src.errors import UnsupportedError
+from weft._src.fileio.examples import parse_example
+
+# --- older forms ---------------------------------------------------------------------------------
+
+
+def _method(name: str, *args: Any, **kwargs: Any) -> Transformation:
+    return lambda dataset: getattr(dataset, name)(*args, **kwargs)
+
+
+def bucket_by_sequence_length(
+    element_length_func: Callable[..., Any],
+    bucket_boundaries: Sequence[int],
+    bucket_batch_sizes: Sequence[int],
+    padded_shapes: Any = None,
+    padding_values: Any = None,
+    pad_to_bucket_boundary: bool = False,
+    no_padding: bool = False,
+    drop_remainder: bool = False,
+) -> Transformation:
+    """`Dataset.bucket_by_sequence_length` as a transformation.
+
+    >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
+    >>> bucket = tf.data.experimental.bucket_by_sequence_length(tf.size, [5], [2, 2])
+    >>> next(iter(rows.apply(bucket))).shape
+    TensorShape([2, 2])
+    """
+    return _method(
+        "bucket_by_sequence_length", element_length_func, bucket_boundaries, bucket_batch_sizes,
+        padded_shapes, padding_values, pad_to_bucket_boundary, no_padding, drop_remainder,
+    )  # fmt: skip
+
+
+def dense_to_ragged_batch(
+    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = int64
+) -> Transformation:
+    """`Dataset.ragged_batch` as a transformation.
+
+    >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
+    >>> list(rows.apply(tf.data.experimental.dense_to_ragged_batch(2)))
+    [<tf.RaggedTensor [[1], [2, 2]]>]
+    """
+    return _method("ragged_batch", batch_size, drop_remainder, row_splits_dtype)
+
+
+def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
+    """`Dataset.sparse_batch` as a transformation.
+
+    >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
+    >>> batch = next(iter(rows.apply(tf.data.experimental.dense_to_sparse_batch(2, [3]))))
+    >>> tf.sparse.to_dense(batch).numpy()
+    array([[1, 0, 0],
+           [2, 2, 0]])
+    """
+    return _method("sparse_batch", batch_size, row_shape)
+
+
+def enumerate_dataset(start: Any = 0) -> Transformation:
+    """`Dataset.enumerate` as a transformation.
+
+    >>> len(tf.data.Dataset.range(3).apply(tf.data.experimental.enumerate_dataset()))
+    3
+    """
+    return _method("enumerate", start)
+
+
+def group_by_window(
+    key_func: Callable[..., Any],
+    reduce_func: Callable[..., Any],
+    window_size: Any = None,
+    window_size_func: Callable[..., Any] | None = None,
+) -> Transformation:
+    """`Dataset.group_by_window` as a transformation.
+
+    >>> group = tf.data.experimental.group_by_window(lambda x: x % 2, lambda k, d: d.batch(3), 3)
+    >>> [batch.numpy().tolist() for batch in tf.data.Dataset.range(4).apply(group)]
+    [[0, 2], [1, 3]]
+    """
+    return _method("group_by_window", key_func, reduce_func, window_size, window_size_func)
+
+
+def ignore_errors(log_warning: bool = False) -> Transformation:
+    """`Dataset.ignore_errors` as a transformation.
+
+    >>> [int(x) for x in tf.data.Dataset.range(2).apply(tf.data.experimental.ignore_errors())]
+    [0, 1]
+    """
+    return _method("ignore_errors", log_warning)
+
+
+def map_and_batch(
+    map_func: Callable[..., Any],
+    batch_size: Any,
+    num_parallel_batches: Any = None,
+    drop_remainder: bool = False,
+    num_parallel_calls: Any = None,
+) -> Transformation:
+    """`map` and then `batch`, as one transformation.
+
+    >>> both = tf.data.experimental.map_and_batch(lambda x: x * 2, 2)
+    >>> [batch.numpy().tolist() for batch in tf.data.Dataset.range(3).apply(both)]
+    [[0, 2], [4]]
+    """
+
+    def apply(dataset: Any) -> Any:
+        return dataset.map(map_func, num_parallel_calls).batch(batch_size, drop_remainder)
+
+    return apply
+
+
+def parallel_interleave(
+    map_func: Callable[..., Any],
+    cycle_length: Any,
+    block_length: Any = 1,
+    sloppy: bool = False,
+    buffer_output_elements: Any = None,
+    prefetch_input_elements: Any = None,
+) -> Transformation:
+    """`Dataset.interleave` as a transformation.
+
+    >>> twice = tf.data.experimental.parallel_interleave(
+    ...     lambda x: tf.data.Dataset.from_tensors(x).repeat(2), cycle_length=2
+    ... )
+    >>> [int(x) for x in tf.data.Dataset.range(2).apply(twice)]
+    [0, 1, 0, 1]
+    """
+    return _method("interleave", map_func, cycle_length, block_length, cycle_length)
+
+
+def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
+    """`Dataset.scan` as a transformation.
+
+    >>> running = tf.data.experimental.scan(np.int64(0), lambda total, x: (total + x, total + x))
+    >>> [int(x) for x in tf.data.Dataset.range(4).apply(running)]
+    [0, 1, 3, 6]
+    """
+    return _method("scan", initial_state, scan_func)
+
+
+def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
+    """`shuffle` and then `repeat`, as one transformation.
+
+    >>> twice = tf.data.experimental.shuffle_and_repeat(3, count=2)
+    >>> len(tf.data.Dataset.range(3).apply(twice))
+    6
+    """
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def snapshot(
+    path: Any,
+    compression: str = "AUTO",
+    reader_func: Callable[..., Any] | None = None,
+    shard_func: Callable[..., Any] | None = None,
+) -> Transformation:
+    """`Dataset.snapshot` as a transformation.
+
+    >>> import tempfile
+    >>> kept = tf.data.Dataset.range(2).apply(tf.data.experimental.snapshot(tempfile.mkdtemp()))
+    >>> [int(x) for x in kept]
+    [0, 1]
+    """
+    return _method("snapshot", path, compression, reader_func, shard_func)
+
+
+def take_while(predicate: Callable[..., Any]) -> Transformation:
+    """`Dataset.take_while` as a transformation.
+
+    >>> few = tf.data.experimental.take_while(lambda x: x < 2)
+    >>> [int(x) for x in tf.data.Dataset.range(9).apply(few)]
+    [0, 1]
+    """
+    return _method("take_while", predicate)
+
+
+def unbatch() -> Transformation:
+    """`Dataset.unbatch` as a transformation.
+
+    >>> [int(x) for x in tf.data.Dataset.range(2).batch(2).apply(tf.data.experimental.unbatch())]
+    [0, 1]
+    """
+    return _method("unbatch")
+
+
+def unique() -> Transformation:
+    """`Dataset.unique` as a transformation.
+
+    >>> rows = tf.data.Dataset.from_tensor_slices([1, 1, 2])
+    >>> [int(x) for x in rows.apply(tf.data.experimental.unique())]
+    [1, 2]
+    """
+    return _method("unique")
+
+
+def prefetch_to_device(device: str, buffer_size: int | None = None) -> Transformation:
+    """`Dataset.prefetch` as a transformation; there is one device.
+
+    >>> rows = tf.data.Dataset.range(2).apply(tf.data.experimental.prefetch_to_device("/cpu:0"))
+    >>> [int(x) for x in rows]
+    [0, 1]
+    """
+    return _method("prefetch", buffer_size)
+
+
+def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
+    """The dataset itself: there is one device.
+
+    >>> rows = tf.data.Dataset.range(2).apply(tf.data.experimental.copy_to_device("/cpu:0"))
+    >>> [int(x) for x in rows]
+    [0, 1]
+    """
+    return lambda dataset: dataset
+
+
+def parse_example_dataset(
+    features: Any, num_parallel_calls: int = 1, deterministic: bool | None = None
+) -> Transformation:
+    """A transformation that parses batches of serialized Examples with `tf.io.parse_example`.
+
+    >>> parse = tf.data.experimental.parse_example_dataset(
+    ...     {"x": tf.io.FixedLenFeature([], tf.int64, default_value=7)}
+    ... )
+    >>> rows = tf.data.Dataset.from_tensors([b"", b""]).apply(parse)
+    >>> next(iter(rows))["x"].numpy()
+    array([7, 7])
+    """
+
+    def parse(serialized: Tensor) -> Any:
+        return parse_example(serialized, features)
+
+    return lambda dataset: dataset.map(parse, num_parallel_calls, deterministic)
+
+
+# --- functions of datasets -----------------------------------------------------------------------
+
+
+def cardinality(dataset: Any) -> Tensor:
+    """`Dataset.cardinality` as a function.
+
+    >>> tf.data.experimental.cardinality(tf.data.Dataset.range(3)).numpy()
+    np.int64(3)
+    """
+    return check_dataset("cardinality", "dataset", dataset).cardinality()
+
+
+def get_single_element(dataset: Any) -> Any:
+    """`Dataset.get_single_element` as a function.
+
+    >>> tf.data.experimental.get_single_element(tf.data.Dataset.from_tensors(5)).numpy()
+    np.int32(5)
+    """
+    return check_dataset("get_single_element", "dataset", dataset).get_single_element()
+
+
+def get_structure(dataset_or_iterator: Any) -> Any:
+    """The specs of the elements.
+
+    >>> tf.data.experimental.get_structure(tf.data.Dataset.range(3))
+    TensorSpec(shape=(), dtype=tf.int64, name=None)
+    """
+    spec = getattr(dataset_or_iterator, "element_spec", None)
+    if spec is None:
+        raise TypeError(
+            f"get_structure: a dataset or iterator is expected, got {dataset_or_iterator!r}."
+        )
+    return spec
+
+
+def get_next_as_optional(iterator: Any) -> Optional:
+    """`Iterator.get_next_as_optional` as a function.
+
+    >>> optional = tf.data.experimental.get_next_as_optional(iter(tf.data.Dataset.range(1)))
+    >>> bool(optional.has_value())
+    True
+    """
+    if not isinstance(iterator, Iterator):
+        raise TypeError(f"get_next_as_optional: an iterator is expected, got {iterator!r}.")
+    return iterator.get_next_as_optional()
+
+
+def save(
+    dataset: Any,
+    path: Any,
+    compression: str | None = None,
+    shard_func: Callable[..., Any] | None = None,
+    checkpoint_args: Any = None,
+) -> None:
+    """`Dataset.save` as a function.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> tf.data.experimental.save(tf.data.Dataset.range(2), folder)
+    >>> len(list(tf.data.experimental.load(folder)))
+    2
+    """
+    check_dataset("save", "dataset", dataset).save(path, compression, shard_func, checkpoint_args)
+
+
+def to_variant(dataset: Any) -> Tensor:
+    """The variant tensor that holds a dataset.
+
+    >>> tf.data.experimental.to_variant(tf.data.Dataset.range(3)).dtype
+    tf.variant
+    """
+    handle: Tensor = check_dataset("to_variant", "dataset", dataset)._variant
+    return handle
+
+
+def from_variant(variant: Tensor, structure: Any) -> Any:
+    """The dataset that a variant tensor holds, given the specs of its elements.
+
+    >>> rows = tf.data.Dataset.range(3)
+    >>> handle = tf.data.experimental.to_variant(rows)
+    >>> len(tf.data.experimental.from_variant(handle, rows.element_spec))
+    3
+    """
+    if not isinstance(variant, Tensor) or variant.dtype.name != "variant":
+        raise TypeError(f"from_variant: a variant tensor is expected, got {variant!r}.")
+    return make_dataset(variant, structure)
+
+
+def enable_debug_mode() -> None:
+    """Functions given to datasets made from now on run as Python, where a debugger can stop.
+
+    They are still traced once, to know what they return.
+
+    >>> callable(tf.data.experimental.enable_debug_mode)
+    True
+    """
+    Debug.enabled = True
+
+
+def make_saveable_from_iterator(iterator: Any, external_state_policy: Any = None) -> Any:
+    """Refused: an iterator has `save_position` and `restore_position`.
+
+    >>> tf.data.experimental.make_saveable_from_iterator(None)
+    Traceback (most recent call last):
+    weft.errors.UnsupportedError: make_saveable_from_iterator belongs to TensorFlow 1; use
+    iterator.save_position() and iterator.restore_position(position).
+    """
+    raise UnsupportedError(
+        "make_saveable_from_iterator belongs to TensorFlow 1; use iterator.save_position() and "
+        "iterator.restore_position(position)."
+    )

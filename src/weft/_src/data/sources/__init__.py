@@ -1,0 +1,1 @@
+"""Where elements come from: tensors, generators, files."""

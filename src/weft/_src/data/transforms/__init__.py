@@ -1,0 +1,1 @@
+"""Methods that make a dataset out of others, one file per subject."""

@@ -1,0 +1,168 @@
+"""`cache`: elements are made once, and kept in memory or in a file."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import STRING
+from weft._src.data.core import structure
+from weft._src.data.core.base import INPUT, DatasetBase, dataset_op
+from weft._src.data.core.stage import Cursor, Run, Stage
+from weft._src.data.core.structure import Values
+from weft._src.data.sources import storage
+from weft._src.data.sources.in_memory import ListCursor
+from weft._src.ops.registry import args
+
+
+class MemoryCacheStage(Stage):
+    """Elements that are kept once they all have been made, as long as the dataset lives."""
+
+    __slots__ = ("_lock", "elements", "source")
+
+    def __init__(self, source: Stage) -> None:
+        self.source = source
+        self.elements: list[Values] | None = None
+        self._lock = threading.Lock()
+
+    def cursor(self, run: Run) -> Cursor:
+        if self.elements is not None:
+            return ListCursor(self.elements)
+        return _MemoryCursor(self, run)
+
+    def cardinality(self) -> int:
+        return self.source.cardinality()
+
+    def keep(self, elements: list[Values]) -> None:
+        """The elements of an iteration that has come to its end; those of the first one count."""
+        with self._lock:
+            if self.elements is None:
+                self.elements = elements
+
+
+class _MemoryCursor(Cursor):
+    own = ("_made", "_at")
+    inputs = ("_source",)
+
+    def __init__(self, stage: MemoryCacheStage, run: Run) -> None:
+        self._stage = stage
+        self._source = stage.source.cursor(run)
+        self._made: list[Values] = []
+        self._at = 0
+
+    def __next__(self) -> Values:
+        try:
+            values = next(self._source)
+        except StopIteration:
+            self._stage.keep(self._made)
+            raise
+        self._made.append(values)
+        self._at += 1
+        return values
+
+    def restore(self, state: dict[str, Any]) -> None:
+        if "_made" in state:
+            super().restore(state)
+            return
+        # The position was saved by an iterator that read the cache, which is not there any more.
+        for _ in range(state["_at"]):
+            next(self)
+
+
+class FileCacheStage(Stage):
+    """Elements that are kept in a file."""
+
+    __slots__ = ("file", "source", "specs")
+
+    def __init__(self, source: Stage, file: str, specs: Any) -> None:
+        self.source, self.file, self.specs = source, file, specs
+
+    def cursor(self, run: Run) -> Cursor:
+        name = f"{self.file}.weft_cache"
+        if storage.exists(name):
+            return storage.FileCursor([name], self.specs)
+        return _FileWritingCursor(self, name, run)
+
+    def cardinality(self) -> int:
+        return self.source.cardinality()
+
+
+class _FileWritingCursor(Cursor):
+    """Writes to a file beside, which takes the name of the cache when it is complete."""
+
+    def __init__(self, stage: FileCacheStage, name: str, run: Run) -> None:
+        self._name = name
+        self._source = stage.source.cursor(run)
+        self._writer: storage.ElementWriter | None = storage.ElementWriter(name)
+        self._at = 0
+
+    def __next__(self) -> Values:
+        try:
+            values = next(self._source)
+        except StopIteration:
+            if self._writer is not None:
+                self._writer.finish()
+                self._writer = None
+            raise
+        if self._writer is not None:
+            self._writer.write(values)
+        self._at += 1
+        return values
+
+    def save(self) -> dict[str, Any]:
+        return {"_at": self._at}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        for _ in range(state["_at"]):
+            next(self)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.abandon()
+            self._writer = None
+        self._source.close()
+
+
+def _cache_kernel(xp: Any, source: Stage, filename: Any, *, specs: Any) -> Stage:
+    name = os.fsdecode(filename[()])
+    return FileCacheStage(source, name, specs) if name else MemoryCacheStage(source)
+
+
+cache_op = dataset_op("CacheDatasetV2", INPUT + args("filename", STRING), _cache_kernel)
+
+
+class CachingMethods(DatasetBase):
+    """Elements made once."""
+
+    def cache(self, filename: Any = "", name: str | None = None) -> Any:
+        """Keeps the elements of the first complete iteration, in memory or in a file.
+
+        >>> calls = []
+        >>> dataset = (
+        ...     tf.data.Dataset.range(2)
+        ...     .map(lambda x: tf.py_function(lambda v: calls.append(1) or v, [x], tf.int64))
+        ...     .cache()
+        ... )
+        >>> for _ in range(3):
+        ...     values = [int(x) for x in dataset]
+        >>> values, len(calls)
+        ([0, 1], 2)
+        """
+        path = convert_to_tensor(_path("cache", filename))
+        specs = tuple(structure.flat_specs(self.element_spec))
+        return self._derived(cache_op, path, name=name, specs=specs)
+
+
+def _path(method: str, value: Any) -> Any:
+    """A file name: text, bytes, a path object or a string tensor."""
+    if hasattr(value, "__fspath__"):
+        value = value.__fspath__()
+    try:
+        tensor = convert_to_tensor(value)
+    except (TypeError, ValueError):
+        tensor = None
+    if tensor is None or tensor.dtype not in STRING or tensor.shape.rank not in (None, 0):
+        raise TypeError(f"Dataset.{method}: a file name is expected, got {value!r}.")
+    return tensor

@@ -1,0 +1,178 @@
+"""`save`, `load` and `snapshot`: datasets in folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from weft._src.core.dtypes import int64
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import EagerTensor
+from weft._src.data.core import structure, traced
+from weft._src.data.core.base import DatasetBase, DatasetSpec, make_dataset
+from weft._src.data.core.iterators import run_of
+from weft._src.data.core.traced import Call
+from weft._src.data.sources.in_memory import ListStage
+from weft._src.data.sources.storage import ElementWriter, FileStage, spec_from_json, spec_to_json
+from weft._src.errors import NotFoundError, UnsupportedError
+from weft._src.fileio.paths import file_errors, path_text
+
+_SPEC = "dataset_spec.json"
+
+
+class SavingMethods(DatasetBase):
+    """Datasets in folders."""
+
+    def save(
+        self,
+        path: Any,
+        compression: str | None = None,
+        shard_func: Callable[..., Any] | None = None,
+        checkpoint_args: Any = None,
+    ) -> None:
+        """Writes all elements to a folder, from which `Dataset.load` reads them.
+
+        `shard_func` says, as an int64, which file an element goes to; there is one if it is left
+        out.
+
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> tf.data.Dataset.range(3).save(folder)
+        >>> list(tf.data.Dataset.load(folder).as_numpy_iterator())
+        [np.int64(0), np.int64(1), np.int64(2)]
+        """
+        if checkpoint_args is not None:
+            raise UnsupportedError("Dataset.save: checkpoint_args is not supported; leave it out.")
+        if not isinstance(self._variant, EagerTensor):
+            raise RuntimeError("Dataset.save works eagerly only, not in a function.")
+        folder = path_text("Dataset.save", path)
+        kind = _compression(compression)
+        spec_to_json(
+            self.element_spec, 0
+        )  # refuses what cannot be saved before anything is written
+        count = 0
+        shard = None if shard_func is None else _shard_call(shard_func, self.element_spec)
+        writers: dict[int, ElementWriter] = {}
+        cursor = self._stage.cursor(run_of(self._options))
+        try:
+            for values in cursor:
+                number = 0 if shard is None else int(shard(values)[0])
+                if number not in writers:
+                    writers[number] = ElementWriter(_shard_path(folder, number, kind), kind)
+                writers[number].write(values)
+                count += 1
+        except BaseException:
+            for writer in writers.values():
+                writer.abandon()
+            raise
+        finally:
+            cursor.close()
+        with file_errors("Dataset.save", folder):
+            os.makedirs(folder, exist_ok=True)
+            for old in _shards(folder):
+                os.remove(old)
+        for writer in writers.values():
+            writer.finish()
+        with file_errors("Dataset.save", folder), open(
+            os.path.join(folder, _SPEC), "w", encoding="utf-8"
+        ) as file:  # fmt: skip
+            file.write(spec_to_json(self.element_spec, count))
+
+    @staticmethod
+    def load(
+        path: Any,
+        element_spec: Any = None,
+        compression: str | None = None,
+        reader_func: Callable[..., Any] | None = None,
+        wait: bool = False,  # noqa: ARG004 - accepted: save has written everything when it returns
+    ) -> Any:
+        """The dataset that `save` wrote to a folder.
+
+        `reader_func` makes the dataset out of a dataset of the files' datasets; one after the
+        other if it is left out.
+
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> tf.data.Dataset.from_tensors({"a": 1}).save(folder)
+        >>> tf.data.Dataset.load(folder).element_spec
+        {'a': TensorSpec(shape=(), dtype=tf.int32, name=None)}
+        """
+        folder = path_text("Dataset.load", path)
+        if not os.path.exists(os.path.join(folder, _SPEC)):
+            raise NotFoundError(None, None, f"Dataset.load: there is no saved dataset in {folder}.")
+        path = os.path.join(folder, _SPEC)
+        with file_errors("Dataset.load", path), open(path, "rb") as file:
+            spec, count = spec_from_json(file.read(), path)
+        if element_spec is not None:
+            if not structure.is_compatible(element_spec, spec):
+                raise ValueError(
+                    f"Dataset.load: element_spec is {element_spec!r}, the dataset in {folder} has "
+                    f"{spec!r}."
+                )
+            spec = element_spec
+        specs = structure.flat_specs(spec)
+        _compression(compression)
+        paths = _shards(folder)
+        kind = "GZIP" if paths and paths[0].endswith(".gz") else ""
+        if reader_func is None:
+            return make_dataset(EagerTensor(FileStage(paths, specs, kind, count)), spec)
+        shards = [(FileStage([path], specs, kind),) for path in paths]
+        made = reader_func(make_dataset(EagerTensor(ListStage(shards)), DatasetSpec(spec)))
+        if not isinstance(made, DatasetBase):
+            raise TypeError(f"Dataset.load: reader_func must return a dataset, got {made!r}.")
+        return made
+
+    def snapshot(
+        self,
+        path: Any,
+        compression: str | None = "AUTO",
+        reader_func: Callable[..., Any] | None = None,
+        shard_func: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> Any:
+        """Keeps the elements of the first complete iteration in a folder, and reads them later.
+
+        >>> import tempfile
+        >>> dataset = tf.data.Dataset.range(3).shuffle(3).snapshot(tempfile.mkdtemp())
+        >>> list(dataset.as_numpy_iterator()) == list(dataset.as_numpy_iterator())
+        True
+        """
+        if reader_func is not None or shard_func is not None:
+            raise UnsupportedError(
+                "Dataset.snapshot: reader_func and shard_func are not supported; use "
+                "Dataset.save(path, shard_func=...) and Dataset.load(path, reader_func=...)."
+            )
+        _compression(compression)
+        folder = path_text("Dataset.snapshot", path)
+        return self.cache(os.path.join(folder, "snapshot"), name=name)  # type: ignore[attr-defined]
+
+
+def _shard_call(function: Callable[..., Any], element_spec: Any) -> Call:
+    f = traced.of_element(function, element_spec, "save")
+    spec = f.output_spec
+    if not isinstance(spec, TensorSpec) or spec.dtype is not int64 or spec.rank not in (None, 0):
+        raise ValueError(f"Dataset.save: shard_func must return one int64, got {spec!r}.")
+    return Call(f, [t._value for t in f.captures if isinstance(t, EagerTensor)])
+
+
+def _compression(value: Any) -> str:
+    if value in (None, "AUTO", "NONE", ""):
+        return ""
+    if value != "GZIP":
+        raise ValueError(f"Dataset: compression must be None, 'AUTO' or 'GZIP', got {value!r}.")
+    return "GZIP"
+
+
+def _shard_path(folder: str, number: int, compression: str) -> str:
+    return os.path.join(folder, f"shard_{number:08d}.tfrecord{'.gz' if compression else ''}")
+
+
+def _shards(folder: str) -> list[str]:
+    if not os.path.isdir(folder):
+        return []
+    names = sorted(
+        n for n in os.listdir(folder)
+        if n.startswith("shard_") and n.endswith((".tfrecord", ".tfrecord.gz"))
+    )  # fmt: skip
+    return [os.path.join(folder, name) for name in names]

@@ -1,0 +1,111 @@
+"""Convolutions of each channel apart: sums over windows, no matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.execution.native.front.lowering.rules import (
+    apply,
+    cast_to,
+    lowers,
+    number,
+    reduced,
+    reshaped,
+    static_shape,
+    widened,
+)
+from weft._src.execution.native.front.lowering.windows import (
+    channels_last,
+    columns_of,
+    finished,
+    geometry_of,
+    padded,
+)
+from weft._src.execution.native.loops.values import Assembled, Index, Indexed, Part, Value
+from weft._src.graph.ir import Node
+
+_WINDOW = (3, 4)  # the axes of the window in (batch, *outputs, *window, ...)
+
+
+def _with_unit(x: Value) -> Value:
+    """One more axis: for the filters of a channel, or for those of all channels."""
+    return reshaped(x, (*x.shape, 1))
+
+
+@lowers("DepthwiseConv2dNative")
+def _depthwise(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    x = channels_last(widened(inputs[0]), node.attrs["channels_first"])
+    filters = widened(inputs[1])
+    where = geometry_of(node, x.shape[1:-1], filters.shape[:2])
+    columns = columns_of(padded(x, where, 0), where)
+    out = reduced(apply("multiply", _with_unit(columns), filters), _WINDOW, "add", node.name)
+    channels = filters.shape[2] * filters.shape[3]
+    return finished(node, reshaped(out, (x.shape[0], *where.outputs, channels)))
+
+
+def _by_channel(g: Value, filters: tuple[int, ...]) -> Value:
+    """(batch, *outputs, channels, filters of each)."""
+    return reshaped(g, (*g.shape[:3], *filters[2:]))
+
+
+@lowers("DepthwiseConv2dNativeBackpropInput")
+def _input_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    first = node.attrs["channels_first"]
+    filters = widened(inputs[1])
+    g = _by_channel(channels_last(widened(inputs[2]), first), filters.shape)
+    shape = static_shape(node)
+    shape = (shape[0], *shape[2:], shape[1]) if first else shape
+    where = geometry_of(node, shape[1:-1], filters.shape[:2])
+    # What lies `strides` apart in a field of zeros is met by windows that look backwards.
+    reach = [(k - 1) * d for k, d in zip(where.window, where.dilations, strict=True)]
+    sizes = [
+        max(n + before + back, (o - 1) * s + 1 + back)
+        for n, (before, _), back, o, s in zip(
+            where.sizes, where.paddings, reach, where.outputs, where.strides, strict=True
+        )
+    ]
+
+    def place(source: Any, index: Index) -> Index:
+        b = source.b
+        spatial = [
+            b.add(b.mul(at, b.index(s)), b.index(back))
+            for at, s, back in zip(index[1:3], where.strides, reach, strict=True)
+        ]
+        return (index[0], *spatial, *index[3:])
+
+    field_shape = (shape[0], *sizes, *filters.shape[2:])
+    field = Assembled(g.dtype, field_shape, "field", [Part(g, place)], number(g, 0))
+
+    def formula(source: Any, index: Index) -> Any:
+        b = source.b
+        spatial = [
+            b.sub(b.add(at, b.index(before + back)), b.mul(k, b.index(d)))
+            for at, k, (before, _), back, d in zip(
+                index[1:3], index[3:5], where.paddings, reach, where.dilations, strict=True
+            )
+        ]
+        return source.at(field, (index[0], *spatial, *index[5:]))
+
+    met = Indexed(
+        g.dtype,
+        (*shape[:3], *where.window, *filters.shape[2:]),
+        "windows",
+        "slice",
+        (field,),
+        formula,
+    )
+    terms = apply("multiply", met, filters)
+    return finished(node, reduced(terms, (*_WINDOW, 6), "add", node.name))
+
+
+@lowers("DepthwiseConv2dNativeBackpropFilter")
+def _filter_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    first = node.attrs["channels_first"]
+    x, g = [channels_last(widened(v), first) for v in (inputs[0], inputs[2])]
+    wanted = static_shape(node)
+    where = geometry_of(node, x.shape[1:-1], wanted[:2])
+    columns = columns_of(padded(x, where, 0), where)
+    g = _by_channel(g, wanted)
+    g = reshaped(g, (*g.shape[:3], 1, 1, *g.shape[3:]))
+    total = reduced(apply("multiply", _with_unit(columns), g), (0, 1, 2), "add", node.name)
+    return cast_to(total, node.outputs[0].dtype)

@@ -1,0 +1,141 @@
+"""Elementwise ops, constants and casts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.core.native_rules import Pointwise
+from weft._src.execution.native.front.lowering.rules import (
+    apply,
+    broadcast,
+    cast_to,
+    lowers,
+    number,
+    reduced,
+    reshaped,
+    static_shape,
+    widened,
+)
+from weft._src.execution.native.loops import scalars
+from weft._src.execution.native.loops.values import Elementwise, NotCompilableError, Uniform, Value
+from weft._src.graph.ir import Node
+
+_DIVISIONS = frozenset({"FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod"})
+
+
+def lower_pointwise(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    """Any op whose native rule is Pointwise."""
+    assert isinstance(node.op.native, Pointwise)
+    name = node.op.native.name
+    t = inputs[-1].dtype
+    rule = scalars.rule_for(name, t)
+    if rule is None:
+        raise NotCompilableError(f"{node.op.name} has no native form for {t.name}")
+    shape = static_shape(node)
+    if node.op.name in _DIVISIONS and t.is_integer and 0 not in shape:
+        _check_divisor(lowering, node, inputs[1])
+    if node.op.name == "BiasAdd":
+        inputs = _bias_operands(node, inputs)
+    out = node.outputs[0].dtype
+    return Elementwise(out, shape, node.name, name, rule, inputs, node.attrs)
+
+
+def _check_divisor(lowering: Any, node: Node, divisor: Value) -> None:
+    zero = Uniform(divisor.dtype, (), "0", 0)
+    nonzero = apply("not_equal", divisor, zero)
+    axes = tuple(range(len(divisor.shape)))
+    lowering.check(node, reduced(nonzero, axes, "logical_and", "divisor"))
+
+
+def _bias_operands(node: Node, inputs: list[Value]) -> list[Value]:
+    x, bias = inputs
+    if node.attrs.get("channels_first"):
+        bias = reshaped(bias, (bias.size, *[1] * (len(x.shape) - 2)))
+    return [x, bias]
+
+
+@lowers("Identity", "StopGradient", "PreventGradient", "EnsureShape")
+def _identity(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    static_shape(node)
+    return inputs[0]
+
+
+@lowers("IdentityN", "CustomGradient")
+def _identities(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
+    return inputs[: len(node.outputs)]
+
+
+@lowers("Const")
+def _constant(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    value = node.attrs["value"]
+    flat = value.reshape(-1)
+    # By bits: 0.0 and -0.0 differ, NaN is itself.
+    if flat.size and (flat.size == 1 or bool((_bits(flat) == _bits(flat)[0]).all())):
+        return Uniform(node.outputs[0].dtype, value.shape, node.name, flat[0])
+    return lowering.constant(node.name, value)
+
+
+def _bits(flat: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.ascontiguousarray(flat).view(f"u{flat.dtype.itemsize}")
+
+
+@lowers("Fill")
+def _fill(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    return broadcast(inputs[1], static_shape(node), node.name)
+
+
+@lowers("BroadcastTo")
+def _broadcast_to(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    return broadcast(inputs[0], static_shape(node), node.name)
+
+
+@lowers("AddN")
+def _add_n(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    out = inputs[0]
+    for x in inputs[1:]:
+        out = apply("add", out, x, label=node.name)
+    return out
+
+
+@lowers("NoOp")
+def _nothing(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
+    return []
+
+
+@lowers("Range")
+def _range(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    start, _, delta = [widened(v) for v in inputs]
+    shape = static_shape(node)
+    steps = cast_to(lowering.positions(shape, 0, dtypes.int64), start.dtype)
+    out = apply("add", start, apply("multiply", steps, delta), label=node.name)
+    return cast_to(out, node.outputs[0].dtype)
+
+
+@lowers("RangeShape")
+def _range_shape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    start, limit, delta = inputs
+    zero = number(delta, 0)
+    ascends = apply("greater", delta, zero)
+    in_order = apply(
+        "select", ascends, apply("less_equal", start, limit), apply("greater_equal", start, limit)
+    )
+    lowering.check(node, apply("logical_and", apply("not_equal", delta, zero), in_order))
+    span = apply("subtract", cast_to(limit, dtypes.int64), cast_to(start, dtypes.int64))
+    steps = apply(
+        "negative", apply("floor_divide", apply("negative", span), cast_to(delta, dtypes.int64))
+    )
+    # What does not fit, into the result or into 64 bits on the way, is NumPy's to refuse.
+    out = node.outputs[0].dtype
+    most = number(steps, np.iinfo(out.numpy_dtype).max if out is dtypes.int32 else 2**62)
+    lowering.check(
+        node,
+        apply(
+            "logical_and",
+            apply("greater_equal", steps, number(steps, 0)),
+            apply("less_equal", steps, most),
+        ),
+    )
+    return reshaped(cast_to(steps, out), (1,), node.name)

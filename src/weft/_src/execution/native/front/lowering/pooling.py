@@ -1,0 +1,172 @@
+"""Pooling: the maximum or the mean of every window, and the gradients of both."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.execution.native.front.lowering.rules import (
+    apply,
+    identity_of,
+    lowers,
+    number,
+    reduced,
+    static_shape,
+    widened,
+)
+from weft._src.execution.native.front.lowering.windows import (
+    added_up,
+    channels_last,
+    columns_of,
+    finished,
+    geometry_of,
+    image_index,
+    inside,
+    padded,
+)
+from weft._src.execution.native.loops.values import Assembled, Index, Indexed, Part, Value
+from weft._src.execution.native.machine.builder import Scalar
+from weft._src.graph.ir import Node
+from weft._src.ops.nn.windows import Geometry
+
+
+def _over_windows(x: Value, where: Geometry, combination: str, label: str) -> Value:
+    return reduced(columns_of(x, where), _window_axes(where), combination, label)
+
+
+def _window_axes(where: Geometry) -> tuple[int, ...]:
+    n = len(where.window)
+    return tuple(range(n + 1, 2 * n + 1))
+
+
+# --- maximum ------------------------------------------------------------------------------------
+
+
+@lowers("MaxPool", "MaxPool3D")
+def _max_pool(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    x = channels_last(inputs[0], node.attrs["channels_first"])
+    where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
+    bordered = padded(x, where, identity_of("maximum", x.dtype))
+    return finished(node, _over_windows(bordered, where, "maximum", node.name))
+
+
+def _winners(bordered: Value, y: Value, where: Geometry, label: str) -> Value:
+    """The number of the first place in each window that holds y, or that of no place."""
+    n = len(where.window)
+    nowhere = math.prod(where.window)
+
+    def formula(source: Any, index: Index) -> Scalar:
+        b = source.b
+        x = source.at(bordered, image_index(b, where, index))
+        top = source.at(y, (*index[: n + 1], index[-1]))
+        place = b.index(0)
+        for at, size in zip(index[n + 1 : -1], where.window, strict=True):
+            place = b.add(b.mul(place, b.index(size)), at)
+        hit = b.compare("oeq" if x.is_float else "eq", x, top)
+        place = b.number("i32", int(place.text)) if place.level == 0 else b.convert(
+            "trunc", place, "i32"
+        )  # fmt: skip
+        return b.select(hit, place, b.number("i32", nowhere))
+
+    shape = (*y.shape[:-1], *where.window, y.shape[-1])
+    places = Indexed(dtypes.int32, shape, label, "slice", (bordered, y), formula)
+    return reduced(places, _window_axes(where), "minimum", label)
+
+
+def _winner_index(source: Any, winners: Value, where: Geometry, index: Index) -> Index:
+    """The place in the bordered image of the winner of a window (the last one if there is none)."""
+    b = source.b
+    last = b.number("i64", math.prod(where.window) - 1)
+    rest = b.convert("sext", source.at(winners, index), "i64")
+    rest = b.select(b.compare("sgt", rest, last), last, rest)
+    inner: list[Scalar] = []
+    for size in reversed(where.window):
+        inner.insert(0, b.binary("urem", rest, b.index(size)))
+        rest = b.binary("udiv", rest, b.index(size))
+    return image_index(b, where, (*index[:-1], *inner, index[-1]))
+
+
+def _contest(node: Node, inputs: list[Value]) -> tuple[Geometry, Value, Value, Value]:
+    """The geometry, the winners, which windows have one, and the third input; channels last."""
+    x, y, g = [channels_last(v, node.attrs["channels_first"]) for v in inputs]
+    where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
+    bordered = padded(x, where, identity_of("maximum", x.dtype))
+    winners = _winners(bordered, y, where, f"{node.name}/winners")
+    has_one = apply("less", winners, number(winners, math.prod(where.window)))
+    return where, winners, has_one, g
+
+
+@lowers("MaxPoolGrad", "MaxPool3DGrad")
+def _max_pool_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    where, winners, has_one, g = _contest(node, inputs)
+    wide = widened(g)
+    part = Part(
+        apply("select", has_one, wide, number(wide, 0)),
+        lambda source, index: _winner_index(source, winners, where, index),
+        (winners,),
+        "add",
+    )
+    image = channels_last(inputs[0], node.attrs["channels_first"]).shape
+    shape = where.padded_shape(image)
+    whole = Assembled(wide.dtype, shape, node.name, [part], number(wide, 0))
+    return finished(node, inside(whole, where, image, node.name))
+
+
+@lowers("MaxPoolGradGrad", "MaxPool3DGradGrad")
+def _max_pool_pick(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    where, winners, has_one, h = _contest(node, inputs)
+    bordered = padded(h, where, 0)
+
+    def formula(source: Any, index: Index) -> Scalar:
+        return source.at(bordered, _winner_index(source, winners, where, index))
+
+    operands = (bordered, winners)
+    picked = Indexed(h.dtype, winners.shape, node.name, "gather", operands, formula)
+    return finished(node, apply("select", has_one, picked, number(picked, 0)))
+
+
+# --- mean ---------------------------------------------------------------------------------------
+
+
+def _counts(lowering: Any, where: Geometry, like: Value) -> Value:
+    """How many elements of the image each window holds: the border does not count."""
+    ones = np.zeros([b + n + a for n, (b, a) in zip(where.sizes, where.paddings, strict=True)])
+    ones[tuple(slice(b, b + n) for n, (b, _) in zip(where.sizes, where.paddings, strict=True))] = 1
+    total = sum((ones[at] for _, at in where.positions()), np.zeros(where.outputs))
+    counts = np.maximum(total, 1).reshape(1, *where.outputs, 1)
+    return lowering.constant("counts", counts.astype(like.dtype.numpy_dtype))
+
+
+@lowers("AvgPool", "AvgPool3D")
+def _avg_pool(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    x = widened(channels_last(inputs[0], node.attrs["channels_first"]))
+    where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
+    total = _over_windows(padded(x, where, 0), where, "add", node.name)
+    return finished(node, apply("divide", total, _counts(lowering, where, total)))
+
+
+@lowers("AvgPoolGrad", "AvgPool3DGrad")
+def _avg_pool_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    first = node.attrs["channels_first"]
+    g = widened(channels_last(inputs[1], first))
+    shape = static_shape(node)
+    shape = (shape[0], *shape[2:], shape[1]) if first else shape
+    where = geometry_of(node, shape[1:-1], node.attrs["ksize"])
+    share = apply("divide", g, _counts(lowering, where, g))
+    n = len(where.window)
+
+    def formula(source: Any, index: Index) -> Any:
+        return source.at(share, (*index[: n + 1], index[-1]))
+
+    columns = Indexed(
+        share.dtype,
+        (shape[0], *where.outputs, *where.window, shape[-1]),
+        "shares",
+        "slice",
+        (share,),
+        formula,
+    )
+    return finished(node, added_up(columns, where, shape, node.name))

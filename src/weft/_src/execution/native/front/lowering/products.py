@@ -1,0 +1,284 @@
+"""Matrix products and contractions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from weft._src.core import dtypes
+from weft._src.core.dtypes import DType
+from weft._src.execution.native.front.lowering.movement import transposed
+from weft._src.execution.native.front.lowering.rules import (
+    broadcast,
+    cast_to,
+    lowers,
+    reduced,
+    reshaped,
+    static_shape,
+    widened,
+)
+from weft._src.execution.native.loops.kernels.products import Product
+from weft._src.execution.native.loops.kernels.tiles import (
+    Places,
+    Tiles,
+    lanes_of,
+    row_count,
+    vectors_for,
+)
+from weft._src.execution.native.loops.values import (
+    Assembled,
+    Index,
+    Indexed,
+    NotCompilableError,
+    Part,
+    Stored,
+    Uniform,
+    Value,
+)
+from weft._src.graph.ir import Node
+from weft._src.ops.linalg import einsum
+
+# Tiles are for products of at least so many rows, from and up to so many multiplications, and of
+# so few bytes down that a stripe of the right side stays in a cache.
+_LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, 1 << 27, 4096
+_LINE = 48  # rows
+_WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
+_COPY_FROM = 64  # rows from which stripes of the right side pay
+
+
+def product(
+    lowering: Any, label: str, a: Value, b: Value, ta: bool = False, tb: bool = False
+) -> Value:
+    """a @ b of matrices, or of batches of matrices whose batch shapes broadcast."""
+    dtype = a.dtype
+    a, b = widened(a), widened(b)
+    if dtype is dtypes.bool_:
+        raise NotCompilableError("a product of bools")
+    m, k = a.shape[-2:][::-1] if ta else a.shape[-2:]
+    n = b.shape[-2] if tb else b.shape[-1]
+    batch = _batch_shape(a.shape[:-2], b.shape[:-2])
+    shape = (*batch, m, n)
+    if len(a.shape) > 2 and math.prod(b.shape[:-2]) == 1 and not ta and a.size:
+        # One matrix for all of a batch: its rows are one long matrix.
+        rows, b = reshaped(a, (a.size // k, k)), reshaped(b, b.shape[-2:])
+        return cast_to(reshaped(product(lowering, label, rows, b, tb=tb), shape), dtype)
+    count = math.prod(batch)
+    if 0 in (count, m, n) or k == 0:
+        return Uniform(dtype, shape, label, 0)
+    a, strided_a = _batched(a, batch)
+    b, strided_b = _batched(b, batch)
+    result = Stored(a.dtype, shape, label)
+    sizes, turned, strided = (count, m, n, k), (ta, tb), (strided_a, strided_b)
+    if _suits_tiles(a.dtype, m, n, k):
+        lowering.add(_tiles(lowering, a, b, result, sizes, turned, strided))
+    else:
+        strides = (m * k if strided_a else 0, k * n if strided_b else 0)
+        lowering.add(Product(a, b, result, sizes, turned, strides))
+    return cast_to(result, dtype)
+
+
+def _tiles(
+    lowering: Any, a: Value, b: Value, result: Stored, sizes: tuple[int, int, int, int],
+    turned: tuple[bool, bool], strided: tuple[bool, bool],
+) -> Tiles:  # fmt: skip
+    """The product by tiles; what is left over of its lines is a part of its own."""
+    count, m, n, k = sizes
+    b, (b_row, b_panel) = panels(lowering, b, tb=turned[1], copy=m >= _COPY_FROM)
+    lines = _lines(m)
+    # From one row of a to the next, one step down to the next, and over all of a row.
+    row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
+    if turned[0] and n >= _COPY_FROM:
+        step, whole_row = row_count(vectors_for(n, a.dtype), m), k
+        a, lines = _striped(a, step, turned=False), _whole_and_rest(m, step)
+    parts = [
+        Places(
+            groups=count,
+            lines=number,
+            rows=rows,
+            columns=n,
+            depth=((k, step),),
+            a_strides=(a.size // count if strided[0] else 0, rows * whole_row, row),
+            b_group=b.size // count if strided[1] else 0,
+            b_row=b_row,
+            b_panel=b_panel,
+            c_strides=(m * n, rows * n),
+            a_first=first * whole_row,
+            c_first=first * n,
+        )
+        for first, number, rows in lines
+    ]
+    return Tiles(a, b, result, parts)
+
+
+def _suits_tiles(dtype: DType, m: int, n: int, k: int) -> bool:
+    """Whether vector code of our own is faster than BLAS and than simple loops."""
+    if dtype not in (dtypes.float32, dtypes.float64):
+        return False
+    if m < _LEAST_ROWS or n <= lanes_of(dtype) // 2 or k * dtype.size > _DEPTH:
+        return False
+    return _LEAST < m * n * k <= _MOST
+
+
+def _lines(m: int) -> list[tuple[int, int, int]]:
+    """Rows in lines that threads share: (the first row, how many lines, the rows of each)."""
+    if m <= 2 * _LINE:
+        return [(0, 1, m)]
+    return _whole_and_rest(m, _LINE)
+
+
+def _whole_and_rest(m: int, rows: int) -> list[tuple[int, int, int]]:
+    lines, rest = divmod(m, rows)
+    return [(0, lines, rows), *([(m - rest, 1, rest)] if rest else [])]
+
+
+def panels(lowering: Any, b: Value, *, tb: bool, copy: bool) -> tuple[Value, tuple[int, int]]:
+    """The right side of tiles, and its strides from row to row and from tile to tile.
+
+    In stripes as wide as tiles are, with zeros in lanes that do not exist; `copy=False` saves
+    making them where rows are whole vectors anyway.
+    """
+    k, n = b.shape[-2:][::-1] if tb else b.shape[-2:]
+    lanes = lanes_of(b.dtype)
+    width = lanes * vectors_for(n, b.dtype)
+    stripes = -(-n // width)
+    if not tb and n % lanes == 0 and (stripes == 1 or not copy):
+        return b, (n, width)
+    return lowering.once(b, lambda b: _striped(b, width, turned=tb)), (width, k * width)
+
+
+def _striped(x: Value, width: int, *, turned: bool) -> Value:
+    """(..., k, n), or turned (..., n, k), as (..., stripes, k, width); zeros where n has ended."""
+    *batch, k, n = [*x.shape[:-2], *(x.shape[-2:][::-1] if turned else x.shape[-2:])]
+    stripes = -(-n // width)
+
+    def element(source: Any, outer: Sequence[Any], stripe: Any, row: Any, lane: Any) -> Any:
+        at = source.b
+        column = at.add(at.mul(stripe, at.index(width)), lane)
+        if n == stripes * width:
+            return source.at(x, [*outer, *((column, row) if turned else (row, column))])
+        exists = at.compare("ult", column, at.index(n))
+        column = at.select(exists, column, at.index(n - 1))
+        found = source.at(x, [*outer, *((column, row) if turned else (row, column))])
+        return at.select(exists, found, at.like(found, 0.0))
+
+    def formula(source: Any, index: Index) -> Any:
+        return element(source, index[:-3], *index[-3:])
+
+    def by_rows(source: Any, index: Index) -> Any:
+        *outer, row, stripe, lane = index
+        return element(source, outer, stripe, row, lane)
+
+    shape = (*batch, stripes, k, width)
+    if turned or width < _WRITTEN_ROWS:
+        return Indexed(x.dtype, shape, "stripes", "slice", (x,), formula)
+    # Wide ones are quicker written row by row than stripe by stripe: fewer pages at once.
+    rows = Indexed(x.dtype, (*batch, k, stripes, width), "rows", "slice", (x,), by_rows)
+    part = Part(rows, lambda source, index: (*index[:-3], index[-2], index[-3], index[-1]))
+    return Assembled(x.dtype, shape, "stripes", [part], None)
+
+
+def _batch_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    rank = max(len(a), len(b))
+    wide = [(1,) * (rank - len(s)) + s for s in (a, b)]
+    return tuple([y if x == 1 else x for x, y in zip(*wide, strict=True)])
+
+
+def _batched(x: Value, batch: tuple[int, ...]) -> tuple[Value, bool]:
+    """The operand with the whole batch in memory, or one matrix that all share."""
+    own = x.shape[:-2]
+    if math.prod(own) == 1:
+        return x, False
+    return broadcast(x, (*batch, *x.shape[-2:])), True
+
+
+@lowers("MatMul")
+def _matmul(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    a, b = inputs
+    attrs = node.attrs
+    out = product(lowering, node.name, a, b, attrs["transpose_a"], attrs["transpose_b"])
+    return reshaped(out, static_shape(node))
+
+
+Labels = tuple[Any, ...]
+
+
+def contracted(
+    lowering: Any, label: str, operands: list[tuple[Value, Labels]], wanted: Labels
+) -> Value:
+    """The product of two values summed over the labels that are not wanted."""
+    (x, on_x), (y, on_y) = [
+        _summed(v, own, set(other) | set(wanted), label)
+        for (v, own), (_, other) in zip(operands, operands[::-1], strict=True)
+    ]
+    sizes = dict([*zip(on_x, x.shape, strict=True), *zip(on_y, y.shape, strict=True)])
+    batch = [s for s in on_x if s in on_y and s in wanted]
+    inner = [s for s in on_x if s in on_y and s not in wanted]
+    rows = [s for s in on_x if s not in on_y]
+    columns = [s for s in on_y if s not in on_x]
+    a, ta = _ordered(x, on_x, (batch, rows, inner), sizes)
+    b, tb = _ordered(y, on_y, (batch, inner, columns), sizes)
+    out = product(lowering, label, a, b, ta, tb)
+    have = (*batch, *rows, *columns)
+    out = reshaped(out, tuple([sizes[s] for s in have]))
+    return transposed(out, tuple([have.index(s) for s in wanted]), label)
+
+
+def _summed(v: Value, own: Labels, needed: set[Any], label: str) -> tuple[Value, Labels]:
+    """Without the axes nobody else has."""
+    gone = tuple([i for i, s in enumerate(own) if s not in needed])
+    return reduced(v, gone, "add", label), tuple([s for s in own if s in needed])
+
+
+def _ordered(
+    v: Value, own: Labels, parts: tuple[list[Any], list[Any], list[Any]], sizes: dict[Any, int]
+) -> tuple[Value, bool]:
+    """Batches of matrices, and whether these are transposed, which costs nothing."""
+    batch, first, second = parts
+    shape = [sizes[s] for s in batch]
+    heights = [math.prod([sizes[s] for s in part]) for part in (first, second)]
+    if own == (*batch, *second, *first):
+        return reshaped(v, (*shape, heights[1], heights[0])), True
+    order = (*batch, *first, *second)
+    v = transposed(v, tuple([own.index(s) for s in order]))
+    return reshaped(v, (*shape, *heights)), False
+
+
+_LABELS = {"Einsum": einsum.einsum_labels, "Tensordot": einsum.tensordot_labels}
+
+
+def _plain(operands: list[tuple[Value, Labels]]) -> bool:
+    """Two operands, no axis named twice, none broadcast."""
+    sizes: dict[Any, set[int]] = {}
+    for v, own in operands:
+        if len(set(own)) != len(own) or 0 in v.shape:
+            return False
+        for s, n in zip(own, v.shape, strict=True):
+            sizes.setdefault(s, set()).add(n)
+    return len(operands) == 2 and all(len(found) == 1 for found in sizes.values())
+
+
+@lowers("Einsum", "Tensordot")
+def _contraction(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    labels, output = _LABELS[node.op.name](tuple([len(x.shape) for x in inputs]), **node.attrs)
+    operands = list(zip(inputs, labels, strict=True))
+    if not _plain(operands):
+        raise NotCompilableError(f"this {node.op.name} stays with NumPy")
+    return contracted(lowering, node.name, operands, output)
+
+
+@lowers("EinsumGrad", "TensordotGrad")
+def _contraction_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+    _, g, *others = inputs
+    attrs = {key: value for key, value in node.attrs.items() if key != "index"}
+    index = node.attrs["index"]
+    shape = static_shape(node)
+    ranks = [len(x.shape) for x in others]
+    ranks.insert(index, len(shape))
+    labels, output = _LABELS[node.op.name.removesuffix("Grad")](tuple(ranks), **attrs)
+    mine = labels[index]
+    operands = [(g, output), *zip(others, [*labels[:index], *labels[index + 1 :]], strict=True)]
+    present = {s for _, own in operands for s in own}
+    if not _plain(operands) or len(set(mine)) != len(mine) or not set(mine) <= present:
+        raise NotCompilableError(f"this {node.op.name} stays with NumPy")
+    return contracted(lowering, node.name, operands, mine)

@@ -1,0 +1,37 @@
+"""Variables: read where they lie, written when a block ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.execution.native.front.lowering.movement import gathered
+from weft._src.execution.native.front.lowering.rules import apply, lowers, static_shape
+from weft._src.execution.native.loops.values import NotCompilableError, Value
+from weft._src.graph.ir import Node
+
+
+@lowers("ReadVariableOp")
+def _read(lowering: Any, node: Node, inputs: list[Any]) -> Value:
+    value = lowering.read(inputs[0])
+    if value.shape != static_shape(node):
+        raise NotCompilableError(
+            f"the variable read by {node.name} has a shape known only at run time"
+        )
+    return value
+
+
+@lowers("AssignVariableOp")
+def _assign(lowering: Any, node: Node, inputs: list[Any]) -> None:
+    lowering.assign(inputs[0], inputs[1])
+
+
+@lowers("AssignAddVariableOp", "AssignSubVariableOp")
+def _update(lowering: Any, node: Node, inputs: list[Any]) -> None:
+    cell, value = inputs
+    name = "add" if node.op.name == "AssignAddVariableOp" else "subtract"
+    lowering.assign(cell, apply(name, lowering.read(cell), value, label=node.name))
+
+
+@lowers("ResourceGather")
+def _gather(lowering: Any, node: Node, inputs: list[Any]) -> Value:
+    return gathered(lowering, node, lowering.read(inputs[0]), inputs[1], 0)

@@ -1,0 +1,256 @@
+"""Graphs that cannot be compiled as a whole: native segments, and NumPy between them.
+
+Nodes without a native form (strings, decompositions, printing, shapes that depend on data) stay
+what they are. The others are gathered into as few segments as the order of data and effects
+allows; each becomes one node that calls machine code. NumPy's plan runs the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft._src.core import dtypes
+from weft._src.core.dtypes import ANY
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import SymbolicTensor
+from weft._src.execution.native.front.lowering.graphs import Cell, Lowering
+from weft._src.execution.native.loops.program import Program
+from weft._src.execution.native.loops.values import NotCompilableError, Stored
+from weft._src.execution.native.machine.builder import has_memory_type
+from weft._src.graph.ir import Graph, Node
+from weft._src.graph.rewrite import Rewriter, with_nested
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, define_op, each
+
+# What is there to raise, with a text of its own.
+_GUARDS = frozenset({"Assert", "CheckNumerics"})
+# Effects on the world that depend on nothing but the inputs.
+_SELF_CONTAINED = _GUARDS | {"PrintV2", "Timestamp", "WriteSummary"}
+# Taking the next state of a random stream, or setting it: quick, and nothing for machine code.
+STREAM_OPS = frozenset({"RngReadAndSkip", "RngRead", "RngWrite"})
+LEAST_NODES = 2  # that compute something: less is not worth a segment
+
+# Types of the variables among the inputs of a graph, by the id of the input.
+Variables = dict[int, TensorSpec]
+Compile = Callable[[Graph, list[TensorSpec | None]], Callable[..., Any]]
+
+
+def _segment_kernel(xp: Any, *values: Any, segment: Callable[..., Any], name: str) -> Any:
+    return segment(*values)
+
+
+segment_op: Op = define_op(
+    "NativeSegment",
+    each("*inputs", ANY),
+    infer=lambda *specs, segment, name: (),
+    kernel=_segment_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=None,
+    host_io=True,
+)
+
+
+class Splitter:
+    """Rewrites a graph into native segments and what is left."""
+
+    def __init__(self, compile_segment: Compile, least_nodes: int = LEAST_NODES) -> None:
+        self._compile = compile_segment
+        self._least_nodes = least_nodes
+        self.segments = 0
+        self.left_out: dict[str, str] = {}  # op -> why
+
+    def split(self, graph: Graph, variables: Variables) -> Graph:
+        """The graph with segments in place of the nodes that can be compiled."""
+        native, checked = self._native_nodes(graph, variables)
+        levels = _levels(graph, native, checked)
+        rewriter = Rewriter(graph)
+        for node in graph.nodes:
+            if node.op.name == "Const":
+                rewriter.copy(node)
+        for level in sorted(set(levels.values())):
+            nodes = [n for n in graph.nodes if levels.get(id(n)) == level]
+            if level % 2 == 0 and self._segment(rewriter, graph, nodes, variables):
+                continue
+            for node in nodes:
+                rewriter.copy(self._with_split_bodies(node, variables))
+        return rewriter.finish()
+
+    def _with_split_bodies(self, node: Node, variables: Variables) -> Node:
+        def split_inside(body: Graph) -> Graph:
+            outer = node.inputs[node.op.nested_offset :]
+            inner = {
+                id(x): variables[id(t)]
+                for x, t in zip(body.all_inputs, outer, strict=True)
+                if id(t) in variables
+            }
+            return self.split(body, inner)
+
+        return with_nested(node, split_inside)
+
+    # --- what can be compiled --------------------------------------------------------------------
+
+    def _native_nodes(self, graph: Graph, variables: Variables) -> tuple[set[int], set[int]]:
+        """Lowers every node on trial: those that can be compiled, and which of them may fail."""
+        lowering = Lowering(Program())
+        values: dict[int, Any] = {}
+        for tensor in graph.all_inputs:
+            values[id(tensor)] = _stand_in(lowering, tensor, variables.get(id(tensor)))
+        native: set[int] = set()
+        checked: set[int] = set()
+        checks = lowering.program.checks
+        for node in graph.nodes:
+            if node.op.name == "Placeholder":
+                continue
+            before = len(checks)
+            try:
+                results = self._try(lowering, node, values)
+                native.add(id(node))
+                if len(checks) > before:
+                    checked.add(id(node))
+            except NotCompilableError as reason:
+                self.left_out.setdefault(node.op.name, str(reason))
+                lowering.has_written = False
+                results = [_stand_in(lowering, out, None) for out in node.outputs]
+            for tensor, value in zip(node.outputs, results, strict=True):
+                values[id(tensor)] = value
+        return native, checked
+
+    def _try(self, lowering: Lowering, node: Node, values: dict[int, Any]) -> list[Any]:
+        inputs = [values[id(x)] for x in node.inputs]
+        if any(x is None for x in inputs):
+            raise NotCompilableError("an input has a type or shape only NumPy can handle", node)
+        if any(t.dtype is dtypes.variant for t in (*node.inputs, *node.outputs)):
+            raise NotCompilableError("a stack that others use, too", node)
+        return lowering.lower_node(node, inputs)
+
+    # --- segments --------------------------------------------------------------------------------
+
+    def _segment(
+        self, rewriter: Rewriter, graph: Graph, nodes: list[Node], variables: Variables
+    ) -> bool:
+        if sum(1 for n in nodes if n.op.name != "Identity") < self._least_nodes:
+            return False
+        body, inputs, outputs = _body(graph, nodes)
+        specs = [variables.get(id(t)) for t in inputs]
+        try:
+            segment = self._compile(body, specs)
+        except NotCompilableError as reason:
+            self.left_out.setdefault(nodes[0].op.name, str(reason))
+            return False
+        made = rewriter.new.add_node(
+            segment_op,
+            tuple([rewriter[t] for t in inputs]),
+            {"segment": segment, "name": body.name},
+            [t.spec for t in outputs],
+            body.name,
+            nodes[0].location,
+        )
+        for old, new in zip(outputs, made.outputs, strict=True):
+            rewriter[old] = new
+        self.segments += 1
+        return True
+
+
+def _stand_in(lowering: Lowering, tensor: SymbolicTensor, variable: TensorSpec | None) -> Any:
+    """A value in memory, for lowering on trial; None for what native code cannot hold."""
+    spec = tensor.spec if variable is None else variable
+    if not has_memory_type(spec.dtype) or not spec.is_static:
+        return None
+    stored = lowering.program.slot(Stored(spec.dtype, spec.dims, tensor.node.name))  # type: ignore[arg-type]
+    return stored if variable is None else Cell(stored, tensor.node.name)
+
+
+def _levels(graph: Graph, native: set[int], checked: set[int]) -> dict[int, int]:
+    """The turn of each node: even turns are native, odd ones are NumPy's."""
+    level: dict[int, int] = {}
+    made_by: dict[int, Node] = {}
+    last_touch: dict[int, list[Node]] = {}  # resource -> nodes since and with the last write
+    last_io: Node | None = None
+    last_callback: Node | None = None
+    last_guard: Node | None = None  # what says better what is wrong than a check behind it
+    # Of the highest turns: NumPy's nodes may raise, and then what was written is what stands above.
+    last_host: Node | None = None
+    last_write: Node | None = None
+    for node in graph.nodes:
+        if node.op.name in ("Placeholder", "Const"):
+            continue
+        before = [made_by[id(x)] for x in node.inputs if id(x) in made_by]
+        for tensor in node.effects.reads:
+            before += [n for n in last_touch.get(id(tensor), []) if _writes(n, tensor)]
+        for tensor in node.effects.writes:
+            before += last_touch.get(id(tensor), [])
+        parity = 0 if id(node) in native else 1
+        if node.effects.writes and last_host is not None:
+            before.append(last_host)
+        if parity and last_write is not None:
+            before.append(last_write)
+        if id(node) in checked and last_guard is not None:
+            before.append(last_guard)
+        if node.effects.reads and last_callback is not None:
+            before.append(last_callback)
+        if node.effects.host_io and last_io is not None:
+            before.append(last_io)
+        if calls_back(node):
+            before += [n for nodes in last_touch.values() for n in nodes]
+        # What random streams give comes before everything else if nothing stands before it.
+        turn = -1 if node.op.name in STREAM_OPS else parity
+        for other in before:
+            at = level[id(other)]
+            turn = max(turn, at if at % 2 == parity else at + 1)
+        level[id(node)] = turn
+        for out in node.outputs:
+            made_by[id(out)] = node
+        for tensor in node.effects.reads:
+            last_touch.setdefault(id(tensor), []).append(node)
+        for tensor in node.effects.writes:
+            last_touch[id(tensor)] = [node]
+        if node.effects.host_io:
+            last_io = node
+        if calls_back(node):
+            last_callback = node
+        if node.op.name in _GUARDS:
+            last_guard = node
+        if parity and (last_host is None or turn > level[id(last_host)]):
+            last_host = node
+        if node.effects.writes and (last_write is None or turn > level[id(last_write)]):
+            last_write = node
+    return level
+
+
+def calls_back(node: Node) -> bool:
+    """Whether a node may run code that uses variables its effects do not name."""
+    return node.effects.host_io and node.op.name not in _SELF_CONTAINED
+
+
+def _writes(node: Node, tensor: SymbolicTensor) -> bool:
+    return any(t is tensor for t in node.effects.writes)
+
+
+def _body(graph: Graph, nodes: list[Node]) -> tuple[Graph, list[SymbolicTensor], list[Any]]:
+    """The nodes as a graph of their own, what it is given, and what others need of it."""
+    inside = {id(n) for n in nodes}
+    made = {id(out) for n in nodes for out in n.outputs}
+    inputs = {id(x): x for n in nodes for x in n.inputs if id(x) not in made}
+    used = {id(x) for n in graph.nodes if id(n) not in inside for x in n.inputs}
+    used |= {id(out) for out in graph.outputs}
+    outputs = [out for n in nodes for out in n.outputs if id(out) in used]
+    body = Graph(f"segment_{nodes[0].name.replace('/', '_')}")
+    known: dict[int, SymbolicTensor] = {}
+    constants = [x.node for x in inputs.values() if x.node.op.name == "Const"]
+    inputs = {key: x for key, x in inputs.items() if x.node.op.name != "Const"}
+    for x in inputs.values():
+        known[id(x)] = body.add_input(x.spec, x.node.name)
+    for node in (*constants, *nodes):
+        copy = body.add_node(
+            node.op,
+            tuple([known[id(x)] for x in node.inputs]),
+            node.attrs,
+            [out.spec for out in node.outputs],
+            node.name,
+            node.location,
+        )
+        for old, new in zip(node.outputs, copy.outputs, strict=True):
+            known[id(old)] = new
+    body.outputs = [known[id(out)] for out in outputs]
+    return body, list(inputs.values()), outputs

@@ -1,0 +1,407 @@
+"""A loop nest as an LLVM function: every root computed at every index, stores and sums last."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from weft._src.core.dtypes import DType
+from weft._src.execution.native.front.lowering.rules import identity_of
+from weft._src.execution.native.loops.blocks import Nest, base_of
+from weft._src.execution.native.loops.memory import Buffer
+from weft._src.execution.native.loops.schedule import Schedule
+from weft._src.execution.native.loops.values import (
+    Elementwise,
+    Index,
+    Indexed,
+    Reduced,
+    Shape,
+    Stored,
+    Uniform,
+    Value,
+)
+from weft._src.execution.native.machine import llvm
+from weft._src.execution.native.machine.builder import (
+    PARALLEL_LOOP,
+    SERIAL_LOOP,
+    Builder,
+    Module,
+    Scalar,
+    alignment,
+    compute_type,
+    memory_type,
+)
+
+SCRATCH_SLOT = 0  # of the table
+_WIDE_FROM, _WIDE_COST = 512, 10  # iterations of the innermost loop, and their cost
+
+_OF_BOOLS = {
+    "add": "logical_or", "maximum": "logical_or", "multiply": "logical_and",
+    "minimum": "logical_and",
+}  # fmt: skip
+
+
+class NestWriter:
+    """Emits the elements of values inside the loops of one nest."""
+
+    def __init__(
+        self,
+        module: Module,
+        schedule: Schedule,
+        at: int,
+        space: Shape,
+        groups: list[list[int]],
+        *,
+        exact: bool,
+        nest: Nest | None = None,
+        grain: int | None = None,
+    ) -> None:
+        self._at = at
+        self._grain = grain if nest is None else nest.grain
+        self._cost = 0 if nest is None else nest.cost
+        self._partial = {} if nest is None else nest.partial
+        self._doubt_buffer = None if nest is None else nest.doubt
+        self._schedule = schedule
+        self._groups = groups
+        self._merged = len(groups) != len(space)
+        sizes = [math.prod([space[i] for i in group]) for group in groups]
+        self.loops = [g for g, n in enumerate(sizes) if n != 1]
+        self.sizes = sizes
+        self.b = Builder(module, len(self.loops), exact=exact)
+        self._entry: list[str] = []
+        self._pointers: dict[Buffer, str] = {}
+        self._elements: dict[tuple[Any, ...], Scalar] = {}
+        self._own: set[int] = set()
+        self._serial = False  # whether iterations may touch the same memory
+        self._dims: dict[int, tuple[int, ...]] = {}
+        level = {g: i + 1 for i, g in enumerate(self.loops)}
+        self.index: Index = tuple(
+            [
+                Scalar(f"%i{level[g]}", "i64", level[g]) if g in level else self.b.index(0)
+                for g in range(len(groups))
+            ]
+        )
+
+    # --- elements ----------------------------------------------------------------------------
+
+    def at(self, value: Value, index: Sequence[Scalar]) -> Scalar:
+        """The element of a value at an index, in a register."""
+        if isinstance(value, Uniform):
+            return self._literal(value)
+        key = (id(value), *[i.text for i in index])
+        known = self._elements.get(key)
+        if known is None:
+            known = self._elements[key] = self._emit(value, tuple(index))
+        return known
+
+    def _emit(self, value: Value, index: Index) -> Scalar:
+        in_memory = isinstance(value, Stored) or base_of(value) is not value
+        if in_memory or (self._schedule.is_read_at(value, self._at) and id(value) not in self._own):
+            return self._load(value, index)
+        if isinstance(value, Elementwise):
+            operands = [self.at(v, self._narrowed(v, index)) for v in value.operands]
+            t = value.operands[-1].dtype
+            return self.b.rounded(value.rule(self.b, t, value.attrs, *operands), value.dtype)
+        assert isinstance(value, Indexed), value
+        return value.formula(self, index)
+
+    def _literal(self, value: Uniform) -> Scalar:
+        number = value.number
+        kind = compute_type(value.dtype)
+        return self.b.number(kind, float(number) if kind in ("float", "double") else int(number))
+
+    def _narrowed(self, value: Value, index: Index) -> Index:
+        """The index of a broadcast operand: axes of size one stay at 0."""
+        dims = self.dims_of(value)
+        index = index[len(index) - len(dims) :]
+        zero = self.b.index(0)
+        return tuple([zero if n == 1 else i for n, i in zip(dims, index, strict=True)])
+
+    def dims_of(self, value: Value) -> tuple[int, ...]:
+        """The sizes of a value, along merged axes if the nest has merged some."""
+        if not self._merged:
+            return value.shape
+        dims = self._dims.get(id(value))
+        if dims is None:
+            rank = sum(len(group) for group in self._groups)
+            aligned = (1,) * (rank - len(value.shape)) + value.shape
+            dims = tuple([math.prod([aligned[i] for i in group]) for group in self._groups])
+            self._dims[id(value)] = dims
+        return dims
+
+    def _load(self, value: Value, index: Index) -> Scalar:
+        if not value.size:  # a wild index would read what lies behind; a check says that it is
+            return self._literal(Uniform(value.dtype, (), "nothing", 0))
+        pointer = self.pointer(self._schedule.memory[id(base_of(value))])
+        return self.b.load(pointer, value.dtype, self.offset(self.dims_of(value), index))
+
+    def offset(self, dims: Sequence[int], index: Index) -> Scalar:
+        """The number of an element in memory, which is there even if the index is wild."""
+        total = self.b.index(0)
+        stride = 1
+        for n, i in zip(reversed(dims), reversed(index), strict=True):
+            if i.is_wild:
+                i = self.b.inside(i, n)
+            if i.text != "0":
+                scaled = i if stride == 1 else self._product(i, stride)
+                total = scaled if total.text == "0" else self._sum(scaled, total)
+            stride *= n
+        return total
+
+    def _product(self, i: Scalar, stride: int) -> Scalar:
+        if i.text.lstrip("-").isdigit():
+            return self.b.index(int(i.text) * stride)
+        return self.b.pure(f"mul nsw i64 {i.text}, {stride}", "i64", i)
+
+    def _sum(self, x: Scalar, y: Scalar) -> Scalar:
+        if x.text.lstrip("-").isdigit() and y.text.lstrip("-").isdigit():
+            return self.b.index(int(x.text) + int(y.text))
+        return self.b.pure(f"add nsw i64 {x.text}, {y.text}", "i64", x, y)
+
+    def pointer(self, buffer: Buffer) -> str:
+        """The register that points to a buffer."""
+        buffer = buffer.final
+        name = self._pointers.get(buffer)
+        if name is None:
+            name = self._pointers[buffer] = f"%p{len(self._pointers)}"
+            self._entry += pointer_lines(name, buffer)
+        return name
+
+    # --- roots -------------------------------------------------------------------------------
+
+    def compute(self, roots: Iterable[Value]) -> dict[int, Scalar]:
+        """The elements of all roots; roots are not read from memory here, even if they are kept."""
+        roots = list(roots)
+        self._own = {id(root) for root in roots}
+        return {
+            id(root): self.at(root.source if isinstance(root, Reduced) else root, self.index)
+            for root in roots
+        }
+
+    def store(
+        self,
+        value: Value,
+        index: Index,
+        element: Scalar,
+        dims: Sequence[int],
+        *,
+        repeats: bool = False,
+    ) -> None:
+        """Writes an element of a kept value; `repeats` if a place may be written twice."""
+        if not value.size:
+            return
+        self._serial = self._serial or repeats
+        pointer = self.pointer(self._schedule.memory[id(value)])
+        self.b.store(pointer, value.dtype, self.offset(dims, index), element, len(self.loops))
+
+    # --- reductions --------------------------------------------------------------------------
+
+    def reduce(self, root: Reduced, element: Scalar) -> None:
+        """Combines the elements of one root over its axes."""
+        reduced = [self._groups[g][0] in root.axes for g in self.loops]
+        trailing = 0
+        while trailing < len(reduced) and reduced[-1 - trailing]:
+            trailing += 1
+        depth = len(reduced) - trailing
+        scattered = any(reduced[:depth])
+        name, t = root.combination, root.dtype
+        identity = self._literal(Uniform(t, (), "", identity_of(name, t)))
+        kept = [g for g in range(len(self._groups)) if self._groups[g][0] not in root.axes]
+        dims = [self.sizes[g] for g in kept]
+        offset = self.offset(dims, tuple([self.index[g] for g in kept]))
+        pointer = self.pointer(self._schedule.memory[id(root)])
+        if id(root) in self._partial:  # every piece leaves its own part of the sum
+            pointer = self.pointer(self._partial[id(root)])
+            offset = self.b.pure(f"udiv i64 %begin, {self._grain}", "i64")
+        if scattered:
+            self._fill(pointer, t, math.prod(dims), identity)  # of a piece, its own part
+        if trailing:
+            element = self._accumulate(element, identity, name, t, depth)
+        lines = self.b.after[depth] if trailing else self.b.before[depth]
+        self._finish(lines, pointer, t, offset, element, name if scattered else None)
+
+    def _accumulate(
+        self, element: Scalar, identity: Scalar, name: str, t: DType, depth: int
+    ) -> Scalar:
+        """A register that grows in the inner loops; its last value is there behind them."""
+        kind, place = element.type, self.b.fresh()
+        self._entry.append(f"{place} = alloca {kind}")
+        self.b.before[depth].append(f"store {kind} {identity.text}, ptr {place}")
+        inner = self.b.before[-1]
+        old, new, out = self.b.fresh(), self.b.fresh(), self.b.fresh()
+        inner.append(f"{old} = load {kind}, ptr {place}")
+        inner.append(f"{new} = {self._combination(name, t, kind, old, element.text)}")
+        inner.append(f"store {kind} {new}, ptr {place}")
+        self.b.after[depth].append(f"{out} = load {kind}, ptr {place}")
+        return Scalar(out, kind, depth)
+
+    def _combination(self, name: str, t: DType, kind: str, x: str, y: str) -> str:
+        if t.is_bool:  # of which NumPy's sum is true if one is, and the product if all are
+            name = _OF_BOOLS.get(name, name)
+        if name in ("maximum", "minimum"):
+            flags = ""
+            if kind in ("float", "double"):
+                function = f"llvm.{name}.{'f32' if kind == 'float' else 'f64'}"
+                flags = "nsz "  # which of two zeros it is nobody asks, and finding out takes time
+            else:
+                sign = "u" if t.numpy_dtype.kind == "u" else "s"
+                function = f"llvm.{sign}{name[:3]}.{kind}"
+            self.b.module.declare(function, kind, f"{kind}, {kind}")
+            return f"call {flags}{kind} @{function}({kind} {x}, {kind} {y})"
+        opcodes = {
+            "add": "fadd reassoc" if kind in ("float", "double") else "add",
+            "multiply": "fmul reassoc" if kind in ("float", "double") else "mul",
+            "logical_and": "and",
+            "logical_or": "or",
+        }
+        return f"{opcodes[name]} {kind} {x}, {y}"
+
+    def _finish(
+        self,
+        lines: list[str],
+        pointer: str,
+        t: DType,
+        offset: Scalar,
+        element: Scalar,
+        combination: str | None,
+    ) -> None:
+        """Stores what the inner loops gave, or combines it with what lies in memory."""
+        kind = memory_type(t)
+        b = self.b.appending_to(lines)
+        element = element._replace(level=0)
+        place = b.address(pointer, kind, offset._replace(level=0))
+        if combination is not None:
+            old = b.pure(f"load {kind}, ptr {place.text}, align {alignment(kind)}", kind)
+            text = self._combination(
+                combination, t, element.type, b.widened(old, t).text, element.text
+            )
+            element = b.pure(text, element.type)
+        raw = b.narrowed(element, t)
+        lines.append(f"store {kind} {raw.text}, ptr {place.text}, align {alignment(kind)}")
+
+    def _fill(self, pointer: str, t: DType, n: int, number: Scalar) -> None:
+        """A loop before the nest that sets every element of a buffer, or of a piece of it."""
+        kind = memory_type(t)
+        raw = self.b.narrowed(number, t)
+        label = self.b.fresh()[1:]
+        begin, end = "0", str(n)
+        if self._grain is not None:
+            row = n // self.sizes[self.loops[0]]
+            begin = self.b.pure(f"mul i64 %begin, {row}", "i64").text
+            end = self.b.pure(f"mul i64 %end, {row}", "i64").text
+        self.b.before[0] += [
+            f"br label %{label}.start",
+            f"{label}.start:",
+            f"br label %{label}",
+            f"{label}:",
+            f"%{label}.i = phi i64 [{begin}, %{label}.start], [%{label}.n, %{label}]",
+            f"%{label}.p = getelementptr {kind}, ptr {pointer}, i64 %{label}.i",
+            f"store {kind} {raw.text}, ptr %{label}.p, align {alignment(kind)}",
+            f"%{label}.n = add nuw nsw i64 %{label}.i, 1",
+            f"%{label}.c = icmp ult i64 %{label}.n, {end}",
+            f"br i1 %{label}.c, label %{label}, label %{label}.end",
+            f"{label}.end:",
+        ]
+
+    # --- text --------------------------------------------------------------------------------
+
+    def combine(self, value: Value, index: Index, element: Scalar, combination: str) -> None:
+        """Joins an element to what lies in its place, one after the other."""
+        if not value.size:
+            return
+        self._serial = True
+        pointer = self.pointer(self._schedule.memory[id(value)])
+        offset = self.offset(value.shape, index)
+        self._finish(self.b.before[-1], pointer, value.dtype, offset, element, combination)
+
+    def function(self, name: str) -> str:
+        """The whole function; it returns whether the result is in doubt."""
+        result = self._doubt()
+        group = self._attributes()
+        head = f"define internal i1 @{name}(ptr %t) {group} {{"
+        begin, end = "0", ""
+        if self._grain is not None:
+            head = f"define internal void @{name}(ptr %t, i64 %begin, i64 %end) {group} {{"
+            begin, end = "%begin", "%end"
+            result = self._marked_doubt(result)
+        lines = [head, "entry:"]
+        body, levels = self.b, len(self.loops)
+        lines += [*self._entry, *body.before[0], "br label %outside", "outside:"]
+        above = "%outside"
+        for level in range(1, levels + 1):
+            start = begin if level == 1 else "0"
+            lines += [
+                f"br label %loop{level}",
+                f"loop{level}:",
+                f"%i{level} = phi i64 [{start}, {above}], [%i{level}.next, %latch{level}]",
+                *body.before[level],
+            ]
+            above = f"%loop{level}"
+        for level in range(levels, 0, -1):
+            size: int | str = self.sizes[self.loops[level - 1]]
+            if level == 1 and end:
+                size = end
+            kind = PARALLEL_LOOP if level == levels and not self._serial else SERIAL_LOOP
+            lines += [
+                *(body.after[level]),
+                f"br label %latch{level}",
+                f"latch{level}:",
+                f"%i{level}.next = add nuw nsw i64 %i{level}, 1",
+                f"%i{level}.more = icmp ult i64 %i{level}.next, {size}",
+                f"br i1 %i{level}.more, label %loop{level}, label %end{level}, {kind}",
+                f"end{level}:",
+            ]
+        lines += [*body.after[0], *result, "}"]
+        return "\n".join(lines)
+
+    def _attributes(self) -> str:
+        """Long loops with much to compute are to use the widest vectors; LLVM prefers others."""
+        innermost = self.sizes[self.loops[-1]] if self.loops else 1
+        is_long = innermost >= _WIDE_FROM and self._cost >= _WIDE_COST
+        return "#1" if is_long and llvm.likes_wide_vectors() else "#0"
+
+    def _marked_doubt(self, result: list[str]) -> list[str]:
+        """A piece cannot return its doubt: it leaves a mark."""
+        *lines, last = result
+        if last == "ret i1 false" or self._doubt_buffer is None:
+            return ["ret void"]
+        pointer = self.pointer(self._doubt_buffer)
+        return [
+            *lines,
+            f"%doubt.mark = zext i1 {last.removeprefix('ret i1 ')} to i8",
+            f"atomicrmw or ptr {pointer}, i8 %doubt.mark seq_cst",
+            "ret void",
+        ]
+
+    def _doubt(self) -> list[str]:
+        if not self.b.doubts:
+            return ["ret i1 false"]
+        doubt = self.b.doubts[0]
+        for other in self.b.doubts[1:]:
+            doubt = self.b.binary("or", doubt, other)
+        if doubt.level == 0:
+            return [f"ret i1 {doubt.text}"]
+        inner = self.b.before[-1]
+        self._entry += ["%doubt = alloca i1", "store i1 false, ptr %doubt"]
+        inner += [
+            "%doubt.old = load i1, ptr %doubt",
+            f"%doubt.new = or i1 %doubt.old, {doubt.text}",
+            "store i1 %doubt.new, ptr %doubt",
+        ]
+        return ["%doubt.end = load i1, ptr %doubt", "ret i1 %doubt.end"]
+
+
+def pointer_lines(name: str, buffer: Buffer, table: str = "%t") -> list[str]:
+    """Instructions that load the address of a buffer from the table."""
+    buffer = buffer.final
+    slot = SCRATCH_SLOT if buffer.slot is None else buffer.slot
+    place = f"{name}.slot"
+    lines = [f"{place} = getelementptr ptr, ptr {table}, i64 {slot}"]
+    if buffer.slot is not None:
+        return [*lines, f"{name} = load ptr, ptr {place}"]
+    return [
+        *lines,
+        f"{name}.base = load ptr, ptr {place}",
+        f"{name} = getelementptr i8, ptr {name}.base, i64 {buffer.offset}",
+    ]

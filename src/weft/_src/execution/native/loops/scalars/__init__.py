@@ -1,0 +1,16 @@
+"""What a pointwise op does to one element: a rule for each name that op blocks use.
+
+A rule gets the builder, the dtype of the operands, the attributes of the op, and the operands.
+"""
+
+from __future__ import annotations
+
+from weft._src.execution.native.loops.scalars import (
+    activations,
+    arithmetic,
+    comparisons,
+    functions,
+    rounding,
+)
+from weft._src.execution.native.loops.scalars.casts import cast
+from weft._src.execution.native.loops.scalars.registry import rule_for

@@ -1,0 +1,65 @@
+"""Functions of floats: elementary ones as arithmetic, others by calls of C's library and SciPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.dtypes import DType
+from weft._src.execution.native.loops import elementary
+from weft._src.execution.native.loops.scalars.registry import rule
+from weft._src.execution.native.machine import outside
+from weft._src.execution.native.machine.builder import Builder, Scalar
+
+
+def _unary(names: str, function: elementary.Unary) -> None:
+    rule(names)(lambda b, t, attrs, x: function(b, x))
+
+
+for _name in (
+    "exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus", "erf", "sin", "cos", "lgamma",
+):  # fmt: skip
+    _unary(_name, getattr(elementary, _name))
+for _name, _in_c in {
+    "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
+    "arctanh": "atanh", "cosh": "cosh", "erfc": "erfc", "sinh": "sinh", "tan": "tan",
+}.items():  # fmt: skip
+    _unary(_name, elementary.by_c_library(_in_c))
+for _name in ("ceil", "floor", "rint"):
+    rule(_name)(lambda b, t, attrs, x, name=_name: b.intrinsic(name, x))
+
+
+@rule("pow")
+def _pow(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+    exponents = {b.like(x, n).text: n for n in (2.0, 3.0, 1.0, -1.0)}
+    known = exponents.get(y.text)
+    if known == 2.0:
+        return b.mul(x, x)
+    if known == 3.0:
+        return b.mul(b.mul(x, x), x)
+    if known == 1.0:
+        return x
+    if known == -1.0:
+        return b.div(b.like(x, 1.0), x)
+    return elementary.power(b, x, y)
+
+
+@rule("atan2")
+def _atan2(b: Builder, t: DType, attrs: Any, y: Scalar, x: Scalar) -> Scalar:
+    wide = [b.convert("fpext", v, "double") for v in (y, x)]
+    return b.convert("fptrunc", b.call("atan2", "double", *wide), x.type)
+
+
+def _special(name: str) -> None:
+    """A function of SciPy, in double for all float types."""
+
+    def call(b: Builder, t: DType, attrs: Any, *operands: Scalar) -> Scalar:
+        wide = [b.convert("fpext", x, "double") for x in operands]
+        # The last argument belongs to Cython, which made the function.
+        out = b.call(outside.symbol_of(name), "double", *wide, b.number("i32", 0))
+        return b.convert("fptrunc", out, operands[0].type)
+
+    rule(name)(call)
+
+
+for _name in outside.SPECIAL:
+    _special(_name)

@@ -1,0 +1,1 @@
+"""From loops to calls: LLVM text, compiling, the cache of machine code, calling it."""

@@ -1,0 +1,370 @@
+"""Text of LLVM IR, one instruction at a time.
+
+Instructions of a loop nest are put at the level of the innermost loop they depend on, so nothing
+is computed more often than it must be. The same instruction on the same operands is emitted once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.core.dtypes import DType
+
+_MEMORY_TYPES: dict[DType, str] = {
+    dtypes.bool_: "i8",
+    dtypes.float16: "half",
+    dtypes.bfloat16: "i16",
+    dtypes.float32: "float",
+    dtypes.float64: "double",
+    **{d: f"i{8 * d.size}" for d in dtypes.INTEGER},
+}
+_NARROW = frozenset({dtypes.float16, dtypes.bfloat16})
+
+
+def has_memory_type(dtype: DType) -> bool:
+    """Whether native code can hold numbers of a dtype."""
+    return dtype in _MEMORY_TYPES
+
+
+def memory_type(dtype: DType) -> str:
+    """The LLVM type of an element in memory."""
+    return _MEMORY_TYPES[dtype]
+
+
+def compute_type(dtype: DType) -> str:
+    """The LLVM type of an element in a register: narrow floats are computed in float32."""
+    if dtype in _NARROW:
+        return "float"
+    return "i1" if dtype is dtypes.bool_ else _MEMORY_TYPES[dtype]
+
+
+def is_unsigned(dtype: DType) -> bool:
+    """Whether comparing and dividing treat the bits as a number without a sign."""
+    return dtype.numpy_dtype.kind == "u"
+
+
+class Scalar(NamedTuple):
+    """One number in a register: its LLVM name, its type, and how many loops it depends on.
+
+    A wild one was read from memory, or computed from such numbers: it may be anything. As an index
+    it is kept inside of its axis (`NestWriter.offset`); that it is wrong is for a check to say.
+    """
+
+    text: str
+    type: str
+    level: int
+    is_wild: bool = False
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is float or double."""
+        return self.type in ("float", "double")
+
+
+def float_text(number: float, kind: str) -> str:
+    """A floating-point literal, exact."""
+    if kind == "float":
+        number = float(np.float32(number))
+    bits = struct.unpack("<Q", struct.pack("<d", number))[0]
+    return f"0x{bits:016X}"
+
+
+class Module:
+    """What the functions of one module share: names, declarations, data."""
+
+    def __init__(self) -> None:
+        self.functions: list[str] = []
+        self._declarations: dict[str, str] = {}
+        self._data: dict[str, str] = {}
+        self._shared: dict[str, str] = {}
+        self._names = 0
+
+    def new_name(self, stem: str) -> str:
+        """A name for a function or a piece of data."""
+        self._names += 1
+        return f"{stem}_{self._names}"
+
+    def declare(self, name: str, result: str, parameters: str) -> None:
+        """Makes an outside function known."""
+        self._declarations[name] = f"declare {result} @{name}({parameters})"
+
+    def define_once(self, name: str, text: str) -> None:
+        """Adds a function that several steps share."""
+        self._shared[name] = text
+
+    def forget(self, name: str) -> None:
+        """Drops a declaration: the function is defined in this module after all."""
+        self._declarations.pop(name, None)
+
+    def table(self, name: str, kind: str, numbers: list[float]) -> str:
+        """A constant array of floats; the same name means the same numbers."""
+        items = ", ".join(f"{kind} {float_text(x, kind)}" for x in numbers)
+        self._data[name] = f"@{name} = private constant [{len(numbers)} x {kind}] [{items}]"
+        return f"@{name}"
+
+    def text(self) -> str:
+        """The whole module."""
+        parts = [*self._data.values(), *self._declarations.values(), *self._shared.values()]
+        parts += [*self.functions, _METADATA]
+        return "\n".join(parts)
+
+
+# Accesses of one iteration do not touch what other iterations touch; sums may be reordered.
+PARALLEL = "!llvm.access.group !0"
+_METADATA = """
+!0 = distinct !{}
+!1 = !{!"llvm.loop.parallel_accesses", !0}
+!2 = distinct !{!2, !1, !3}
+!3 = !{!"llvm.loop.mustprogress"}
+!4 = distinct !{!4, !3}
+!5 = distinct !{!5, !3, !6, !7}
+!6 = !{!"llvm.loop.unroll.disable"}
+!7 = !{!"llvm.loop.vectorize.enable", i1 false}
+"""
+PARALLEL_LOOP = "!llvm.loop !2"
+SERIAL_LOOP = "!llvm.loop !4"
+FINISHED_LOOP = "!llvm.loop !5"  # written as it is to be: LLVM loses time trying to improve it
+
+
+def filled(template: str, words: dict[str, Any]) -> str:
+    """A text of LLVM IR in which `<key>` stands for a word."""
+    for key, word in words.items():
+        template = template.replace(f"<{key}>", str(word))
+    return template
+
+
+def loop_lines(
+    stem: str, size: int, above: str, body: list[str], kind: str = SERIAL_LOOP
+) -> list[str]:
+    """`for %stem in range(size)`, entered from the block `above`; ends in the block `stem.end`."""
+    return [
+        f"br label %{stem}.head",
+        f"{stem}.head:",
+        f"%{stem} = phi i64 [0, %{above}], [%{stem}.next, %{stem}.latch]",
+        *body,
+        f"br label %{stem}.latch",
+        f"{stem}.latch:",
+        f"%{stem}.next = add nuw nsw i64 %{stem}, 1",
+        f"%{stem}.more = icmp ult i64 %{stem}.next, {size}",
+        f"br i1 %{stem}.more, label %{stem}.head, label %{stem}.end, {kind}",
+        f"{stem}.end:",
+    ]
+
+
+class Builder:
+    """Collects the instructions of one loop nest, by level; level 0 is outside of all loops."""
+
+    def __init__(self, module: Module, levels: int = 0, *, exact: bool = True) -> None:
+        self.module = module
+        # Not exact: forms may leave rare inputs out if they say so with a doubt; the nest is then
+        # computed again, exactly.
+        self.exact = exact
+        self.doubts: list[Scalar] = []
+        self.before: list[list[str]] = [[] for _ in range(levels + 1)]
+        self.after: list[list[str]] = [[] for _ in range(levels + 1)]
+        self._known: dict[tuple[str, str], Scalar] = {}
+        self._numbers = itertools.count(1)
+
+    def appending_to(self, lines: list[str]) -> Builder:
+        """A builder that adds to a list of instructions, without reusing any."""
+        other = Builder(self.module)
+        other.before[0] = lines
+        other._numbers = self._numbers
+        return other
+
+    # --- instructions ------------------------------------------------------------------------
+
+    def fresh(self) -> str:
+        """A new register name."""
+        return f"%r{next(self._numbers)}"
+
+    def pure(self, text: str, kind: str, *operands: Scalar) -> Scalar:
+        """An instruction without effect, reused if it was emitted before."""
+        known = self._known.get((text, kind))
+        if known is None:
+            level = max([x.level for x in operands], default=0)
+            known = Scalar(self.fresh(), kind, level, any(x.is_wild for x in operands))
+            self.before[level].append(f"{known.text} = {text}")
+            self._known[text, kind] = known
+        return known
+
+    def binary(self, opcode: str, x: Scalar, y: Scalar) -> Scalar:
+        """`opcode x, y` of two numbers of one type."""
+        if x.type != y.type:
+            raise TypeError(f"{opcode} of {x} and {y}")
+        return self.pure(f"{opcode} {x.type} {x.text}, {y.text}", x.type, x, y)
+
+    def compare(self, predicate: str, x: Scalar, y: Scalar) -> Scalar:
+        """A comparison: `predicate` as `fcmp`/`icmp` know it."""
+        opcode = "fcmp" if x.is_float else "icmp"
+        return self.pure(f"{opcode} {predicate} {x.type} {x.text}, {y.text}", "i1", x, y)
+
+    def select(self, condition: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        """x where the condition holds, else y."""
+        if x.text == y.text:
+            return x
+        return self.pure(
+            f"select i1 {condition.text}, {x.type} {x.text}, {y.type} {y.text}",
+            x.type,
+            condition,
+            x,
+            y,
+        )
+
+    def convert(self, opcode: str, x: Scalar, kind: str) -> Scalar:
+        """A change of type."""
+        if x.type == kind:
+            return x
+        return self.pure(f"{opcode} {x.type} {x.text} to {kind}", kind, x)
+
+    def call(self, name: str, kind: str, *operands: Scalar) -> Scalar:
+        """A call of a function without effect."""
+        self.module.declare(name, kind, ", ".join(x.type for x in operands))
+        arguments = ", ".join(f"{x.type} {x.text}" for x in operands)
+        return self.pure(f"call {kind} @{name}({arguments})", kind, *operands)
+
+    # --- numbers -----------------------------------------------------------------------------
+
+    def number(self, kind: str, value: Any) -> Scalar:
+        """A literal."""
+        if kind in ("float", "double"):
+            return Scalar(float_text(float(value), kind), kind, 0)
+        if kind == "i1":
+            return Scalar("true" if value else "false", kind, 0)
+        return Scalar(str(int(value)), kind, 0)
+
+    def like(self, x: Scalar, value: Any) -> Scalar:
+        """A literal of the type of another number."""
+        return self.number(x.type, value)
+
+    def index(self, value: int) -> Scalar:
+        """A literal index."""
+        return Scalar(str(value), "i64", 0)
+
+    def inside(self, x: Scalar, size: int) -> Scalar:
+        """An index in [0, size), whatever it was; not wild any more."""
+        last = self.index(size - 1)
+        self.module.declare("llvm.umin.i64", "i64", "i64, i64")
+        kept = self.pure(f"call i64 @llvm.umin.i64(i64 {x.text}, i64 {last.text})", "i64", x)
+        return kept._replace(is_wild=False)
+
+    def add(self, x: Scalar, y: Scalar) -> Scalar:
+        """The sum, of floats or integers."""
+        if x.is_float:
+            return self.binary("fadd", x, y)
+        if y.text == "0":
+            return x
+        if x.text == "0":
+            return y
+        return self.binary("add", x, y)
+
+    def sub(self, x: Scalar, y: Scalar) -> Scalar:
+        """The difference."""
+        return self.binary("fsub" if x.is_float else "sub", x, y)
+
+    def mul(self, x: Scalar, y: Scalar) -> Scalar:
+        """The product."""
+        if x.is_float:
+            return self.binary("fmul", x, y)
+        if y.text == "1":
+            return x
+        return self.binary("mul", x, y)
+
+    def div(self, x: Scalar, y: Scalar) -> Scalar:
+        """The quotient of floats."""
+        return self.binary("fdiv", x, y)
+
+    def neg(self, x: Scalar) -> Scalar:
+        """The number with the other sign."""
+        if x.is_float:
+            return self.pure(f"fneg {x.type} {x.text}", x.type, x)
+        return self.sub(self.like(x, 0), x)
+
+    def intrinsic(self, name: str, *operands: Scalar) -> Scalar:
+        """One of LLVM's functions on floats, such as `sqrt` or `fma`."""
+        kind = operands[0].type
+        return self.call(f"llvm.{name}.{'f32' if kind == 'float' else 'f64'}", kind, *operands)
+
+    def fma(self, x: Scalar, y: Scalar, z: Scalar) -> Scalar:
+        """x * y + z, rounded once where the processor can."""
+        return self.intrinsic("fmuladd", x, y, z)
+
+    # --- memory ------------------------------------------------------------------------------
+
+    def address(self, pointer: str, kind: str, offset: Scalar) -> Scalar:
+        """The place of an element."""
+        return self.pure(f"getelementptr {kind}, ptr {pointer}, i64 {offset.text}", "ptr", offset)
+
+    def load(self, pointer: str, dtype: DType, offset: Scalar, *, parallel: bool = True) -> Scalar:
+        """An element of a buffer that this nest does not change, as a number to compute with."""
+        kind = memory_type(dtype)
+        place = self.address(pointer, kind, offset)
+        mark = f", {PARALLEL}" if parallel else ""
+        raw = self.pure(
+            f"load {kind}, ptr {place.text}, align {alignment(kind)}{mark}", kind, place
+        )
+        return self.widened(raw._replace(is_wild=True), dtype)
+
+    def widened(self, raw: Scalar, dtype: DType) -> Scalar:
+        """From memory to register."""
+        if dtype is dtypes.bool_:
+            return self.compare("ne", raw, self.like(raw, 0))
+        if dtype is dtypes.float16:
+            return self.convert("fpext", raw, "float")
+        if dtype is dtypes.bfloat16:
+            wide = self.convert("zext", raw, "i32")
+            return self.convert(
+                "bitcast", self.binary("shl", wide, self.number("i32", 16)), "float"
+            )
+        return raw
+
+    def narrowed(self, x: Scalar, dtype: DType) -> Scalar:
+        """From register to memory."""
+        if dtype is dtypes.bool_:
+            return self.convert("zext", x, "i8")
+        if dtype is dtypes.float16:
+            return self.convert("fptrunc", x, "half")
+        if dtype is dtypes.bfloat16:
+            return self._to_bfloat16(x)
+        return x
+
+    def _to_bfloat16(self, x: Scalar) -> Scalar:
+        """Rounds to the nearest, ties to even; NaN stays NaN."""
+        bits = self.convert("bitcast", x, "i32")
+        sixteen = self.like(bits, 16)
+        odd = self.binary("and", self.binary("lshr", bits, sixteen), self.like(bits, 1))
+        rounded = self.add(self.add(bits, self.like(bits, 0x7FFF)), odd)
+        high = self.convert("trunc", self.binary("lshr", rounded, sixteen), "i16")
+        sign = self.binary("lshr", bits, sixteen)
+        nan = self.binary(
+            "or",
+            self.convert("trunc", self.binary("and", sign, self.like(bits, 0x8000)), "i16"),
+            self.number("i16", 0x7FC0),
+        )
+        return self.select(self.compare("uno", x, x), nan, high)
+
+    def rounded(self, x: Scalar, dtype: DType) -> Scalar:
+        """The number as memory would hold it: fused ops round as separate ones do."""
+        if dtype not in _NARROW:
+            return x
+        return self.widened(self.narrowed(x, dtype), dtype)
+
+    def store(self, pointer: str, dtype: DType, offset: Scalar, x: Scalar, level: int) -> None:
+        """Writes an element, inside the given number of loops."""
+        kind = memory_type(dtype)
+        raw = self.narrowed(x, dtype)
+        place = self.address(pointer, kind, offset)
+        self.before[level].append(
+            f"store {kind} {raw.text}, ptr {place.text}, align {alignment(kind)}, {PARALLEL}"
+        )
+
+
+def alignment(kind: str) -> int:
+    """The alignment NumPy promises for an element."""
+    sizes = {"half": 2, "float": 4, "double": 8, "ptr": 8}
+    return sizes[kind] if kind in sizes else int(kind[1:]) // 8

@@ -1,0 +1,129 @@
+"""From the text of a module to machine code, with LLVM. Nothing else imports llvmlite."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import threading
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from weft._src.execution.native.machine import cache, outside
+
+_GENERATION = 2  # changes when the same text has to be compiled in another way
+
+# LLVM is used by one thread at a time; objects of llvmlite must not die while another uses it.
+lock = threading.RLock()
+# A process is not forked while LLVM is at work: the child could never use it again.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+    )
+
+
+@functools.cache
+def _started() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    for name, address in outside.blas().items():
+        llvm.add_symbol(name, address)
+
+
+def _new_machine() -> Any:
+    _started()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=3,
+        jit=True,
+    )
+
+
+_machine = functools.cache(_new_machine)
+
+
+class MachineCode:
+    """A compiled module, kept alive as long as its functions are used."""
+
+    def __init__(self, code: bytes) -> None:
+        with lock:
+            # The engine owns the machine it is given.
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            self._engine.finalize_object()
+
+    def __del__(self, lock: Any = lock) -> None:  # the lock as long as the class lives
+        """Under the lock: a fork must not meet LLVM while it gives memory back."""
+        with lock:
+            self._engine = None
+
+    def address(self, name: str) -> int:
+        """Where a function lies."""
+        with lock:
+            return int(self._engine.get_function_address(name))
+
+
+def add_symbol(name: str, address: int) -> None:
+    """Makes a function known to code that is compiled later."""
+    with lock:
+        llvm.add_symbol(name, address)
+
+
+def call_with_int(address: int, number: int) -> int:
+    """Calls `int function(int)`."""
+    return int(ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(address)(number))
+
+
+def optimized(text: str) -> Any:
+    """The module after LLVM's passes."""
+    machine = _machine()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = True
+    options.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def assembly(text: str) -> str:
+    """The machine code of a module, for people."""
+    with lock:
+        return str(_machine().emit_assembly(optimized(text)))
+
+
+def object_code(text: str) -> bytes:
+    """Machine code for a module, as it can be kept in a file."""
+    with lock:
+        return bytes(_machine().emit_object(optimized(text)))
+
+
+@functools.cache
+def _machine_name() -> str:
+    """What code depends on besides the text: processor, LLVM, the version of the code generator."""
+    with lock:
+        features = llvm.get_host_cpu_features().flatten()
+        return f"{llvm.get_host_cpu_name()} {features} {llvm.llvm_version_info} {_GENERATION}"
+
+
+@functools.cache
+def vector_bytes() -> int:
+    """The size of this processor's vector registers."""
+    with lock:
+        features = llvm.get_host_cpu_features()
+    return 64 if features.get("avx512f") else 32 if features.get("avx") else 16
+
+
+@functools.cache
+def likes_wide_vectors() -> bool:
+    """Whether 64-byte vectors do not slow this processor down, as they did the first with them."""
+    with lock:
+        return bool(llvm.get_host_cpu_features().get("avx512vbmi2"))
+
+
+def compile_text(text: str) -> MachineCode:
+    """Machine code for a module, ready to run."""
+    return MachineCode(cache.code_for(text, _machine_name(), object_code))

@@ -1,0 +1,30 @@
+"""Keeps background compilation from being felt: pauses between small pieces of work."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from weft._src.execution.background import worker
+
+_SLICE = 0.002  # seconds of work between pauses
+_REST = 4  # times as long as it worked
+
+_local = threading.local()
+
+
+def slow_down_this_thread() -> None:
+    """From now on `breathe` makes this thread pause."""
+    _local.since = time.perf_counter()
+
+
+def breathe() -> None:
+    """Called between pieces of work; other threads get the GIL meanwhile."""
+    since = getattr(_local, "since", None)
+    if since is None:
+        return
+    worker.check_wanted()
+    worked = time.perf_counter() - since
+    if worked > _SLICE:
+        time.sleep(_REST * worked)
+        _local.since = time.perf_counter()

@@ -1,0 +1,106 @@
+"""A graph compiled to a Python function over NumPy arrays.
+
+Hot path: a call is one `Context.run` around the generated function. What tracing could check is
+not checked again; if something fails, the line of the traceback tells the node, and the node tells
+the user's line.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any
+
+from weft._src.core.context import quiet_context
+from weft._src.errors import OpError
+from weft._src.execution.numpy.codegen import GeneratedPlan, generate
+from weft._src.graph.ir import Graph, Node
+from weft._src.ops.dispatch import explain_failure
+
+_numbers = itertools.count(1)
+# Files of plans that are gone. Forgotten when the next plan is made, not by the collector itself:
+# linecache.checkcache does not expect entries to vanish while it looks at them.
+_gone: list[str] = []
+# The plans by the file names of their code, for profilers that see frames.
+plans_by_file: weakref.WeakValueDictionary[str, NumpyPlan] = weakref.WeakValueDictionary()
+
+
+class NumpyPlan:
+    """Callable with the values of the graph's inputs and captures; returns a tuple of outputs."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._generated: GeneratedPlan = generate(graph, NumpyPlan)
+        self.file = f"<weft numpy plan {next(_numbers)} of {graph.name}>"
+        namespace: dict[str, Any] = {}
+        exec(compile(self.source, self.file, "exec"), namespace)
+        self._function = namespace["make_plan"](**self._generated.bindings)
+        # Tracebacks and debuggers show generated code as any other, as long as the plan lives.
+        lines = self.source.splitlines(keepends=True)
+        linecache.cache[self.file] = (len(self.source), None, lines, self.file)
+        while _gone:
+            linecache.cache.pop(_gone.pop(), None)
+        plans_by_file[self.file] = self
+        weakref.finalize(self, _gone.append, self.file)
+
+    @property
+    def source(self) -> str:
+        """The generated Python code."""
+        return self._generated.source
+
+    def __call__(self, *values: Any) -> tuple[Any, ...]:
+        try:
+            return quiet_context().run(self._function, *values)
+        except Exception as error:
+            explained = self._explain(error)
+            if explained is error:
+                raise
+            raise explained from error
+
+    def node_of_line(self, line: int) -> Node | None:
+        """The node that a line of the generated code computes; None for lines between nodes."""
+        return self._generated.node_of_line.get(line)
+
+    def for_each(self, calls: Iterable[Sequence[Any]], take: Callable[[Any], None]) -> None:
+        """Hands the outputs of many calls on; those before an error have been taken then.
+
+        The context is entered once, instead of once for each call: 0.4 us less.
+        """
+        function = self._function
+
+        def loop() -> None:
+            for values in calls:
+                take(function(*values))
+
+        try:
+            quiet_context().run(loop)
+        except Exception as error:
+            explained = self._explain(error)
+            if explained is error:
+                raise
+            raise explained from error
+
+    def _explain(self, error: Exception) -> Exception:
+        where = self._failing_node(error.__traceback__)
+        if where is None:
+            return error
+        node, variables = where
+        names = self._generated.names
+        values = [variables.get(names[id(x)]) for x in node.inputs]
+        if all(v is not None for v in values) and callable(node.op.kernel):
+            error = explain_failure(node.op, values, node.attrs, error)
+        if isinstance(error, OpError) and error.location is None:
+            error.location = node.location
+        return error
+
+    def _failing_node(self, traceback: TracebackType | None) -> tuple[Node, dict[str, Any]] | None:
+        while traceback is not None:
+            frame = traceback.tb_frame
+            if frame.f_code.co_filename == self.file:
+                node = self._generated.node_of_line.get(traceback.tb_lineno)
+                known = {**self._generated.bindings, **frame.f_locals}
+                return None if node is None else (node, known)
+            traceback = traceback.tb_next
+        return None

@@ -1,0 +1,306 @@
+"""Which tier runs a graph: NumPy at once, machine code when it is worth it.
+
+Hot path: `plan.run(*values)`; `run` is replaced when the tier changes.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft._src.core import dtypes
+from weft._src.core.cells import VariableCell
+from weft._src.core.flags import flags
+from weft._src.core.holding import run_holding
+from weft._src.core.memory import TooLargeError
+from weft._src.errors import ResourceExhaustedError, UnimplementedError
+from weft._src.execution.background import worker
+from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.ir import Graph
+from weft._src.graph.passes import optimize
+from weft._src.graph.passes.forget import forget_gradients
+
+_MOST_SHAPES = 4  # native versions of one graph
+# Calls on each tier: at least so many, and for short ones more, as something else may have run.
+_TRIALS, _MOST_TRIALS, _TRIAL_SECONDS = 5, 50, 0.03
+_WORTH_CHANGING = 0.9  # machine code has to be a tenth faster: closer than that is chance
+_MOST_REASONS = 3  # that are listed
+# Compiling takes about this long, and is begun when NumPy has spent as much: a program that ends
+# right afterwards has then lost no more than it would have gained had it gone on as long again.
+_SECONDS_PER_GRAPH, _SECONDS_PER_NODE = 0.05, 0.001
+_DETERMINISTIC_CALL = 10
+
+_log = logging.getLogger("weft")
+
+
+class TieredPlan:
+    """The executable form of a graph, whichever tier it is on."""
+
+    def __init__(self, graph: Graph, kernel: Callable[..., Any] | None = None) -> None:
+        """`kernel` runs the graph if it is a single op, with that op's own messages."""
+        self.graph = forget_gradients(graph)
+        self.numpy: Any = kernel or NumpyPlan(optimize(self.graph))
+        self.tier = "numpy"
+        self.compiled: list[Any] = []  # native versions, the newest first
+        self.left_out: str | None = None  # why there is no native version
+        self._jit = graph.jit_compile
+        self._spent = 0.0
+        self._calls = 0
+        self._best = float("inf")
+        self._trials: list[float] = []
+        self._misses = 0
+        self._failures = 0  # shapes for which there is no native version
+        self._reads: tuple[int, ...] = ()
+        resources = [i for i, x in enumerate(graph.inputs) if x.dtype is dtypes.resource]
+        self._given_variables = resources
+        self._locks: list[Any] = []
+        nodes = len(graph.nodes)
+        self._worth = _SECONDS_PER_GRAPH + _SECONDS_PER_NODE * nodes
+        self.run: Callable[..., Any] = self._first
+        self.who = f"a call of {graph.name}"
+        effects = graph.effects
+        if not effects.writes:  # a call that writes is made with all its variables locked
+            position = {id(x): i for i, x in enumerate(graph.all_inputs)}
+            self._reads = tuple([position[id(t)] for t in effects.reads])
+
+    def __call__(self, *values: Any) -> Any:
+        return self.run(*values)
+
+    @property
+    def source(self) -> str:
+        """The Python code of the NumPy tier."""
+        return str(self.numpy.source)
+
+    # --- before there is native code ---------------------------------------------------------
+
+    def _first(self, *values: Any) -> Any:
+        """Decides how to begin, by the settings at the first call."""
+        wanted = flags.execution_wanted()
+        if self._jit is False or wanted == "numpy":
+            self.run = self.numpy
+        elif wanted == "verify":
+            self.run = self._verified
+        elif self._jit or wanted == "native":
+            self.run = self._compile_at_once
+        else:
+            self.run = self._watched
+        return self.run(*values)
+
+    def _watched(self, *values: Any) -> Any:
+        """On NumPy, until so much time was spent that compiling pays."""
+        started = time.perf_counter()
+        out = self.numpy(*values)
+        took = time.perf_counter() - started
+        self._calls += 1
+        self._spent += took
+        self._best = min(self._best, took)
+        if flags.deterministic:
+            if self._calls == _DETERMINISTIC_CALL:
+                self._compile(values)
+        elif self._spent > self._worth and self._calls > 2:
+            self.run = self.numpy
+            kinds = _descriptions(values)
+            worker.submit(lambda: self._compile_in_background(kinds))
+        return out
+
+    def _verified(self, *values: Any) -> Any:
+        """Native code is held against the reference; what the user gets is NumPy's."""
+        if _reason_off() is None:
+            from weft._src.execution.native import verify
+
+            verify.check(self.graph, values)
+        return self.numpy(*values)
+
+    def _compile_in_background(self, values: Sequence[Any]) -> None:
+        from weft._src.execution.native import pace
+
+        pace.slow_down_this_thread()
+        self._compile(values)
+
+    def _compile_at_once(self, *values: Any) -> Any:
+        return self.run(*values) if self._compile(values) else self.numpy(*values)
+
+    def _compile(self, values: Sequence[Any]) -> bool:
+        if any(isinstance(v, VariableCell) and v.data is None for v in values):
+            return False  # a variable without a value: NumPy tells the user
+        off = _reason_off()
+        if off is not None:
+            return self._failed(f"the native tier is off: {off}")
+        from weft._src.execution.native.loops.values import NotCompilableError
+
+        try:
+            # Only when it is needed: LLVM takes a tenth of a second to load.
+            from weft._src.execution.native import driver
+
+            made = driver.compile_graph(self.graph, values, whole=bool(self._jit))
+        except NotCompilableError as reason:
+            # What fails on every tier is NumPy's to report, and other shapes may do better.
+            if reason.fails and self._failures < _MOST_SHAPES:
+                self._failures += 1
+                return False
+            return self._refused(str(reason))
+        except Exception as error:  # noqa: BLE001 - LLVM, the processor or memory: bad luck
+            problem = f"{type(error).__name__}: {error}"
+            _log.warning(
+                "%s could not be compiled and goes on with NumPy: %s", self.graph.name, problem
+            )
+            return self._failed(problem)
+        self.compiled.insert(0, made)
+        self._trials = []
+        sure = self._jit or flags.deterministic or flags.execution_wanted() == "native"
+        self.run = self._native if sure else self._on_trial
+        self.tier = "native"
+        return True
+
+    def _refused(self, reason: str) -> bool:
+        if not self._jit:
+            return self._failed(reason)
+        raise UnimplementedError(
+            None,
+            None,
+            f"jit_compile=True: {self.graph.name} cannot be compiled, {reason}. "
+            "Leave jit_compile out: then what can be compiled is, and NumPy does the rest.",
+        ) from None
+
+    def _failed(self, reason: str) -> bool:
+        self.left_out = reason
+        self._failures += 1
+        if not self.compiled:
+            self.run = self.numpy
+        return False
+
+    # --- with native code --------------------------------------------------------------------
+
+    def _on_trial(self, *values: Any) -> Any:
+        """The first calls are timed, in turns on both tiers: the faster one is kept."""
+        trials = self._trials
+        is_native = len(trials) % 2 == 0
+        started = time.perf_counter()
+        out = self._native(*values) if is_native else self.numpy(*values)
+        trials.append(time.perf_counter() - started)
+        if _is_decided(trials):
+            native, numpy = min(trials[::2]), min(trials[1::2])
+            if native > _WORTH_CHANGING * numpy:
+                self.run, self.tier = self.numpy, "numpy"
+                self.left_out = (
+                    f"NumPy is as fast: {numpy * 1e6:.1f} us against {native * 1e6:.1f} us"
+                )
+            else:
+                self.run = self._native
+        return out
+
+    @property
+    def _native(self) -> Callable[..., Any]:
+        """What runs machine code: nothing is looked at that cannot be."""
+        careful = self._given_variables or self._reads
+        return self._native_on_variables if careful else self._machine_code
+
+    def _machine_code(self, *values: Any) -> Any:
+        try:
+            out = self.compiled[0].call(*values)
+            return out if out is not NotImplemented else self._unusual(values)
+        except TooLargeError as error:
+            raise self._too_large(error) from None
+        except MemoryError:  # before anything was done; NumPy manages, or tells the user
+            return self.numpy(*values)
+
+    def _too_large(self, error: TooLargeError) -> ResourceExhaustedError:
+        """The error that names the op and the line of a result there is no memory for."""
+        node = self.graph.outputs[error.output].node
+        while node.op.name == "Identity":  # what a function returns
+            node = node.inputs[0].node
+        named = ResourceExhaustedError(None, None, f"{node.op.name}: {error}")
+        named.location = node.location
+        return named
+
+    def _native_on_variables(self, *values: Any) -> Any:
+        """Variables are not changed by others while machine code reads them."""
+        if self._given_variables and self._has_aliases(values):
+            return self.numpy(*values)
+        if not self._reads:
+            return self._machine_code(*values)
+        locks = self._locks
+        if not locks:
+            cells = sorted([values[i] for i in self._reads], key=id)
+            locks = [cell.lock for cell in cells]
+            if not self._given_variables:  # captured ones are always the same
+                self._locks = locks
+        return run_holding(locks, self._machine_code, values, self.who)
+
+    def _has_aliases(self, values: tuple[Any, ...]) -> bool:
+        """Whether one variable was passed twice, which native code does not expect."""
+        cells = [id(v) for v in values if isinstance(v, VariableCell)]
+        return len(set(cells)) != len(cells)
+
+    def _unusual(self, values: tuple[Any, ...]) -> Any:
+        """Other shapes, strided arrays, shared buffers, or an error for NumPy to report."""
+        for i, made in enumerate(self.compiled):
+            out = made(*values)
+            if out is not None:
+                if i:  # the shapes used last come first
+                    self.compiled.insert(0, self.compiled.pop(i))
+                return out
+        self._misses += 1
+        fits = any(made.fits(values) for made in self.compiled)
+        tried = len(self.compiled) + self._failures
+        if not fits and tried < _MOST_SHAPES and self._may_compile_more():
+            return self.run(*values) if self._compile(values) else self.numpy(*values)
+        return self.numpy(*values)
+
+    def _may_compile_more(self) -> bool:
+        if self._jit or flags.execution_wanted() == "native":
+            return True
+        self._spent += self._best
+        return self._misses % 50 == 0
+
+    def account(self) -> str:
+        """What there is to say about machine code: cost, segments, what was left out and why."""
+        parts = []
+        if self.compiled:
+            newest = self.compiled[0]
+            shapes = f", {len(self.compiled)} sets of shapes" if len(self.compiled) > 1 else ""
+            parts.append(
+                f"compiled in {newest.milliseconds:.0f} ms, {newest.segments} segments{shapes}"
+            )
+            reasons = list(newest.left_out.values())
+            parts += [f"left to NumPy: {reason}" for reason in reasons[:_MOST_REASONS]]
+            if len(reasons) > _MOST_REASONS:
+                parts.append(f"and {len(reasons) - _MOST_REASONS} more kinds of ops")
+        if self.left_out is not None:
+            parts.append(f"not compiled: {self.left_out}")
+        return "; ".join(parts)
+
+    def wait(self) -> None:
+        """Until what was begun in the background is finished."""
+        worker.wait()
+
+
+def _reason_off() -> str | None:
+    """Why there is no machine code in this process; asked when it is first needed."""
+    from weft._src.execution.native.machine import support
+
+    return support.reason_off()
+
+
+def _is_decided(trials: list[float]) -> bool:
+    """Whether enough calls were timed, the same number on both tiers."""
+    if len(trials) % 2 or len(trials) < 2 * _TRIALS:
+        return False
+    return len(trials) >= 2 * _MOST_TRIALS or sum(trials) > _TRIAL_SECONDS
+
+
+class _Kind:
+    """The type of an array, without the array: jobs must not keep data alive."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, value: Any) -> None:
+        self.dtype, self.shape = value.dtype, value.shape
+
+
+def _descriptions(values: Sequence[Any]) -> list[Any]:
+    return [
+        _Kind(v) if hasattr(v, "dtype") and not isinstance(v, VariableCell) else v for v in values
+    ]

@@ -1,0 +1,1 @@
+"""`tf.experimental`: what is not settled yet."""

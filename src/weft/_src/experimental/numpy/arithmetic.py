@@ -1,0 +1,223 @@
+"""Functions of arrays element by element, and products."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import weft as tf
+from weft._src.experimental.numpy.promotion import (
+    asarray,
+    binary,
+    float_binary,
+    float_unary,
+    floating,
+    logical,
+    promoted,
+    unary,
+    whole,
+)
+
+
+def _bools_as_ints(op: Any, for_bools: Any) -> Any:
+    """An op of numbers that is another one for truth values."""
+    return lambda x, y: for_bools(x, y) if x.dtype is tf.bool else op(x, y)
+
+
+def _either_part(test: Any) -> Any:
+    """A question about numbers; of a complex one it is asked about both parts."""
+
+    def ask(x: Any) -> Any:
+        if not x.dtype.is_complex:
+            return test(x)
+        return test(tf.math.real(x)) | test(tf.math.imag(x))
+
+    return ask
+
+
+def _bools_as_numbers(op: Any) -> Any:
+    """An op of numbers for which truth values are int8."""
+    return lambda x, y: op(*[tf.cast(v, tf.int8) if v.dtype is tf.bool else v for v in (x, y)])
+
+
+add = binary("add", _bools_as_ints(tf.add, tf.logical_or))
+subtract = binary("subtract", tf.subtract)
+multiply = binary("multiply", _bools_as_ints(tf.multiply, tf.logical_and))
+divide = true_divide = float_binary("true_divide", tf.divide)
+floor_divide = binary("floor_divide", _bools_as_numbers(tf.math.floordiv))
+mod = remainder = binary("remainder", _bools_as_numbers(tf.math.floormod))
+power = binary("power", tf.pow)
+float_power = float_binary("float_power", tf.pow)
+maximum = binary("maximum", _bools_as_ints(tf.maximum, tf.logical_or))
+minimum = binary("minimum", _bools_as_ints(tf.minimum, tf.logical_and))
+hypot = float_binary("hypot", lambda x, y: tf.sqrt(x * x + y * y))
+arctan2 = float_binary("arctan2", tf.atan2)
+logaddexp = float_binary("logaddexp", lambda x, y: tf.reduce_logsumexp(tf.stack(_spread(x, y)), 0))
+nextafter = float_binary("nextafter", tf.math.nextafter)
+heaviside = float_binary("heaviside", lambda x, h: tf.where(x == 0, h, tf.cast(x > 0, x.dtype)))
+logaddexp2 = float_binary(
+    "logaddexp2", lambda x, y: logaddexp(x * math.log(2), y * math.log(2)) / math.log(2)
+)
+gcd = binary("gcd", lambda x, y: _greatest_divisor(*_spread(x, y)))
+lcm = binary("lcm", lambda x, y: _least_multiple(*_spread(x, y)))
+equal = binary("equal", tf.equal)
+not_equal = binary("not_equal", tf.not_equal)
+greater = binary("greater", _bools_as_numbers(tf.greater))
+greater_equal = binary("greater_equal", _bools_as_numbers(tf.greater_equal))
+less = binary("less", _bools_as_numbers(tf.less))
+less_equal = binary("less_equal", _bools_as_numbers(tf.less_equal))
+logical_and = logical("logical_and", tf.logical_and)
+logical_or = logical("logical_or", tf.logical_or)
+logical_xor = logical("logical_xor", tf.math.logical_xor)
+logical_not = logical("logical_not", tf.logical_not)
+bitwise_and = binary("bitwise_and", lambda x, y: x & y)
+bitwise_or = binary("bitwise_or", lambda x, y: x | y)
+bitwise_xor = binary("bitwise_xor", lambda x, y: x ^ y)
+bitwise_not = unary("bitwise_not", lambda x: ~x)
+
+abs = absolute = unary("absolute", lambda x: x if x.dtype is tf.bool else tf.abs(x))
+negative = unary("negative", tf.negative)
+positive = unary("positive", tf.identity)
+sign = unary("sign", tf.sign)
+square = unary("square", tf.square)
+reciprocal = float_unary("reciprocal", tf.math.reciprocal)
+sqrt = float_unary("sqrt", tf.sqrt)
+cbrt = float_unary("cbrt", lambda x: tf.sign(x) * tf.abs(x) ** (1 / 3))
+exp = float_unary("exp", tf.exp)
+exp2 = float_unary("exp2", lambda x: 2**x)
+expm1 = float_unary("expm1", tf.math.expm1)
+log = float_unary("log", tf.math.log)
+log2 = float_unary("log2", lambda x: tf.math.log(x) / math.log(2))
+log10 = float_unary("log10", lambda x: tf.math.log(x) / math.log(10))
+log1p = float_unary("log1p", tf.math.log1p)
+sin = float_unary("sin", tf.sin)
+cos = float_unary("cos", tf.cos)
+tan = float_unary("tan", tf.tan)
+arcsin = float_unary("arcsin", tf.asin)
+arccos = float_unary("arccos", tf.acos)
+arctan = float_unary("arctan", tf.atan)
+sinh = float_unary("sinh", tf.sinh)
+cosh = float_unary("cosh", tf.cosh)
+tanh = float_unary("tanh", tf.tanh)
+arcsinh = float_unary("arcsinh", tf.asinh)
+arccosh = float_unary("arccosh", tf.acosh)
+arctanh = float_unary("arctanh", tf.atanh)
+deg2rad = float_unary("deg2rad", lambda x: x * (math.pi / 180))
+rad2deg = float_unary("rad2deg", lambda x: x * (180 / math.pi))
+floor = float_unary("floor", tf.floor)
+ceil = float_unary("ceil", tf.math.ceil)
+fix = float_unary("fix", lambda x: tf.where(x < 0, tf.math.ceil(x), tf.floor(x)))
+isnan = float_unary("isnan", _either_part(tf.math.is_nan))
+isinf = float_unary("isinf", _either_part(tf.math.is_inf))
+isfinite = float_unary("isfinite", lambda x: ~(isnan(x) | isinf(x)))
+fabs = float_unary("fabs", tf.abs)
+sinc = float_unary("sinc", lambda x: _sine_over(math.pi * x))
+real = unary("real", tf.math.real)
+imag = unary("imag", tf.math.imag)
+conj = conjugate = unary("conjugate", tf.math.conj)
+angle = unary("angle", lambda x: tf.math.angle(floating(x)))
+
+
+def _spread(x: Any, y: Any) -> list[Any]:
+    shape = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(y))
+    return [tf.broadcast_to(x, shape), tf.broadcast_to(y, shape)]
+
+
+def _sine_over(x: Any) -> Any:
+    # Twice where, so that the gradient at 0 is 0 and not 0 / 0.
+    at_zero = x == 0
+    return tf.where(at_zero, 1, tf.sin(x) / tf.where(at_zero, 1, x))
+
+
+def _greatest_divisor(x: Any, y: Any) -> Any:
+    """Euclid's algorithm on all pairs at once, until every remainder is 0."""
+    if not x.dtype.is_integer:
+        raise TypeError(f"gcd and lcm take integers, got {x.dtype.name}.")
+
+    def step(a: Any, b: Any) -> Any:
+        divisor = tf.where(b == 0, 1, b)
+        return tf.where(b == 0, a, b), tf.where(b == 0, 0, a % divisor)
+
+    if not x.dtype.is_unsigned:
+        x, y = tf.abs(x), tf.abs(y)
+    return tf.while_loop(lambda a, b: tf.reduce_any(b != 0), step, (x, y))[0]
+
+
+def _least_multiple(x: Any, y: Any) -> Any:
+    divisor = _greatest_divisor(x, y)
+    product = x // tf.where(divisor == 0, 1, divisor) * y
+    return product if x.dtype.is_unsigned else tf.abs(product)
+
+
+def divmod(x1: Any, x2: Any) -> tuple[tf.Tensor, tf.Tensor]:
+    """The quotient, rounded down, and the remainder.
+
+    >>> [part.numpy().tolist() for part in tf.experimental.numpy.divmod([7, -7], 3)]
+    [[2, -3], [1, 2]]
+    """
+    return floor_divide(x1, x2), remainder(x1, x2)
+
+
+def polyval(p: Any, x: Any) -> tf.Tensor:
+    """The value of a polynomial whose coefficients are given, that of the highest power first.
+
+    >>> tf.experimental.numpy.polyval([1, 0, 2], [0, 3]).numpy()
+    array([ 2, 11])
+    """
+    coefficients, at = promoted(p, x)
+    if coefficients.ndim != 1:
+        raise ValueError(f"polyval: p must be a vector, got shape {coefficients.shape}.")
+    return tf.foldl(lambda out, c: out * at + c, coefficients, tf.zeros_like(at))
+
+
+def around(a: Any, decimals: int = 0) -> tf.Tensor:
+    """Numbers rounded to a number of decimals, halves to the even one.
+
+    >>> tf.experimental.numpy.around([1.25, 2.349], 1).numpy()
+    array([1.2, 2.3])
+    """
+    x = asarray(a)
+    if x.dtype.is_integer and decimals >= 0:
+        return x
+    scale = 10.0 ** whole("around", "decimals", decimals, -300, 300)
+    return tf.cast(tf.round(floating(x) * scale) / scale, x.dtype)
+
+
+round = around
+
+
+def clip(a: Any, a_min: Any, a_max: Any) -> tf.Tensor:
+    """Numbers cut to bounds, of which one may be None.
+
+    >>> tf.experimental.numpy.clip([1, 5, 9], 2, 8).numpy()
+    array([2, 5, 8])
+    """
+    out = asarray(a)
+    if a_min is not None:
+        out = maximum(out, a_min)
+    return out if a_max is None else minimum(out, a_max)
+
+
+def isclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> tf.Tensor:
+    """Whether numbers differ by at most `atol + rtol * |b|`.
+
+    >>> tf.experimental.numpy.isclose([1.0, 2.0], [1.0, 2.1]).numpy()
+    array([ True, False])
+    """
+    x, y = [floating(v) for v in promoted(a, b)]
+    distance = tf.abs(x - y)
+    close = tf.equal(x, y) | (distance <= tf.cast(atol + rtol * tf.abs(y), distance.dtype))
+    return close | (isnan(x) & isnan(y)) if equal_nan else close
+
+
+def allclose(
+    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> tf.Tensor:
+    """Whether all numbers are close.
+
+    >>> bool(tf.experimental.numpy.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9]))
+    True
+    """
+    return tf.reduce_all(isclose(a, b, rtol, atol, equal_nan))

@@ -1,0 +1,173 @@
+"""Picking elements, and comparing neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import weft as tf
+from weft._src.experimental.numpy.promotion import LARGEST, asarray, promoted, whole
+from weft._src.experimental.numpy.shapes import axis_of, swapaxes
+
+
+def take(
+    a: Any, indices: Any, axis: int | None = None, out: None = None, mode: str = "clip"
+) -> tf.Tensor:
+    """Elements (or slices along an axis) by number; numbers too large are cut, or wrapped.
+
+    >>> tf.experimental.numpy.take([10, 20, 30], [2, 0, 9]).numpy()
+    array([30, 10, 30])
+    """
+    if out is not None or mode not in ("clip", "wrap"):
+        raise ValueError(f"take: out must be None and mode 'clip' or 'wrap', got {mode!r}.")
+    x, places = asarray(a), tf.cast(asarray(indices), tf.int64)
+    if axis is None:
+        x, axis = tf.reshape(x, [-1]), 0
+    count = tf.cast(tf.shape(x)[axis], tf.int64)
+    inside = tf.clip_by_value(places, 0, count - 1) if mode == "clip" else places % count
+    return tf.gather(x, inside, axis=axis)
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None) -> tf.Tensor:
+    """Elements by number along an axis, row by row.
+
+    >>> tf.experimental.numpy.take_along_axis([[3, 1], [2, 4]], [[1], [0]], 1).numpy()
+    array([[1],
+           [2]])
+    """
+    x, places = asarray(arr), tf.cast(asarray(indices), tf.int64)
+    if axis is None:
+        x, places, axis = tf.reshape(x, [-1]), tf.reshape(places, [-1]), 0
+    at, last = axis_of("take_along_axis", axis, x), x.ndim - 1
+    if places.ndim != x.ndim:
+        raise ValueError(
+            f"take_along_axis: arr and indices must have one rank, got {x.ndim} and {places.ndim}."
+        )
+    x, places = swapaxes(x, at, last), swapaxes(places, at, last)
+    count = tf.shape(x, tf.int64)[-1]
+    places = tf.where(places < 0, places + count, places)
+    return swapaxes(tf.gather(x, places, batch_dims=last), at, last)
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """x where the condition holds, else y; the places where it holds if both are left out.
+
+    >>> tf.experimental.numpy.where([True, False], 1, 2.5).numpy()
+    array([1. , 2.5])
+    """
+    holds = tf.cast(asarray(condition), tf.bool)
+    if x is None and y is None:
+        return nonzero(holds)
+    if x is None or y is None:
+        raise ValueError("where: x and y must both be given, or both be left out.")
+    first, second = promoted(x, y)
+    return tf.where(holds, first, second)
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> tf.Tensor:
+    """From the first choice whose condition holds, the default where none does.
+
+    >>> x = tf.experimental.numpy.arange(5)
+    >>> tf.experimental.numpy.select([x < 2, x > 3], [x, 10 * x], -1).numpy()
+    array([ 0,  1, -1, -1, 40])
+    """
+    if len(condlist) != len(choicelist) or not condlist:
+        raise ValueError(
+            f"select: condlist and choicelist must be equally long and not empty, got "
+            f"{len(condlist)} and {len(choicelist)}."
+        )
+    *choices, out = promoted(*choicelist, default)
+    for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
+        out = tf.where(tf.cast(asarray(condition), tf.bool), choice, out)
+    return out
+
+
+def compress(condition: Any, a: Any, axis: int | None = None) -> tf.Tensor:
+    """The slices for which a condition holds; those behind its end are left out.
+
+    >>> tf.experimental.numpy.compress([True, False, True], [1, 2, 3, 4]).numpy()
+    array([1, 3])
+    """
+    wanted, x = tf.cast(asarray(condition), tf.bool), asarray(a)
+    if wanted.ndim != 1:
+        raise ValueError(f"compress: condition must be a vector, got shape {wanted.shape}.")
+    if axis is None:
+        x, axis = tf.reshape(x, [-1]), 0
+    return tf.gather(x, tf.where(wanted)[:, 0], axis=axis)
+
+
+def ix_(*args: Any) -> list[tf.Tensor]:
+    """Vectors along one axis each, so that together they index a block.
+
+    >>> [a.shape.as_list() for a in tf.experimental.numpy.ix_([0, 1], [2, 3, 4])]
+    [[2, 1], [1, 3]]
+    """
+    out = []
+    for i, a in enumerate(args):
+        x = asarray(a)
+        if x.ndim != 1:
+            raise ValueError(f"ix_: all arguments must be vectors, got shape {x.shape}.")
+        if x.dtype is tf.bool:
+            x = tf.where(x)[:, 0]
+        out.append(tf.reshape(x, [1] * i + [-1] + [1] * (len(args) - 1 - i)))
+    return out
+
+
+def nonzero(a: Any) -> list[tf.Tensor]:
+    """The indices of elements that are not zero, one vector for each axis.
+
+    >>> [i.numpy().tolist() for i in tf.experimental.numpy.nonzero([[0, 1], [2, 0]])]
+    [[0, 1], [1, 0]]
+    """
+    x = asarray(a)
+    return tf.unstack(tf.where(tf.cast(x, tf.bool)), x.ndim, axis=1)
+
+
+def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> tf.Tensor:
+    """The array with a border of constant values, or of its own reflected.
+
+    >>> tf.experimental.numpy.pad([1, 2], 1).numpy()
+    array([0, 1, 2, 0])
+    """
+    x = asarray(array)
+    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    fill = kwargs.pop("constant_values", 0)
+    if kwargs or mode not in ("constant", "reflect", "symmetric"):
+        raise ValueError(
+            f"pad: mode must be 'constant', 'reflect' or 'symmetric', got {mode!r} with {kwargs}."
+        )
+    if mode != "constant":
+        return tf.pad(x, widths, mode.upper())
+    return tf.pad(x, widths, constant_values=tf.cast(asarray(fill), x.dtype))
+
+
+def diff(a: Any, n: int = 1, axis: int = -1) -> tf.Tensor:
+    """Differences between neighbours along an axis, taken n times.
+
+    >>> tf.experimental.numpy.diff([1, 4, 9]).numpy()
+    array([3, 5])
+    """
+    x = asarray(a)
+    times, at = whole("diff", "n", n, 0, LARGEST), axis_of("diff", axis, x)
+    size = x.shape[at]
+    # Once nothing is left, it stays so.
+    for _ in range(times if size is None else min(times, size)):
+        x = swapaxes(x, at, x.ndim - 1)
+        after, before = x[..., 1:], x[..., :-1]
+        change = after != before if x.dtype is tf.bool else after - before
+        x = swapaxes(change, at, x.ndim - 1)
+    return x
+
+
+def array_equal(a1: Any, a2: Any) -> tf.Tensor:
+    """Whether two arrays have the same shape and elements.
+
+    >>> bool(tf.experimental.numpy.array_equal([1, 2], [1, 2.0]))
+    True
+    """
+    x, y = promoted(a1, a2)
+    if not x.shape.is_compatible_with(y.shape):
+        return tf.constant(False)
+    return tf.reduce_all(tf.equal(x, y))

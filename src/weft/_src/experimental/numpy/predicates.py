@@ -1,0 +1,130 @@
+"""Questions about numbers, arrays and dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import weft as tf
+from weft._src.experimental.numpy.promotion import as_dtype, asarray, floating
+
+# What `issubdtype` may be asked about besides dtypes.
+inexact, object_, unicode_ = np.inexact, np.object_, np.str_
+
+_INTEGERS = {2: tf.int16, 4: tf.int32, 8: tf.int64}
+
+
+def iscomplex(x: Any) -> tf.Tensor:
+    """Whether numbers have an imaginary part.
+
+    >>> tf.experimental.numpy.iscomplex([1 + 1j, 2]).numpy()
+    array([ True, False])
+    """
+    value = asarray(x)
+    if value.dtype.is_complex:
+        return tf.math.imag(value) != 0
+    return tf.zeros_like(value, tf.bool)
+
+
+def isreal(x: Any) -> tf.Tensor:
+    """Whether numbers have no imaginary part.
+
+    >>> tf.experimental.numpy.isreal([1 + 1j, 2]).numpy()
+    array([False,  True])
+    """
+    return tf.logical_not(iscomplex(x))
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype is complex.
+
+    >>> tf.experimental.numpy.iscomplexobj([1 + 0j])
+    True
+    """
+    return asarray(x).dtype.is_complex
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the dtype is not complex.
+
+    >>> tf.experimental.numpy.isrealobj([1, 2])
+    True
+    """
+    return not iscomplexobj(x)
+
+
+def isscalar(num: Any) -> bool:
+    """Whether a value is one number or string, also as a tensor without axes.
+
+    >>> tf.experimental.numpy.isscalar(3), tf.experimental.numpy.isscalar([3])
+    (True, False)
+    """
+    if isinstance(num, tf.Tensor):
+        return num.ndim == 0
+    return bool(np.isscalar(num))
+
+
+def isneginf(x: Any) -> tf.Tensor:
+    """Whether numbers are minus infinity.
+
+    >>> tf.experimental.numpy.isneginf([1.0, float("-inf")]).numpy()
+    array([False,  True])
+    """
+    return floating(x) == -np.inf
+
+
+def isposinf(x: Any) -> tf.Tensor:
+    """Whether numbers are plus infinity.
+
+    >>> tf.experimental.numpy.isposinf([1.0, float("inf")]).numpy()
+    array([False,  True])
+    """
+    return floating(x) == np.inf
+
+
+def signbit(x: Any) -> tf.Tensor:
+    """Whether numbers are negative; of -0.0 this is true.
+
+    >>> tf.experimental.numpy.signbit([-1.0, 0.0, -0.0]).numpy()
+    array([ True, False,  True])
+    """
+    value = asarray(x)
+    if value.dtype.is_floating:
+        return tf.bitcast(value, _INTEGERS[value.dtype.size]) < 0
+    if value.dtype is tf.bool or value.dtype.is_unsigned:
+        return tf.zeros_like(value, tf.bool)
+    return value < 0
+
+
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Whether the first dtype is the second, or of that kind (such as `inexact`).
+
+    >>> tnp = tf.experimental.numpy
+    >>> tnp.issubdtype(tnp.float32, tnp.inexact), tnp.issubdtype(tnp.int32, tnp.inexact)
+    (True, False)
+    """
+    return bool(np.issubdtype(_numpy_type(arg1), _numpy_type(arg2)))
+
+
+def _numpy_type(value: Any) -> Any:
+    abstract = isinstance(value, type) and issubclass(value, np.generic)
+    return value if abstract else as_dtype(value).numpy_dtype
+
+
+def finfo(dtype: Any) -> Any:
+    """The limits of a floating dtype, as NumPy describes them.
+
+    >>> float(tf.experimental.numpy.finfo(tf.float32).eps)
+    1.1920928955078125e-07
+    """
+    return np.finfo(as_dtype(dtype).numpy_dtype)
+
+
+def iinfo(int_type: Any) -> np.iinfo[Any]:
+    """The limits of an integer dtype, as NumPy describes them.
+
+    >>> tf.experimental.numpy.iinfo(tf.int8).max
+    127
+    """
+    return np.iinfo(as_dtype(int_type).numpy_dtype)

@@ -1,0 +1,150 @@
+"""NumPy's rules of types for tensors: what becomes an array, and which dtype two of them share.
+
+Python numbers take the dtype of what they stand next to if their kind allows it; among themselves
+they are int64, float64 and complex128, as in NumPy.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import weft as tf
+from weft._src.core.composite import CompositeTensor
+from weft._src.core.dtypes import DType
+
+Function = Callable[..., Any]
+_PYTHON = (bool, int, float, complex)
+_NUMPY_DTYPE = {int: np.int64, float: np.float64, complex: np.complex128, bool: np.bool_}
+
+
+def as_dtype(dtype: Any) -> DType:
+    """A dtype; Python's int and float are the 64-bit ones."""
+    if isinstance(dtype, type) and dtype in _NUMPY_DTYPE:
+        dtype = _NUMPY_DTYPE[dtype]
+    return tf.as_dtype(dtype)
+
+
+def asarray(a: Any, dtype: Any = None) -> tf.Tensor:
+    """A tensor of numbers, lists or arrays, with NumPy's default dtypes.
+
+    >>> tf.experimental.numpy.asarray([1, 2]).dtype
+    tf.int64
+    """
+    if isinstance(a, CompositeTensor):
+        raise a.refusal()
+    if isinstance(a, tf.Tensor) or hasattr(a, "__tf_tensor__"):
+        tensor = tf.convert_to_tensor(a)
+    elif _safely_holds_tensors(a):
+        parts = promoted(*[asarray(item) for item in a])
+        tensor = tf.stack(parts)
+    else:
+        tensor = tf.convert_to_tensor(np.asarray(a))
+    return tensor if dtype is None else tf.cast(tensor, as_dtype(dtype))
+
+
+def _holds_tensors(a: Any) -> bool:
+    return isinstance(a, (list, tuple)) and any(
+        isinstance(item, tf.Tensor) or _holds_tensors(item) for item in a
+    )
+
+
+def _safely_holds_tensors(a: Any) -> bool:
+    try:
+        return _holds_tensors(a)
+    except RecursionError:
+        raise ValueError("Cannot convert a list that contains itself to an array.") from None
+
+
+def _operand(a: Any) -> Any:
+    """What `np.result_type` is asked about: Python numbers as they are, of others the dtype."""
+    return a if type(a) in _PYTHON else asarray(a).dtype.numpy_dtype
+
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """The dtype that NumPy gives the result of an operation on arrays, numbers and dtypes.
+
+    >>> tf.experimental.numpy.result_type(tf.int32, tf.float32)
+    tf.float64
+    """
+    parts = [
+        as_dtype(a).numpy_dtype if isinstance(a, (DType, type, np.dtype)) else _operand(a)
+        for a in arrays_and_dtypes
+    ]
+    return tf.as_dtype(np.result_type(*parts))
+
+
+def promote_types(type1: Any, type2: Any) -> DType:
+    """The smallest dtype that holds both.
+
+    >>> tf.experimental.numpy.promote_types(tf.uint8, tf.int8)
+    tf.int16
+    """
+    return result_type(as_dtype(type1), as_dtype(type2))
+
+
+def promoted(*values: Any) -> list[tf.Tensor]:
+    """Values as tensors of the dtype they share."""
+    dtype = result_type(*values)
+    return [
+        tf.constant(value, dtype) if type(value) in _PYTHON else tf.cast(asarray(value), dtype)
+        for value in values
+    ]
+
+
+def floating(a: Any) -> tf.Tensor:
+    """A tensor of floats (or complex numbers): integers become float64."""
+    x = asarray(a)
+    return x if x.dtype.is_floating or x.dtype.is_complex else tf.cast(x, tf.float64)
+
+
+LARGEST = 2**31 - 1  # of sizes and counts
+
+
+def whole(name: str, argument: str, value: Any, least: int, most: int) -> int:
+    """A Python integer between two limits, both included."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: {argument} must be an integer, got {value!r}.") from None
+    if not least <= number <= most:
+        raise ValueError(f"{name}: {argument} must lie between {least} and {most}, got {number}.")
+    return number
+
+
+# --- functions of one and two arrays -----------------------------------------------------------
+
+
+def _named(function: Function, name: str) -> Function:
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "weft.experimental.numpy"
+    function.__doc__ = f"`numpy.{name}` for tensors."
+    return function
+
+
+def unary(name: str, op: Function, convert: Function = asarray) -> Function:
+    """A function of one array."""
+    return _named(lambda x: op(convert(x)), name)
+
+
+def float_unary(name: str, op: Function) -> Function:
+    """A function of one array whose result is floating."""
+    return unary(name, op, floating)
+
+
+def binary(name: str, op: Function) -> Function:
+    """A function of two arrays, which get one dtype first."""
+    return _named(lambda x1, x2: op(*promoted(x1, x2)), name)
+
+
+def float_binary(name: str, op: Function) -> Function:
+    """A function of two arrays that are floating, or become float64."""
+    return _named(lambda x1, x2: op(*[floating(x) for x in promoted(x1, x2)]), name)
+
+
+def logical(name: str, op: Function) -> Function:
+    """A function of truth values: whatever is not zero is true."""
+    return _named(lambda *xs: op(*[tf.cast(asarray(x), tf.bool) for x in xs]), name)

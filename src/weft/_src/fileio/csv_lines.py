@@ -1,0 +1,260 @@
+"""Lines of comma-separated values: `decode_csv`, and what readers of CSV files share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import STRING, DType, float32, float64, int32, int64, string
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
+from weft._src.ops.strings.elements import as_array, string_tensor
+from weft._src.ops.strings.number_text import float_in, int_in
+
+COLUMN_DTYPES = frozenset({float32, float64, int32, int64, string})
+
+
+class Format(NamedTuple):
+    """How a line is divided into fields."""
+
+    delimiter: bytes = b","
+    quotes: bool = True
+    na_value: bytes = b""
+
+
+def split_line(line: bytes, form: Format) -> list[bytes]:
+    """The fields of a line; InvalidArgumentError saying what is wrong with its quotes."""
+    if not form.quotes or b'"' not in line:
+        return line.split(form.delimiter) if line else []
+    out: list[bytes] = []
+    at, n = 0, len(line)
+    while True:
+        if at < n and line[at : at + 1] == b'"':
+            field, at = _quoted(line, at + 1)
+            if at < n and line[at : at + 1] != form.delimiter:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"CSV: in {line!r} a quote inside of a quoted field must be doubled.",
+                )
+            out.append(field)
+        else:
+            end = line.find(form.delimiter, at)
+            end = n if end < 0 else end
+            if b'"' in line[at:end]:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"CSV: in {line!r} a field that holds a quote must be quoted itself.",
+                )
+            out.append(line[at:end])
+            at = end
+        if at >= n:
+            return out
+        at += 1  # the delimiter
+        if at == n:
+            out.append(b"")
+            return out
+
+
+def _quoted(line: bytes, at: int) -> tuple[bytes, int]:
+    parts = []
+    while True:
+        end = line.find(b'"', at)
+        if end < 0:
+            raise InvalidArgumentError(None, None, f"CSV: in {line!r} a quoted field has no end.")
+        parts.append(line[at:end])
+        if line[end + 1 : end + 2] != b'"':
+            return b"".join(parts), end + 1
+        parts.append(b'"')
+        at = end + 2
+
+
+def converted(field: bytes, dtype: DType, where: str) -> Any:
+    """A field as a value; InvalidArgumentError naming the field if it is none."""
+    if dtype is string:
+        return field
+    number = float_in(field) if dtype.is_floating else int_in(field, dtype)
+    if number is None:
+        raise InvalidArgumentError(
+            None, None, f"CSV: {where} is {field!r}, which is no {dtype.name}."
+        )
+    return number
+
+
+class Column(NamedTuple):
+    """A column: its number, dtype, and whether it must be there."""
+
+    place: int
+    dtype: DType
+    required: bool
+
+
+def column_value(column: Column, fields: Sequence[bytes], default: Any, form: Format,
+                 record: int) -> Any:  # fmt: skip
+    """The value of a column in a line that has been split."""
+    field = fields[column.place]
+    if field in (b"", form.na_value):
+        if column.required:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"CSV: field {column.place} is empty in record {record}, but is required: it has "
+                "no default.",
+            )
+        return default
+    return converted(field, column.dtype, f"field {column.place} in record {record}")
+
+
+# --- decode_csv ----------------------------------------------------------------------------------
+
+
+def _decode_infer(
+    records: TensorSpec, *defaults: TensorSpec, columns: tuple[Column, ...], width: int | None,
+    form: Format,
+) -> tuple[TensorSpec, ...]:  # fmt: skip
+    return tuple([records.with_dtype(column.dtype) for column in columns])
+
+
+def _decode_kernel(
+    xp: Any, records: Any, *defaults: Any, columns: tuple[Column, ...], width: int | None,
+    form: Format,
+) -> tuple[Any, ...]:  # fmt: skip
+    records = as_array(records)
+    lines: list[bytes] = records.reshape(-1).tolist()
+    fallback = [as_array(d).reshape(-1)[0] if as_array(d).size else None for d in defaults]
+    out = [np.empty(len(lines), column.dtype.numpy_dtype) for column in columns]
+    for i, line in enumerate(lines):
+        found = split_line(line, form)
+        check_width(found, columns, width, i)
+        for array, column, default in zip(out, columns, fallback, strict=True):
+            array[i] = column_value(column, found, default, form, i)
+    return tuple([array.reshape(records.shape) for array in out])
+
+
+def check_width(
+    found: Sequence[bytes], columns: Sequence[Column], width: int | None, record: int
+) -> None:
+    """InvalidArgumentError unless a line has as many fields as there must be."""
+    least = width if width is not None else max([c.place for c in columns], default=-1) + 1
+    if len(found) < least or (width is not None and len(found) != width):
+        raise InvalidArgumentError(
+            None, None, f"CSV: {least} fields are expected, record {record} has {len(found)}."
+        )
+
+
+decode_csv_op = define_op(
+    "DecodeCSV",
+    args("records", STRING) + each("*record_defaults", COLUMN_DTYPES),
+    infer=_decode_infer,
+    kernel=_decode_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=None,
+    fresh=True,
+)
+
+
+def decode_csv(
+    records: Any,
+    record_defaults: Any,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    select_cols: Any = None,
+    name: str | None = None,
+) -> list[Tensor]:
+    """The columns of lines of comma-separated values.
+
+    A default says the dtype of its column and what an empty field stands for; an empty list (or a
+    dtype) makes the column required.
+
+    >>> numbers, words = tf.io.decode_csv(["1,a", ",b"], [[7], [""]])
+    >>> numbers.numpy(), words.numpy()
+    (array([1, 7], dtype=int32), array([b'a', b'b'], dtype=object))
+    """
+    form = checked_format("decode_csv", field_delim, use_quote_delim, na_value)
+    columns, defaults = checked_columns("decode_csv", record_defaults, select_cols)
+    width = len(columns) if select_cols is None else None
+    out: Sequence[Tensor] = decode_csv_op(
+        string_tensor(records), *defaults, columns=columns, width=width, form=form, name=name
+    )
+    return list(out)
+
+
+def checked_format(op: str, field_delim: Any, use_quote_delim: Any, na_value: Any) -> Format:
+    """The arguments that say how lines are divided."""
+    if not isinstance(field_delim, (str, bytes)) or len(field_delim) != 1:
+        raise ValueError(f"{op}: field_delim must be one character, got {field_delim!r}.")
+    if not isinstance(na_value, (str, bytes)):
+        raise TypeError(f"{op}: na_value must be text, got {na_value!r}.")
+    if not isinstance(use_quote_delim, bool):
+        raise TypeError(f"{op}: use_quote_delim must be True or False, got {use_quote_delim!r}.")
+    delimiter = field_delim.encode() if isinstance(field_delim, str) else field_delim
+    missing = na_value.encode() if isinstance(na_value, str) else na_value
+    return Format(delimiter, use_quote_delim, missing)
+
+
+def checked_columns(
+    op: str, record_defaults: Any, select_cols: Any
+) -> tuple[tuple[Column, ...], list[Tensor]]:
+    """The columns to be read, and a tensor for each that is its default (or empty)."""
+    if not isinstance(record_defaults, (list, tuple)) or not record_defaults:
+        raise ValueError(
+            f"{op}: record_defaults must be a list with an item for each column, got "
+            f"{record_defaults!r}."
+        )
+    defaults = [_default(op, i, item) for i, item in enumerate(record_defaults)]
+    numbers = list(range(len(defaults))) if select_cols is None else _numbers(op, select_cols)
+    if len(numbers) != len(defaults):
+        raise ValueError(
+            f"{op}: select_cols has {len(numbers)} columns, record_defaults {len(defaults)}."
+        )
+    columns = tuple([
+        Column(number, default.dtype, default.shape.num_elements() == 0)
+        for number, default in zip(numbers, defaults, strict=True)
+    ])  # fmt: skip
+    return columns, defaults
+
+
+def _numbers(op: str, select_cols: Any) -> list[int]:
+    try:
+        numbers = [int(c) for c in select_cols]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{op}: select_cols must be a list of column numbers, got {select_cols!r}."
+        ) from None
+    if any(b <= a for a, b in pairwise(numbers)) or min(numbers, default=0) < 0:
+        raise ValueError(f"{op}: select_cols must be in increasing order, got {numbers}.")
+    return numbers
+
+
+def _default(op: str, i: int, item: Any) -> Tensor:
+    if isinstance(item, (DType, type)) or (isinstance(item, str) and item in _DTYPE_NAMES):
+        dtype = dtypes.as_dtype(item)
+        tensor: Tensor = EagerTensor(np.empty(0, dtype.numpy_dtype))
+    else:
+        try:
+            tensor = convert_to_tensor(item)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{op}: record_defaults[{i}]: {error}") from None
+    if tensor.dtype not in COLUMN_DTYPES:
+        raise TypeError(
+            f"{op}: record_defaults[{i}] has dtype {tensor.dtype.name}; columns are float32, "
+            "float64, int32, int64 or string."
+        )
+    if tensor.shape.rank not in (None, 0, 1) or (tensor.shape.num_elements() or 0) > 1:
+        raise ShapeError(
+            f"{op}: record_defaults[{i}] must hold at most one value, got shape {tensor.shape}."
+        )
+    return tensor
+
+
+_DTYPE_NAMES = frozenset({"float32", "float64", "int32", "int64"})

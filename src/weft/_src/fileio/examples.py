@@ -1,0 +1,352 @@
+"""Serialized `tf.train.Example`s as tensors: `parse_example`, `parse_single_example`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import DATA, STRING, DType, float32, int64, string
+from weft._src.core.shapes import Dim, TensorShape
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Tensor
+from weft._src.core.wire import BYTES, contents, fields
+from weft._src.errors import InvalidArgumentError, ParseError, ShapeError
+from weft._src.fileio.example_proto import feature_entries
+from weft._src.fileio.value_lists import BytesList, FloatList, Int64List, values_of
+from weft._src.ops.arrays import ranges, shape as shapes
+from weft._src.ops.ragged.tensor import RaggedTensor
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
+from weft._src.ops.sparse.tensor import SparseTensor
+from weft._src.ops.strings.elements import as_array, string_tensor
+
+Array = np.ndarray[Any, Any]
+Dims = tuple[int, ...]
+
+_KIND = {1: string, 2: float32, 3: int64}
+_LISTS: dict[int, Any] = {1: BytesList, 2: FloatList, 3: Int64List}
+
+
+class FixedLenFeature(NamedTuple):
+    """A feature with a known number of values: its shape, dtype, and default.
+
+    >>> tf.io.FixedLenFeature([2], tf.float32)
+    FixedLenFeature(shape=[2], dtype=tf.float32, default_value=None)
+    """
+
+    shape: Any
+    dtype: Any
+    default_value: Any = None
+
+
+class FixedLenSequenceFeature(NamedTuple):
+    """A feature with any number of rows of a known shape; shorter ones are filled up.
+
+    >>> tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True).dtype
+    tf.int64
+    """
+
+    shape: Any
+    dtype: Any
+    allow_missing: bool = False
+    default_value: Any = None
+
+
+class VarLenFeature(NamedTuple):
+    """A feature with any number of values, to be parsed as a sparse tensor.
+
+    >>> tf.io.VarLenFeature(tf.string)
+    VarLenFeature(dtype=tf.string)
+    """
+
+    dtype: Any
+
+
+class Wanted(NamedTuple):
+    """One feature to be parsed, as plain data."""
+
+    key: str
+    dtype: DType
+    shape: Dims
+    is_sequence: bool
+    has_default: bool
+    is_sparse: bool = False  # all values of all examples, and how many each has
+
+
+def _parse_infer(
+    serialized: TensorSpec, *defaults: TensorSpec, wanted: tuple[Wanted, ...]
+) -> tuple[TensorSpec, ...]:
+    if serialized.rank not in (None, 0, 1):
+        raise ShapeError(
+            "parse_example: serialized must be a string or a vector of strings, got shape "
+            f"{serialized.shape}."
+        )
+    out = []
+    known = serialized.dims
+    for item in wanted:
+        if item.is_sparse:
+            out += [TensorSpec.of(item.dtype, (Dim(),)), TensorSpec.of(int64, known)]
+            continue
+        rows = (Dim(),) if item.is_sequence else ()
+        dims = None if known is None else (*known, *rows, *item.shape)
+        out.append(TensorSpec.of(item.dtype, dims))
+    return tuple(out)
+
+
+def _parse_kernel(
+    xp: Any, serialized: Any, *defaults: Any, wanted: tuple[Wanted, ...]
+) -> tuple[Array, ...]:
+    serialized = as_array(serialized)
+    found = [_features(data, i) for i, data in enumerate(serialized.reshape(-1).tolist())]
+    remaining = iter(defaults)
+    out = []
+    for item in wanted:
+        if item.is_sparse:
+            lists = [_values(item, example, i) or [] for i, example in enumerate(found)]
+            flat = [value for values in lists for value in values]
+            out.append(_array(flat, (-1,), item.dtype))
+            out.append(np.array([len(values) for values in lists], np.int64))
+            out[-1] = out[-1].reshape(serialized.shape)
+            continue
+        default = next(remaining) if item.has_default else None
+        if item.is_sequence:
+            parsed = _sequences(item, found, default)
+        else:
+            rows = [_fixed(item, example, i, default) for i, example in enumerate(found)]
+            parsed = _stacked(rows, item.shape, item.dtype)
+        # The ellipsis keeps an array: the only element of a string array would be bytes.
+        out.append(parsed if serialized.ndim else parsed[0, ...])
+    return tuple(out)
+
+
+def _features(data: bytes, i: int) -> dict[str, bytes]:
+    try:
+        parts = contents(data, 1, "Example")
+        return {name: feature for part in parts for name, feature in feature_entries(part)}
+    except ParseError as error:
+        raise InvalidArgumentError(
+            None, None, f"parse_example: string {i} is no serialized Example: {error}"
+        ) from error
+
+
+def _values(item: Wanted, example: dict[str, bytes], i: int) -> list[Any] | None:
+    """The values of a feature of one example; None if it is not there, or empty of any kind."""
+    feature = example.get(item.key)
+    if feature is None:
+        return None
+    try:
+        parts = fields(feature, "Feature")
+        if not parts:
+            return None
+        number, stored, content = parts[0]
+        known = number in _KIND and stored == BYTES
+        if not known or _KIND[number] is not item.dtype:
+            got = _KIND[number].name if known else "something unknown"
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"parse_example: the feature {item.key!r} of example {i} holds {got}, expected "
+                f"{item.dtype.name}.",
+            )
+        return values_of(content, _LISTS[number])
+    except ParseError as error:
+        raise InvalidArgumentError(
+            None, None, f"parse_example: the feature {item.key!r} of example {i}: {error}"
+        ) from error
+
+
+def _fixed(item: Wanted, example: dict[str, bytes], i: int, default: Any) -> Any:
+    values = _values(item, example, i)
+    if values is None:
+        if default is not None:
+            return default
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"parse_example: the feature {item.key!r} ({item.dtype.name}) is missing in example "
+            f"{i}. Give it a default_value if it may be.",
+        )
+    count = int(np.prod(item.shape, dtype=np.int64))
+    if len(values) != count:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"parse_example: the feature {item.key!r} of example {i} has {len(values)} values, "
+            f"expected {count} for shape {item.shape}.",
+        )
+    return _array(values, item.shape, item.dtype)
+
+
+def _array(values: Sequence[Any], shape: Dims, dtype: DType) -> Array:
+    out = np.empty(len(values), dtype.numpy_dtype)
+    out[:] = values
+    return out.reshape(shape)
+
+
+def _stacked(rows: Sequence[Any], shape: Dims, dtype: DType) -> Array:
+    out = np.empty((len(rows), *shape), dtype.numpy_dtype)
+    for i, row in enumerate(rows):
+        out[i] = row if np.ndim(row) or dtype is not string else as_array(row)[()]
+    return out
+
+
+def _sequences(item: Wanted, found: Sequence[dict[str, bytes]], default: Any) -> Array:
+    size = int(np.prod(item.shape, dtype=np.int64))
+    lists = [_values(item, example, i) or [] for i, example in enumerate(found)]
+    for i, values in enumerate(lists):
+        if size == 0 or len(values) % size:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"parse_example: the feature {item.key!r} of example {i} has {len(values)} values, "
+                f"which is no multiple of the {size} of shape {item.shape}.",
+            )
+    longest = max([len(values) // size for values in lists], default=0)
+    fill = b"" if item.dtype is string else 0
+    padding = fill if default is None else as_array(default).reshape(-1)[0]
+    out = np.full((len(lists), longest, *item.shape), padding, item.dtype.numpy_dtype)
+    for i, values in enumerate(lists):
+        rows = len(values) // size
+        out[i, :rows] = _array(values, (rows, *item.shape), item.dtype)
+    return out
+
+
+parse_example_op = define_op(
+    "ParseExampleV2",
+    args("serialized", STRING) + each("*dense_defaults", DATA),
+    infer=_parse_infer,
+    kernel=_parse_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=None,
+    fresh=True,
+)
+
+
+def parse_example(
+    serialized: Any, features: Any, example_names: Any = None, name: str | None = None
+) -> dict[str, Any]:
+    """Features of serialized Examples (a vector of strings, or one), as a dict of tensors.
+
+    >>> numbers = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
+    >>> example = tf.train.Example(features=tf.train.Features(feature={"x": numbers}))
+    >>> rows = [example.SerializeToString()] * 2
+    >>> tf.io.parse_example(rows, {"x": tf.io.FixedLenFeature([2], tf.int64)})["x"].numpy()
+    array([[1, 2],
+           [1, 2]])
+    """
+    wanted, defaults = _checked("parse_example", features)
+    flat = parse_example_op(string_tensor(serialized), *defaults, wanted=wanted, name=name)
+    remaining = iter(flat)
+    found = {
+        item.key: _sparse(next(remaining), next(remaining)) if item.is_sparse else next(remaining)
+        for item in wanted
+    }
+    return {key: found[key] for key in features}
+
+
+def _sparse(values: Tensor, counts: Tensor) -> SparseTensor:
+    """The values of each example as a row; those of a single example as a vector."""
+    if counts.shape.rank == 0:
+        places = shapes.expand_dims(ranges.range(counts, dtype=int64), 1)
+        return SparseTensor(places, values, shapes.expand_dims(counts, 0))
+    sparse: SparseTensor = RaggedTensor.from_row_lengths(values, counts, validate=False).to_sparse()
+    return sparse
+
+
+def parse_single_example(
+    serialized: Any, features: Any, example_names: Any = None, name: str | None = None
+) -> dict[str, Any]:
+    """Features of one serialized Example, as a dict of tensors.
+
+    >>> numbers = tf.train.Feature(float_list=tf.train.FloatList(value=[0.5]))
+    >>> example = tf.train.Example(features=tf.train.Features(feature={"x": numbers}))
+    >>> parsed = tf.io.parse_single_example(
+    ...     example.SerializeToString(), {"x": tf.io.FixedLenFeature([], tf.float32)}
+    ... )
+    >>> parsed["x"].numpy()
+    np.float32(0.5)
+    """
+    one = string_tensor(serialized)
+    if one.shape.rank not in (None, 0):
+        raise ShapeError(
+            f"parse_single_example: serialized must be one string, got shape {one.shape}. For "
+            "several use parse_example."
+        )
+    return parse_example(one, features, example_names, name)
+
+
+def _checked(op: str, features: Any) -> tuple[tuple[Wanted, ...], list[Tensor]]:
+    if not isinstance(features, Mapping) or not features:
+        raise ValueError(
+            f"{op}: features must be a dict that is not empty, from names to FixedLenFeature, got "
+            f"{features!r}."
+        )
+    wanted: list[Wanted] = []
+    defaults: list[Tensor] = []
+    for key in sorted(features):
+        item = features[key]
+        if isinstance(item, VarLenFeature):
+            wanted.append(Wanted(str(key), _dtype(op, str(key), item), (), False, False, True))
+            continue
+        if not isinstance(item, (FixedLenFeature, FixedLenSequenceFeature)):
+            raise ValueError(
+                f"{op}: the feature {key!r} must be a FixedLenFeature, a VarLenFeature or a "
+                f"FixedLenSequenceFeature, got {item!r}."
+            )
+        wanted.append(_wanted(op, str(key), item))
+        if item.default_value is not None:
+            defaults.append(_default(op, wanted[-1], item.default_value))
+    return tuple(wanted), defaults
+
+
+def _dtype(op: str, key: str, item: Any) -> DType:
+    dtype = dtypes.as_dtype(item.dtype)
+    if dtype not in _KIND.values():
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"{op}: the feature {key!r} has dtype {dtype.name}; Examples hold int64, float32 and "
+            "string. Convert it afterwards with tf.cast.",
+        )
+    return dtype
+
+
+def _wanted(op: str, key: str, item: Any) -> Wanted:
+    dtype = _dtype(op, key, item)
+    shape = TensorShape(item.shape)
+    if not shape.is_fully_defined():
+        raise ValueError(f"{op}: the shape of the feature {key!r} must be known, got {shape}.")
+    is_sequence = isinstance(item, FixedLenSequenceFeature)
+    if is_sequence and not item.allow_missing:
+        raise ValueError(
+            f"{op}: the FixedLenSequenceFeature {key!r} must have allow_missing=True, because "
+            "shorter sequences are filled up."
+        )
+    dims: Any = tuple(shape.as_list())
+    return Wanted(key, dtype, dims, is_sequence, item.default_value is not None)
+
+
+def _default(op: str, item: Wanted, value: Any) -> Tensor:
+    try:
+        tensor = convert_to_tensor(value, dtype=item.dtype)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{op}: the default_value of {item.key!r}: {error}") from None
+    if item.is_sequence:
+        if tensor.shape.num_elements() != 1:
+            raise ShapeError(
+                f"{op}: the default_value of the sequence {item.key!r} must be one value, got "
+                f"shape {tensor.shape}."
+            )
+        return tensor
+    if tensor.shape.is_fully_defined() and tuple(tensor.shape.as_list()) != item.shape:
+        if tensor.shape.num_elements() != int(np.prod(item.shape, dtype=np.int64)):
+            raise ShapeError(
+                f"{op}: the default_value of {item.key!r} has shape {tensor.shape}, the feature "
+                f"has {item.shape}."
+            )
+        tensor = shapes.reshape(tensor, item.shape)
+    return tensor

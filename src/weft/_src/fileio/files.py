@@ -1,0 +1,153 @@
+"""Files as tensors: `read_file`, `write_file`, `matching_files`."""
+
+from __future__ import annotations
+
+import glob
+import os
+from typing import Any
+
+import numpy as np
+
+from weft._src.core.dtypes import STRING, string
+from weft._src.core.shapes import Dim
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Tensor
+from weft._src.errors import ShapeError
+from weft._src.fileio.paths import file_errors
+from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.strings.elements import as_array, string_tensor
+
+Array = np.ndarray[Any, Any]
+
+
+def _one(op: str, name: str, x: TensorSpec) -> None:
+    if x.rank not in (None, 0):
+        raise ShapeError(f"{op}: {name} must be one string, got shape {x.shape}.")
+
+
+def _text(x: Any) -> str:
+    name: Any = as_array(x)[()]
+    return os.fsdecode(name)
+
+
+def _read_infer(filename: TensorSpec) -> TensorSpec:
+    _one("read_file", "filename", filename)
+    return filename
+
+
+def _read_kernel(xp: Any, filename: Any) -> Array:
+    path = _text(filename)
+    with file_errors("read_file", path), open(path, "rb") as file:
+        return np.array(file.read(), object)
+
+
+read_file_op = define_op(
+    "ReadFile",
+    args("filename", STRING),
+    infer=_read_infer,
+    kernel=_read_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    host_io=True,
+    fresh=True,
+)
+
+
+def read_file(filename: Any, name: str | None = None) -> Tensor:
+    """The whole content of a file, as one string.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.txt")
+    >>> tf.io.write_file(path, "hello")
+    >>> tf.io.read_file(path).numpy()
+    b'hello'
+    """
+    return read_file_op(string_tensor(_fspath(filename)), name=name)
+
+
+def _write_infer(filename: TensorSpec, contents: TensorSpec) -> tuple[TensorSpec, ...]:
+    _one("write_file", "filename", filename)
+    _one("write_file", "contents", contents)
+    return ()
+
+
+def _write_kernel(xp: Any, filename: Any, contents: Any) -> tuple[Any, ...]:
+    path = _text(filename)
+    with file_errors("write_file", path):
+        if os.path.dirname(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            data: Any = as_array(contents)[()]
+            file.write(data)
+    return ()
+
+
+write_file_op = define_op(
+    "WriteFile",
+    args("filename", STRING) + args("contents", STRING),
+    infer=_write_infer,
+    kernel=_write_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=0,
+    host_io=True,
+)
+
+
+def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
+    """Writes a string to a file, in folders that are made if they are not there.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "folder", "a.txt")
+    >>> tf.io.write_file(path, "hello")
+    >>> os.path.getsize(path)
+    5
+    """
+    write_file_op(string_tensor(_fspath(filename)), string_tensor(contents), name=name)
+
+
+def _fspath(value: Any) -> Any:
+    return value.__fspath__() if hasattr(value, "__fspath__") else value
+
+
+def matches(patterns: list[bytes]) -> list[bytes]:
+    """The names of the files that match any of the patterns, sorted; folders are not files here."""
+    found: set[str] = set()
+    for pattern in patterns:
+        found.update(glob.glob(os.fsdecode(pattern), include_hidden=True))
+    return sorted([os.fsencode(path) for path in found if not os.path.isdir(path)])
+
+
+def _matching_infer(pattern: TensorSpec) -> TensorSpec:
+    if pattern.rank not in (None, 0, 1):
+        raise ShapeError(
+            f"matching_files: pattern must be a string or a vector of strings, got shape "
+            f"{pattern.shape}."
+        )
+    return TensorSpec.of(string, (Dim(),))
+
+
+matching_files_op = define_op(
+    "MatchingFiles",
+    args("pattern", STRING),
+    infer=_matching_infer,
+    kernel=lambda xp, pattern: np.array(matches(as_array(pattern).reshape(-1).tolist()), object),
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    host_io=True,
+    fresh=True,
+)
+
+
+def matching_files(pattern: Any, name: str | None = None) -> Tensor:
+    """The names of the files that match a pattern (or any of several), sorted.
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> for letter in "ab":
+    ...     tf.io.write_file(os.path.join(folder, f"{letter}.txt"), letter)
+    >>> names = tf.io.matching_files(os.path.join(folder, "*.txt")).numpy()
+    >>> [os.path.basename(name) for name in names]
+    [b'a.txt', b'b.txt']
+    """
+    return matching_files_op(string_tensor(_fspath(pattern)), name=name)

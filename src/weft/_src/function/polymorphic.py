@@ -1,0 +1,540 @@
+"""`tf.function`: a Python function that is traced once per kind of arguments.
+
+Hot path: `Function.__call__` makes a key of the arguments, looks it up, and runs the trace.
+Everything else (binding, types, subtypes, tracing, explaining) happens when the key is new.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import time
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from weft._src.core.context import state
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.flags import flags
+from weft._src.core.location import Location, user_location
+from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.function import retracing, tracing
+from weft._src.function.concrete import ConcreteFunction
+from weft._src.function.creation import FirstCall, LaterCalls
+from weft._src.function.history import History, TraceRecord
+from weft._src.function.keys import TENSORS, VALUES, UnhashableArgument
+from weft._src.function.methods import BoundFunction, PerInstance, WeakMethod
+from weft._src.function.signature import InputSignature, P, Parameters
+from weft._src.function.trace_table import TraceTable, find
+from weft._src.function.trace_types import MetVariables, TraceType, type_of
+from weft._src.graph.ir import CapturedArgument
+
+DEFAULT_MAX_TRACES = 1000
+_MEMO_LIMIT = 4096
+_SIMPLE = (bool, int, float, str, bytes, type(None))
+
+
+class Function:
+    """A Python function and its traces; made by `tf.function`."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        name: str,
+        input_signature: Any = None,
+        *,
+        autograph: bool = True,
+        jit_compile: bool | None = None,
+        reduce_retracing: bool = False,
+        follow_type_hints: bool = False,
+        max_traces: int = DEFAULT_MAX_TRACES,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self._python_function = python_function
+        self._name = name
+        self._autograph = autograph
+        self._jit_compile = jit_compile
+        self._reduce_retracing = reduce_retracing
+        self._follow_type_hints = follow_type_hints
+        self._max_traces = max_traces
+        self._options = options or {}
+        self._signature_argument = input_signature
+        functools.update_wrapper(self, python_function, updated=())
+        self._parameters = Parameters(python_function, name)
+        # That of a method is about its instances' functions, which have no `self` any more.
+        self._input_signature = (
+            None
+            if input_signature is None or self._parameters.is_method
+            else InputSignature(input_signature, self._parameters)
+        )
+        # Defaults that are tensors would have to go into the graph like arguments.
+        self._memo_allowed = not follow_type_hints and all(
+            p.default is P.empty or isinstance(p.default, _SIMPLE)
+            for p in self._parameters.parameters
+        )
+        self._reset()
+
+    def _reset(self) -> None:
+        self._memo: dict[Any, tuple[ConcreteFunction, tuple[int, ...] | None]] = {}
+        self._traces = TraceTable()
+        self._graph_traces: Any = weakref.WeakKeyDictionary()
+        self._history = History()
+        self._captured: set[int] = set()  # the ids of variables that traces reach by themselves
+        self._created: list[Any] | None = None
+        self._in_progress: set[tuple[TraceType, ...]] = set()
+        self._trace_count = 0
+        self._lookups = 0
+        self._next_warning = retracing.MANY_TRACES
+        self._evicted_calls = 0
+        self._bound = PerInstance()
+
+    # --- calling -------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if state.mode or flags.unusual_calls:
+            return self._call_recorded(args, kwargs)
+        leaves: list[Any] = []
+        encode = VALUES.encode
+        try:
+            key = tuple([encode(value, leaves) for value in args])
+            if kwargs:
+                parts: list[Any] = []
+                for name, value in kwargs.items():
+                    parts += (name, encode(value, leaves))
+                key = (*key, *parts)
+            found = self._memo.get(key)
+        except UnhashableArgument as e:
+            raise self._unhashable(args, kwargs, e) from None
+        if found is None:
+            return self._call_new(args, kwargs, key)
+        concrete, order = found
+        return concrete.run(leaves if order is None else [leaves[i] for i in order])
+
+    def _call_new(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Any) -> Any:
+        """A call with a key that has not been met: find a trace that serves it, or make one."""
+        values, as_given = self._bind(args, kwargs)
+        leaves: list[Any] = []
+        for value in values:
+            VALUES.encode(value, leaves)
+        concrete = self._find_or_trace(values, leaves)
+        if as_given and self._memo_allowed:
+            if len(self._memo) >= _MEMO_LIMIT:
+                self._memo.clear()
+            self._memo[key] = (concrete, self._leaf_order(args, kwargs))
+        return concrete.run(leaves)
+
+    def _call_recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that a graph or a tape has to know of."""
+        if flags.run_functions_eagerly:
+            return self._python_function(*args, **kwargs)
+        values, _ = self._bind(args, kwargs)
+        tensors: list[Any] = []
+        try:
+            for value in values:
+                TENSORS.encode(value, tensors)
+        except UnhashableArgument as e:
+            raise self._unhashable(args, kwargs, e) from None
+        eager = all(isinstance(t, EagerTensor) for t in tensors)
+        inputs = [t._value for t in tensors] if eager else None
+        concrete = self._find_or_trace(values, inputs)
+        return concrete.call_with_tensors(tensors)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], bool]:
+        """One value per parameter, converted where that was asked for; whether nothing changed."""
+        values = self._parameters.bind(args, kwargs)
+        converted = values
+        if self._follow_type_hints:
+            converted = self._convert_hinted(converted)
+        if self._input_signature is not None:
+            converted = self._input_signature.convert(converted)
+        return converted, all(a is b for a, b in zip(values, converted, strict=True))
+
+    def _convert_hinted(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Arguments annotated as tensors become tensors, so that numbers do not retrace."""
+        out = list(values)
+        for i, parameter in enumerate(self._parameters.parameters):
+            hinted = parameter.annotation is Tensor or parameter.annotation in (
+                "tf.Tensor",
+                "Tensor",
+            )
+            if hinted and isinstance(out[i], (int, float, complex, str, bytes)):
+                out[i] = convert_to_tensor(out[i])
+        return tuple(out)
+
+    def _leaf_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...] | None:
+        """Keyword arguments come in any order; the graph wants that of the parameters."""
+        if not kwargs:
+            return None
+        position = {p.name: i for i, p in enumerate(self._parameters.parameters)}
+        slices: list[tuple[Any, list[int]]] = []
+        count = 0
+        named = [((i, ""), value) for i, value in enumerate(args)]
+        last = len(position)
+        named += [((position.get(name, last), name), value) for name, value in kwargs.items()]
+        for where, value in named:
+            leaves: list[Any] = []
+            VALUES.encode(value, leaves)
+            slices.append((where, list(range(count, count + len(leaves)))))
+            count += len(leaves)
+        order = tuple(i for _, indices in sorted(slices, key=lambda s: s[0]) for i in indices)
+        return None if order == tuple(range(count)) else order
+
+    def _unhashable(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+    ) -> TypeError:
+        values = self._parameters.bind(args, kwargs)
+        for name, value in zip(self._parameters.names, values, strict=True):
+            try:
+                VALUES.encode(value, [])
+            except UnhashableArgument:
+                return TypeError(
+                    f"{self._name}: the argument {name!r} holds a {error}, which is not hashable, "
+                    "so calls with it cannot be told apart. Pass a tensor, a list or dict of "
+                    "tensors, or an object with __hash__."
+                )
+        return TypeError(f"{self._name}: an argument is not hashable: {error}.")
+
+    # --- finding and making traces -------------------------------------------------------------
+
+    def _find_or_trace(self, values: tuple[Any, ...], inputs: list[Any] | None) -> ConcreteFunction:
+        variables = MetVariables(self._captured)
+        types = tuple([type_of(value, variables) for value in values])
+        if self._input_signature is not None:
+            types = self._types_of_signature(types)
+        with tracing.lock:
+            concrete = find(self._tables(), types)
+            if concrete is None:
+                try:
+                    concrete = self._trace(types, inputs)
+                except CapturedArgument as e:
+                    self._note_captured([e.variable])
+                    return self._find_or_trace(values, inputs)
+                self._note_captured(concrete.variables)
+            self._lookups += 1
+            concrete.last_call = self._lookups
+            return concrete
+
+    def _note_captured(self, variables: Iterable[Any]) -> None:
+        """Variables that traces reach by themselves are arguments of a kind of their own."""
+        new = {id(variable) for variable in variables} - self._captured
+        if new:
+            self._captured |= new
+            self._memo.clear()  # an argument that was one among many may be one of these
+
+    def _types_of_signature(self, types: tuple[TraceType, ...]) -> tuple[TraceType, ...]:
+        assert self._input_signature is not None
+        out = list(types)
+        parameters = self._parameters.parameters
+        specs = self._input_signature.specs
+        for i, parameter in enumerate(parameters):
+            if parameter.kind is P.VAR_POSITIONAL and len(specs) > i:
+                out[i] = type_of(tuple(specs[i:]))
+            elif i < len(specs) and parameter.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD):
+                out[i] = type_of(specs[i])
+        return tuple(out)
+
+    def _tables(self) -> list[TraceTable]:
+        here = self._graph_traces.get(state.graph) if state.graph is not None else None
+        return [self._traces] if here is None else [here, self._traces]
+
+    def _trace(self, types: tuple[TraceType, ...], inputs: list[Any] | None) -> ConcreteFunction:
+        if self._reduce_retracing and self._input_signature is None:
+            types = self._generalised(types)
+        if types in self._in_progress:
+            raise RecursionError(
+                f"{self._label} calls itself with the same kinds of arguments while it is being "
+                "traced, so tracing would never end. End the recursion on a Python value."
+            )
+        cause, differences = retracing.explain_cause(self._parameters.names, self._history, types)
+        retracing.check_allowed(self._label, cause, differences)
+        location = user_location()
+        start = time.perf_counter()
+        self._in_progress.add(types)
+        try:
+            graph = self._trace_graph(types, inputs)
+        finally:
+            self._in_progress.discard(types)
+        graph.jit_compile = self._jit_compile
+        concrete = ConcreteFunction(graph, self._parameters, types)
+        self._store(types, concrete)
+        self._trace_count += 1
+        self._history.add(
+            TraceRecord(
+                types,
+                cause,
+                location,
+                time.perf_counter() - start,
+                len(graph.nodes),
+                self._call_number(),
+                concrete,
+            ),
+            limit=2 * self._max_traces,
+        )
+        if self._trace_count >= self._next_warning and retracing.warn_if_frequent(
+            self._label, self._history, differences
+        ):
+            self._next_warning = 2 * self._trace_count  # said again only when it has doubled
+        return concrete
+
+    def _trace_graph(self, types: tuple[TraceType, ...], inputs: list[Any] | None) -> Any:
+        if self._created is None:
+            first = FirstCall(self._label)
+            try:
+                graph = self._run_trace(types, first)
+            except CapturedArgument as e:
+                first.check_restartable(e.variable)
+                raise
+            if first.created:
+                first.initialise(graph, inputs)
+                graph = self._run_trace(types, LaterCalls(self._label))
+            self._created = first.created
+            return graph
+        return self._run_trace(types, LaterCalls(self._label))
+
+    def _run_trace(self, types: tuple[TraceType, ...], policy: Any) -> Any:
+        return tracing.trace(
+            self._python_function, self._parameters, types, policy, autograph=self._autograph
+        )
+
+    def _generalised(self, types: tuple[TraceType, ...]) -> tuple[TraceType, ...]:
+        """Sizes that differ from those of an earlier trace become unknown."""
+        for record in self._history.joinable(types):
+            joined = [a.join(b) for a, b in zip(record.types, types, strict=True)]
+            if all(t is not None for t in joined):
+                return tuple(joined)  # type: ignore[arg-type]
+        return types
+
+    def _store(self, types: tuple[TraceType, ...], concrete: ConcreteFunction) -> None:
+        if tracing.captures_of_enclosing_trace(concrete.graph):
+            # It uses tensors of the trace around it, so it lives and dies with that.
+            self._graph_traces.setdefault(state.graph, TraceTable()).add(types, concrete)
+            return
+        while len(self._traces) >= self._max_traces:
+            dropped = self._traces.drop_oldest()
+            self._evicted_calls += dropped.calls
+            self._memo = {k: v for k, v in self._memo.items() if v[0] is not dropped}
+            self._history.drop(dropped)
+        self._traces.add(types, concrete)
+
+    def _call_number(self) -> int:
+        """The number of the call that is traced; 0 long before a warning would look at it."""
+        # Counting all calls takes a look at every trace.
+        matters = self._trace_count + retracing.RECENT_CALLS >= self._next_warning
+        return self._total_calls() + 1 if matters else 0
+
+    def _total_calls(self) -> int:
+        return self._evicted_calls + sum([c.calls for c in self._traces])
+
+    # --- looking -------------------------------------------------------------------------------
+
+    @property
+    def _label(self) -> str:
+        code = getattr(inspect.unwrap(self._python_function), "__code__", None)
+        if code is None:
+            return self._name
+        return f"{self._name} ({Location(code.co_filename, code.co_firstlineno, '').short})"
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The Python function that is traced."""
+        return self._python_function
+
+    @property
+    def name(self) -> str:
+        """The name of the Python function."""
+        return self._name
+
+    @property
+    def input_signature(self) -> Any:
+        """The specs given with `input_signature=`."""
+        return None if self._input_signature is None else self._input_signature.specs
+
+    @property
+    def function_type(self) -> Any:
+        """The signature of the Python function."""
+        return self._parameters.signature
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for these arguments, which may be values or specs."""
+        if self._input_signature is not None and not args and not kwargs:
+            args = self._input_signature.specs
+        values, _ = self._bind(args, kwargs)
+        return self._find_or_trace(values, values_or_none(values))
+
+    def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Callable[..., str]:
+        """A function of a stage that tells what the function becomes for these arguments.
+
+        `stage` is "graph", "loops", "llvm" or "asm" for machine code, "python" for the NumPy tier.
+
+        >>> f = tf.function(lambda x: x * 2.0)
+        >>> "fmul float" in f.experimental_get_compiler_ir(tf.constant([1.0, 2.0]))(stage="llvm")
+        True
+        """
+        concrete = self.get_concrete_function(*args, **kwargs)
+        values, _ = self._bind(args, kwargs)
+        leaves = values_or_none(values)
+        if leaves is None:
+            raise ValueError(
+                "experimental_get_compiler_ir: machine code depends on shapes; pass tensors "
+                "instead of specs."
+            )
+        return lambda stage="llvm": concrete.compiler_ir(leaves, stage)
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the function has been traced."""
+        return self._trace_count
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures of all traces, for people."""
+        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._traces)
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return list(self._traces)
+
+    def cache_info(self) -> dict[str, int]:
+        """How many traces there are, how many there may be, and how many calls they served."""
+        return {
+            "traces": len(self._traces),
+            "max_traces": self._max_traces,
+            "traced": self._trace_count,
+            "calls": self._total_calls(),
+        }
+
+    def clear_cache(self) -> None:
+        """Forgets all traces; variables the function created stay."""
+        created = self._created
+        self._reset()
+        self._created = created
+
+    def __repr__(self) -> str:
+        return f"<tf.function {self._label}: {len(self._traces)} traces>"
+
+    # --- methods -------------------------------------------------------------------------------
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        return BoundFunction(self._for_instance(instance), instance)
+
+    def _for_instance(self, instance: Any) -> Function:
+        """The traces of one instance; they do not keep it alive."""
+        found = self._bound.get(instance)
+        if found is None:
+            found = self._clone(WeakMethod(self._python_function, instance))
+            self._bound.set(instance, found)
+        return found
+
+    def _clone(self, python_function: Callable[..., Any]) -> Function:
+        signature = self._signature_argument
+        return Function(
+            python_function,
+            self._name,
+            signature,
+            autograph=self._autograph,
+            jit_compile=self._jit_compile,
+            reduce_retracing=self._reduce_retracing,
+            follow_type_hints=self._follow_type_hints,
+            max_traces=self._max_traces,
+            options=self._options,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (
+            self._python_function,
+            self._name,
+            self._signature_argument,
+            self._autograph,
+            self._jit_compile,
+            self._reduce_retracing,
+            self._follow_type_hints,
+            self._max_traces,
+        )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Function:
+        return self._clone(self._python_function)
+
+
+def _rebuild(python_function: Any, name: str, signature: Any, *options: Any) -> Function:
+    autograph, jit_compile, reduce_retracing, follow_type_hints, max_traces = options
+    return Function(
+        python_function,
+        name,
+        signature,
+        autograph=autograph,
+        jit_compile=jit_compile,
+        reduce_retracing=reduce_retracing,
+        follow_type_hints=follow_type_hints,
+        max_traces=max_traces,
+    )
+
+
+def values_or_none(values: tuple[Any, ...]) -> list[Any] | None:
+    """The values that go into the graph, None if some are only described by specs."""
+    leaves: list[Any] = []
+    try:
+        for value in values:
+            TENSORS.encode(value, leaves)
+    except TypeError:
+        return None
+    if all(isinstance(t, EagerTensor) for t in leaves):
+        types = [type_of(value) for value in values]
+        expected = sum(len(list(t.leaf_specs())) for t in types)
+        return [t._value for t in leaves] if len(leaves) == expected else None
+    return None
+
+
+def _name_of(func: Any) -> str:
+    while isinstance(func, functools.partial):
+        func = func.func
+    return str(getattr(func, "__name__", type(func).__name__))
+
+
+def function(
+    func: Any = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    max_traces: int = DEFAULT_MAX_TRACES,
+) -> Any:
+    """Turns a Python function into one that is traced into graphs and runs these.
+
+    >>> @tf.function
+    ... def double(x):
+    ...     print("tracing")
+    ...     return x + x
+    >>> double(tf.constant(1)).numpy(), double(tf.constant(2)).numpy()
+    tracing
+    (np.int32(2), np.int32(4))
+    """
+
+    def decorate(inner: Any) -> Function:
+        if isinstance(inner, Function):
+            inner = inner.python_function
+        if isinstance(inner, (staticmethod, classmethod)):
+            inner = inner.__func__
+        if not callable(inner):
+            raise TypeError(f"tf.function takes a callable, got {inner!r}.")
+        return Function(
+            inner,
+            _name_of(inner),
+            input_signature,
+            autograph=autograph,
+            jit_compile=jit_compile if jit_compile is not None else experimental_compile,
+            reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
+            follow_type_hints=bool(experimental_follow_type_hints),
+            max_traces=max_traces,
+            options={
+                "experimental_implements": experimental_implements,
+                "experimental_autograph_options": experimental_autograph_options,
+                "experimental_attributes": experimental_attributes,
+            },
+        )
+
+    return decorate if func is None else decorate(func)

@@ -1,0 +1,204 @@
+"""The parameters of a Python function: binding arguments to them, and their specs.
+
+Arguments are bound first, so it does not matter whether they are passed by position, by name, or
+left to their default.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from weft._src import nest
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.specs import TensorSpec, TypeSpec
+from weft._src.core.tensor import Tensor
+from weft._src.errors import SignatureError
+
+P = inspect.Parameter
+
+
+class Parameters:
+    """The signature of a function and how calls bind to it."""
+
+    def __init__(self, python_function: Callable[..., Any], name: str) -> None:
+        self.name = name
+        try:
+            self.signature = inspect.signature(python_function)
+        except (TypeError, ValueError):
+            anything = [P("args", P.VAR_POSITIONAL), P("kwargs", P.VAR_KEYWORD)]
+            self.signature = inspect.Signature(anything)
+        self.parameters = list(self.signature.parameters.values())
+
+    @property
+    def is_method(self) -> bool:
+        """Whether the first parameter is called like that of a method, which is bound later."""
+        return bool(self.parameters) and self.parameters[0].name in ("self", "cls")
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """One value per parameter, in order: *args as a tuple, **kwargs as a dict."""
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as e:
+            raise SignatureError(
+                f"{self.name}{self.signature}: {e}. It was called with {_shown(args, kwargs)}."
+            ) from None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def spread(self, values: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The positional and keyword arguments for one value per parameter."""
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for parameter, value in zip(self.parameters, values, strict=True):
+            if parameter.kind is P.VAR_POSITIONAL:
+                args.extend(value)
+            elif parameter.kind is P.VAR_KEYWORD:
+                kwargs.update(value)
+            elif parameter.kind is P.KEYWORD_ONLY:
+                kwargs[parameter.name] = value
+            else:
+                args.append(value)
+        return args, kwargs
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the parameters."""
+        return [p.name for p in self.parameters]
+
+    @property
+    def input_names(self) -> list[str]:
+        """What names of inputs begin with; what `**kwargs` collects has names of its own."""
+        return ["" if p.kind is P.VAR_KEYWORD else p.name for p in self.parameters]
+
+    @property
+    def collect(self) -> list[bool]:
+        """Which parameters are `*args` or `**kwargs`."""
+        return [p.kind in (P.VAR_POSITIONAL, P.VAR_KEYWORD) for p in self.parameters]
+
+
+def _shown(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    parts = [_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in kwargs.items()]
+    return f"({', '.join(parts)})"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"{value.dtype.name}{value.shape}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _rebuilt(value: Any, parts: list[Any]) -> Any:
+    """A container like `value` with other items, those of a mapping in the order of its keys."""
+    if isinstance(value, Mapping):
+        converted = dict(zip(sorted(value), parts, strict=True))
+        return type(value)((key, converted[key]) for key in value)  # type: ignore[call-arg]
+    kind = type(value)
+    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+
+
+class InputSignature:
+    """The specs given with `input_signature=`: exactly one trace, arguments are converted to it."""
+
+    def __init__(self, specs: Any, parameters: Parameters) -> None:
+        if not isinstance(specs, (list, tuple)):
+            raise TypeError(
+                f"{parameters.name}: input_signature must be a list or tuple with one "
+                f"tf.TensorSpec (or nest of them) for each argument, got {specs!r}."
+            )
+        self.specs = tuple(specs)
+        self._parameters = parameters
+        for leaf in nest.flatten(self.specs):
+            if not isinstance(leaf, TypeSpec):
+                raise TypeError(
+                    f"{parameters.name}: input_signature must hold tf.TensorSpec objects, got "
+                    f"{leaf!r}."
+                )
+        positional = [
+            p
+            for p in parameters.parameters
+            if p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)
+        ]
+        rest = next((p for p in parameters.parameters if p.kind is P.VAR_POSITIONAL), None)
+        if len(self.specs) > len(positional) and rest is None:
+            raise TypeError(
+                f"{parameters.name}{parameters.signature} takes {len(positional)} arguments, but "
+                f"input_signature has {len(self.specs)}."
+            )
+        for parameter in positional[len(self.specs) :]:
+            if parameter.default is P.empty:
+                raise TypeError(
+                    f"{parameters.name}: input_signature says nothing of the parameter "
+                    f"{parameter.name!r}, which has no default."
+                )
+
+    def convert(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The bound arguments converted to the specs; SignatureError naming the argument if not."""
+        out = list(values)
+        parameters = self._parameters.parameters
+        for i, spec in enumerate(self.specs):
+            parameter = parameters[min(i, len(parameters) - 1)]
+            if parameter.kind is P.VAR_POSITIONAL:
+                rest = list(out[-1] if isinstance(out[-1], tuple) else ())
+                start = len(parameters) - 1
+                wanted = self.specs[start:]
+                if len(rest) != len(wanted):
+                    raise SignatureError(
+                        f"{self._parameters.name}: input_signature has {len(self.specs)} specs, "
+                        f"{start + len(rest)} arguments were given."
+                    )
+                out[start] = tuple(
+                    self._convert_one(f"{parameter.name}[{k}]", s, v)
+                    for k, (s, v) in enumerate(zip(wanted, rest, strict=True))
+                )
+                break
+            out[i] = self._convert_one(parameter.name, spec, out[i])
+        return tuple(out)
+
+    def _convert_one(self, name: str, spec: Any, value: Any) -> Any:
+        if isinstance(spec, TensorSpec):
+            return self._convert_leaf(name, spec, value)
+        if isinstance(spec, TypeSpec):
+            if not spec.is_compatible_with(value):
+                raise self._mismatch(name, spec, value)
+            return value
+        # Walked along the spec: where it has a leaf, the value may still be a list of numbers.
+        if isinstance(spec, Mapping):
+            if not isinstance(value, Mapping) or set(value) != set(spec):
+                raise self._mismatch(name, spec, value)
+            parts = [self._convert_one(f"{name}[{k!r}]", spec[k], value[k]) for k in sorted(spec)]
+        else:
+            if not isinstance(value, (list, tuple)) or len(value) != len(spec):
+                raise self._mismatch(name, spec, value)
+            parts = [
+                self._convert_one(f"{name}[{i}]", s, v)
+                for i, (s, v) in enumerate(zip(spec, value, strict=True))
+            ]
+        return _rebuilt(value, parts)
+
+    def _convert_leaf(self, name: str, spec: TensorSpec, value: Any) -> Any:
+        if isinstance(value, TensorSpec):
+            tensor_spec = value
+            tensor: Any = value
+        else:
+            try:
+                tensor = convert_to_tensor(value, dtype_hint=spec.dtype)
+            except (TypeError, ValueError):
+                raise self._mismatch(name, spec, value) from None
+            tensor_spec = tensor.spec
+        fits = tensor_spec.dtype is spec.dtype and tensor_spec.shape.is_subtype_of(spec.shape)
+        if not fits and not (
+            tensor_spec.dtype is spec.dtype and tensor_spec.shape.is_compatible_with(spec.shape)
+        ):
+            raise self._mismatch(name, spec, value)
+        return tensor
+
+    def _mismatch(self, name: str, spec: Any, value: Any) -> SignatureError:
+        wanted = spec.words if isinstance(spec, TypeSpec) else f"a nest like {spec}"
+        got = f"a dict with the keys {list(value)}" if isinstance(value, Mapping) else _short(value)
+        return SignatureError(
+            f"{self._parameters.name}: the argument {name!r} must be {wanted} because of "
+            f"input_signature, got {got}."
+        )

@@ -1,0 +1,27 @@
+"""Writes called graphs out in place of the calls."""
+
+from __future__ import annotations
+
+from weft._src.graph.ir import Graph
+from weft._src.graph.rewrite import Rewriter, with_nested
+
+
+def inline_calls(graph: Graph) -> Graph:
+    """The graph without call nodes; inlined nodes carry the name of the call in front."""
+    rewriter = Rewriter(graph)
+    _write(rewriter, graph, "")
+    return rewriter.finish()
+
+
+def _write(rewriter: Rewriter, graph: Graph, prefix: str) -> None:
+    """Copies the nodes of a graph; calls in called graphs at once, so each node is copied once."""
+    for node in graph.nodes:
+        if node.op.name == "PartitionedCall":
+            body: Graph = node.attrs["body"]
+            for inner, outer in zip(body.all_inputs, node.inputs, strict=True):
+                rewriter[inner] = rewriter[outer]
+            _write(rewriter, body, f"{prefix}{node.name}/")
+            for out, result in zip(node.outputs, body.outputs, strict=True):
+                rewriter[out] = rewriter[result]
+        elif node.op.name != "Placeholder":
+            rewriter.copy(with_nested(node, inline_calls), prefix=prefix)

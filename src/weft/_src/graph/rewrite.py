@@ -1,0 +1,113 @@
+"""Building a new graph from an old one: what all passes share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import SymbolicTensor
+from weft._src.graph.ir import Graph, Node
+from weft._src.ops.arrays.source import const_op
+
+
+class Rewriter:
+    """Copies nodes of one graph into a new one; a pass decides for each what to do instead.
+
+    Captures of the outermost graph stay captures. Those of nested graphs become plain inputs: the
+    node that holds such a graph passes them by position.
+    """
+
+    def __init__(self, old: Graph) -> None:
+        self.old = old
+        self.new = Graph(old.name)
+        self._map: dict[int, SymbolicTensor] = {}
+        for tensor in old.inputs:
+            self.new.inputs.append(self._copy_placeholder(tensor))
+        for outer, inner in old.captures:
+            placeholder = self._copy_placeholder(inner)
+            if old.is_function:
+                self.new._captures[id(outer)] = (outer, placeholder)
+                self.new._outer_of[id(placeholder)] = outer
+            else:
+                self.new.inputs.append(placeholder)
+
+    def _copy_placeholder(self, tensor: SymbolicTensor) -> SymbolicTensor:
+        node = tensor.node
+        placeholder = self.new.add_node(
+            node.op, (), node.attrs, (tensor.spec,), node.name, node.location
+        ).outputs[0]
+        self._map[id(tensor)] = placeholder
+        return placeholder
+
+    def __getitem__(self, old: SymbolicTensor) -> SymbolicTensor:
+        """What stands in the new graph for a tensor of the old one."""
+        return self._map[id(old)]
+
+    def __setitem__(self, old: SymbolicTensor, new: SymbolicTensor) -> None:
+        self._map[id(old)] = new
+
+    def copy(self, node: Node, attrs: dict[str, Any] | None = None, prefix: str = "") -> Node:
+        """The same node in the new graph, on what its inputs have become."""
+        made = self.new.add_node(
+            node.op,
+            tuple([self[x] for x in node.inputs]),
+            node.attrs if attrs is None else attrs,
+            [out.spec for out in node.outputs],
+            prefix + node.name,
+            node.location,
+        )
+        for old, new in zip(node.outputs, made.outputs, strict=True):
+            self[old] = new
+        return made
+
+    def constant(self, node: Node, value: np.ndarray[Any, Any]) -> SymbolicTensor:
+        """A constant that takes the place of a node."""
+        spec = TensorSpec.of(dtypes.from_numpy(value.dtype), value.shape)
+        made = self.new.add_node(const_op, (), {"value": value}, (spec,), node.name, node.location)
+        return made.outputs[0]
+
+    def finish(self) -> Graph:
+        """The new graph, with the outputs of the old one."""
+        self.new.outputs = [self[out] for out in self.old.outputs]
+        self.new.structured_outputs = self.old.structured_outputs
+        return self.new
+
+
+def copied(graph: Graph) -> Rewriter:
+    """A rewriter that has copied the whole graph; the outputs are still to be set."""
+    rewriter = Rewriter(graph)
+    for node in graph.nodes:
+        if node.op.name != "Placeholder":
+            rewriter.copy(node)
+    return rewriter
+
+
+def rewrite(graph: Graph, visit: Callable[[Rewriter, Node], None], again: Any) -> Graph:
+    """Runs `visit` on every node in order; `again` is the pass itself, for nested graphs."""
+    rewriter = Rewriter(graph)
+    for node in graph.nodes:
+        if node.op.name != "Placeholder":
+            visit(rewriter, with_nested(node, again))
+    return rewriter.finish()
+
+
+def with_nested(node: Node, transform: Callable[[Graph], Graph]) -> Node:
+    """The node with its nested graphs transformed; the node itself if it has none."""
+    attrs = dict(node.attrs)
+    changed = False
+    for key, value in node.attrs.items():
+        if isinstance(value, Graph):
+            attrs[key], changed = transform(value), True
+        elif isinstance(value, tuple) and value and isinstance(value[0], Graph):
+            attrs[key], changed = tuple([transform(graph) for graph in value]), True
+    if not changed:
+        return node
+    clone = object.__new__(Node)
+    for slot in ("graph", "op", "inputs", "outputs", "name", "location", "effects"):
+        setattr(clone, slot, getattr(node, slot))
+    clone.attrs = attrs
+    return clone

@@ -1,0 +1,112 @@
+"""Tensors filled with one value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft._src.core import dtypes, memory
+from weft._src.core.composite import CompositeTensor
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import DATA, INDEX, DType, float32
+from weft._src.core.native_rules import Special
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import rules
+from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.reduce import sums
+from weft._src.ops.registry import args, define_op
+
+
+def _fill_infer(dims: TensorSpec, value: TensorSpec) -> TensorSpec:
+    rules.check_rank("fill", value, 0, name="value")
+    return value.with_dims(rules.dims_from_value("fill", dims, name="dims"))
+
+
+def _fill_kernel(xp: Any, dims: Array, value: Array) -> Array:
+    shape = tuple(dims.tolist())
+    if value.ndim:
+        raise ValueError("the type rule says what is wrong")
+    memory.check("fill", shape, value.dtype)
+    return xp.full(shape, value, value.dtype)
+
+
+fill_op = define_op(
+    "Fill",
+    args("dims", INDEX, is_shape=True) + args("value", DATA),
+    infer=_fill_infer,
+    kernel=_fill_kernel,
+    native=Special("fill"),
+    vjp=lambda ctx, g: (None, sums.sum_op(g, axis=None, keepdims=False)),
+    trusts_kernel=True,
+    fresh=True,
+    shape_arithmetic=True,
+)
+
+
+def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of the given shape with the same value everywhere.
+
+    >>> tf.fill([2, 3], 9).numpy()
+    array([[9, 9, 9],
+           [9, 9, 9]], dtype=int32)
+    """
+    return fill_op(shapes.shape_argument(dims), convert_to_tensor(value), name=name)
+
+
+def _constant_of(dtype: DType, number: int) -> Tensor:
+    if dtype is dtypes.string:
+        if number:
+            raise TypeError(f"A tensor of strings cannot be filled with {number}. Use tf.fill.")
+        return convert_to_tensor("")
+    return convert_to_tensor(np.array(number, dtype.numpy_dtype))
+
+
+def zeros(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any = None) -> Tensor:
+    """Zeros (empty strings, False) of the given shape.
+
+    >>> tf.zeros([2, 3], tf.int32).numpy()
+    array([[0, 0, 0],
+           [0, 0, 0]], dtype=int32)
+    """
+    zero = _constant_of(dtypes.as_dtype(dtype), 0)
+    return fill_op(shapes.shape_argument(shape), zero, name=name or "zeros")
+
+
+def ones(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any = None) -> Tensor:
+    """Ones of the given shape.
+
+    >>> tf.ones([3]).numpy()
+    array([1., 1., 1.], dtype=float32)
+    """
+    one = _constant_of(dtypes.as_dtype(dtype), 1)
+    return fill_op(shapes.shape_argument(shape), one, name=name or "ones")
+
+
+def _like(input: Any, dtype: Any, number: int, name: str) -> Any:
+    if isinstance(input, CompositeTensor):
+        return input.with_all_values(_like(input.all_values, dtype, number, name))
+    x = convert_to_tensor(input)
+    value = _constant_of(x.dtype if dtype is None else dtypes.as_dtype(dtype), number)
+    return fill_op(shapes.shape(x), value, name=name)
+
+
+def zeros_like(
+    input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
+) -> Tensor:
+    """Zeros with the shape (and dtype, unless another is given) of a tensor.
+
+    >>> tf.zeros_like([1.5, 2.5]).numpy()
+    array([0., 0.], dtype=float32)
+    """
+    return _like(input, dtype, 0, name or "zeros_like")
+
+
+def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+    """Ones with the shape (and dtype, unless another is given) of a tensor.
+
+    >>> tf.ones_like([1.5, 2.5]).numpy()
+    array([1., 1.], dtype=float32)
+    """
+    return _like(input, dtype, 1, name or "ones_like")

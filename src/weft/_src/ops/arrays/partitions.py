@@ -1,0 +1,157 @@
+"""Rows dealt out to several tensors, and put together again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.convert import convert_to_tensor, items_of
+from weft._src.core.dtypes import DATA, INDEX, int32
+from weft._src.core.native_rules import Special
+from weft._src.core.shapes import Dim, Dims
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
+from weft._src.ops import rules, static
+from weft._src.ops.arrays import joining, ranges, shape as shapes
+from weft._src.ops.indexing import gathering
+from weft._src.ops.registry import Op, define_op, each
+
+# --- dynamic_partition -------------------------------------------------------------------------
+
+
+def _inner(op: str, data: TensorSpec, index: TensorSpec, what: str) -> Dims | None:
+    """The axes of data behind those its index has; ShapeError unless it begins with them."""
+    if data.dims is None or index.dims is None:
+        return None
+    n = len(index.dims)
+    rules.merge_dims(op, index.dims, data.dims[:n], what)
+    return data.dims[n:]
+
+
+def _partition_infer(
+    data: TensorSpec, partitions: TensorSpec, *, num_partitions: int
+) -> tuple[TensorSpec, ...]:
+    what = "partitions and the leading axes of data"
+    inner = _inner("dynamic_partition", data, partitions, what)
+    return tuple(
+        [data.with_dims(None if inner is None else (Dim(), *inner)) for _ in range(num_partitions)]
+    )
+
+
+def _partition_kernel(
+    xp: Any, data: Array, partitions: Array, *, num_partitions: int
+) -> tuple[Array, ...]:
+    ids = xp.reshape(partitions, (-1,))
+    if ids.size and (ids.min() < 0 or ids.max() >= num_partitions):
+        wrong = ids.min() if ids.min() < 0 else ids.max()
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"dynamic_partition: partitions must be in [0, {num_partitions}), got {wrong}.",
+        )
+    rows = xp.reshape(data, (ids.size, *data.shape[partitions.ndim :]))
+    return tuple([rows[ids == i] for i in range(num_partitions)])
+
+
+def _partition_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor, None]:
+    data, partitions = ctx.inputs
+    numbers = shapes.reshape(
+        ranges.range(shapes.size(partitions)), shapes.shape_op(partitions, out_type=int32)
+    )
+    places = partition_op(numbers, partitions, **ctx.attrs)
+    parts = [ctx.zeros_like_output(i) if g is None else g for i, g in enumerate(gs)]
+    return shapes.reshape_like(stitch_op(*places, *parts, num=len(parts)), data), None
+
+
+partition_op: Op = define_op(
+    "DynamicPartition",
+    each("data", DATA) + each("partitions", INDEX),
+    infer=_partition_infer,
+    kernel=_partition_kernel,
+    native=Special("dynamic_partition"),
+    vjp=_partition_vjp,
+    outputs=None,
+    fresh=True,
+)
+
+
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: Any, name: str | None = None
+) -> list[Tensor]:
+    """The rows of data dealt out to `num_partitions` tensors, as `partitions` says.
+
+    >>> parts = tf.dynamic_partition([10, 20, 30, 40], [0, 1, 0, 0], 2)
+    >>> [part.numpy().tolist() for part in parts]
+    [[10, 30, 40], [20]]
+    """
+    count = static.static_int("dynamic_partition", num_partitions, "num_partitions")
+    if not 1 <= count <= 2**20:
+        raise ShapeError(f"dynamic_partition: num_partitions must be at least 1, got {count}.")
+    ids = convert_to_tensor(partitions, dtype_hint=int32)
+    return list(partition_op(convert_to_tensor(data), ids, num_partitions=count, name=name))
+
+
+# --- dynamic_stitch ----------------------------------------------------------------------------
+
+
+def _stitch_infer(*inputs: TensorSpec, num: int) -> TensorSpec:
+    inner: Dims | None = None
+    for i, (index, data) in enumerate(zip(inputs[:num], inputs[num:], strict=True)):
+        if index.dtype not in INDEX or data.dtype is not inputs[num].dtype:
+            raise DTypeError(
+                f"dynamic_stitch: indices[{i}] has dtype {index.dtype.name} and data[{i}] "
+                f"{data.dtype.name}, expected int32 or int64 and {inputs[num].dtype.name}."
+            )
+        found = _inner(
+            "dynamic_stitch", data, index, f"indices[{i}] and the leading axes of data[{i}]"
+        )
+        if found is not None:
+            inner = rules.merge_dims("dynamic_stitch", inner, found, "the rows of all data")
+    return inputs[num].with_dims(None if inner is None else (Dim(), *inner))
+
+
+def _stitch_kernel(xp: Any, *inputs: Array, num: int) -> Array:
+    indices, parts = inputs[:num], inputs[num:]
+    if any(index.size and index.min() < 0 for index in indices):
+        raise InvalidArgumentError(None, None, "dynamic_stitch: indices must not be negative.")
+    size = max([int(index.max()) + 1 for index in indices if index.size], default=0)
+    shape = (size, *parts[0].shape[indices[0].ndim :])
+    empty = b"" if parts[0].dtype == object else 0
+    out = xp.full(shape, empty, parts[0].dtype)
+    for index, part in zip(indices, parts, strict=True):
+        out[xp.reshape(index, (-1,))] = xp.reshape(part, (index.size, *shape[1:]))
+    return out
+
+
+def _stitch_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    indices = ctx.inputs[: ctx.attrs["num"]]
+    # As in TensorFlow, rows that later ones replaced get a gradient, too.
+    return *[None for _ in indices], *[gathering.gather(g, index) for index in indices]
+
+
+stitch_op: Op = define_op(
+    "DynamicStitch",
+    each("*indices_and_data", DATA),
+    infer=_stitch_infer,
+    kernel=_stitch_kernel,
+    native=Special("dynamic_stitch"),
+    vjp=_stitch_vjp,
+    fresh=True,
+)
+
+
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+    """One tensor whose row `indices[m][i]` is `data[m][i]`; later rows replace earlier ones.
+
+    >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()
+    array([10, 20, 30], dtype=int32)
+    """
+    items = items_of("dynamic_stitch", indices, "indices")
+    places = [convert_to_tensor(item, dtype_hint=int32) for item in items]
+    parts = joining.matching_tensors(items_of("dynamic_stitch", data, "data"))
+    if not parts or len(places) != len(parts):
+        raise ValueError(
+            f"dynamic_stitch: indices and data must be lists of one length, at least 1, got "
+            f"{len(places)} and {len(parts)}."
+        )
+    return stitch_op(*places, *parts, num=len(parts), name=name)

@@ -1,0 +1,183 @@
+"""Permutations, places in a flattened tensor, sequences turned around."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import DATA, INDEX, int32
+from weft._src.core.native_rules import Special
+from weft._src.core.shapes import Dim
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.ops import rules
+from weft._src.ops.arrays import joining
+from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+
+# --- inverse permutation -----------------------------------------------------------------------
+
+
+def _invert_infer(x: TensorSpec) -> TensorSpec:
+    rules.check_rank("invert_permutation", x, 1)
+    return x
+
+
+def _invert_kernel(xp: Any, x: Array) -> Array:
+    n = len(x)
+    out = xp.full(n, -1, x.dtype)
+    if not n or (x.min() >= 0 and x.max() < n):
+        out[x] = xp.arange(n, dtype=x.dtype)
+        if not n or out.min() >= 0:
+            return out
+    raise InvalidArgumentError(
+        None,
+        None,
+        f"invert_permutation: x must hold each of 0 to {n - 1} once, got {x.tolist()[:20]}.",
+    )
+
+
+invert_op = define_op(
+    "InvertPermutation",
+    args("x", INDEX),
+    infer=_invert_infer,
+    kernel=_invert_kernel,
+    native=Special("invert_permutation"),
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
+)
+
+
+def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+    """The permutation that undoes another one.
+
+    >>> tf.math.invert_permutation([2, 0, 1]).numpy()
+    array([1, 2, 0], dtype=int32)
+    """
+    return invert_op(convert_to_tensor(x, dtype_hint=int32), name=name)
+
+
+# --- places in a flattened tensor --------------------------------------------------------------
+
+
+def _unravel_infer(indices: TensorSpec, dims: TensorSpec) -> TensorSpec:
+    rules.check_rank("unravel_index", dims, 1, name="dims")
+    if indices.rank is not None and indices.rank > 1:
+        raise ShapeError(
+            f"unravel_index: indices must be a scalar or a vector, got shape {indices.shape}."
+        )
+    if indices.dims is None:
+        return indices
+    return indices.with_dims((Dim() if dims.dims is None else dims.dims[0], *indices.dims))
+
+
+def _unravel_kernel(xp: Any, indices: Array, dims: Array) -> Array:
+    sizes = tuple(dims.tolist())
+    if any(size <= 0 for size in sizes):
+        raise InvalidArgumentError(
+            None, None, f"unravel_index: dims must be positive, got {list(sizes)}."
+        )
+    try:
+        places = xp.unravel_index(indices, sizes)
+    except ValueError:
+        raise InvalidArgumentError(
+            None, None, f"unravel_index: an index lies outside of a tensor of shape {list(sizes)}."
+        ) from None
+    return xp.reshape(xp.array(places, indices.dtype), (len(sizes), *indices.shape))
+
+
+unravel_op = define_op(
+    "UnravelIndex",
+    args("indices dims", INDEX),
+    infer=_unravel_infer,
+    kernel=_unravel_kernel,
+    native=Special("unravel_index"),
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
+)
+
+
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+    """The indices along each axis of elements given by their number in row-major order.
+
+    >>> tf.unravel_index([2, 5, 7], [3, 3]).numpy()
+    array([[0, 1, 2],
+           [2, 2, 1]], dtype=int32)
+    """
+    places, sizes = joining.matching_tensors([indices, dims])
+    return unravel_op(places, sizes, name=name)
+
+
+# --- sequences turned around -------------------------------------------------------------------
+
+
+def _reverse_infer(
+    x: TensorSpec, lengths: TensorSpec, *, seq_axis: int, batch_axis: int
+) -> TensorSpec:
+    op = "reverse_sequence"
+    rules.check_rank(op, lengths, 1, name="seq_lengths")
+    if x.dims is None:
+        return x
+    seq = rules.normalize_axis(op, seq_axis, len(x.dims), name="seq_axis")
+    batch = rules.normalize_axis(op, batch_axis, len(x.dims), name="batch_axis")
+    if seq == batch:
+        raise ShapeError(f"{op}: seq_axis and batch_axis must differ, both are {seq}.")
+    if lengths.dims is not None:
+        what = "the size of batch_axis and the number of seq_lengths"
+        rules.unify(op, x.dims[batch], lengths.dims[0], what)
+    return x
+
+
+def _reverse_kernel(xp: Any, x: Array, lengths: Array, *, seq_axis: int, batch_axis: int) -> Array:
+    rows = xp.moveaxis(x, (batch_axis, seq_axis), (0, 1))
+    size = rows.shape[1]
+    if lengths.size and (lengths.min() < 0 or lengths.max() > size):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"reverse_sequence: seq_lengths must be between 0 and the size of seq_axis, {size}, "
+            f"got {lengths.tolist()[:20]}.",
+        )
+    place, ends = xp.arange(size), lengths[:, None]
+    source = xp.where(place < ends, ends - 1 - place, place)
+    out = rows[xp.arange(len(rows))[:, None], source]
+    return xp.moveaxis(out, (0, 1), (batch_axis, seq_axis))
+
+
+reverse_sequence_op: Op = define_op(
+    "ReverseSequence",
+    args("input", DATA) + args("seq_lengths", INDEX),
+    infer=_reverse_infer,
+    kernel=_reverse_kernel,
+    native=Special("reverse_sequence"),
+    vjp=lambda ctx, g: (reverse_sequence_op(g, ctx.inputs[1], **ctx.attrs), None),
+    fresh=True,
+)
+
+
+def reverse_sequence(
+    input: Any,
+    seq_lengths: Any,
+    seq_axis: Any = None,
+    batch_axis: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The first `seq_lengths[i]` elements along seq_axis turned around, for each i of batch_axis.
+
+    >>> tf.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy()
+    array([[2, 1, 3],
+           [6, 5, 4]], dtype=int32)
+    """
+    if seq_axis is None:
+        raise ValueError(
+            "reverse_sequence: seq_axis must be given: the axis that is turned around."
+        )
+    return reverse_sequence_op(
+        convert_to_tensor(input),
+        convert_to_tensor(seq_lengths, dtype_hint=int32),
+        seq_axis=joining.single_axis("reverse_sequence", seq_axis, "seq_axis"),
+        batch_axis=joining.single_axis(
+            "reverse_sequence", 0 if batch_axis is None else batch_axis, "batch_axis"
+        ),
+        name=name,
+    )

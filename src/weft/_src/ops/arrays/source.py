@@ -1,0 +1,224 @@
+"""Where values of a graph come from: constants, parameters, identities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core import convert, dtypes, native_rules
+from weft._src.core.convert import convert_to_tensor, items_of
+from weft._src.core.dtypes import ANY, DATA, DType
+from weft._src.core.shapes import Dims
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import rules
+from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op, each
+
+const_op = define_op(
+    "Const",
+    (),
+    infer=lambda *, value: TensorSpec.of(dtypes.from_numpy(value.dtype), value.shape),
+    kernel=lambda xp, *, value: value,
+    native=native_rules.Special("constant"),
+    vjp=NOT_DIFFERENTIABLE,
+)
+
+
+def make_constant(value: Array, name: str | None) -> Tensor:
+    """A constant of the graph that is being built."""
+    value.flags.writeable = False  # graphs share it
+    return const_op(value=value, name=name)
+
+
+def _placeholder_kernel(xp: Any, *, dtype: DType, shape: Dims | None) -> Any:
+    raise AssertionError("A placeholder is fed, never run.")
+
+
+placeholder_op = define_op(
+    "Placeholder",
+    (),
+    infer=lambda *, dtype, shape: TensorSpec.of(dtype, shape),
+    kernel=_placeholder_kernel,
+    native=native_rules.Special("parameter"),
+    vjp=NOT_DIFFERENTIABLE,
+)
+
+identity_op = define_op(
+    "Identity",
+    args("input", ANY),
+    infer=rules.same,
+    kernel=lambda xp, x: x,
+    native=native_rules.IndexMap("identity"),
+    vjp=lambda ctx, g: (g,),
+    trusts_kernel=True,
+    shape_arithmetic=True,
+)
+
+
+def identity(input: Any, name: str | None = None) -> Any:
+    """A tensor with the same value.
+
+    >>> tf.identity([1, 2]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    if hasattr(input, "with_values"):  # rows of a tensor: tf.IndexedSlices
+        return input.with_values(identity(input.values, name))
+    return identity_op(convert_to_tensor(input), name=name)
+
+
+identity_n_op = define_op(
+    "IdentityN",
+    each("*input", ANY),
+    infer=lambda *xs: xs,
+    kernel=lambda xp, *xs: xs,
+    native=native_rules.IndexMap("identity"),
+    vjp=lambda ctx, *gs: gs,
+    outputs=None,
+    trusts_kernel=True,
+)
+
+
+def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+    """Tensors with the same values, as one operation.
+
+    >>> [t.numpy() for t in tf.identity_n([1, 2.5])]
+    [np.int32(1), np.float32(2.5)]
+    """
+    return list(
+        identity_n_op(
+            *[convert_to_tensor(x) for x in items_of("identity_n", input, "input")], name=name
+        )
+    )
+
+
+stop_gradient_op = define_op(
+    "StopGradient",
+    args("input", DATA),
+    infer=rules.same,
+    kernel=lambda xp, x: x,
+    native=native_rules.IndexMap("identity"),
+    vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
+)
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Any:
+    """The same value, through which no gradient flows.
+
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * tf.stop_gradient(x)
+    >>> tape.gradient(y, x).numpy()
+    np.float32(3.0)
+    """
+    if hasattr(input, "with_values"):  # rows of a tensor: tf.IndexedSlices
+        return input.with_values(stop_gradient(input.values, name))
+    return stop_gradient_op(convert_to_tensor(input), name=name)
+
+
+no_op_op = define_op(
+    "NoOp",
+    (),
+    infer=lambda: (),
+    kernel=lambda xp: (),
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=0,
+)
+
+
+def no_op(name: str | None = None) -> Any:
+    """Does nothing.
+
+    >>> tf.no_op()
+    """
+    no_op_op(name=name)
+
+
+def _pack(value: Any, dtype: DType | None, name: str | None) -> Tensor:
+    """A tensor from nested lists that hold tensors: items are stacked, numbers adopt a dtype."""
+    if dtype is None:
+        dtype = _first_dtype(value)
+    items = [
+        _pack(item, dtype, None)
+        if isinstance(item, (list, tuple))
+        else convert_to_tensor(item, dtype=dtype)
+        for item in value
+    ]
+    return pack_op(*items, axis=0, name=name)
+
+
+def _first_dtype(value: Any) -> DType | None:
+    for item in value:
+        if isinstance(item, (list, tuple)):
+            found = _first_dtype(item)
+        else:
+            is_tensor = isinstance(item, Tensor) or hasattr(item, "__tf_tensor__")
+            found = item.dtype if is_tensor else None
+        if found is not None:
+            return found
+    return None
+
+
+def _pack_infer(*values: TensorSpec, axis: int) -> TensorSpec:
+    dims = values[0].dims
+    for i, other in enumerate(values[1:], 1):
+        dims = rules.merge_dims("stack", dims, other.dims, f"values[0] and values[{i}]")
+    if dims is None:
+        return values[0].with_dims(None)
+    at = rules.normalize_axis("stack", axis, len(dims) + 1)
+    return values[0].with_dims((*dims[:at], len(values), *dims[at:]))
+
+
+def _pack_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, ...]:
+    return tuple(unpack_op(g, num=len(ctx.inputs), axis=ctx.attrs["axis"]))
+
+
+pack_op = define_op(
+    "Pack",
+    args("*values", DATA),
+    infer=_pack_infer,
+    kernel=lambda xp, *values, axis: xp.stack(values, axis),
+    native=native_rules.IndexMap("stack"),
+    vjp=_pack_vjp,
+    fresh=True,
+    trusts_kernel=True,
+    shape_arithmetic=True,
+)
+
+
+def _unpack_infer(x: TensorSpec, *, num: int, axis: int) -> tuple[TensorSpec, ...]:
+    rules.check_rank_at_least("unstack", x, 1, name="value")
+    if x.dims is None:
+        return (x,) * num
+    at = rules.normalize_axis("unstack", axis, len(x.dims))
+    rules.unify("unstack", x.dims[at], num, "num and the size of the axis")
+    return (x.with_dims(rules.replace(x.dims, at)),) * num
+
+
+def _unpack_kernel(xp: Any, x: Array, *, num: int, axis: int) -> tuple[Array, ...]:
+    rows = xp.moveaxis(x, axis, 0)
+    if len(rows) != num:
+        raise ValueError("the type rule says what is wrong")
+    # The ellipsis keeps rows of a vector arrays, where a plain index gives scalars (or bytes).
+    return tuple([rows[i, ...] for i in range(num)])
+
+
+def _unpack_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor]:
+    filled = [ctx.zeros_like_output(i) if g is None else g for i, g in enumerate(gs)]
+    return (pack_op(*filled, axis=ctx.attrs["axis"]),)
+
+
+unpack_op = define_op(
+    "Unpack",
+    args("value", DATA),
+    infer=_unpack_infer,
+    kernel=_unpack_kernel,
+    native=native_rules.IndexMap("unstack"),
+    vjp=_unpack_vjp,
+    outputs=None,
+    trusts_kernel=True,
+    shape_arithmetic=True,
+)
+
+convert.install(make_constant, _pack)

@@ -1,0 +1,269 @@
+"""Repeating and moving elements along axes: tile, repeat, reverse, roll, meshgrid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft._src.core import memory
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import DATA, INDEX, NUMERIC, int32
+from weft._src.core.native_rules import IndexMap, Special
+from weft._src.core.shapes import Dim
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import ShapeError
+from weft._src.ops import rules, static
+from weft._src.ops.arrays import joining, ranges, shape as shapes, source
+from weft._src.ops.elementwise import arithmetic
+from weft._src.ops.indexing import gathering
+from weft._src.ops.reduce import scans, searching, sums
+from weft._src.ops.registry import Op, args, define_op
+
+# --- tile --------------------------------------------------------------------------------------
+
+
+def _tile_infer(x: TensorSpec, multiples: TensorSpec) -> TensorSpec:
+    rules.check_rank("tile", multiples, 1, name="multiples")
+    if x.dims is None:
+        length = multiples.dims[0] if multiples.dims is not None else None
+        return x.with_dims(tuple([Dim() for _ in range(length)]) if type(length) is int else None)
+    if multiples.dims is not None:
+        what = f"the rank of input (shape {x.shape}) and the length of multiples"
+        rules.unify("tile", len(x.dims), multiples.dims[0], what)
+    times = rules.dims_from_value("tile", multiples, name="multiples")
+    if times is None:
+        return x.with_dims(tuple([Dim() for _ in x.dims]))
+    sizes: list[Any] = [d * n for d, n in zip(x.dims, times, strict=True)]
+    return x.with_dims(tuple(sizes))
+
+
+def _tile_kernel(xp: Any, x: Array, multiples: Array) -> Array:
+    times = multiples.tolist()
+    shape = tuple([d * n for d, n in zip(x.shape, times, strict=True)])
+    memory.check("tile", shape, x.dtype)
+    # np.tile gives an empty tensor back as it is, which would not be a fresh one.
+    return xp.tile(x, times) if x.size else xp.empty(shape, x.dtype)
+
+
+def _tile_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    x, multiples = ctx.inputs
+    return tile_grad_op(g, multiples, shapes.shape_op(x, out_type=sums.SHAPE_DTYPE)), None
+
+
+tile_op: Op = define_op(
+    "Tile",
+    args("input", DATA) + args("multiples", INDEX, is_shape=True),
+    infer=_tile_infer,
+    kernel=_tile_kernel,
+    native=IndexMap("tile"),
+    vjp=_tile_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    """A tensor repeated as a whole along each axis.
+
+    >>> tf.tile([[1, 2]], [2, 3]).numpy()
+    array([[1, 2, 1, 2, 1, 2],
+           [1, 2, 1, 2, 1, 2]], dtype=int32)
+    """
+    return tile_op(convert_to_tensor(input), shapes.shape_argument(multiples), name=name)
+
+
+def _tile_grad_kernel(xp: Any, g: Array, multiples: Array, shape: Array) -> Array:
+    split = [n for pair in zip(multiples.tolist(), shape.tolist(), strict=True) for n in pair]
+    return xp.reduction(xp.add, xp.reshape(g, split), tuple(range(0, len(split), 2)), False)
+
+
+tile_grad_op: Op = define_op(
+    "TileGrad",
+    args("dy", NUMERIC) + args("multiples", INDEX) + args("shape", INDEX, is_shape=True),
+    infer=lambda g, multiples, shape: g.with_dims(rules.dims_from_value("TileGrad", shape)),
+    kernel=_tile_grad_kernel,
+    native=Special("tile_grad"),
+    vjp=lambda ctx, g: (tile_op(g, ctx.inputs[1]), None, None),
+    fresh=True,
+    trusts_kernel=True,
+)
+
+
+def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """Each element (or slice along an axis) repeated; without an axis the tensor is flattened.
+
+    >>> tf.repeat([[1, 2], [3, 4]], [1, 2], axis=0).numpy()
+    array([[1, 2],
+           [3, 4],
+           [3, 4]], dtype=int32)
+    """
+    x = convert_to_tensor(input)
+    times = convert_to_tensor(repeats, dtype_hint=int32)
+    if not times.dtype.is_integer:
+        raise TypeError(f"repeat: repeats must be integers, got {times.dtype.name}.")
+    if times.spec.rank is not None and times.spec.rank > 1:
+        raise ShapeError(f"repeat: repeats must be a number or a vector, got {times.shape}.")
+    if axis is None:
+        x, at = shapes.reshape(x, [-1]), 0
+    else:
+        at = joining.single_axis("repeat", axis)
+        if x.spec.rank == 0:
+            x = shapes.reshape(x, [1])
+        if x.spec.rank is not None:
+            at = rules.normalize_axis("repeat", at, x.spec.rank)
+    if times.spec.rank == 0 and x.spec.rank is not None:
+        return _repeat_all(x, times, at, x.spec.rank)
+    known = _known_repeats(x, times, at)
+    if known is not None:
+        return gathering.pick(x, convert_to_tensor(known), at, name)
+    count = shapes.shape_op(x, out_type=times.dtype)[at]
+    each = shapes.broadcast_to_op(shapes.reshape(times, [-1]), shapes.expand_dims(count, 0))
+    each = arithmetic.maximum(each, 0)
+    positions = ranges.range(0, sums.reduce_sum(each))
+    where = searching.searchsorted(scans.cumsum(each), positions, side="right")
+    return gathering.pick(x, where, at, name)
+
+
+_MAX_KNOWN_REPEATS = 1 << 20  # more indices than this are computed by ops, not held by the graph
+
+
+def _known_repeats(x: Tensor, times: Tensor, axis: int) -> Array | None:
+    """The indices that repeat slices of x, if all numbers needed are known."""
+    size = x.spec.dims[axis] if x.spec.dims is not None else None
+    numbers = static.get_static_value(times)
+    if not isinstance(size, int) or numbers is None:
+        return None
+    if numbers.size != 1:
+        rules.unify("repeat", size, numbers.size, f"the size of axis {axis} and that of repeats")
+    numbers = np.broadcast_to(np.maximum(numbers.reshape(-1), 0), (size,))
+    if int(numbers.sum()) > _MAX_KNOWN_REPEATS:
+        return None
+    return np.repeat(np.arange(size, dtype=np.int32), numbers)
+
+
+def _repeat_all(x: Tensor, times: Tensor, axis: int, rank: int) -> Tensor:
+    """Every slice along an axis repeated the same number of times."""
+    number = static.get_static_value(times)
+    if number is not None and x.spec.is_static:
+        n, dims = int(number), list(x.spec.dims or ())
+        tiled = tile(
+            shapes.expand_dims(x, axis + 1), [n if i == axis else 1 for i in range(-1, rank)]
+        )
+        dims[axis] *= n
+        return shapes.reshape(tiled, dims)
+    multiples = [1] * (rank + 1)
+    multiples[axis + 1] = times  # type: ignore[call-overload]
+    tiled = tile(shapes.expand_dims(x, axis + 1), joining.stack(multiples))
+    sizes = shapes.shape_op(x, out_type=times.dtype)
+    parts = [sizes[i] * times if i == axis else sizes[i] for i in range(rank)]
+    return shapes.reshape(tiled, joining.stack(parts))
+
+
+# --- reverse and roll --------------------------------------------------------------------------
+
+
+def _reverse_infer(x: TensorSpec, *, axis: tuple[int, ...]) -> TensorSpec:
+    if x.dims is not None:
+        rules.normalize_axes("reverse", axis, len(x.dims))
+    return x
+
+
+reverse_op: Op = define_op(
+    "ReverseV2",
+    args("tensor", DATA),
+    infer=_reverse_infer,
+    kernel=lambda xp, x, *, axis: xp.flip(x, axis),
+    native=IndexMap("reverse"),
+    vjp=lambda ctx, g: (reverse_op(g, axis=ctx.attrs["axis"]),),
+    trusts_kernel=True,
+    shape_arithmetic=True,
+)
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """A tensor with the order of its elements reversed along the given axes.
+
+    >>> tf.reverse([[1, 2, 3], [4, 5, 6]], [1]).numpy()
+    array([[3, 2, 1],
+           [6, 5, 4]], dtype=int32)
+    """
+    axes = static.static_ints("reverse", axis, "axis")
+    if not isinstance(axes, tuple):
+        raise ShapeError(f"reverse: axis must be a list of axes, got {axis!r}.")
+    return reverse_op(convert_to_tensor(tensor), axis=axes, name=name)
+
+
+def _roll_infer(x: TensorSpec, shift: TensorSpec, *, axis: tuple[int, ...]) -> TensorSpec:
+    rules.check_rank_at_least("roll", x, 1, name="input")
+    rules.check_rank("roll", shift, 1, name="shift")
+    if shift.dims is not None:
+        rules.unify("roll", len(axis), shift.dims[0], "the numbers of axes and of shifts")
+    if x.dims is not None:
+        for a in axis:
+            rules.normalize_axis("roll", a, len(x.dims))
+    return x
+
+
+def _roll_kernel(xp: Any, x: Array, shift: Array, *, axis: tuple[int, ...]) -> Array:
+    if shift.shape != (len(axis),) or not x.ndim:
+        raise ValueError("the type rule says what is wrong")
+    return xp.roll(x, tuple(shift.tolist()), axis)
+
+
+roll_op: Op = define_op(
+    "Roll",
+    args("input", DATA) + args("shift", INDEX),
+    infer=_roll_infer,
+    kernel=_roll_kernel,
+    native=IndexMap("roll"),
+    vjp=lambda ctx, g: (roll_op(g, -ctx.inputs[1], axis=ctx.attrs["axis"]), None),
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """A tensor with its elements moved along axes; what leaves at one end enters at the other.
+
+    >>> tf.roll([1, 2, 3, 4], shift=1, axis=0).numpy()
+    array([4, 1, 2, 3], dtype=int32)
+    """
+    axes = static.static_ints("roll", axis, "axis")
+    steps = convert_to_tensor(shift, dtype_hint=int32)
+    if axes is None:
+        raise TypeError("roll: axis must be an integer or a list of them, got None.")
+    if isinstance(axes, int):
+        axes = (axes,)
+        if steps.spec.rank != 1:
+            steps = shapes.reshape(steps, [1])
+    return roll_op(convert_to_tensor(input), steps, axis=axes, name=name)
+
+
+# --- meshgrid ----------------------------------------------------------------------------------
+
+
+def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
+    """Coordinates of all points of a grid that has the given vectors along its axes.
+
+    >>> [t.numpy() for t in tf.meshgrid([1, 2, 3], [4, 5])]
+    [array([[1, 2, 3],
+           [1, 2, 3]], dtype=int32), array([[4, 4, 4],
+           [5, 5, 5]], dtype=int32)]
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}.")
+    vectors = [convert_to_tensor(x) for x in args]
+    if not vectors:
+        return []
+    order = list(range(len(vectors)))
+    if indexing == "xy" and len(order) > 1:
+        order[:2] = [1, 0]
+    grid = source.pack_op(*[shapes.size(vectors[i]) for i in order], axis=0)
+    out = []
+    for i, x in enumerate(vectors):
+        own = [1] * len(order)
+        own[order.index(i)] = -1
+        out.append(shapes.broadcast_to_op(shapes.reshape(x, own), grid))
+    return out

@@ -1,0 +1,233 @@
+"""Branches: cond, case, switch_case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft._src import nest
+from weft._src.core.convert import convert_to_tensor, items_of
+from weft._src.core.dtypes import ANY, BOOL, int32
+from weft._src.core.native_rules import Special
+from weft._src.core.shapes import TensorShape
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.errors import DTypeError, ShapeError
+from weft._src.ops import rules
+from weft._src.ops.control.nested import NestedTrace, pack_like, share_captures
+from weft._src.ops.elementwise import comparison
+from weft._src.ops.host.asserting import Assert
+from weft._src.ops.registry import REGISTERED_LATER, STRUCTURED, args, define_op, each
+from weft._src.ops.static import static_int
+
+
+def _join(first: TensorSpec, *others: TensorSpec) -> TensorSpec:
+    """The type that holds the results of all branches."""
+    shape = first.shape
+    for other in others:
+        shape = shape.most_specific_compatible_shape(other.shape)
+    return TensorSpec.of(first.dtype, TensorShape(shape).dims_or_none)
+
+
+def _branches_infer(
+    selector: TensorSpec, *captured: TensorSpec, branches: Sequence[Any]
+) -> tuple[TensorSpec, ...]:
+    rules.check_rank("cond", selector, 0, name="pred")
+    specs = [[out.spec for out in branch.outputs] for branch in branches]
+    return tuple([_join(*column) for column in zip(*specs, strict=True)])
+
+
+if_op = define_op(
+    "If",
+    args("cond", BOOL) + each("*input", ANY),
+    infer=_branches_infer,
+    kernel=STRUCTURED,
+    native=Special("if"),
+    vjp=REGISTERED_LATER,
+    outputs=None,
+    nested_offset=1,
+)
+
+case_op = define_op(
+    "Case",
+    args("branch_index", frozenset({int32})) + each("*input", ANY),
+    infer=_branches_infer,
+    kernel=STRUCTURED,
+    native=Special("case"),
+    vjp=REGISTERED_LATER,
+    outputs=None,
+    nested_offset=1,
+)
+
+
+def _trace_branches(
+    op: Any,
+    selector: Tensor,
+    functions: Sequence[Callable[[], Any]],
+    names: Sequence[str],
+    name: str,
+) -> Any:
+    traces: list[NestedTrace] = []
+    for fn, branch_name in zip(functions, names, strict=True):
+        dtypes = [spec.dtype for spec in traces[0].specs] if traces else None
+        traces.append(NestedTrace(fn, branch_name, dtypes=dtypes, scope=name))
+    first = traces[0]
+    for trace, branch_name in zip(traces[1:], names[1:], strict=True):
+        _check_same(first, trace, names[0], branch_name, name)
+    captured = share_captures(traces)
+    graphs = tuple([trace.graph for trace in traces])
+    out = op(selector, *captured, branches=graphs, name=name)
+    return pack_like(first.result, out)
+
+
+def _check_same(
+    first: NestedTrace, other: NestedTrace, first_name: str, other_name: str, op: str
+) -> None:
+    try:
+        nest.assert_same_structure(first.result, other.result, expand_composites=True)
+    except (TypeError, ValueError) as e:
+        raise TypeError(
+            f"{op}: {first_name} and {other_name} must return the same structure. {e}"
+        ) from None
+    a = [leaf is None for leaf in nest.flatten(first.result, expand_composites=True)]
+    b = [leaf is None for leaf in nest.flatten(other.result, expand_composites=True)]
+    if a != b:
+        raise TypeError(
+            f"{op}: {first_name} and {other_name} must return tensors in the same places; one "
+            "returns None where the other returns a tensor."
+        )
+    for i, (x, y) in enumerate(zip(first.specs, other.specs, strict=True)):
+        if x.dtype is not y.dtype:
+            raise DTypeError(
+                f"{op}: result {i} has dtype {x.dtype.name} in {first_name} and {y.dtype.name} in "
+                f"{other_name}. Convert one of them with tf.cast."
+            )
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """The result of `true_fn` if `pred` holds, else of `false_fn`; only that one runs.
+
+    >>> tf.cond(tf.constant(3) > 2, lambda: "yes", lambda: "no")
+    'yes'
+    """
+    for argument, fn in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if not callable(fn):
+            raise TypeError(f"cond: {argument} must be callable, got {fn!r}.")
+    assert true_fn is not None
+    assert false_fn is not None
+    if isinstance(pred, bool):
+        return true_fn() if pred else false_fn()
+    pred = convert_to_tensor(pred)
+    if isinstance(pred, EagerTensor):
+        if pred._value.ndim:
+            raise ValueError(f"cond: pred must be a scalar, got shape {pred.shape}.")
+        return true_fn() if pred else false_fn()
+    return _trace_branches(
+        if_op, pred, (true_fn, false_fn), ("true_fn", "false_fn"), name or "cond"
+    )
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
+) -> Any:
+    """The result of the function with the given number; the default (or the last) for others.
+
+    >>> tf.switch_case(tf.constant(1), [lambda: 10, lambda: 20])
+    20
+    """
+    functions, default = _numbered(branch_fns, default)
+    index = convert_to_tensor(branch_index, dtype_hint=int32)
+    if index.dtype is not int32:
+        raise DTypeError(f"switch_case: branch_index must be int32, got {index.dtype.name}.")
+    if index.spec.rank not in (None, 0):
+        raise ShapeError(f"switch_case: branch_index must be a scalar, got shape {index.shape}.")
+    if isinstance(index, EagerTensor):
+        return functions.get(int(index), default)()
+    count = max(functions) + 1
+    table = [functions.get(i, default) for i in range(count)] + [default]
+    names = [f"branch {i}" for i in range(count)] + ["default"]
+    inside = (index >= 0) & (index < count)
+    chosen = cond(inside, lambda: index, lambda: count)
+    return _trace_branches(case_op, chosen, table, names, name)
+
+
+def _numbered(branch_fns: Any, default: Any) -> tuple[dict[int, Callable[[], Any]], Any]:
+    items = items_of(
+        "switch_case",
+        branch_fns.items() if isinstance(branch_fns, dict) else branch_fns,
+        "branch_fns",
+    )
+    if not (default is None or callable(default)):
+        raise TypeError(f"switch_case: default must be callable, got {default!r}.")
+    if not items:
+        raise ValueError("switch_case: branch_fns must not be empty.")
+    if not isinstance(items[0], (tuple, list)):
+        items = list(enumerate(items))
+    functions = {static_int("switch_case", key, "the number of a branch"): fn for key, fn in items}
+    if len(functions) != len(items):
+        raise ValueError("switch_case: branch_fns names an index twice.")
+    for key, fn in functions.items():
+        if not callable(fn):
+            raise TypeError(f"switch_case: branch {key} must be callable, got {fn!r}.")
+    return functions, default if default is not None else functions[max(functions)]
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """The result of the first function whose condition holds; of the default if none does.
+
+    >>> x = tf.constant(5)
+    >>> tf.case([(x < 3, lambda: 1), (x < 9, lambda: 2)], default=lambda: 3)
+    2
+    """
+    pairs = items_of(
+        "case",
+        pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs,
+        "pred_fn_pairs",
+    )
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not callable(pair[1]):
+            raise TypeError(f"case: expected pairs (condition, function), got {pair!r}.")
+    if not pairs and default is None:
+        raise ValueError("case: neither conditions nor a default were given.")
+    predicates = [convert_to_tensor(pred) for pred, _ in pairs]
+    if exclusive:
+        _check_exclusive(predicates)
+    result = default
+    if result is None:
+        result = _checked(predicates[-1], pairs[-1][1])
+        predicates = predicates[:-1]
+    for predicate, (_, fn) in reversed(list(zip(predicates, pairs, strict=False))):
+        result = _either(predicate, fn, result, name)
+    return result()
+
+
+def _either(predicate: Tensor, fn: Any, otherwise: Any, name: str) -> Callable[[], Any]:
+    return lambda: cond(predicate, fn, otherwise, name=name)
+
+
+def _checked(predicate: Tensor, fn: Callable[[], Any]) -> Callable[[], Any]:
+    """Without a default one of the conditions has to hold: the last, if none did before."""
+
+    def run() -> Any:
+        Assert(predicate, ["case: none of the conditions holds, and there is no default."])
+        return fn()
+
+    return run
+
+
+def _check_exclusive(predicates: Sequence[Tensor]) -> None:
+    for i, later in enumerate(predicates):
+        for k, earlier in enumerate(predicates[:i]):
+            text = f"case: exclusive=True, but the conditions {[k, i]} hold together."
+            Assert(comparison.logical_not(comparison.logical_and(earlier, later)), [text])

@@ -1,0 +1,25 @@
+"""Calling a graph from a graph; inlined before anything runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.dtypes import ANY
+from weft._src.core.native_rules import Special
+from weft._src.core.specs import TensorSpec
+from weft._src.ops.registry import REGISTERED_LATER, STRUCTURED, define_op, each
+
+
+def _call_infer(*inputs: TensorSpec, body: Any) -> tuple[TensorSpec, ...]:
+    return tuple([out.spec.with_fresh_dims() for out in body.outputs])
+
+
+call_op = define_op(
+    "PartitionedCall",
+    each("*args", ANY),
+    infer=_call_infer,
+    kernel=STRUCTURED,
+    native=Special("call"),
+    vjp=REGISTERED_LATER,
+    outputs=None,
+)

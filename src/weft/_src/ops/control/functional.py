@@ -1,0 +1,276 @@
+"""`tf.map_fn`, `tf.scan`, `tf.foldl`, `tf.foldr`, `tf.vectorized_map`: functions over rows.
+
+All are one `while_loop` that reads rows and writes results to TensorArrays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from weft._src import nest
+from weft._src.core.composite import CompositeTensor
+from weft._src.core.context import building, state
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.shapes import TensorShape
+from weft._src.core.specs import TensorSpec
+from weft._src.errors import OperatorNotAllowedInGraphError, OutOfRangeError, ShapeError
+from weft._src.ops.arrays import fill, joining, shape as shapes
+from weft._src.ops.control.collecting import Results, leaves, spec_of_leaf
+from weft._src.ops.control.loop import while_loop
+from weft._src.ops.control.nested import NestedTrace
+from weft._src.ops.ragged.spec import RaggedTensorSpec
+from weft._src.ops.ragged.tensor import RaggedTensor
+
+
+class _Rows:
+    """The elements of a nest of tensors along their first axis."""
+
+    def __init__(self, op: str, elems: Any, *, broadcast: bool = False) -> None:
+        self._op = op
+        self.structure = elems
+        self.tensors = [convert_to_tensor(leaf) for leaf in leaves(op, "elems", elems)]
+        for t in self.tensors:
+            if isinstance(t, CompositeTensor) and not isinstance(t, RaggedTensor):
+                raise t.refusal(op)
+        if not self.tensors:
+            raise ValueError(f"{op}: elems must hold at least one tensor, got {elems!r}.")
+        if any(t.shape.rank == 0 for t in self.tensors):
+            raise ShapeError(
+                f"{op}: elems must be tensors with at least one axis, got a scalar. A list is "
+                "taken for several elems: convert it with tf.constant."
+            )
+        sizes = [None if t.shape.rank is None else t.shape[0] for t in self.tensors]
+        known = {n for n in sizes if n is not None and not (broadcast and n == 1)}
+        if len(known) > 1:
+            raise ShapeError(f"{op}: elems must have one length, got {sorted(known)}.")
+        # The one row of a tensor of length 1 goes with every row of the others.
+        self._single = [broadcast and n == 1 and any(m != 1 for m in sizes) for n in sizes]
+        longest = self._single.index(False)
+        self.static_length = next(iter(known)) if known else sizes[longest]
+        self.length = (
+            convert_to_tensor(self.static_length)
+            if self.static_length is not None
+            else shapes.shape(self.tensors[longest])[0]
+        )
+
+    def __getitem__(self, i: Any) -> Any:
+        rows = [t[0] if one else t[i] for t, one in zip(self.tensors, self._single, strict=True)]
+        return nest.pack_sequence_as(self.structure, rows)
+
+    def specs(self) -> list[TensorSpec]:
+        """The types of one row."""
+        return [
+            TensorSpec.of(t.dtype, None if t.spec.dims is None else t.spec.dims[1:])
+            for t in self.tensors
+        ]
+
+    def types(self) -> Any:
+        """The dtypes (specs, of the rows of ragged tensors), in the structure of the elements."""
+        return nest.pack_sequence_as(self.structure, [_type_of_row(t) for t in self.tensors])
+
+    def check_not_empty(self) -> None:
+        if self.static_length == 0:
+            raise OutOfRangeError(
+                None, None, f"{self._op}: elems has no rows; pass an initializer to allow that."
+            )
+
+
+def _check_callable(op: str, fn: Any) -> None:
+    if not callable(fn):
+        raise TypeError(f"{op}: fn must be callable, got {fn!r}.")
+
+
+def map_fn(
+    fn: Callable[[Any], Any],
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """The results of `fn` on each row of `elems`, stacked.
+
+    `fn_output_signature` (or `dtype`) gives the dtypes of the results if they are not those of
+    `elems`.
+
+    >>> tf.map_fn(lambda row: tf.reduce_sum(row), tf.constant([[1, 2], [3, 4]])).numpy()
+    array([3, 7], dtype=int32)
+    """
+    _check_callable("map_fn", fn)
+    rows = _Rows("map_fn", elems)
+    signature = dtype if fn_output_signature is None else fn_output_signature
+    return _map("map_fn", fn, rows, rows.types() if signature is None else signature, name)
+
+
+def _map(op: str, fn: Callable[[Any], Any], rows: _Rows, signature: Any, name: str | None) -> Any:
+    found = [*rows.tensors, *leaves(op, "fn_output_signature", signature)]
+    is_ragged = any(isinstance(x, (RaggedTensor, RaggedTensorSpec)) for x in found)
+    if state.graph is None and not rows.static_length and not is_ragged:
+        return _no_rows(fn, rows, signature)
+    results = Results(op, signature, rows.length, rows.static_length)
+    _, collected = while_loop(
+        lambda i, _: i < rows.length,
+        lambda i, before: (i + 1, results.write(before, i, fn(rows[i]))),
+        (convert_to_tensor(0), results.start),
+        shape_invariants=[TensorShape([]), results.shapes],
+        name=name or "map",
+    )
+    return results.finished(collected)
+
+
+def _type_of_row(x: Any) -> Any:
+    """What rows of a tensor are, if results are like them."""
+    if not isinstance(x, RaggedTensor):
+        return x.dtype
+    shape = None if x.shape.rank is None else x.shape[1:]
+    return RaggedTensorSpec(shape, x.dtype, x.ragged_rank - 1, x.row_splits.dtype)
+
+
+def vectorized_map(
+    fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
+    """The results of `fn` on each row of `elems`, stacked; tensors of length 1 go with all others.
+
+    Runs row by row like `tf.map_fn`, and learns the dtypes of the results by itself.
+
+    >>> tf.vectorized_map(lambda pair: pair[0] * pair[1], (tf.range(3), tf.constant([5]))).numpy()
+    array([ 0,  5, 10], dtype=int32)
+    """
+    _check_callable("vectorized_map", fn)
+    rows = _Rows("vectorized_map", elems, broadcast=True)
+    if state.graph is not None or not rows.static_length:
+        types = _result_types(fn, rows)
+        signature = nest.map_structure(lambda spec: spec.dtype, types)
+        return _map("vectorized_map", fn, rows, signature, None)
+    made = [nest.map_structure(convert_to_tensor, fn(rows[i])) for i in range(rows.static_length)]
+    return nest.map_structure(lambda *leaves: joining.stack(leaves), *made)
+
+
+def _result_types(fn: Callable[[Any], Any], rows: _Rows) -> Any:
+    """What `fn` gives for a row: it is traced into a graph that is thrown away."""
+    with building(state.graph if state.graph is not None else _new_graph()):
+        traced = NestedTrace(fn, "row", rows.specs(), (rows.structure,))
+    return nest.pack_sequence_as(traced.result, traced.specs)
+
+
+def _no_rows(fn: Callable[[Any], Any], rows: _Rows, signature: Any) -> Any:
+    """Results without rows, of the type they would have in a graph."""
+    # If `fn` asks rows for their values, the signature is all that is known.
+    with contextlib.suppress(OperatorNotAllowedInGraphError):
+        signature = _result_types(fn, rows)
+    found = leaves("map_fn", "fn_output_signature", signature)
+    specs = [spec_of_leaf("map_fn", leaf) for leaf in found]
+    empty = [fill.zeros([0, *(() if shape is None else shape)], dtype) for dtype, shape in specs]
+    return nest.pack_sequence_as(signature, empty)
+
+
+def install(new_graph: Callable[[], Any]) -> None:
+    """The graph layer says how to make a graph."""
+    global _new_graph  # noqa: PLW0603 - a hook, set once at import
+    _new_graph = new_graph
+
+
+_new_graph: Callable[[], Any]
+
+
+def scan(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """All intermediate values of folding `elems` with `fn(accumulated, row)`, stacked.
+
+    >>> tf.scan(lambda total, x: total + x, tf.constant([1, 2, 3])).numpy()
+    array([1, 3, 6], dtype=int32)
+    """
+    _check_callable("scan", fn)
+    rows = _Rows("scan", elems)
+    start, first = _start("scan", rows, initializer, reverse)
+    signature = nest.map_structure(lambda t: TensorSpec(t.shape, t.dtype), start)
+    results = Results("scan", signature, rows.length, rows.static_length)
+    collected: Any = results.start
+
+    def place(i: Any) -> Any:
+        return rows.length - 1 - i if reverse else i
+
+    if first:
+        collected = results.write(collected, place(0), start)
+
+    def step(i: Any, accumulated: Any, before: Any) -> Any:
+        value = fn(accumulated, rows[place(i)])
+        return i + 1, value, results.write(before, place(i), value)
+
+    out = while_loop(
+        lambda i, *_: i < rows.length,
+        step,
+        (convert_to_tensor(first), start, collected),
+        name=name or "scan",
+    )
+    return results.finished(out[2])
+
+
+def _start(op: str, rows: _Rows, initializer: Any, reverse: bool) -> tuple[Any, int]:
+    """The value a fold starts with, and the number of its first row."""
+    if initializer is not None:
+        parts = [convert_to_tensor(leaf) for leaf in leaves(op, "initializer", initializer)]
+        return nest.pack_sequence_as(initializer, parts), 0
+    rows.check_not_empty()
+    return rows[rows.length - 1 if reverse else 0], 1
+
+
+def _fold(op: str, fn: Any, elems: Any, initializer: Any, reverse: bool, name: str | None) -> Any:
+    _check_callable(op, fn)
+    rows = _Rows(op, elems)
+    start, first = _start(op, rows, initializer, reverse)
+    _, result = while_loop(
+        lambda i, _: i < rows.length,
+        lambda i, value: (i + 1, fn(value, rows[rows.length - 1 - i if reverse else i])),
+        (convert_to_tensor(first), start),
+        name=name or op,
+    )
+    return result
+
+
+def foldl(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The rows of `elems` combined with `fn(accumulated, row)` from the first to the last.
+
+    >>> tf.foldl(lambda total, x: total - x, tf.constant([1, 2, 3])).numpy()
+    np.int32(-4)
+    """
+    return _fold("foldl", fn, elems, initializer, False, name)
+
+
+def foldr(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The rows of `elems` combined with `fn(accumulated, row)` from the last to the first.
+
+    >>> tf.foldr(lambda total, x: total - x, tf.constant([1, 2, 3])).numpy()
+    np.int32(0)
+    """
+    return _fold("foldr", fn, elems, initializer, True, name)

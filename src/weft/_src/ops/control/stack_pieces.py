@@ -1,0 +1,132 @@
+"""Ops on stacks whose elements differ in length: joining them, and `TensorArray.split`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft._src.core.dtypes import DATA, INDEX, DType, int64
+from weft._src.core.shapes import Dim, Dims
+from weft._src.core.specs import TensorSpec
+from weft._src.core.stack import Stack
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.ops import rules
+from weft._src.ops.control.stack import STACK, VARIANT
+from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, Op, args, define_op
+
+
+def _concat_kernel(
+    xp: Any, stack: Stack, like: Stack, *, dtype: DType, shape: Dims | None, axis: int
+) -> Array:
+    rows = [
+        stack.read(i) if stack.has_written(i) else np.zeros_like(like.read(i))
+        for i in range(like.length)
+    ]
+    if any(row.ndim == 0 for row in rows):
+        raise ShapeError("concat: scalar elements cannot be joined; stack them.")
+    if not rows:
+        known = like.element_shape  # of the rows of an array that has none
+        return _nothing(dtype, shape if known is None else known, axis)
+    found = ", ".join([str(row.shape) for row in rows[:4]])
+    if not -rows[0].ndim <= axis < rows[0].ndim:
+        raise ShapeError(f"concat: axis {axis} is out of range for elements of shapes {found}.")
+    if len({_without(row.shape, axis) for row in rows}) > 1:
+        raise ShapeError(
+            f"concat: elements may differ in the size of axis {axis} only, got shapes {found}."
+        )
+    return np.concatenate(rows, axis)
+
+
+def _nothing(dtype: DType, shape: Dims | None, axis: int) -> Array:
+    """What no elements are joined to. Sizes that nobody knows are taken for 0."""
+    sizes = [0 if isinstance(size, Dim) else size for size in shape or (0,)]
+    sizes[axis if -len(sizes) <= axis < len(sizes) else 0] = 0
+    return np.zeros(sizes, dtype.numpy_dtype)
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    at = axis % len(shape)
+    return (*shape[:at], *shape[at + 1 :])
+
+
+def _concat_infer(
+    stack: TensorSpec, like: TensorSpec, *, dtype: DType, shape: Dims | None, axis: int
+) -> TensorSpec:
+    if shape is None:
+        return TensorSpec.of(dtype, None)
+    at = rules.normalize_axis("concat", axis, len(shape))
+    return TensorSpec.of(dtype, (*shape[:at], Dim(), *shape[at + 1 :]))
+
+
+def _concat_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+    axis = ctx.attrs["axis"]
+    return split_op(g, row_lengths_op(ctx.inputs[1], axis=axis), axis=axis), None
+
+
+# All elements joined along an axis; those not written are zeros shaped as in `like`.
+concat_op: Op = define_op(
+    "StackConcat",
+    args("input_handle like", VARIANT),
+    infer=_concat_infer,
+    kernel=_concat_kernel,
+    native=HOST_ONLY,
+    vjp=_concat_vjp,
+    fresh=True,
+)
+
+
+def _row_lengths_kernel(xp: Any, stack: Stack, *, axis: int) -> Array:
+    return np.array([stack.read(i).shape[axis] for i in range(stack.length)], np.int64)
+
+
+row_lengths_op: Op = define_op(
+    "StackRowLengths",
+    args("input_handle", VARIANT),
+    infer=lambda stack, *, axis: TensorSpec.of(int64, (Dim(),)),
+    kernel=_row_lengths_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
+)
+
+
+def _split_kernel(xp: Any, tensor: Array, lengths: Array, *, axis: int) -> Stack:
+    sizes = lengths.tolist()
+    total = tensor.shape[axis]
+    if min(sizes, default=0) < 0 or sum(sizes) != total:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"TensorArray.split: lengths must be >= 0 and add up to {total}, got {sizes}.",
+        )
+    out = Stack.reserve(tensor.dtype, len(sizes))
+    for i, part in enumerate(np.split(tensor, np.cumsum(sizes)[:-1], axis) if sizes else []):
+        out = out.write(i, part)
+    return out
+
+
+def _split_infer(tensor: TensorSpec, lengths: TensorSpec, *, axis: int) -> TensorSpec:
+    if tensor.rank == 0:
+        raise ShapeError("TensorArray.split: the tensor must have at least one axis.")
+    rules.check_rank("TensorArray.split", lengths, 1, name="lengths")
+    return STACK
+
+
+def _split_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+    x = ctx.inputs[0]
+    axis = ctx.attrs["axis"]
+    return concat_op(g, ctx.outputs[0], dtype=x.dtype, shape=x.spec.dims, axis=axis), None
+
+
+# Pieces of a tensor, of the given lengths along an axis.
+split_op: Op = define_op(
+    "StackSplit",
+    args("tensor", DATA) + args("lengths", INDEX),
+    infer=_split_infer,
+    kernel=_split_kernel,
+    native=HOST_ONLY,
+    vjp=_split_vjp,
+    fresh=True,
+)

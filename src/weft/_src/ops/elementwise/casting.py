@@ -1,0 +1,80 @@
+"""Changing the dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core import dtypes
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import BOOL, NUMERIC, DType
+from weft._src.core.native_rules import Pointwise
+from weft._src.core.shapes import Dim
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import UnsupportedError
+from weft._src.ops.registry import args, define_op
+
+_CASTABLE = NUMERIC | BOOL
+
+
+def _cast_infer(x: TensorSpec, *, dtype: DType) -> TensorSpec:
+    if dtype not in _CASTABLE:
+        raise UnsupportedError(
+            f"Cast: {x.dtype.name} cannot be turned into {dtype.name}. Numbers become strings with "
+            "tf.strings.as_string."
+        )
+    return x.with_dtype(dtype)
+
+
+def converted(xp: Any, x: Array, dtype: DType) -> Array:
+    """An array of real numbers as one of another dtype, defined also where numbers do not fit."""
+    if dtype.is_integer and x.dtype.kind not in "iub":
+        return xp.truncated(x, dtype.numpy_dtype)
+    return x.astype(dtype.numpy_dtype)
+
+
+def _cast_kernel(xp: Any, x: Array, *, dtype: DType) -> Array:
+    if x.dtype == object:  # shape arithmetic
+        unknown = any(isinstance(size, Dim) for size in x.flat)
+        return x if unknown else x.astype(dtype.numpy_dtype)
+    if dtype not in _CASTABLE:
+        raise ValueError("the type rule says what is wrong")
+    if x.dtype.kind == "c" and not dtype.is_complex:
+        x = x.real
+    return converted(xp, x, dtype)
+
+
+def _cast_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None]:
+    source = ctx.inputs[0].dtype
+    return (cast_op(g, dtype=source) if source.is_floating or source.is_complex else None,)
+
+
+cast_op = define_op(
+    "Cast",
+    args("x", _CASTABLE),
+    infer=_cast_infer,
+    kernel=_cast_kernel,
+    native=Pointwise("cast"),
+    vjp=_cast_vjp,
+    trusts_kernel=True,
+    fresh=True,
+    shape_arithmetic=True,
+)
+
+
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """x with elements of another dtype; floats are cut towards zero to become integers.
+
+    Floats that do not fit give a number that does not depend on the processor or the tier, but
+    makes little sense; see `tf.saturate_cast`.
+
+    >>> tf.cast([1.8, 2.2], tf.int32).numpy()
+    array([1, 2], dtype=int32)
+    """
+    dtype = dtypes.as_dtype(dtype)
+    if hasattr(x, "with_values"):  # rows of a tensor: tf.IndexedSlices
+        return x.with_values(cast(x.values, dtype, name))
+    x = convert_to_tensor(x)
+    if x.dtype is dtype:
+        return x
+    return cast_op(x, dtype=dtype, name=name)

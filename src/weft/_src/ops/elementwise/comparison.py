@@ -1,0 +1,117 @@
+"""Comparisons and logic: everything that gives booleans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import BOOL, DATA, REAL, bool_
+from weft._src.core.tensor import Tensor
+from weft._src.ops.elementwise.operands import binary, operands, unary
+from weft._src.ops.registry import NOT_DIFFERENTIABLE
+
+equal_op = binary("Equal", np.equal, DATA, vjp=NOT_DIFFERENTIABLE, dtype=bool_)
+not_equal_op = binary("NotEqual", np.not_equal, DATA, vjp=NOT_DIFFERENTIABLE, dtype=bool_)
+less_op = binary("Less", np.less, REAL, vjp=NOT_DIFFERENTIABLE, dtype=bool_)
+less_equal_op = binary("LessEqual", np.less_equal, REAL, vjp=NOT_DIFFERENTIABLE, dtype=bool_)
+greater_op = binary("Greater", np.greater, REAL, vjp=NOT_DIFFERENTIABLE, dtype=bool_)
+greater_equal_op = binary(
+    "GreaterEqual", np.greater_equal, REAL, vjp=NOT_DIFFERENTIABLE, dtype=bool_
+)
+logical_and_op = binary("LogicalAnd", np.logical_and, BOOL, vjp=NOT_DIFFERENTIABLE)
+logical_or_op = binary("LogicalOr", np.logical_or, BOOL, vjp=NOT_DIFFERENTIABLE)
+logical_not_op = unary("LogicalNot", np.logical_not, BOOL, vjp=NOT_DIFFERENTIABLE)
+
+
+def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether x == y, element by element.
+
+    >>> tf.equal([1, 2], 2).numpy()
+    array([False,  True])
+    """
+    return equal_op(*operands(x, y), name=name)
+
+
+def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether x != y, element by element.
+
+    >>> tf.not_equal([1, 2], 2).numpy()
+    array([ True, False])
+    """
+    return not_equal_op(*operands(x, y), name=name)
+
+
+def less(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether x < y, element by element.
+
+    >>> tf.less([1, 2], 2).numpy()
+    array([ True, False])
+    """
+    return less_op(*operands(x, y), name=name)
+
+
+def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether x <= y, element by element.
+
+    >>> tf.less_equal([1, 3], 2).numpy()
+    array([ True, False])
+    """
+    return less_equal_op(*operands(x, y), name=name)
+
+
+def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether x > y, element by element.
+
+    >>> tf.greater([1, 3], 2).numpy()
+    array([False,  True])
+    """
+    return greater_op(*operands(x, y), name=name)
+
+
+def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether x >= y, element by element.
+
+    >>> tf.greater_equal([1, 2], 2).numpy()
+    array([False,  True])
+    """
+    return greater_equal_op(*operands(x, y), name=name)
+
+
+def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether both hold, element by element.
+
+    >>> tf.logical_and([True, True], [True, False]).numpy()
+    array([ True, False])
+    """
+    return logical_and_op(*operands(x, y), name=name)
+
+
+def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether one holds, element by element.
+
+    >>> tf.logical_or([True, False], [False, False]).numpy()
+    array([ True, False])
+    """
+    return logical_or_op(*operands(x, y), name=name)
+
+
+def logical_not(x: Any, name: str | None = None) -> Tensor:
+    """Whether it does not hold, element by element.
+
+    >>> tf.logical_not([True, False]).numpy()
+    array([False,  True])
+    """
+    return logical_not_op(convert_to_tensor(x), name=name)
+
+
+def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
+    """Whether exactly one holds, element by element.
+
+    >>> tf.math.logical_xor([True, True], [True, False]).numpy()
+    array([False,  True])
+    """
+    x, y = operands(x, y)
+    both = logical_and_op(x, y)
+    return logical_and_op(logical_or_op(x, y), logical_not_op(both), name=name)

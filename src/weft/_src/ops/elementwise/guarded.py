@@ -1,0 +1,213 @@
+"""Products, quotients and logarithms that are 0, not NaN, where one factor is 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import INEXACT, NUMERIC
+from weft._src.core.native_rules import Pointwise
+from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import rules
+from weft._src.ops.elementwise import arithmetic, casting, unary
+from weft._src.ops.elementwise.operands import conj, operands, sum_to
+from weft._src.ops.registry import Op, args, define_op
+
+Gradients = tuple[Tensor | None, ...]
+
+
+def _binary(name: str, allowed: Any, kernel: Any, *, vjp: Any, native: str) -> Op:
+    """An elementwise op of two broadcasting inputs whose kernel takes several NumPy calls."""
+    return define_op(
+        name,
+        args("x y", allowed),
+        infer=rules.broadcast(name),
+        kernel=kernel,
+        native=Pointwise(native),
+        vjp=vjp,
+        trusts_kernel=True,
+        fresh=True,
+    )
+
+
+def _is_not_zero(x: Tensor) -> Tensor:
+    return casting.cast(x != 0, x.dtype)
+
+
+# --- the square of the difference --------------------------------------------------------------
+
+
+def _squared_difference_kernel(xp: Any, x: Array, y: Array) -> Any:
+    difference = xp.subtract(x, y)
+    if difference.dtype.kind == "c":
+        return xp.multiply(difference, xp.conjugate(difference))
+    return xp.square(difference)
+
+
+def _squared_difference_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x, y = ctx.inputs
+    gx = g * 2 * (x - y)
+    return sum_to(gx, x) if ctx.wants(0) else None, sum_to(-gx, y) if ctx.wants(1) else None
+
+
+squared_difference_op = _binary(
+    "SquaredDifference",
+    NUMERIC,
+    _squared_difference_kernel,
+    vjp=_squared_difference_vjp,
+    native="squared_difference",
+)
+
+
+def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """(x - y) squared; for complex numbers the squared modulus of the difference.
+
+    >>> tf.math.squared_difference([1.0, 5.0], 3.0).numpy()
+    array([4., 4.], dtype=float32)
+    """
+    return squared_difference_op(*operands(x, y), name=name)
+
+
+# --- zero wins ---------------------------------------------------------------------------------
+
+
+def _div_no_nan_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x, y = ctx.inputs
+    gx = div_no_nan_op(g, conj(y))
+    return (
+        sum_to(gx, x) if ctx.wants(0) else None,
+        sum_to(g * div_no_nan_op(div_no_nan_op(conj(-x), conj(y)), conj(y)), y)
+        if ctx.wants(1)
+        else None,
+    )
+
+
+div_no_nan_op: Op = _binary(
+    "DivNoNan",
+    INEXACT,
+    lambda xp, x, y: xp.where(y == 0, x.dtype.type(0), xp.divide(x, y)),
+    vjp=_div_no_nan_vjp,
+    native="div_no_nan",
+)
+
+
+def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y as Python divides, and 0 where y is 0.
+
+    >>> tf.math.divide_no_nan([3.0, 1.0], [2.0, 0.0]).numpy()
+    array([1.5, 0. ], dtype=float32)
+    """
+    return div_no_nan_op(*arithmetic.division_operands(x, y), name=name)
+
+
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """1 / x, and 0 where x is 0.
+
+    >>> tf.math.reciprocal_no_nan([2.0, 0.0]).numpy()
+    array([0.5, 0. ], dtype=float32)
+    """
+    return divide_no_nan(1, convert_to_tensor(x), name=name)
+
+
+def _mul_no_nan_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x, y = ctx.inputs
+    return (
+        sum_to(mul_no_nan_op(g, conj(y)), x) if ctx.wants(0) else None,
+        sum_to(mul_no_nan_op(conj(x), g), y) if ctx.wants(1) else None,
+    )
+
+
+mul_no_nan_op: Op = _binary(
+    "MulNoNan",
+    INEXACT,
+    lambda xp, x, y: xp.where(y == 0, x.dtype.type(0), xp.multiply(x, y)),
+    vjp=_mul_no_nan_vjp,
+    native="mul_no_nan",
+)
+
+
+def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * y, and 0 where y is 0 even if x is infinite or NaN.
+
+    >>> tf.math.multiply_no_nan([3.0, np.inf], [2.0, 0.0]).numpy()
+    array([6., 0.], dtype=float32)
+    """
+    return mul_no_nan_op(*operands(x, y), name=name)
+
+
+def _xlogy_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x, y = ctx.inputs
+    return (
+        sum_to(g * conj(xlogy_op(_is_not_zero(x), y)), x) if ctx.wants(0) else None,
+        sum_to(g * conj(xdivy_op(x, y)), y) if ctx.wants(1) else None,
+    )
+
+
+xlogy_op: Op = _binary(
+    "Xlogy",
+    INEXACT,
+    lambda xp, x, y: xp.where(x == 0, x.dtype.type(0), xp.multiply(x, xp.log(y))),
+    vjp=_xlogy_vjp,
+    native="xlogy",
+)
+
+
+def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * log(y), and 0 where x is 0.
+
+    >>> tf.math.xlogy([0.0, 2.0], [0.0, 1.0]).numpy()
+    array([0., 0.], dtype=float32)
+    """
+    return xlogy_op(*operands(x, y), name=name)
+
+
+def _xlog1py_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x, y = ctx.inputs
+    return (
+        sum_to(g * conj(xlog1py_op(_is_not_zero(x), y)), x) if ctx.wants(0) else None,
+        sum_to(g * conj(xdivy_op(x, y + 1)), y) if ctx.wants(1) else None,
+    )
+
+
+xlog1py_op: Op = _binary(
+    "Xlog1py",
+    INEXACT,
+    lambda xp, x, y: xp.where(x == 0, x.dtype.type(0), xp.multiply(x, xp.log1p(y))),
+    vjp=_xlog1py_vjp,
+    native="xlog1py",
+)
+
+
+def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * log(1 + y), and 0 where x is 0.
+
+    >>> tf.math.xlog1py([0.0, 2.0], [-1.0, 0.0]).numpy()
+    array([0., 0.], dtype=float32)
+    """
+    return xlog1py_op(*operands(x, y), name=name)
+
+
+def _xdivy_vjp(ctx: Any, g: Tensor) -> Gradients:
+    x, y = ctx.inputs
+    return (
+        sum_to(g * conj(xdivy_op(_is_not_zero(x), y)), x) if ctx.wants(0) else None,
+        sum_to(g * conj(xdivy_op(-x, unary.square_op(y))), y) if ctx.wants(1) else None,
+    )
+
+
+xdivy_op: Op = _binary(
+    "Xdivy",
+    INEXACT,
+    lambda xp, x, y: xp.where(x == 0, x.dtype.type(0), xp.divide(x, y)),
+    vjp=_xdivy_vjp,
+    native="xdivy",
+)
+
+
+def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y, and 0 where x is 0.
+
+    >>> tf.math.xdivy([0.0, 2.0], [0.0, 4.0]).numpy()
+    array([0. , 0.5], dtype=float32)
+    """
+    return xdivy_op(*operands(x, y), name=name)

@@ -1,0 +1,108 @@
+"""Functions that are defined as integrals: Dawson, exponential, Fresnel, Spence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.dtypes import FLOATING
+from weft._src.core.tensor import Array, Tensor
+from weft._src.ops.arrays import selection
+from weft._src.ops.elementwise import arithmetic, guarded, unary
+from weft._src.ops.elementwise.unary import computed, special
+from weft._src.ops.registry import Op
+
+_HALF_PI = math.pi / 2
+
+dawsn_op: Op = computed(
+    "Dawsn",
+    FLOATING,
+    special("dawsn"),
+    native="dawsn",
+    vjp=lambda ctx, g: (g * (1 - 2 * ctx.inputs[0] * ctx.outputs[0]),),
+)
+expint_op: Op = computed(
+    "Expint",
+    FLOATING,
+    special("expi"),
+    native="expint",
+    vjp=lambda ctx, g: (g * unary.exp_op(ctx.inputs[0]) / ctx.inputs[0],),
+)
+
+
+def dawsn(x: Any, name: str | None = None) -> Tensor:
+    """Dawson's integral, exp(-x ** 2) times the integral of exp(t ** 2) from 0 to x.
+
+    >>> tf.math.special.dawsn([-1.0, 0.5]).numpy()
+    array([-0.5380795,  0.4244364], dtype=float32)
+    """
+    return dawsn_op(convert_to_tensor(x), name=name)
+
+
+def expint(x: Any, name: str | None = None) -> Tensor:
+    """The exponential integral Ei: the integral of exp(t) / t from minus infinity to x.
+
+    >>> tf.math.special.expint([1.0, 2.0]).numpy()
+    array([1.8951178, 4.954234 ], dtype=float32)
+    """
+    return expint_op(convert_to_tensor(x), name=name)
+
+
+def _fresnel(part: int) -> Any:
+    def kernel(xp: Any, x: Array) -> Array:
+        return xp.asarray(xp.special.fresnel(xp.widen(x))[part]).astype(x.dtype)
+
+    return kernel
+
+
+fresnel_sin_op: Op = computed(
+    "FresnelSin",
+    FLOATING,
+    _fresnel(0),
+    native="fresnel_sin",
+    vjp=lambda ctx, g: (g * unary.sin_op(_HALF_PI * unary.square_op(ctx.inputs[0])),),
+)
+fresnel_cos_op: Op = computed(
+    "FresnelCos",
+    FLOATING,
+    _fresnel(1),
+    native="fresnel_cos",
+    vjp=lambda ctx, g: (g * unary.cos_op(_HALF_PI * unary.square_op(ctx.inputs[0])),),
+)
+
+
+def fresnel_sin(x: Any, name: str | None = None) -> Tensor:
+    """The integral of sin(pi / 2 * t ** 2) from 0 to x.
+
+    >>> tf.math.special.fresnel_sin([-1.0, 0.5]).numpy()
+    array([-0.43825915,  0.06473243], dtype=float32)
+    """
+    return fresnel_sin_op(convert_to_tensor(x), name=name)
+
+
+def fresnel_cos(x: Any, name: str | None = None) -> Tensor:
+    """The integral of cos(pi / 2 * t ** 2) from 0 to x.
+
+    >>> tf.math.special.fresnel_cos([-1.0, 0.5]).numpy()
+    array([-0.7798934 ,  0.49234423], dtype=float32)
+    """
+    return fresnel_cos_op(convert_to_tensor(x), name=name)
+
+
+def _spence_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    x = ctx.inputs[0]
+    slope = guarded.div_no_nan_op(arithmetic.log_op(x), 1 - x)
+    return (g * selection.where(x == 1, adopt(-1, x.dtype), slope),)
+
+
+spence_op: Op = computed("Spence", FLOATING, special("spence"), native="spence", vjp=_spence_vjp)
+
+
+def spence(x: Any, name: str | None = None) -> Tensor:
+    """The integral of log(t) / (1 - t) from 1 to x, which is the dilogarithm of 1 - x.
+
+    >>> tf.math.special.spence([0.5, 2.0]).numpy()
+    array([ 0.5822405, -0.822467 ], dtype=float32)
+    """
+    return spence_op(convert_to_tensor(x), name=name)

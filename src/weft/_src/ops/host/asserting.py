@@ -1,0 +1,50 @@
+"""`tf.Assert`: a condition that must hold each time the graph runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.convert import convert_to_tensor, items_of
+from weft._src.core.dtypes import BOOL, DATA
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array
+from weft._src.errors import AssertionFailedError
+from weft._src.ops import rules, static
+from weft._src.ops.host.formatting import format_array
+from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op, each
+
+
+def _assert_infer(condition: TensorSpec, *data: TensorSpec, summarize: int) -> tuple[()]:
+    rules.check_rank("Assert", condition, 0, name="condition")
+    return ()
+
+
+def _assert_kernel(xp: Any, condition: Any, *data: Array, summarize: int) -> tuple[()]:
+    if not condition:
+        shown = " ".join(format_array(xp.asarray(value), summarize) for value in data)
+        raise AssertionFailedError(f"assertion failed: {shown}")
+    return ()
+
+
+assert_op = define_op(
+    "Assert",
+    args("condition", BOOL) + each("*data", DATA),
+    infer=_assert_infer,
+    kernel=_assert_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=0,
+    host_io=True,
+)
+
+
+def Assert(  # noqa: N802 - TensorFlow's name
+    condition: Any, data: Any, summarize: int | None = None, name: str | None = None
+) -> None:
+    """Raises InvalidArgumentError with the data if the condition does not hold.
+
+    >>> tf.Assert(tf.constant(2) > 1, ["expected more than", 1])
+    """
+    tensors = [convert_to_tensor(value) for value in items_of("Assert", data, "data")]
+    limit = static.static_int("Assert", 3 if summarize is None else summarize, "summarize")
+    assert_op(convert_to_tensor(condition), *tensors, summarize=limit, name=name)

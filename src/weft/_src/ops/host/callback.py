@@ -1,0 +1,177 @@
+"""Python callbacks in graphs: `tf.py_function` and `tf.numpy_function`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from weft._src import nest
+from weft._src.core.context import building, recording, state
+from weft._src.core.convert import convert_to_tensor, items_of
+from weft._src.core.dtypes import DATA
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, EagerTensor, Tensor
+from weft._src.errors import InvalidArgumentError
+from weft._src.ops.arrays import source
+from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, REGISTERED_LATER, define_op, each
+
+
+def _infer(*inputs: TensorSpec, func: Any, out: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:
+    return tuple([spec.with_fresh_dims() for spec in out])
+
+
+def _eager_kernel(
+    xp: Any, *values: Array, func: Callable[..., Any], out: tuple[TensorSpec, ...]
+) -> tuple[Array, ...]:
+    with building(None), recording(()):
+        result = func(*[EagerTensor(xp.asarray(value)) for value in values])
+        return tuple([t._value for t in _results("py_function", result, out)])
+
+
+def _numpy_kernel(
+    xp: Any, *values: Array, func: Callable[..., Any], out: tuple[TensorSpec, ...]
+) -> tuple[Array, ...]:
+    with building(None):
+        result = func(*[EagerTensor(xp.asarray(value)).numpy() for value in values])
+        return tuple([t._value for t in _results("numpy_function", result, out)])
+
+
+def _results(op: str, result: Any, out: tuple[TensorSpec, ...]) -> list[EagerTensor]:
+    """What the callback returned as tensors, checked against what it was declared to return."""
+    flat = [] if result is None else nest.flatten(result)
+    if len(flat) != len(out) and out:
+        raise InvalidArgumentError(
+            None, None, f"{op}: {len(out)} results were declared in Tout, got {len(flat)}."
+        )
+    tensors: list[EagerTensor] = []
+    for i, (value, spec) in enumerate(zip(flat, out, strict=False)):
+        tensor = convert_to_tensor(value, dtype_hint=spec.dtype)
+        if not isinstance(tensor, EagerTensor):
+            raise TypeError(f"{op}: result {i} must be a tensor, got a {type(tensor).__name__}.")
+        if tensor.dtype is not spec.dtype or not tensor.shape.is_subtype_of(spec.shape):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"{op}: result {i} was declared as {spec.words}, got {tensor.spec.words}.",
+            )
+        tensors.append(tensor)
+    return tensors
+
+
+eager_py_func_op = define_op(
+    "EagerPyFunc",
+    each("*input", DATA),
+    infer=_infer,
+    kernel=_eager_kernel,
+    native=HOST_ONLY,
+    vjp=REGISTERED_LATER,
+    outputs=None,
+    host_io=True,
+)
+
+py_func_op = define_op(
+    "PyFunc",
+    each("*input", DATA),
+    infer=_infer,
+    kernel=_numpy_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=None,
+    host_io=True,
+)
+
+
+def _declared(tout: Any) -> tuple[bool, tuple[TensorSpec, ...]]:
+    """Whether one result is declared without a list, and the specs of all of them."""
+    single = not isinstance(tout, (list, tuple))
+    items = [tout] if single else list(tout)
+    specs = [
+        x if isinstance(x, TensorSpec) else TensorSpec(None, x) for x in items if x is not None
+    ]
+    return single and tout is not None, tuple(specs)
+
+
+def _inputs(op: str, func: Any, inp: Any) -> list[Tensor]:
+    if not callable(func):
+        raise TypeError(f"{op}: func must be callable, got {func!r}.")
+    if inp is None:
+        raise TypeError(f"{op}: inp must be a list of the arguments of func, got None.")
+    return [convert_to_tensor(x) for x in items_of(op, inp, "inp")]
+
+
+def _decorator(op: str, callback: Callable[..., Any], inp: Any, **options: Any) -> Any:
+    """What `@tf.py_function(Tout=...)` is: then the arguments of each call are `inp`."""
+    if inp is not None:
+        raise TypeError(f"{op}: func must be callable, got None.")
+    if options["Tout"] is None:
+        raise TypeError(
+            f"{op}: as a decorator it needs the dtypes of the results: @{op}(Tout=...)."
+        )
+
+    def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def call(*args: Any) -> Any:
+            return callback(func, args, **options)
+
+        return call
+
+    return decorate
+
+
+def py_function(
+    func: Callable[..., Any] | None = None,
+    inp: Any = None,
+    Tout: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Runs a Python function on (eager) tensors, each time the graph runs.
+
+    Its gradient runs it once more, under a tape. Without `func` it is a decorator.
+
+    >>> tf.py_function(lambda x: x.numpy() ** 2, inp=[tf.constant(3)], Tout=tf.int32).numpy()
+    np.int32(9)
+    >>> @tf.py_function(Tout=tf.string)
+    ... def shout(word):
+    ...     return word.numpy().upper()
+    >>> shout(tf.constant("weft")).numpy()
+    b'WEFT'
+    """
+    if func is None:
+        return _decorator("tf.py_function", py_function, inp, Tout=Tout, name=name)
+    single, out = _declared(Tout)
+    tensors = _inputs("py_function", func, inp)
+    if state.graph is None:
+        # Called as it is, so that tapes see the ops inside.
+        results: Any = _results("py_function", func(*tensors), out)
+    else:
+        results = list(eager_py_func_op(*tensors, func=func, out=out, name=name))
+    return _hand_back(results, single, out)
+
+
+def _hand_back(results: list[Tensor], single: bool, out: tuple[TensorSpec, ...]) -> Any:
+    if single:
+        return results[0]
+    return results if out else source.no_op()
+
+
+def numpy_function(
+    func: Callable[..., Any] | None = None,
+    inp: Any = None,
+    Tout: Any = None,
+    stateful: bool = True,
+    name: str | None = None,
+) -> Any:
+    """Runs a Python function on NumPy arrays, each time the graph runs; has no gradient.
+
+    Without `func` it is a decorator: `@tf.numpy_function(Tout=tf.float32)`.
+
+    >>> tf.numpy_function(np.sort, [tf.constant([3, 1, 2])], tf.int32).numpy()
+    array([1, 2, 3], dtype=int32)
+    """
+    if func is None:
+        options = {"Tout": Tout, "stateful": stateful, "name": name}
+        return _decorator("tf.numpy_function", numpy_function, inp, **options)
+    single, out = _declared(Tout)
+    tensors = _inputs("numpy_function", func, inp)
+    return _hand_back(list(py_func_op(*tensors, func=func, out=out, name=name)), single, out)

@@ -1,0 +1,103 @@
+"""Assertions about ranks: assert_rank, assert_rank_at_least, assert_rank_in, assert_scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft._src.core.convert import convert_to_tensor, items_of
+from weft._src.core.dtypes import int32
+from weft._src.core.tensor import Tensor
+from weft._src.errors import ShapeError
+from weft._src.ops import static
+from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.elementwise import casting, comparison
+from weft._src.ops.host.requiring import prefix, require
+
+
+def _rank(function: str, rank: Any) -> Tensor:
+    """A rank given as a number or as a tensor, as a scalar int32 tensor."""
+    tensor = convert_to_tensor(rank)
+    if not tensor.dtype.is_integer:
+        raise TypeError(f"{function}: rank must be an integer, got {rank!r}.")
+    if tensor.shape.rank not in (None, 0):
+        raise ValueError(f"{function}: rank must be a scalar, got shape {tensor.shape}.")
+    return tensor if tensor.dtype is int32 else casting.cast(tensor, int32)
+
+
+def _check_rank(
+    function: str,
+    x: Any,
+    ranks: list[Tensor],
+    condition: Callable[..., Tensor],
+    holds: Callable[[int, list[int]], bool],
+    wanted: str,
+    message: Any,
+    name: str | None,
+) -> None:
+    """At once if all is known, else in every run."""
+    text = f"{prefix(function, message)}x must have {wanted}"
+    x = convert_to_tensor(x)
+    known = [static.get_static_value(rank) for rank in ranks]
+    if x.shape.rank is None or any(rank is None for rank in known):
+        actual = shapes.rank(x)
+        labels = ["got", *["wanted"] * len(ranks)]
+        require(condition, [actual, *ranks], text, labels, name=name)
+        return
+    numbers = [int(rank) for rank in known]  # type: ignore[arg-type]
+    if not holds(x.shape.rank, numbers):
+        shown = numbers if function == "assert_rank_in" else numbers[0]
+        raise ShapeError(f"{text} {shown}, got rank {x.shape.rank} (shape {x.shape}).")
+
+
+def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None) -> None:
+    """ValueError (InvalidArgumentError when it runs) unless x has the given rank.
+
+    >>> tf.debugging.assert_rank([[1, 2]], 2)
+    """
+    _check_rank(
+        "assert_rank", x, [_rank("assert_rank", rank)], comparison.equal,
+        lambda have, ranks: have == ranks[0], "rank", message, name,
+    )  # fmt: skip
+
+
+def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: str | None = None) -> None:
+    """ValueError (InvalidArgumentError when it runs) unless x has at least the given rank.
+
+    >>> tf.debugging.assert_rank_at_least([[1, 2]], 1)
+    """
+    _check_rank(
+        "assert_rank_at_least", x, [_rank("assert_rank_at_least", rank)],
+        comparison.greater_equal, lambda have, ranks: have >= ranks[0], "rank at least", message,
+        name,
+    )  # fmt: skip
+
+
+def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = None) -> None:
+    """ValueError (InvalidArgumentError when it runs) unless x has one of the given ranks.
+
+    >>> tf.debugging.assert_rank_in([[1, 2]], (0, 2))
+    """
+    allowed = [_rank("assert_rank_in", rank) for rank in items_of("assert_rank_in", ranks, "ranks")]
+
+    def among(have: Tensor, *allowed: Tensor) -> Tensor:
+        out = comparison.not_equal(have, have)
+        for rank in allowed:
+            out = comparison.logical_or(out, comparison.equal(have, rank))
+        return out
+
+    _check_rank(
+        "assert_rank_in", x, allowed, among,
+        lambda have, ranks: have in ranks, "one of the ranks", message, name,
+    )  # fmt: skip
+
+
+def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> None:
+    """ValueError (InvalidArgumentError when it runs) unless the tensor is a scalar.
+
+    >>> tf.debugging.assert_scalar(3.0)
+    """
+    _check_rank(
+        "assert_scalar", tensor, [_rank("assert_scalar", 0)], comparison.equal,
+        lambda have, ranks: have == 0, "rank", message, name,
+    )  # fmt: skip

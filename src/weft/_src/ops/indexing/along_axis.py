@@ -1,0 +1,66 @@
+"""Picking elements along one axis with an index per element: what sorting needs for gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.dtypes import DATA, INDEX, NUMERIC
+from weft._src.core.native_rules import Special
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array
+from weft._src.ops import rules
+from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.registry import Op, args, define_op
+
+
+def _take_along_infer(x: TensorSpec, indices: TensorSpec, *, axis: int) -> TensorSpec:
+    return x.with_dims(indices.dims)
+
+
+take_along_op: Op = define_op(
+    "TakeAlongAxis",
+    args("x", DATA) + args("indices", INDEX),
+    infer=_take_along_infer,
+    kernel=lambda xp, x, indices, *, axis: xp.take_along_axis(x, indices, axis),
+    native=Special("gather"),
+    vjp=lambda ctx, g: (
+        put_along_op(
+            shapes.shape_op(ctx.inputs[0], out_type=ctx.inputs[1].dtype),
+            g,
+            ctx.inputs[1],
+            axis=ctx.attrs["axis"],
+        ),
+        None,
+    ),
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def _put_along_infer(
+    shape: TensorSpec, g: TensorSpec, indices: TensorSpec, *, axis: int
+) -> TensorSpec:
+    return g.with_dims(rules.dims_from_value("PutAlongAxis", shape))
+
+
+def _put_along_kernel(xp: Any, shape: Array, g: Array, indices: Array, *, axis: int) -> Array:
+    out = xp.zeros(tuple(shape.tolist()), g.dtype)
+    xp.put_along_axis(out, indices, g, axis)
+    return out
+
+
+# Zeros of a shape with values put at indices that do not repeat along the axis.
+put_along_op: Op = define_op(
+    "PutAlongAxis",
+    args("shape", INDEX, is_shape=True) + args("values", NUMERIC) + args("indices", INDEX),
+    infer=_put_along_infer,
+    kernel=_put_along_kernel,
+    native=Special("scatter_nd"),
+    vjp=lambda ctx, g: (
+        None,
+        take_along_op(g, ctx.inputs[2], axis=ctx.attrs["axis"]),
+        None,
+    ),
+    trusts_kernel=True,
+    fresh=True,
+)

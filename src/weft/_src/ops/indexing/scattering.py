@@ -1,0 +1,261 @@
+"""Writing updates into a tensor at indices: scatter_nd and tensor_scatter_nd_*."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft._src.core import memory
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, int32
+from weft._src.core.native_rules import Special
+from weft._src.core.shapes import Dims, format_dims
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import ShapeError
+from weft._src.ops import rules
+from weft._src.ops.arrays import fill, shape as shapes
+from weft._src.ops.elementwise import casting, comparison
+from weft._src.ops.indexing import gathering
+from weft._src.ops.registry import Op, args, define_op
+
+Gradients = tuple[Tensor | None, ...]
+
+
+def check_policy(op: str, bad_indices_policy: str) -> None:
+    """Indices out of range are an error; the other policies of TensorFlow do not exist here."""
+    if bad_indices_policy not in ("", "DEFAULT", "ERROR"):
+        raise ValueError(
+            f"{op}: bad_indices_policy must be '', 'DEFAULT' or 'ERROR', got "
+            f"{bad_indices_policy!r}."
+        )
+
+
+def check_updates(
+    op: str, shape: Dims, indices: TensorSpec, updates: TensorSpec, batch_dims: int = 0
+) -> None:
+    """ShapeError unless the updates have the shape of what the indices name."""
+    if indices.dims is None:
+        return
+    wanted = gathering.nd_result_dims(op, shape, indices.dims, batch_dims, name="tensor axes")
+    if wanted is None or updates.dims is None:
+        return
+    try:
+        rules.merge_dims(op, wanted, updates.dims, "updates")
+    except ShapeError:
+        raise ShapeError(
+            f"{op}: updates must have shape {format_dims(wanted)} for indices of shape "
+            f"{indices.shape} into shape {format_dims(shape)}, got {updates.shape}."
+        ) from None
+
+
+def _spec(x: Array) -> TensorSpec:
+    return TensorSpec.of(int32, x.shape)  # only the shape is looked at
+
+
+# --- scatter_nd --------------------------------------------------------------------------------
+
+
+def _scatter_nd_infer(
+    indices: TensorSpec, updates: TensorSpec, shape: TensorSpec, *, batch_dims: int
+) -> TensorSpec:
+    dims = rules.dims_from_value("scatter_nd", shape)
+    if dims is not None:
+        check_updates("scatter_nd", dims, indices, updates, batch_dims)
+    return updates.with_dims(dims)
+
+
+def _scatter_nd_kernel(
+    xp: Any, indices: Array, updates: Array, shape: Array, *, batch_dims: int
+) -> Array:
+    sizes = tuple(shape.tolist())
+    if any(size < 0 for size in sizes):
+        raise ValueError("the type rule says what is wrong")
+    memory.check("scatter_nd", sizes, updates.dtype)
+    check_updates("scatter_nd", sizes, _spec(indices), _spec(updates), batch_dims)
+    index = gathering.nd_index(xp, "scatter_nd", sizes, indices, batch_dims)
+    if updates.dtype == object:
+        out = xp.full(sizes, b"", object)
+    else:
+        out = xp.zeros(sizes, updates.dtype)
+    combine(xp, xp.add, out, index, updates)
+    return out
+
+
+def combine(xp: Any, ufunc: Any, out: Array, index: tuple[Any, ...], updates: Array) -> None:
+    """Combines updates into `out`, in place; an empty index means all of `out` each time."""
+    if index:
+        xp.scatter_with(ufunc, out, index, updates)
+    elif updates.size:
+        for update in xp.reshape(updates, (-1, *out.shape)):
+            out[...] = ufunc(out, update)
+
+
+def _scatter_nd_vjp(ctx: Any, g: Tensor) -> Gradients:
+    return None, gathering.gather_nd_op(g, ctx.inputs[0], **ctx.attrs), None
+
+
+scatter_nd_op: Op = define_op(
+    "ScatterNd",
+    args("indices", INDEX) + args("updates", DATA) + args("shape", INDEX, is_shape=True),
+    infer=_scatter_nd_infer,
+    kernel=_scatter_nd_kernel,
+    native=Special("scatter_nd"),
+    vjp=_scatter_nd_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def scatter_nd(
+    indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """Zeros of a shape with updates added at indices; repeated indices add up.
+
+    >>> tf.scatter_nd([[1], [3], [1]], [5, 6, 7], [5]).numpy()
+    array([ 0, 12,  0,  6,  0], dtype=int32)
+    """
+    check_policy("scatter_nd", bad_indices_policy)
+    return scatter_nd_op(
+        convert_to_tensor(indices, dtype_hint=int32),
+        convert_to_tensor(updates),
+        shapes.shape_argument(shape),
+        batch_dims=0,
+        name=name,
+    )
+
+
+# --- tensor_scatter_nd_* -----------------------------------------------------------------------
+
+
+def _scatter_into(name: str, op: str, allowed: Any, ufunc: np.ufunc | None, vjp: Any) -> Op:
+    """An op that returns a tensor with updates combined into it at indices."""
+
+    def infer(tensor: TensorSpec, indices: TensorSpec, updates: TensorSpec) -> TensorSpec:
+        if tensor.dims is not None:
+            check_updates(op, tensor.dims, indices, updates)
+        return tensor
+
+    def kernel(xp: Any, tensor: Array, indices: Array, updates: Array) -> Array:
+        check_updates(op, tensor.shape, _spec(indices), _spec(updates))
+        index = gathering.nd_index(xp, op, tensor.shape, indices)
+        out = xp.array(tensor)
+        if ufunc is not None:
+            combine(xp, ufunc, out, index, updates)
+        elif index:
+            out[index] = updates
+        elif updates.size:
+            out[...] = xp.reshape(updates, (-1, *out.shape))[-1]
+        return out
+
+    tensor, updates = args("tensor updates", allowed)
+    return define_op(
+        name,
+        (tensor, *args("indices", INDEX), updates),
+        infer=infer,
+        kernel=kernel,
+        native=Special("scatter_nd"),
+        vjp=vjp,
+        trusts_kernel=True,
+        fresh=True,
+    )
+
+
+def _update_vjp(ctx: Any, g: Tensor) -> Gradients:
+    _, indices, updates = ctx.inputs
+    kept = update_op(g, indices, fill.zeros_like(updates)) if ctx.wants(0) else None
+    return kept, None, gathering.gather_nd_op(g, indices, batch_dims=0)
+
+
+def _sub_vjp(ctx: Any, g: Tensor) -> Gradients:
+    return g, None, -gathering.gather_nd_op(g, ctx.inputs[1], batch_dims=0)
+
+
+def _extremum_vjp(ctx: Any, g: Tensor) -> Gradients:
+    """Whatever equals the result shares the gradient equally."""
+    tensor, indices, updates = ctx.inputs
+    out = ctx.outputs[0]
+    from_tensor = casting.cast(comparison.equal(tensor, out), g.dtype)
+    there = gathering.gather_nd_op(out, indices, batch_dims=0)
+    from_updates = casting.cast(comparison.equal(updates, there), g.dtype)
+    share = g / add_op(from_tensor, indices, from_updates)
+    at_updates = gathering.gather_nd_op(share, indices, batch_dims=0)
+    return share * from_tensor, None, at_updates * from_updates
+
+
+update_op: Op = _scatter_into(
+    "TensorScatterUpdate", "tensor_scatter_nd_update", DATA, None, _update_vjp
+)
+add_op = _scatter_into(
+    "TensorScatterAdd",
+    "tensor_scatter_nd_add",
+    NUMERIC,
+    np.add,
+    lambda ctx, g: (g, None, gathering.gather_nd_op(g, ctx.inputs[1], batch_dims=0)),
+)
+sub_op = _scatter_into("TensorScatterSub", "tensor_scatter_nd_sub", NUMERIC, np.subtract, _sub_vjp)
+min_op = _scatter_into("TensorScatterMin", "tensor_scatter_nd_min", REAL, np.minimum, _extremum_vjp)
+max_op = _scatter_into("TensorScatterMax", "tensor_scatter_nd_max", REAL, np.maximum, _extremum_vjp)
+
+
+def _scatter(op: Op, tensor: Any, indices: Any, updates: Any, policy: str, name: Any) -> Tensor:
+    check_policy(op.name, policy)
+    x = convert_to_tensor(tensor)
+    new = updates if isinstance(updates, Tensor) else convert_to_tensor(updates, dtype=x.dtype)
+    return op(x, convert_to_tensor(indices, dtype_hint=int32), new, name=name)
+
+
+def tensor_scatter_nd_update(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Tensor:
+    """A tensor with updates put in at indices; the last of repeated indices wins.
+
+    >>> tf.tensor_scatter_nd_update([1, 2, 3, 4], [[1], [3]], [20, 40]).numpy()
+    array([ 1, 20,  3, 40], dtype=int32)
+    """
+    return _scatter(update_op, tensor, indices, updates, "", name)
+
+
+def tensor_scatter_nd_add(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """A tensor with updates added at indices; repeated indices add up.
+
+    >>> tf.tensor_scatter_nd_add([1, 2, 3], [[0], [0]], [10, 20]).numpy()
+    array([31,  2,  3], dtype=int32)
+    """
+    return _scatter(add_op, tensor, indices, updates, bad_indices_policy, name)
+
+
+def tensor_scatter_nd_sub(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """A tensor with updates subtracted at indices; repeated indices add up.
+
+    >>> tf.tensor_scatter_nd_sub([1, 2, 3], [[0], [0]], [10, 20]).numpy()
+    array([-29,   2,   3], dtype=int32)
+    """
+    return _scatter(sub_op, tensor, indices, updates, bad_indices_policy, name)
+
+
+def tensor_scatter_nd_min(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """A tensor with the smaller of element and update at indices.
+
+    >>> tf.tensor_scatter_nd_min([1, 2, 3], [[0], [2]], [5, 0]).numpy()
+    array([1, 2, 0], dtype=int32)
+    """
+    return _scatter(min_op, tensor, indices, updates, bad_indices_policy, name)
+
+
+def tensor_scatter_nd_max(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """A tensor with the larger of element and update at indices.
+
+    >>> tf.tensor_scatter_nd_max([1, 2, 3], [[0], [2]], [5, 0]).numpy()
+    array([5, 2, 3], dtype=int32)
+    """
+    return _scatter(max_op, tensor, indices, updates, bad_indices_policy, name)

@@ -1,0 +1,379 @@
+"""Diagonals and bands of matrices.
+
+Several diagonals are stored as the rows of a matrix, the highest one first. Shorter ones are
+padded at the left or right end, as `align` says: first for those above the main diagonal, then
+for those below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.dtypes import BOOL, DATA, INDEX, NUMERIC
+from weft._src.core.native_rules import Special
+from weft._src.core.shapes import Dim, Size
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.ops import rules, static
+from weft._src.ops.arrays import fill
+from weft._src.ops.reduce import sums
+from weft._src.ops.registry import Op, args, define_op
+
+_ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
+
+
+def _band(op: str, k: Any, align: str) -> dict[str, Any]:
+    """The attributes that say which diagonals are meant and how they are stored."""
+    found = static.static_ints(op, k, "k")
+    band = (found,) if isinstance(found, int) else tuple(found or ())
+    lower, upper = (band or (0,))[0], (band or (0,))[-1]
+    if len(band) not in (1, 2) or lower > upper:
+        raise ShapeError(f"{op}: k must be a number or (lower, upper), got {k!r}.")
+    if align not in _ALIGNMENTS:
+        raise ValueError(f"{op}: align must be one of {', '.join(_ALIGNMENTS)}, got {align!r}.")
+    return {"lower": lower, "upper": upper, "align": align}
+
+
+def _length(rows: Any, columns: Any, k: int) -> Any:
+    return min(rows + min(k, 0), columns - max(k, 0))
+
+
+def longest_diagonal(rows: Any, columns: Any, lower: int, upper: int) -> Any:
+    """The number of elements on the longest of some diagonals."""
+    return min(rows + min(upper, 0), columns - max(lower, 0))
+
+
+def _places(
+    xp: Any, rows: int, columns: int, lower: int, upper: int, align: str
+) -> Iterator[tuple[Any, Any]]:
+    """For each diagonal: where its elements are in the matrix, and where in the stored form."""
+    longest = longest_diagonal(rows, columns, lower, upper)
+    above, below = align.split("_")
+    for k in range(upper, lower - 1, -1):
+        n = _length(rows, columns, k)
+        i = xp.arange(n)
+        start = longest - n if (above if k >= 0 else below) == "RIGHT" else 0
+        part = slice(start, start + n)
+        stored = (..., part) if lower == upper else (..., upper - k, part)
+        yield (..., i + max(-k, 0), i + max(k, 0)), stored
+
+
+def _check_band(op: str, rows: Size, columns: Size, lower: int, upper: int) -> None:
+    """The band must touch the matrix."""
+    for k in (lower, upper):
+        low = isinstance(rows, int) and -k >= max(rows, 1)
+        high = isinstance(columns, int) and k >= max(columns, 1)
+        if (low or high) and k != 0:
+            raise ShapeError(
+                f"{op}: k = {k} is outside of a matrix with {rows} rows and {columns} columns."
+            )
+
+
+# --- taking diagonals --------------------------------------------------------------------------
+
+
+def _diag_part_infer(
+    x: TensorSpec, padding: TensorSpec, *, lower: int, upper: int, align: str
+) -> TensorSpec:
+    rules.check_rank_at_least("diag_part", x, 2, name="input")
+    if x.dims is None:
+        return x
+    rows, columns = x.dims[-2:]
+    _check_band("diag_part", rows, columns, lower, upper)
+    known = isinstance(rows, int) and isinstance(columns, int)
+    longest = longest_diagonal(rows, columns, lower, upper) if known else Dim()
+    count = () if lower == upper else (upper - lower + 1,)
+    return x.with_dims((*x.dims[:-2], *count, longest))
+
+
+def _diag_part_kernel(
+    xp: Any, x: Array, padding: Array, *, lower: int, upper: int, align: str
+) -> Array:
+    rows, columns = x.shape[-2:]
+    if lower == upper:
+        return xp.diagonal(x, lower, -2, -1)
+    longest = longest_diagonal(rows, columns, lower, upper)
+    out = xp.full((*x.shape[:-2], upper - lower + 1, longest), padding, x.dtype)
+    for place, stored in _places(xp, rows, columns, lower, upper, align):
+        out[stored] = x[place]
+    return out
+
+
+def _diag_part_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    return set_diag_op(fill.zeros_like(ctx.inputs[0]), g, **ctx.attrs), None
+
+
+diag_part_op: Op = define_op(
+    "MatrixDiagPartV3",
+    args("input padding_value", DATA),
+    infer=_diag_part_infer,
+    kernel=_diag_part_kernel,
+    native=Special("diag_part"),
+    vjp=_diag_part_vjp,
+)
+
+
+def diag_part(
+    input: Any,
+    name: str = "diag_part",
+    k: Any = 0,
+    padding_value: Any = 0,
+    align: str = "RIGHT_LEFT",
+) -> Tensor:
+    """The diagonal of matrices, or several diagonals as rows if k is (lower, upper).
+
+    >>> tf.linalg.diag_part([[1, 2, 3], [4, 5, 6]]).numpy()
+    array([1, 5], dtype=int32)
+    >>> tf.linalg.diag_part([[1, 2, 3], [4, 5, 6]], k=(0, 1)).numpy()
+    array([[2, 6],
+           [1, 5]], dtype=int32)
+    """
+    x = convert_to_tensor(input)
+    band = _band("diag_part", k, align)
+    return diag_part_op(x, _padding(x, padding_value), **band, name=name)
+
+
+def _padding(x: Tensor, value: Any) -> Tensor:
+    if isinstance(value, int) and value == 0:
+        return fill.zeros((), x.dtype)
+    return adopt(value, x.dtype)
+
+
+# --- making matrices of diagonals --------------------------------------------------------------
+
+
+def _diag_sizes(
+    longest: Any, *, lower: int, upper: int, num_rows: int, num_cols: int
+) -> tuple[Any, Any]:
+    """The size of a matrix with these diagonals: as small as possible where it is not given."""
+    least_rows, least_columns = longest - min(upper, 0), longest + max(lower, 0)
+    if num_rows == num_cols == -1:
+        if isinstance(longest, Dim):
+            size = Dim() if lower > 0 or upper < 0 else longest
+            return size, size
+        return (max(least_rows, least_columns),) * 2
+    rows = least_rows if num_rows == -1 else num_rows
+    columns = least_columns if num_cols == -1 else num_cols
+    if isinstance(longest, int) and (
+        rows < least_rows
+        or columns < least_columns
+        or (rows != least_rows and columns != least_columns)
+    ):
+        raise ShapeError(
+            f"diag: diagonals {lower} to {upper} with {longest} elements need {least_rows} rows or "
+            f"{least_columns} columns exactly, got num_rows={num_rows}, num_cols={num_cols}."
+        )
+    return rows, columns
+
+
+def _diag_infer(
+    diagonal: TensorSpec,
+    padding: TensorSpec,
+    *,
+    lower: int,
+    upper: int,
+    align: str,
+    num_rows: int,
+    num_cols: int,
+) -> TensorSpec:
+    n_axes = 1 if lower == upper else 2
+    rules.check_rank_at_least("diag", diagonal, n_axes, name="diagonal")
+    dims = diagonal.dims
+    if dims is None:
+        return diagonal
+    if n_axes > 1:
+        rules.unify("diag", dims[-2], upper - lower + 1, "the number of rows and of diagonals in k")
+    rows, columns = _diag_sizes(
+        dims[-1], lower=lower, upper=upper, num_rows=num_rows, num_cols=num_cols
+    )
+    return diagonal.with_dims((*dims[:-n_axes], rows, columns))
+
+
+def _diag_kernel(
+    xp: Any,
+    diagonal: Array,
+    padding: Array,
+    *,
+    lower: int,
+    upper: int,
+    align: str,
+    num_rows: int,
+    num_cols: int,
+) -> Array:
+    rows, columns = _diag_sizes(
+        diagonal.shape[-1], lower=lower, upper=upper, num_rows=num_rows, num_cols=num_cols
+    )
+    lead = diagonal.shape[: -1 if lower == upper else -2]
+    out = xp.full((*lead, rows, columns), padding, diagonal.dtype)
+    for place, stored in _places(xp, rows, columns, lower, upper, align):
+        out[place] = diagonal[stored]
+    return out
+
+
+def _diag_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    band = {key: ctx.attrs[key] for key in ("lower", "upper", "align")}
+    return diag_part_op(g, _padding(g, 0), **band), None
+
+
+diag_op = define_op(
+    "MatrixDiagV3",
+    args("diagonal padding_value", DATA),
+    infer=_diag_infer,
+    kernel=_diag_kernel,
+    native=Special("diag"),
+    vjp=_diag_vjp,
+    fresh=True,
+)
+
+
+def diag(
+    diagonal: Any,
+    name: str = "diag",
+    k: Any = 0,
+    num_rows: Any = -1,
+    num_cols: Any = -1,
+    padding_value: Any = 0,
+    align: str = "RIGHT_LEFT",
+) -> Tensor:
+    """Matrices with the given diagonal (or diagonals, if k is (lower, upper)), else padding.
+
+    >>> tf.linalg.diag([1, 2]).numpy()
+    array([[1, 0],
+           [0, 2]], dtype=int32)
+    """
+    x = convert_to_tensor(diagonal)
+    return diag_op(
+        x,
+        _padding(x, padding_value),
+        **_band("diag", k, align),
+        num_rows=static.static_ints("diag", num_rows, "num_rows"),
+        num_cols=static.static_ints("diag", num_cols, "num_cols"),
+        name=name,
+    )
+
+
+# --- replacing diagonals -----------------------------------------------------------------------
+
+
+def _set_diag_infer(
+    x: TensorSpec, diagonal: TensorSpec, *, lower: int, upper: int, align: str
+) -> TensorSpec:
+    rules.check_rank_at_least("set_diag", x, 2, name="input")
+    if x.dims is None or diagonal.dims is None:
+        return x
+    rows, columns = x.dims[-2:]
+    _check_band("set_diag", rows, columns, lower, upper)
+    known = isinstance(rows, int) and isinstance(columns, int)
+    longest = longest_diagonal(rows, columns, lower, upper) if known else Dim()
+    count = () if lower == upper else (upper - lower + 1,)
+    wanted = (*x.dims[:-2], *count, longest)
+    rules.merge_dims("set_diag", diagonal.dims, wanted, "diagonal and the diagonals of input")
+    return x
+
+
+def _set_diag_kernel(
+    xp: Any, x: Array, diagonal: Array, *, lower: int, upper: int, align: str
+) -> Array:
+    out = xp.array(x)
+    rows, columns = x.shape[-2:]
+    for place, stored in _places(xp, rows, columns, lower, upper, align):
+        out[place] = diagonal[stored]
+    return out
+
+
+def _set_diag_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    return (
+        set_diag_op(g, fill.zeros_like(ctx.inputs[1]), **ctx.attrs) if ctx.wants(0) else None,
+        diag_part_op(g, _padding(g, 0), **ctx.attrs) if ctx.wants(1) else None,
+    )
+
+
+set_diag_op: Op = define_op(
+    "MatrixSetDiagV3",
+    args("input diagonal", DATA),
+    infer=_set_diag_infer,
+    kernel=_set_diag_kernel,
+    native=Special("set_diag"),
+    vjp=_set_diag_vjp,
+    fresh=True,
+)
+
+
+def set_diag(
+    input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
+) -> Tensor:
+    """The matrices with another diagonal (or diagonals, if k is (lower, upper)).
+
+    >>> tf.linalg.set_diag([[1, 2], [3, 4]], [8, 9]).numpy()
+    array([[8, 2],
+           [3, 9]], dtype=int32)
+    """
+    x = convert_to_tensor(input)
+    return set_diag_op(x, adopt(diagonal, x.dtype), **_band("set_diag", k, align), name=name)
+
+
+# --- bands -------------------------------------------------------------------------------------
+
+
+def _band_part_infer(x: TensorSpec, lower: TensorSpec, upper: TensorSpec) -> TensorSpec:
+    rules.check_rank_at_least("band_part", x, 2, name="input")
+    rules.check_rank("band_part", lower, 0, name="num_lower")
+    rules.check_rank("band_part", upper, 0, name="num_upper")
+    return x
+
+
+def _band_part_kernel(xp: Any, x: Array, num_lower: Array, num_upper: Array) -> Array:
+    rows, columns = x.shape[-2:]
+    lower, upper = int(num_lower), int(num_upper)
+    for name, n, size in (("num_lower", lower, rows), ("num_upper", upper, columns)):
+        if n > size:
+            raise InvalidArgumentError(
+                None, None, f"band_part: {name} must not be above {size}, the size, got {n}."
+            )
+    distance = xp.arange(columns) - xp.arange(rows)[:, None]
+    inside = xp.ones((rows, columns), bool)
+    if lower >= 0:
+        inside &= distance >= -lower
+    if upper >= 0:
+        inside &= distance <= upper
+    return xp.where(inside, x, x.dtype.type(0))
+
+
+def _band_part_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None, None]:
+    _, lower, upper = ctx.inputs
+    return band_part_op(g, lower, upper), None, None
+
+
+band_part_op: Op = define_op(
+    "MatrixBandPart",
+    args("input", NUMERIC | BOOL) + args("num_lower num_upper", INDEX),
+    infer=_band_part_infer,
+    kernel=_band_part_kernel,
+    native=Special("band_part"),
+    vjp=_band_part_vjp,
+    fresh=True,
+)
+
+
+def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
+    """The matrices with zeros outside of a band around the diagonal; -1 keeps that whole side.
+
+    >>> tf.linalg.band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 0, -1).numpy()
+    array([[1, 2, 3],
+           [0, 5, 6],
+           [0, 0, 9]], dtype=int32)
+    """
+    lower = convert_to_tensor(num_lower)
+    return band_part_op(convert_to_tensor(input), lower, adopt(num_upper, lower.dtype), name=name)
+
+
+def trace(x: Any, name: str | None = None) -> Tensor:
+    """The sum of the main diagonal.
+
+    >>> tf.linalg.trace([[1, 2], [3, 4]]).numpy()
+    np.int32(5)
+    """
+    return sums.sum_op(diag_part(x), axis=(-1,), keepdims=False, name=name)

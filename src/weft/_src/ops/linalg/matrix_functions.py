@@ -1,0 +1,97 @@
+"""Functions of matrices: exponential, logarithm, square root."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import INEXACT
+from weft._src.core.tensor import Array, Tensor
+from weft._src.ops.arrays import fill, joining
+from weft._src.ops.linalg import products, solvers
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+
+
+def _one_by_one(function: Any) -> Any:
+    """A kernel that applies a function of SciPy to each matrix; NaN where it has no result."""
+
+    def kernel(xp: Any, x: Array) -> Array:
+        wide = xp.widen(x)
+        out = xp.empty(wide.shape, wide.dtype)
+        for at in xp.ndindex(x.shape[:-2]) if x.size else ():
+            found = function(xp.scipy_linalg, wide[at]) if xp.isfinite(wide[at]).all() else xp.nan
+            out[at] = xp.nan if xp.iscomplexobj(found) and out.dtype.kind != "c" else found
+        return out.astype(x.dtype, copy=False)
+
+    return kernel
+
+
+def _square_root(linalg: Any, x: Array) -> Any:
+    root = linalg.sqrtm(x)
+    # Of a real matrix the result is only complex if it has no real root.
+    return root.real if root.dtype.kind == "c" and not root.imag.any() else root
+
+
+def _logarithm(linalg: Any, x: Array) -> Any:
+    """In double precision; SciPy warns where the result is inexact, as results of floats may be."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return linalg.logm(x.astype(complex if x.dtype.kind == "c" else float))
+
+
+def _define(name: str, op: str, function: Any) -> Op:
+    def vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+        """f([[a, e], [0, a]]) has the derivative of f at a in the direction e as upper right."""
+        x = products.adjoint(ctx.inputs[0])
+        top = joining.concat([x, g], -1)
+        bottom = joining.concat([fill.zeros_like(x), x], -1)
+        both = function_op(joining.concat([top, bottom], -2))
+        _, right = joining.split(both, 2, -1)
+        return (joining.split(right, 2, -2)[0],)
+
+    function_op: Op = define_op(
+        name,
+        args("input", INEXACT),
+        infer=lambda x: x.with_dims(solvers.square_dims(op, x)),
+        kernel=_one_by_one(function),
+        native=NO_NATIVE,
+        vjp=vjp,
+        fresh=True,
+    )
+    return function_op
+
+
+expm_op = _define("MatrixExponential", "expm", lambda linalg, x: linalg.expm(x))
+logm_op = _define("MatrixLogarithm", "logm", _logarithm)
+sqrtm_op = _define("MatrixSquareRoot", "sqrtm", _square_root)
+
+
+def expm(input: Any, name: str | None = None) -> Tensor:
+    """The exponential of square matrices: the sum of x @ x @ ... / n! over n = 0, 1, ...
+
+    >>> tf.linalg.expm([[0.0, 2.0], [0.0, 0.0]]).numpy()
+    array([[1., 2.],
+           [0., 1.]], dtype=float32)
+    """
+    return expm_op(convert_to_tensor(input), name=name)
+
+
+def logm(input: Any, name: str | None = None) -> Tensor:
+    """The principal logarithm of square matrices; NaN for a real matrix that has no real one.
+
+    >>> np.round(tf.linalg.logm([[1.0, 2.0], [0.0, 1.0]]).numpy(), 5) + 0.0
+    array([[0., 2.],
+           [0., 0.]], dtype=float32)
+    """
+    return logm_op(convert_to_tensor(input), name=name)
+
+
+def sqrtm(input: Any, name: str | None = None) -> Tensor:
+    """The principal square root of square matrices; NaN for a real one without a real root.
+
+    >>> tf.linalg.sqrtm([[4.0, 4.0], [0.0, 4.0]]).numpy()
+    array([[2., 1.],
+           [0., 2.]], dtype=float32)
+    """
+    return sqrtm_op(convert_to_tensor(input), name=name)

@@ -1,0 +1,189 @@
+"""Norms, scaling to length one, and limiting the length of gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.growing import GrowingList
+from weft._src.core.tensor import Tensor
+from weft._src.errors import UnsupportedError
+from weft._src.ops import static
+from weft._src.ops.arrays import fill, selection
+from weft._src.ops.elementwise import arithmetic, casting, complex_parts, unary
+from weft._src.ops.elementwise.operands import conj
+from weft._src.ops.indexing.indexed_slices import IndexedSlices
+from weft._src.ops.linalg import spectrum
+from weft._src.ops.nn import losses
+from weft._src.ops.reduce import extrema, sums
+
+_MATRIX_NORMS = ("euclidean", "fro", 1, 2, np.inf)
+
+
+def _check_order(ord: Any, is_matrix: bool) -> None:
+    if isinstance(ord, Tensor):
+        raise UnsupportedError("norm: ord must be a Python number or a name, got a tensor.")
+    if is_matrix:
+        if ord not in _MATRIX_NORMS:
+            allowed = ", ".join(map(str, _MATRIX_NORMS))
+            raise ValueError(f"norm: ord of a matrix norm must be one of {allowed}, got {ord!r}.")
+    elif ord != "euclidean" and (isinstance(ord, str) or ord <= 0):
+        raise ValueError(
+            f"norm: ord of a vector norm must be 'euclidean' or a positive number, got {ord!r}. "
+            "Other norms are for matrices: name their two axes with axis=(rows, columns)."
+        )
+
+
+def norm(
+    tensor: Any,
+    ord: Any = "euclidean",
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The norm of all elements, of vectors along an axis, or of matrices along two axes.
+
+    >>> tf.norm([3.0, 4.0]).numpy()
+    np.float32(5.0)
+    >>> tf.norm([[3.0, -4.0], [1.0, 2.0]], ord=np.inf, axis=1).numpy()
+    array([4., 2.], dtype=float32)
+    """
+    keepdims = bool(keepdims)
+    given, axis = axis, static.static_ints("norm", axis, "axis")
+    is_matrix = isinstance(axis, tuple)
+    if is_matrix and (len(axis) != 2 or axis[0] == axis[1]):
+        raise ValueError(f"norm: axis must be None, a number or two different ones, got {given!r}.")
+    _check_order(ord, is_matrix)
+    x = convert_to_tensor(tensor)
+    axes = sums.reduction_axes("norm", axis)
+    if ord in ("fro", "euclidean") or (ord == 2 and not is_matrix):
+        squares = x * conj(x)
+        return unary.sqrt_op(sums.sum_op(squares, axis=axes, keepdims=keepdims), name=name)
+    if is_matrix and ord == 2:
+        return spectrum.spectral_norm(x, axes, keepdims)
+    size = unary.abs_op(x)
+    if is_matrix:
+        # The largest sum over columns (1), or over rows (inf).
+        inner, outer = (axes or ())[:: 1 if ord == 1 else -1]
+        size = sums.sum_op(size, axis=(inner,), keepdims=True)
+        size = extrema.reduce_max(size, axis=outer, keepdims=True)
+        return size if keepdims else _drop(size, axes)
+    if ord == 1:
+        return sums.sum_op(size, axis=axes, keepdims=keepdims, name=name)
+    if ord == np.inf:
+        return extrema.reduce_max(size, axis=axis, keepdims=keepdims, name=name)
+    total = sums.sum_op(arithmetic.pow(size, ord), axis=axes, keepdims=keepdims)
+    return arithmetic.pow(total, 1.0 / ord, name=name)
+
+
+def _drop(x: Tensor, axes: Any) -> Tensor:
+    return sums.sum_op(x, axis=axes, keepdims=False)  # axes of size one: nothing is added
+
+
+def normalize(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The tensor divided by its norm, and that norm.
+
+    >>> [t.numpy() for t in tf.linalg.normalize([3.0, 4.0])]
+    [array([0.6, 0.8], dtype=float32), array([5.], dtype=float32)]
+    """
+    x = convert_to_tensor(tensor)
+    length = casting.cast(norm(x, ord, axis, keepdims=True), x.dtype)
+    return arithmetic.truediv(x, length, name=name), length
+
+
+def l2_normalize(
+    x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
+) -> Tensor:
+    """x divided by its Euclidean norm along the axes; what is shorter than sqrt(epsilon) less.
+
+    >>> tf.math.l2_normalize([3.0, 4.0]).numpy()
+    array([0.6, 0.8], dtype=float32)
+    """
+    x = convert_to_tensor(x)
+    axes = sums.reduction_axes("l2_normalize", dim if axis is None else axis)
+    squares = unary.square_op(x)
+    if x.dtype.is_complex:
+        squares = unary.square_op(complex_parts.real(x)) + unary.square_op(complex_parts.imag(x))
+    total = sums.sum_op(squares, axis=axes, keepdims=True)
+    scale = unary.rsqrt_op(arithmetic.maximum(total, epsilon))
+    return arithmetic.multiply(x, casting.cast(scale, x.dtype), name=name)
+
+
+# --- limiting length ---------------------------------------------------------------------------
+
+
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+    """t, scaled down where its Euclidean norm (along the axes) is above `clip_norm`.
+
+    >>> tf.clip_by_norm([3.0, 4.0], 2.5).numpy()
+    array([1.5, 2. ], dtype=float32)
+    """
+    if isinstance(t, IndexedSlices):
+        return t.with_values(clip_by_norm(t.values, clip_norm, axes, name))
+    t = convert_to_tensor(t)
+    clip_norm = adopt(clip_norm, t.dtype)
+    axis = static.static_ints("clip_by_norm", axes, "axes")
+    axis = (axis,) if isinstance(axis, int) else axis
+    total = sums.sum_op(unary.square_op(t), axis=axis, keepdims=True)
+    # The gradient of a square root at 0 is infinite, so it is taken of 1 there.
+    positive = total > 0
+    root = unary.sqrt_op(selection.where(positive, total, fill.ones_like(total)))
+    length = selection.where(positive, root, total)
+    return arithmetic.truediv(t * clip_norm, arithmetic.maximum(length, clip_norm), name=name)
+
+
+def _gradients(op: str, t_list: Any) -> list[Any]:
+    """Tensors, IndexedSlices and None."""
+    if isinstance(t_list, GrowingList):
+        raise t_list.refusal(op)
+    if not isinstance(t_list, Sequence) or isinstance(t_list, (str, Tensor)):
+        raise TypeError(f"{op}: t_list must be a list of tensors, got {t_list!r}.")
+    kept = (type(None), IndexedSlices)
+    return [t if isinstance(t, kept) else convert_to_tensor(t) for t in t_list]
+
+
+def global_norm(t_list: Any, name: str | None = None) -> Tensor:
+    """The Euclidean norm of all elements of several tensors; None is left out.
+
+    Of `tf.IndexedSlices` the values count, also where rows occur twice.
+
+    >>> tf.linalg.global_norm([tf.constant([3.0]), tf.constant([[4.0]])]).numpy()
+    np.float32(5.0)
+    """
+    given = [t for t in _gradients("global_norm", t_list) if t is not None]
+    halves = [losses.l2_loss(t.values if isinstance(t, IndexedSlices) else t) for t in given]
+    if not halves:
+        return convert_to_tensor(0.0)
+    total = halves[0]
+    for half in halves[1:]:
+        total = total + half
+    return unary.sqrt_op(total * 2, name=name or "global_norm")
+
+
+def clip_by_global_norm(
+    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
+) -> tuple[list[Any], Tensor]:
+    """The tensors, all scaled by one factor so that their joint norm is at most `clip_norm`.
+
+    >>> clipped, norm = tf.clip_by_global_norm([tf.constant([3.0]), tf.constant([4.0])], 2.5)
+    >>> [t.numpy() for t in clipped], norm.numpy()
+    ([array([1.5], dtype=float32), array([2.], dtype=float32)], np.float32(5.0))
+    """
+    tensors = _gradients("clip_by_global_norm", t_list)
+    length = convert_to_tensor(global_norm(tensors) if use_norm is None else use_norm)
+    limit = adopt(clip_norm, length.dtype)
+    scale = limit * arithmetic.minimum(1.0 / length, 1.0 / limit)
+    # If a norm is infinite or NaN everything becomes NaN, so that the mistake is seen.
+    scale = scale + (length - length)
+
+    def scaled(t: Any) -> Any:
+        if isinstance(t, IndexedSlices):
+            return t.with_values(scaled(t.values))
+        return None if t is None else t * casting.cast(scale, t.dtype)
+
+    return [scaled(t) for t in tensors], length

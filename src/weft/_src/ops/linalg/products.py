@@ -1,0 +1,221 @@
+"""Products and transposes of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import INEXACT, INTEGER, REAL
+from weft._src.core.native_rules import Contraction
+from weft._src.core.shapes import Dim
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import ShapeError
+from weft._src.ops import rules
+from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.elementwise import casting
+from weft._src.ops.elementwise.operands import conj, operands, sum_to
+from weft._src.ops.linalg import einsum
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+
+
+def _matmul_infer(
+    a: TensorSpec, b: TensorSpec, *, transpose_a: bool, transpose_b: bool
+) -> TensorSpec:
+    rules.check_rank_at_least("matmul", a, 2, name="a")
+    rules.check_rank_at_least("matmul", b, 2, name="b")
+    if a.dims is None or b.dims is None:
+        return a.with_dims(None)
+    m, k = a.dims[-2:][::-1] if transpose_a else a.dims[-2:]
+    k2, n = b.dims[-2:][::-1] if transpose_b else b.dims[-2:]
+    if not isinstance(k, Dim) and not isinstance(k2, Dim) and k != k2:
+        flags = f" (transpose_a={transpose_a}, transpose_b={transpose_b})"
+        raise ShapeError(
+            f"matmul: a has shape {a.shape} and b has shape {b.shape}"
+            f"{flags if transpose_a or transpose_b else ''}: the inner sizes {k} and {k2} differ."
+        )
+    batch = rules.broadcast_dims("matmul", a.dims[:-2], b.dims[:-2])
+    return a.with_dims((*batch, m, n))  # type: ignore[misc]
+
+
+def _matmul_kernel(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
+    if a.ndim < 2 or b.ndim < 2:
+        raise ValueError("NumPy would take a vector; the type rule says what is wrong.")
+    if transpose_a:
+        a = a.swapaxes(-1, -2)
+    if transpose_b:
+        b = b.swapaxes(-1, -2)
+    if b.ndim == 2 and a.ndim > 2 and a.size and a.flags.c_contiguous:
+        # One matrix for all of a batch: its rows are one long matrix, and BLAS is called once.
+        return xp.matmul(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
+    return xp.matmul(a, b)
+
+
+def _matmul_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    a, b = ctx.inputs
+    ta, tb = ctx.attrs["transpose_a"], ctx.attrs["transpose_b"]
+    ga = gb = None
+    if ctx.wants(0):
+        cb = conj(b)
+        ga = (
+            matmul_op(cb, g, transpose_a=tb, transpose_b=True)
+            if ta
+            else matmul_op(g, cb, transpose_a=False, transpose_b=not tb)
+        )
+        ga = sum_to(ga, a)
+    if ctx.wants(1):
+        ca = conj(a)
+        if not ta and _is_batch_of_rows(a.spec, b.spec):
+            # One product for all rows of the batch, rather than a sum of one for each matrix.
+            ca = shapes.reshape(ca, (-1, a.spec.dims[-1]))
+            g = shapes.reshape(g, (-1, b.spec.dims[0 if tb else 1]))
+        gb = (
+            matmul_op(g, ca, transpose_a=True, transpose_b=ta)
+            if tb
+            else matmul_op(ca, g, transpose_a=not ta, transpose_b=False)
+        )
+        gb = sum_to(gb, b)
+    return ga, gb
+
+
+def _is_batch_of_rows(a: TensorSpec, b: TensorSpec) -> bool:
+    """Whether all matrices of a batch are multiplied by one matrix whose sizes are known."""
+    if a.dims is None or b.dims is None or len(b.dims) != 2 or len(a.dims) == 2:
+        return False
+    return all(isinstance(n, int) and n > 0 for n in (a.dims[-1], *b.dims))
+
+
+matmul_op = define_op(
+    "MatMul",
+    args("a b", INEXACT | INTEGER),
+    infer=_matmul_infer,
+    kernel=_matmul_kernel,
+    native=Contraction(),
+    vjp=_matmul_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    output_type: Any = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The matrix product; leading axes are batches and broadcast.
+
+    The hints `a_is_sparse`, `b_is_sparse`, `grad_a` and `grad_b` do not change the result.
+
+    >>> tf.matmul([[1.0, 2.0]], [[3.0], [4.0]]).numpy()
+    array([[11.]], dtype=float32)
+    """
+    if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
+        raise ValueError("matmul: transpose and adjoint of the same tensor exclude each other.")
+    a, b = operands(a, b)
+    if output_type is not None:
+        a, b = casting.cast(a, output_type), casting.cast(b, output_type)
+    if adjoint_a:
+        a = conj(a)
+    if adjoint_b:
+        b = conj(b)
+    return matmul_op(
+        a, b, transpose_a=transpose_a or adjoint_a, transpose_b=transpose_b or adjoint_b, name=name
+    )
+
+
+def matvec(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of a matrix and a vector; leading axes are batches and broadcast.
+
+    >>> tf.linalg.matvec([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0]).numpy()
+    array([12., 34.], dtype=float32)
+    """
+    a, b = operands(a, b)
+    column = shapes.expand_dims_op(b, axis=-1)
+    out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
+    return shapes.squeeze_op(out, axis=(-1,), name=name)
+
+
+# --- transposes --------------------------------------------------------------------------------
+
+
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
+    """The transpose of matrices; leading axes are batches.
+
+    >>> tf.linalg.matrix_transpose([[1, 2, 3]]).numpy()
+    array([[1],
+           [2],
+           [3]], dtype=int32)
+    """
+    a = convert_to_tensor(a)
+    rules.check_rank_at_least("matrix_transpose", a.spec, 2, name="a")
+    if a.spec.rank is None:
+        out = einsum.einsum_op(a, equation="...ij->...ji", name=name)
+    else:
+        lead = range(a.spec.rank - 2)
+        out = shapes.transpose_op(a, perm=(*lead, len(lead) + 1, len(lead)), name=name)
+    return conj(out) if conjugate else out
+
+
+def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+    """The conjugate transpose of matrices; leading axes are batches.
+
+    >>> tf.linalg.adjoint([[1 + 2j, 3]]).numpy()
+    array([[1.-2.j],
+           [3.-0.j]])
+    """
+    return matrix_transpose(matrix, name=name or "adjoint", conjugate=True)
+
+
+# --- cross product -----------------------------------------------------------------------------
+
+
+def _cross_infer(a: TensorSpec, b: TensorSpec) -> TensorSpec:
+    rules.check_rank_at_least("cross", a, 1, name="a")
+    dims = rules.merge_dims("cross", a.dims, b.dims, "a and b")
+    if dims is not None:
+        rules.unify("cross", dims[-1], 3, "the size of the last axis and 3")
+    return a.with_dims(dims)
+
+
+def _cross_kernel(xp: Any, a: Array, b: Array) -> Array:
+    def turned(x: Array, by: int) -> Array:
+        return xp.roll(x, by, axis=-1)
+
+    return turned(a, -1) * turned(b, -2) - turned(a, -2) * turned(b, -1)
+
+
+cross_op: Op = define_op(
+    "Cross",
+    args("a b", REAL),
+    infer=_cross_infer,
+    kernel=_cross_kernel,
+    native=NO_NATIVE,
+    vjp=lambda ctx, g: (cross_op(ctx.inputs[1], g), cross_op(g, ctx.inputs[0])),
+    fresh=True,
+)
+
+
+def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+    """The cross product of vectors of three elements, along the last axis.
+
+    >>> tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy()
+    array([0, 0, 1], dtype=int32)
+    """
+    return cross_op(*operands(a, b), name=name)

@@ -1,0 +1,198 @@
+"""Convolutions that treat each channel apart, and what is built on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.dtypes import FLOATING, INDEX
+from weft._src.core.native_rules import Special
+from weft._src.core.shapes import Dim, Dims
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import rules
+from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.nn import convolution as convolutions, windows
+from weft._src.ops.nn.windows import Geometry, channels_back, channels_last
+from weft._src.ops.reduce.sums import SHAPE_DTYPE
+from weft._src.ops.registry import Op, args, define_op
+
+_OP = "depthwise_conv2d"
+
+
+def _geometry(sizes: Any, window: Any, attrs: dict[str, Any]) -> Geometry:
+    return Geometry.of(_OP, sizes, window, attrs["strides"], attrs["dilations"], attrs["padding"])
+
+
+def _infer(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
+    rules.check_rank(_OP, x, 4, name="input")
+    rules.check_rank(_OP, filters, 4, name="filter")
+    first = attrs["channels_first"]
+    unknown: Dims = tuple([Dim() for _ in range(4)])
+    batch, sizes, channels = windows.spatial_dims(x.dims or unknown, first)
+    *window, inputs, multiplier = filters.dims or unknown
+    inputs = rules.unify(_OP, channels, inputs, "the channels of input and of filter (axis 2)")
+    out = windows.output_sizes(
+        _OP, sizes, tuple(window), attrs["strides"], attrs["dilations"], attrs["padding"]
+    )
+    return x.with_dims(windows.image_dims(batch, out, rules.product([inputs, multiplier]), first))
+
+
+def _kernel(xp: Any, x: Array, filters: Array, **attrs: Any) -> Array:
+    first, dtype = attrs["channels_first"], x.dtype
+    x, filters = xp.widen(channels_last(xp, x, first)), xp.widen(filters)
+    where = _geometry(x.shape[1:-1], filters.shape[:2], attrs)
+    padded = where.pad(xp, x)
+    *_, channels, multiplier = filters.shape
+    out = xp.zeros((x.shape[0], *where.outputs, channels, multiplier), x.dtype)
+    part = xp.empty(out.shape, out.dtype)
+    for place, at in where.positions():
+        out += xp.multiply(padded[(slice(None), *at)][..., None], filters[place], out=part)
+    out = xp.reshape(out, (*out.shape[:3], channels * multiplier))
+    return channels_back(xp, out.astype(dtype, copy=False), first)
+
+
+def _by_channel(xp: Any, g: Array, filters: Any) -> Array:
+    """(batch, *outputs, channels, filters of each), for filters of a shape."""
+    return xp.reshape(g, (*g.shape[:3], *filters[2:]))
+
+
+def _input_infer(shape: TensorSpec, filters: TensorSpec, g: TensorSpec, **_: Any) -> TensorSpec:
+    return g.with_dims(rules.dims_from_value(_OP, shape, name="input_sizes"))
+
+
+def _input_kernel(xp: Any, shape: Array, filters: Array, g: Array, **attrs: Any) -> Array:
+    first, dtype = attrs["channels_first"], g.dtype
+    batch, sizes, channels = windows.spatial_dims(tuple(shape.tolist()), first)
+    g, filters = xp.widen(channels_last(xp, g, first)), xp.widen(filters)
+    where = _geometry(sizes, filters.shape[:2], attrs)
+    g = _by_channel(xp, g, filters.shape)
+    out = xp.zeros(where.padded_shape((batch, *sizes, channels)), g.dtype)
+    for place, at in where.positions():
+        out[(slice(None), *at)] += (g * filters[place]).sum(-1)
+    return channels_back(xp, out[where.inside()].astype(dtype), first)
+
+
+def _filter_infer(x: TensorSpec, shape: TensorSpec, g: TensorSpec, **_: Any) -> TensorSpec:
+    return g.with_dims(rules.dims_from_value(_OP, shape, name="filter_sizes"))
+
+
+def _filter_kernel(xp: Any, x: Array, shape: Array, g: Array, **attrs: Any) -> Array:
+    first, dtype = attrs["channels_first"], g.dtype
+    wanted = tuple(shape.tolist())
+    x, g = xp.widen(channels_last(xp, x, first)), xp.widen(channels_last(xp, g, first))
+    where = _geometry(x.shape[1:-1], wanted[:2], attrs)
+    padded, g = where.pad(xp, x), _by_channel(xp, g, wanted)
+    out = xp.zeros(wanted, g.dtype)
+    for place, at in where.positions():
+        out[place] = xp.einsum("nhwc,nhwcm->cm", padded[(slice(None), *at)], g)
+    return out.astype(dtype, copy=False)
+
+
+def _shape(x: Tensor) -> Tensor:
+    return shapes.shape_op(x, out_type=SHAPE_DTYPE)
+
+
+def _vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    x, filters = ctx.inputs
+    return (
+        input_op(_shape(x), filters, g, **ctx.attrs) if ctx.wants(0) else None,
+        filter_op(x, _shape(filters), g, **ctx.attrs) if ctx.wants(1) else None,
+    )
+
+
+def _input_vjp(ctx: Any, h: Tensor) -> tuple[Tensor | None, ...]:
+    _, filters, g = ctx.inputs
+    return (
+        None,
+        filter_op(h, _shape(filters), g, **ctx.attrs) if ctx.wants(1) else None,
+        depthwise_op(h, filters, **ctx.attrs) if ctx.wants(2) else None,
+    )
+
+
+def _filter_vjp(ctx: Any, h: Tensor) -> tuple[Tensor | None, ...]:
+    x, _, g = ctx.inputs
+    return (
+        input_op(_shape(x), h, g, **ctx.attrs) if ctx.wants(0) else None,
+        None,
+        depthwise_op(x, h, **ctx.attrs) if ctx.wants(2) else None,
+    )
+
+
+depthwise_op: Op = define_op(
+    "DepthwiseConv2dNative",
+    args("input filter", FLOATING),
+    infer=_infer,
+    kernel=_kernel,
+    native=Special("depthwise_convolution"),
+    vjp=_vjp,
+    fresh=True,
+)
+input_op: Op = define_op(
+    "DepthwiseConv2dNativeBackpropInput",
+    args("input_sizes", INDEX, is_shape=True) + args("filter out_backprop", FLOATING),
+    infer=_input_infer,
+    kernel=_input_kernel,
+    native=Special("depthwise_convolution_input_gradient"),
+    vjp=_input_vjp,
+    fresh=True,
+)
+_x, _g = args("input out_backprop", FLOATING)
+filter_op: Op = define_op(
+    "DepthwiseConv2dNativeBackpropFilter",
+    (_x, *args("filter_sizes", INDEX, is_shape=True), _g),
+    infer=_filter_infer,
+    kernel=_filter_kernel,
+    native=Special("depthwise_convolution_filter_gradient"),
+    vjp=_filter_vjp,
+    fresh=True,
+)
+
+
+def depthwise_conv2d(
+    input: Any,
+    filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Each channel of images with filters of its own: (height, width, channels, filters each).
+
+    >>> x = tf.reshape(tf.range(8.0), [1, 2, 2, 2])
+    >>> tf.nn.depthwise_conv2d(x, tf.ones([2, 2, 2, 1]), [1, 1, 1, 1], "VALID").numpy().ravel()
+    array([12., 16.], dtype=float32)
+    """
+    attrs = convolutions.attributes(_OP, 2, strides, padding, data_format, dilations)
+    x = convert_to_tensor(input)
+    return depthwise_op(x, adopt(filter, x.dtype), **attrs, name=name)
+
+
+def separable_conv2d(
+    input: Any,
+    depthwise_filter: Any,
+    pointwise_filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """A `depthwise_conv2d`, and then a mixture of its channels by filters of size 1.
+
+    >>> x = tf.reshape(tf.range(8.0), [1, 2, 2, 2])
+    >>> depthwise, pointwise = tf.ones([2, 2, 2, 1]), tf.ones([1, 1, 2, 1])
+    >>> y = tf.nn.separable_conv2d(x, depthwise, pointwise, [1, 1, 1, 1], "VALID")
+    >>> y.numpy().ravel()
+    array([28.], dtype=float32)
+    """
+    x = convert_to_tensor(input)
+    mixture = adopt(pointwise_filter, x.dtype)
+    rules.check_rank("separable_conv2d", mixture.spec, 4, name="pointwise_filter")
+    if mixture.spec.dims is not None:
+        what = "the first two sizes of pointwise_filter and (1, 1)"
+        rules.merge_dims("separable_conv2d", mixture.spec.dims[:2], (1, 1), what)
+    apart = depthwise_conv2d(x, depthwise_filter, strides, padding, data_format, dilations)
+    form = "NHWC" if data_format is None else data_format
+    return convolutions.conv2d(apart, mixture, 1, "VALID", form, name=name)

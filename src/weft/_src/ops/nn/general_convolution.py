@@ -1,0 +1,167 @@
+"""Convolutions over any number of axes, dilated ones, and transposed ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.tensor import Tensor
+from weft._src.errors import ShapeError
+from weft._src.ops import rules, static
+from weft._src.ops.arrays import joining, shape as shapes
+from weft._src.ops.nn import convolution as convolutions
+
+_FORMATS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
+_FUNCTIONS = {1: convolutions.conv1d, 2: convolutions.conv2d, 3: convolutions.conv3d}
+
+
+def _spatial_rank(op: str, filters: Tensor) -> int:
+    rank = filters.spec.rank
+    if rank not in (3, 4, 5):
+        raise ShapeError(
+            f"{op}: filters must have rank 3, 4 or 5 (1, 2 or 3 spatial axes), got shape "
+            f"{filters.shape}."
+        )
+    return rank - 2
+
+
+def convolution(
+    input: Any,
+    filters: Any,
+    strides: Any = None,
+    padding: Any = "VALID",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The convolution over as many axes as the filters have; more leading ones are batches.
+
+    >>> x = tf.reshape(tf.range(4.0), [1, 4, 1])
+    >>> tf.nn.convolution(x, tf.ones([2, 1, 1])).numpy().ravel()
+    array([1., 3., 5.], dtype=float32)
+    """
+    x = convert_to_tensor(input)
+    kernel = adopt(filters, x.dtype)
+    n = _spatial_rank("convolution", kernel)
+    rules.check_rank_at_least("convolution", x.spec, n + 2, name="input")
+    form = _FORMATS[n] if data_format is None else data_format
+    rank = x.spec.rank
+    lead = None
+    if rank is not None and rank > n + 2:
+        lead = shapes.shape(x)[: rank - n - 1]
+        x = shapes.reshape(x, joining.concat([[-1], shapes.shape(x)[rank - n - 1 :]], 0))
+    step = 1 if strides is None else strides
+    out = _FUNCTIONS[n](x, kernel, step, padding, form, dilations, name)
+    if lead is None:
+        return out
+    return shapes.reshape(out, joining.concat([lead, shapes.shape(out)[1:]], 0))
+
+
+def atrous_conv2d(
+    value: Any, filters: Any, rate: Any, padding: Any, name: str | None = None
+) -> Tensor:
+    """The convolution of images with filters whose elements are `rate` pixels apart.
+
+    >>> x = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> tf.nn.atrous_conv2d(x, tf.ones([2, 2, 1, 1]), rate=2, padding="VALID").numpy().ravel()
+    array([16.], dtype=float32)
+    """
+    step = static.static_int("atrous_conv2d", rate, "rate")
+    if step < 1:
+        raise ShapeError(f"atrous_conv2d: rate must be at least 1, got {step}.")
+    return convolutions.conv2d(value, filters, 1, padding, dilations=step, name=name)
+
+
+# --- transposed --------------------------------------------------------------------------------
+
+
+def _output_shape(op: str, output_shape: Any, n: int) -> Tensor:
+    shape = shapes.shape_argument(output_shape)
+    rules.check_rank(op, shape.spec, 1, name="output_shape")
+    if shape.spec.dims is not None:
+        what = "the length of output_shape and the rank of the output"
+        rules.unify(op, shape.spec.dims[0], n + 2, what)
+    return shape
+
+
+def conv1d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str = "NWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `conv1d`: filters have shape (width, outputs, inputs).
+
+    >>> x = tf.reshape(tf.constant([1.0, 2.0]), [1, 2, 1])
+    >>> tf.nn.conv1d_transpose(x, tf.ones([2, 1, 1]), [1, 4, 1], strides=2).numpy().ravel()
+    array([1., 1., 2., 2.], dtype=float32)
+    """
+    op = "conv1d_transpose"
+    attrs = convolutions.attributes(op, 1, strides, padding, data_format, dilations)
+    x = convert_to_tensor(input)
+    kernel = adopt(filters, x.dtype)
+    rules.check_rank(op, x.spec, 3, name="input")
+    rules.check_rank(op, kernel.spec, 3, name="filters")
+    shape = _output_shape(op, output_shape, 1)
+    at = 3 if attrs["channels_first"] else 2
+    one = shapes.reshape(adopt(1, shape.dtype), [1])
+    out = convolutions.CONVOLUTIONS[2].input_gradient(
+        joining.concat([shape[:at], one, shape[at:]], 0),
+        shapes.expand_dims_op(kernel, axis=1),
+        shapes.expand_dims_op(x, axis=at),
+        **convolutions.with_width(attrs),
+        name=name,
+    )
+    return shapes.squeeze_op(out, axis=(at,))
+
+
+def conv3d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str = "NDHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `conv3d`: filters have shape (depth, height, width, outputs, inputs).
+
+    >>> x = tf.ones([1, 1, 1, 1, 1])
+    >>> tf.nn.conv3d_transpose(x, tf.ones([1, 1, 2, 1, 1]), [1, 1, 1, 2, 1], 2).shape
+    TensorShape([1, 1, 1, 2, 1])
+    """
+    op = "conv3d_transpose"
+    attrs = convolutions.attributes(op, 3, strides, padding, data_format, dilations)
+    x = convert_to_tensor(input)
+    shape = _output_shape(op, output_shape, 3)
+    transpose = convolutions.CONVOLUTIONS[3].input_gradient
+    return transpose(shape, adopt(filters, x.dtype), x, **attrs, name=name)
+
+
+def conv_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `convolution` over as many axes as the filters have.
+
+    >>> x = tf.ones([1, 2, 1])
+    >>> tf.nn.conv_transpose(x, tf.ones([2, 1, 1]), [1, 4, 1], strides=2).shape
+    TensorShape([1, 4, 1])
+    """
+    x = convert_to_tensor(input)
+    kernel = adopt(filters, x.dtype)
+    n = _spatial_rank("conv_transpose", kernel)
+    form = _FORMATS[n] if data_format is None else data_format
+    functions = {1: conv1d_transpose, 2: convolutions.conv2d_transpose, 3: conv3d_transpose}
+    return functions[n](x, kernel, output_shape, strides, padding, form, dilations, name)

@@ -1,0 +1,156 @@
+"""Moments from sums, weighted moments, and normalisation over neighbouring channels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.dtypes import FLOATING, bfloat16, float16, float32
+from weft._src.core.native_rules import Special
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import rules, static
+from weft._src.ops.arrays import fill, shape as shapes
+from weft._src.ops.elementwise import arithmetic, casting, guarded, unary
+from weft._src.ops.reduce import sums
+from weft._src.ops.registry import Op, args, define_op
+
+Statistics = tuple[Tensor, Tensor, Tensor, Tensor | None]
+
+
+def sufficient_statistics(
+    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+) -> Statistics:
+    """The number of elements, their sum and sum of squares (less `shift`), and the shift.
+
+    >>> count, total, squares, shift = tf.nn.sufficient_statistics([1.0, 2.0, 3.0], [0])
+    >>> count.numpy(), total.numpy(), squares.numpy()
+    (np.float32(3.0), np.float32(6.0), np.float32(14.0))
+    """
+    x = convert_to_tensor(x)
+    along = sums.reduction_axes("sufficient_statistics", axes)
+    if along is None:
+        raise ValueError("sufficient_statistics: axes must be given, got None.")
+    if x.spec.rank is not None:
+        along = rules.normalize_axes("sufficient_statistics", along, x.spec.rank, name="axes")
+    count = casting.cast(math.prod([shapes.shape(x)[axis] for axis in along]), x.dtype)
+    if shift is None:
+        centre, moved, squares = None, x, unary.square(x)
+    else:
+        centre = adopt(shift, x.dtype)
+        moved, squares = x - centre, guarded.squared_difference(x, centre)
+    total = sums.reduce_sum(moved, along, keepdims)
+    return count, total, sums.reduce_sum(squares, along, keepdims), centre
+
+
+def normalize_moments(
+    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """Mean and variance out of what `sufficient_statistics` gives.
+
+    >>> mean, variance = tf.nn.normalize_moments(3.0, 6.0, 14.0, None)
+    >>> mean.numpy(), variance.numpy().round(4)
+    (np.float32(2.0), np.float32(0.6667))
+    """
+    total = convert_to_tensor(mean_ss)
+    share = arithmetic.divide(1.0, adopt(counts, total.dtype))
+    moved = total * share
+    mean = moved if shift is None else moved + adopt(shift, total.dtype)
+    return mean, adopt(variance_ss, total.dtype) * share - unary.square(moved)
+
+
+def weighted_moments(
+    x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """Mean and variance of elements that count with weights.
+
+    >>> mean, variance = tf.nn.weighted_moments([1.0, 2.0], [0], [1.0, 3.0])
+    >>> mean.numpy(), variance.numpy()
+    (np.float32(1.75), np.float32(0.1875))
+    """
+    x = convert_to_tensor(x)
+    dtype = x.dtype
+    weights = adopt(frequency_weights, dtype)
+    narrow = dtype in (float16, bfloat16)
+    if narrow:  # sums of narrow floats lose too much
+        x, weights = casting.cast(x, float32), casting.cast(weights, float32)
+    along = sums.reduction_axes("weighted_moments", axes)
+    weights = weights + fill.zeros_like(x)  # in the shape of both
+    share = arithmetic.divide(1.0, sums.reduce_sum(weights, along, True))
+    mean = sums.reduce_sum(weights * x, along, True) * share
+    distances = weights * guarded.squared_difference(x, mean)
+    variance = sums.reduce_sum(distances, along, True) * share
+    if not keepdims:
+        mean, variance = [_without(part, along) for part in (mean, variance)]
+    if narrow:
+        mean, variance = casting.cast(mean, dtype), casting.cast(variance, dtype)
+    return mean, variance
+
+
+def _without(x: Tensor, along: tuple[int, ...] | None) -> Tensor:
+    """A reduced tensor without the axes of size one that are left."""
+    return sums.reduce_sum(x, along)
+
+
+# --- local response ----------------------------------------------------------------------------
+
+
+def _window_infer(x: TensorSpec, *, radius: int) -> TensorSpec:
+    rules.check_rank("local_response_normalization", x, 4, name="input")
+    return x
+
+
+_FEW_CHANNELS = 256
+
+
+def _window_kernel(xp: Any, x: Array, *, radius: int) -> Array:
+    wide, channels = xp.widen(x), x.shape[-1]
+    if channels <= _FEW_CHANNELS:  # the product with a matrix of ones around its diagonal
+        apart = xp.abs(xp.arange(channels)[:, None] - xp.arange(channels))
+        out = wide @ (apart <= radius).astype(wide.dtype)
+    else:
+        out = wide.copy()
+        for d in range(1, min(radius, channels - 1) + 1):
+            out[..., d:] += wide[..., :-d]
+            out[..., :-d] += wide[..., d:]
+    return out.astype(x.dtype, copy=False)
+
+
+# The sum of each channel and its neighbours; as a matrix it is symmetric, so its own gradient.
+window_sum_op: Op = define_op(
+    "ChannelWindowSum",
+    args("input", FLOATING),
+    infer=_window_infer,
+    kernel=_window_kernel,
+    native=Special("channel_window_sum"),
+    vjp=lambda ctx, g: (window_sum_op(g, **ctx.attrs),),
+    fresh=True,
+)
+
+
+def local_response_normalization(
+    input: Any,
+    depth_radius: Any = 5,
+    bias: float = 1,
+    alpha: float = 1,
+    beta: float = 0.5,
+    name: str | None = None,
+) -> Tensor:
+    """Each channel divided by (bias + alpha * squares of it and its neighbours) ** beta.
+
+    >>> x = tf.reshape(tf.constant([1.0, 2.0, 3.0]), [1, 1, 1, 3])
+    >>> tf.nn.local_response_normalization(x, depth_radius=1).numpy().ravel().round(4)
+    array([0.4082, 0.5164, 0.8018], dtype=float32)
+    """
+    op = "local_response_normalization"
+    radius = static.static_int(op, depth_radius, "depth_radius")
+    if radius < 0:
+        raise ValueError(f"{op}: depth_radius must not be negative, got {radius}.")
+    x = convert_to_tensor(input)
+    squares = window_sum_op(unary.square(x), radius=radius)
+    scale = adopt(bias, x.dtype) + adopt(alpha, x.dtype) * squares
+    return arithmetic.multiply(x, arithmetic.pow(scale, -adopt(beta, x.dtype)), name=name)
+
+
+lrn = local_response_normalization

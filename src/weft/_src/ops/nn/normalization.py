@@ -1,0 +1,142 @@
+"""Biases, moments, batch normalisation, embeddings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.dtypes import NUMERIC, bfloat16, float16, float32
+from weft._src.core.native_rules import Pointwise, Reduction
+from weft._src.core.shapes import Dim
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import rules
+from weft._src.ops.elementwise import arithmetic, casting, comparison, guarded, unary
+from weft._src.ops.elementwise.operands import zeros_like
+from weft._src.ops.reduce import sums
+from weft._src.ops.registry import Op, args, define_op
+
+# --- bias --------------------------------------------------------------------------------------
+
+
+def _bias_add_infer(value: TensorSpec, bias: TensorSpec, *, channels_first: bool) -> TensorSpec:
+    rules.check_rank_at_least("bias_add", value, 2, name="value")
+    rules.check_rank("bias_add", bias, 1, name="bias")
+    if value.dims is None or bias.dims is None:
+        return value
+    at = 1 if channels_first else len(value.dims) - 1
+    what = f"the size of bias and of axis {at} of value (shape {value.shape})"
+    size = rules.unify("bias_add", bias.dims[0], value.dims[at], what)
+    return value.with_dims(rules.replace(value.dims, at, size))
+
+
+def _bias_add_kernel(xp: Any, value: Array, bias: Array, *, channels_first: bool) -> Array:
+    if channels_first:
+        bias = xp.reshape(bias, (-1, *[1] * (value.ndim - 2)))
+    return xp.add(value, bias)
+
+
+bias_add_op: Op = define_op(
+    "BiasAdd",
+    args("value bias", NUMERIC),
+    infer=_bias_add_infer,
+    kernel=_bias_add_kernel,
+    native=Pointwise("bias_add"),
+    vjp=lambda ctx, g: (g, bias_add_grad_op(g, **ctx.attrs)),
+    fresh=True,
+)
+
+
+def _bias_add_grad_infer(g: TensorSpec, *, channels_first: bool) -> TensorSpec:
+    if g.dims is None:
+        return g.with_dims((Dim(),))
+    return g.with_dims((g.dims[1 if channels_first else -1],))
+
+
+def _bias_add_grad_kernel(xp: Any, g: Array, *, channels_first: bool) -> Array:
+    at = 1 if channels_first else g.ndim - 1
+    return xp.reduction(xp.add, g, tuple([i for i in range(g.ndim) if i != at]), False)
+
+
+bias_add_grad_op: Op = define_op(
+    "BiasAddGrad",
+    args("out_backprop", NUMERIC),
+    infer=_bias_add_grad_infer,
+    kernel=_bias_add_grad_kernel,
+    native=Reduction("add"),
+    vjp=lambda ctx, h: (bias_add_op(zeros_like(ctx.inputs[0]), h, **ctx.attrs),),
+    fresh=True,
+)
+
+
+def bias_add(
+    value: Any, bias: Any, data_format: str | None = None, name: str | None = None
+) -> Tensor:
+    """value plus one number for each channel: on the last axis, or on axis 1 with "NC...".
+
+    >>> tf.nn.bias_add([[1.0, 2.0], [3.0, 4.0]], [10.0, 20.0]).numpy()
+    array([[11., 22.],
+           [13., 24.]], dtype=float32)
+    """
+    if data_format is not None and not str(data_format).startswith("N"):
+        raise ValueError(f"bias_add: data_format must be 'N...C' or 'NC...', got {data_format!r}.")
+    first = data_format is not None and data_format.startswith("NC")
+    x = convert_to_tensor(value)
+    return bias_add_op(x, adopt(bias, x.dtype), channels_first=first, name=name)
+
+
+# --- moments -----------------------------------------------------------------------------------
+
+
+def moments(
+    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The mean and the variance over the given axes. `shift` is accepted and not used.
+
+    >>> [t.numpy() for t in tf.nn.moments([1.0, 2.0, 3.0, 4.0], axes=[0])]
+    [np.float32(2.5), np.float32(1.25)]
+    """
+    x = convert_to_tensor(x)
+    wide = casting.cast(x, float32) if x.dtype in (float16, bfloat16) else x
+    axis = sums.reduction_axes("moments", axes)
+    mean = sums.mean_op(wide, axis=axis, keepdims=True)
+    squares = guarded.squared_difference_op(wide, mean)
+    variance = sums.mean_op(squares, axis=axis, keepdims=bool(keepdims), name=name)
+    if not keepdims:
+        mean = sums.sum_op(mean, axis=axis, keepdims=False)  # of size one: nothing is added
+    return casting.cast(mean, x.dtype), casting.cast(variance, x.dtype)
+
+
+def batch_normalization(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    offset: Any,
+    scale: Any,
+    variance_epsilon: Any,
+    name: str | None = None,
+) -> Tensor:
+    """scale * (x - mean) / sqrt(variance + epsilon) + offset; scale and offset may be None.
+
+    >>> tf.nn.batch_normalization([1.0, 3.0], 2.0, 1.0, 5.0, None, 0.0).numpy()
+    array([4., 6.], dtype=float32)
+    """
+    x = convert_to_tensor(x)
+    factor = unary.rsqrt_op(adopt(variance, x.dtype) + adopt(variance_epsilon, x.dtype))
+    if scale is not None:
+        factor = factor * adopt(scale, x.dtype)
+    shift = -adopt(mean, x.dtype) * factor
+    if offset is not None:
+        shift = adopt(offset, x.dtype) + shift
+    return arithmetic.add(x * factor, shift, name=name or "batchnorm")
+
+
+def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+    """Which part of the elements is zero.
+
+    >>> tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]).numpy()
+    np.float32(0.5)
+    """
+    x = convert_to_tensor(value)
+    is_zero = casting.cast(comparison.equal(x, zeros_like(x)), float32)
+    return sums.mean_op(is_zero, axis=None, keepdims=False, name=name or "zero_fraction")

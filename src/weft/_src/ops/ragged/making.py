@@ -1,0 +1,252 @@
+"""Ragged tensors out of Python lists, ranges, masks; row splits and segment ids."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import int64
+from weft._src.core.growing import GrowingList
+from weft._src.core.tensor import Tensor
+from weft._src.errors import DTypeError, ShapeError
+from weft._src.ops.arrays import shape as shapes, shape_checks
+from weft._src.ops.elementwise import arithmetic, casting, comparison
+from weft._src.ops.host.requiring import require
+from weft._src.ops.indexing import gathering, masks
+from weft._src.ops.ragged import dense, reductions, rows
+from weft._src.ops.ragged.tensor import RaggedTensor
+from weft._src.ops.reduce import order
+
+
+def constant(
+    pylist: Any,
+    dtype: Any = None,
+    ragged_rank: int | None = None,
+    inner_shape: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = int64,
+) -> Any:
+    """A ragged tensor of nested lists; all their numbers must be nested equally deep.
+
+    >>> tf.ragged.constant([[1, 2], [3]])
+    <tf.RaggedTensor [[1, 2], [3]]>
+    """
+    splits_dtype = rows.splits_dtype(row_splits_dtype)
+    try:
+        value = _plain(pylist)
+    except RecursionError:
+        raise ValueError("ragged.constant: pylist contains itself.") from None
+    depth, always = _depths(value)
+    if inner_shape is not None:
+        inner = tuple(inner_shape) if isinstance(inner_shape, (list, tuple)) else (inner_shape,)
+        rank = (depth or 1) - 1 - len(inner) if ragged_rank is None else ragged_rank
+    else:
+        inner = None
+        rank = (
+            max((always if depth is None else depth) - 1, 0) if ragged_rank is None else ragged_rank
+        )
+    if not isinstance(rank, int) or rank < 0 or (depth is not None and rank >= max(depth, 1)):
+        raise ValueError(
+            f"ragged.constant: ragged_rank must lie between 0 and {max((depth or 1) - 1, 0)} for "
+            f"lists nested {depth} deep, got {ragged_rank!r}."
+        )
+    splits: list[Any] = []
+    while len(splits) < rank:
+        lengths = [len(row) for row in value]
+        splits.append(np.concatenate([[0], np.cumsum(lengths)]).astype(splits_dtype.numpy_dtype))
+        value = [item for row in value for item in row]
+    try:
+        values = convert_to_tensor(value, dtype=dtype)
+    except ValueError as e:
+        raise ValueError(f"ragged.constant: the inner values must be rectangular. {e}") from None
+    if inner is not None:
+        values = shapes.reshape(values, (-1, *inner) if rank else inner)
+    out: Any = values
+    for s in reversed(splits):
+        out = RaggedTensor._of(out, convert_to_tensor(s))
+    return out
+
+
+def _plain(value: Any) -> Any:
+    """Nested lists, with arrays as lists too."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (Tensor, RaggedTensor, GrowingList)):
+        raise TypeError("ragged.constant takes Python lists and arrays; use tf.ragged.stack.")
+    return value
+
+
+def _depths(value: Any) -> tuple[int | None, int]:
+    """How deep numbers are nested (None if there are none), and how deep the lists go."""
+    if not isinstance(value, list):
+        return 0, 0
+    found = [_depths(item) for item in value]
+    depths = {depth for depth, _ in found if depth is not None}
+    lists = 1 + max((depth for _, depth in found), default=0)
+    if len(depths) > 1 or (depths and max(depth for _, depth in found) > max(depths)):
+        raise ValueError("ragged.constant: all values must be nested equally deep.")
+    return (None if not depths else depths.pop() + 1), lists
+
+
+def range(
+    starts: Any,
+    limits: Any = None,
+    deltas: Any = 1,
+    dtype: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = int64,
+) -> RaggedTensor:
+    """Row i holds the numbers from starts[i] to limits[i] (not included), deltas[i] apart.
+
+    >>> tf.ragged.range([3, 0, 2]).to_list()
+    [[0, 1, 2], [], [0, 1]]
+    """
+    if limits is None:
+        starts, limits = 0, starts
+    parts = [convert_to_tensor(x, dtype=dtype) for x in (starts, limits, deltas)]
+    for p in parts:
+        if not (p.dtype.is_floating or p.dtype.is_integer):
+            raise DTypeError(f"ragged.range: arguments must be real, got {p.dtype.name}.")
+    wanted = max((p.dtype for p in parts), key=lambda d: (d.is_floating, d.size))
+    parts = [casting.cast(p, wanted) for p in parts]
+    for p in parts:
+        if p.shape.rank not in (0, 1):
+            raise ShapeError(f"ragged.range: arguments must be numbers or vectors, got {p.shape}.")
+    text = "ragged.range: deltas must not be 0"
+    require(lambda d: comparison.not_equal(d, 0), [parts[2]], text, ("deltas",))
+    first, second, third = [shapes.shape(shapes.reshape(p, [-1])) for p in parts]
+    broadcast = shape_checks.broadcast_dynamic_shape
+    size = broadcast(broadcast(first, second), third)
+    start, limit, delta = [shapes.broadcast_to(p, size) for p in parts]
+    splits_dtype = rows.splits_dtype(row_splits_dtype)
+    exact = dtypes.float64 if wanted.is_floating else wanted
+    span, step = casting.cast(limit - start, exact), casting.cast(delta, exact)
+    if wanted.is_floating:
+        lengths = casting.cast(-((-span / step) // 1), splits_dtype)
+    else:
+        lengths = casting.cast(-(-span // step), splits_dtype)
+    splits = rows.from_lengths(arithmetic.maximum(lengths, 0))
+    ids = rows.rowids(splits)
+    steps = casting.cast(rows.columns(splits, ids), wanted)
+    values = gathering.gather(start, ids) + steps * gathering.gather(delta, ids)
+    return RaggedTensor._of(values, splits)
+
+
+def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
+    """The values for which the mask holds; rows stay rows.
+
+    >>> tf.ragged.boolean_mask([[1, 2, 3], [4, 5, 6]], [[True, False, True], [False] * 3]).to_list()
+    [[1, 3], []]
+    """
+    if not isinstance(data, RaggedTensor):
+        data = convert_to_tensor(data)
+    if not isinstance(mask, RaggedTensor):
+        mask = convert_to_tensor(mask, dtype=dtypes.bool_)
+    if mask.dtype is not dtypes.bool_:
+        raise TypeError(f"ragged.boolean_mask: mask must be bool, got {mask.dtype.name}.")
+    rank = mask.shape.rank
+    if not rank:
+        raise ShapeError(
+            f"ragged.boolean_mask: mask must have at least one axis, got {mask.shape}."
+        )
+    if rank == 1:
+        kept = shapes.reshape(masks.where_op(mask), [-1])
+        return gathering.gather(data, kept)
+    depth = rank - 1
+    ragged_mask = _ragged(mask, depth)
+    ragged_data = _ragged(data, depth)
+    for a, b in zip(ragged_mask.nested_row_splits, ragged_data.nested_row_splits, strict=False):
+        rows.check_same(casting.cast(a, int64), casting.cast(b, int64), "ragged.boolean_mask")
+    return _masked(ragged_data, ragged_mask)
+
+
+def _ragged(x: Any, rank: int) -> RaggedTensor:
+    if not isinstance(x, RaggedTensor):
+        return dense.from_tensor(x, None, None, rank, int64)
+    return x if x.ragged_rank >= rank else x.with_values(_ragged(x.values, rank - 1))
+
+
+def _masked(data: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
+    """Values of the innermost masked axis are kept or dropped; rows count what is left."""
+    if isinstance(mask.values, RaggedTensor):
+        return data.with_values(_masked(data.values, mask.values))
+    kept = shapes.reshape(masks.where_op(mask.values), [-1])
+    left = reductions.reduce(casting.cast(mask, data.row_splits.dtype), "Sum", (1,), False)
+    return RaggedTensor._of(gathering.gather(data.values, kept), rows.from_lengths(left))
+
+
+def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+    """The number of the row that each value belongs to.
+
+    >>> tf.ragged.row_splits_to_segment_ids([0, 3, 3, 5]).numpy()
+    array([0, 0, 0, 2, 2])
+    """
+    found = rows.integers(splits, "splits")
+    if found.shape.rank != 1 or found.shape[0] == 0:
+        raise ShapeError(f"row_splits_to_segment_ids: splits must be a vector, got {found.shape}.")
+    return casting.cast(rows.rowids(found), found.dtype if out_type is None else out_type)
+
+
+def segment_ids_to_row_splits(
+    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+) -> Tensor:
+    """Where the rows of sorted segment ids begin and end.
+
+    >>> tf.ragged.segment_ids_to_row_splits([0, 0, 0, 2, 2]).numpy()
+    array([0, 3, 3, 5])
+    """
+    ids = rows.integers(segment_ids, "segment_ids")
+    made = RaggedTensor.from_value_rowids(ids, ids, nrows=num_segments)
+    return casting.cast(made.row_splits, made.row_splits.dtype if out_type is None else out_type)
+
+
+def stack_dynamic_partitions(
+    data: Any, partitions: Any, num_partitions: Any, name: str | None = None
+) -> RaggedTensor:
+    """The rows of data dealt out to the rows of a ragged tensor, as `partitions` says.
+
+    >>> tf.ragged.stack_dynamic_partitions(["a", "b", "c", "d"], [0, 2, 0, 1], 4).to_list()
+    [[b'a', b'c'], [b'd'], [b'b'], []]
+    """
+    ids = partitions if isinstance(partitions, RaggedTensor) else convert_to_tensor(partitions)
+    x = data if isinstance(data, RaggedTensor) else convert_to_tensor(data)
+    if ids.dtype not in rows.INTEGERS:
+        raise DTypeError(
+            f"stack_dynamic_partitions: partitions must be int32 or int64, got {ids.dtype.name}."
+        )
+    if isinstance(ids, RaggedTensor):
+        inner = _ragged(x, ids.ragged_rank)
+        for a, b in zip(ids.nested_row_splits, inner.nested_row_splits, strict=False):
+            rows.check_same(a, b, "stack_dynamic_partitions")
+        for _ in ids.nested_row_splits:
+            inner = inner.values
+        return stack_dynamic_partitions(inner, ids.flat_values, num_partitions)
+    if x.shape.rank == 0:
+        raise ShapeError(
+            "stack_dynamic_partitions: data must have at least one axis, got a scalar."
+        )
+    rank = ids.shape.rank
+    if not rank:
+        raise ShapeError(
+            "stack_dynamic_partitions: partitions must have a known rank of at least 1, got shape "
+            f"{ids.shape}."
+        )
+    for _ in builtins.range(rank - 1):  # each element of the leading axes is dealt out
+        both = [y if isinstance(y, RaggedTensor) else dense.from_tensor(y, None, None, 1, int64)
+                for y in (ids, x)]  # fmt: skip
+        rows.check_same(both[0].row_splits, both[1].row_splits, "stack_dynamic_partitions")
+        ids, x = both[0].values, both[1].values
+    sizes = [y.nrows(int64) if isinstance(y, RaggedTensor) else shapes.shape(y, int64)[0]
+             for y in (ids, x)]  # fmt: skip
+    text = "stack_dynamic_partitions: partitions and data must have as many rows"
+    require(comparison.equal, sizes, text, ("partitions", "data"))
+    count = casting.cast(rows.integers(num_partitions, "num_partitions", ids.dtype), ids.dtype)
+    by_partition = order.argsort(ids)
+    sorted_ids = gathering.gather(ids, by_partition)
+    return RaggedTensor.from_value_rowids(gathering.gather(x, by_partition), sorted_ids, count)

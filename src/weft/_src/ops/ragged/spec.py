@@ -1,0 +1,122 @@
+"""`tf.RaggedTensorSpec`: the type of ragged tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft._src.core import dtypes
+from weft._src.core.composite import CompositeSpec
+from weft._src.core.dtypes import DType
+from weft._src.core.shapes import TensorShape
+from weft._src.core.specs import TensorSpec, spec_of
+from weft._src.ops.ragged import tensor as ragged
+
+
+class RaggedTensorSpec(CompositeSpec):
+    """The shape, dtype and number of ragged axes of ragged tensors.
+
+    >>> tf.RaggedTensorSpec([3, None], tf.int32)
+    RaggedTensorSpec(TensorShape([3, None]), tf.int32, 1, tf.int64)
+    """
+
+    __slots__ = ()
+
+    _describes_components = True  # the number of values is not part of the type
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        ragged_rank: int | None = None,
+        row_splits_dtype: Any = dtypes.int64,
+    ) -> None:
+        rank = TensorShape(shape).rank
+        if ragged_rank is None:
+            if rank is None:
+                raise ValueError(
+                    "RaggedTensorSpec: pass ragged_rank=, or a shape with a known number of axes."
+                )
+            ragged_rank = rank - 1
+        if not isinstance(ragged_rank, int) or ragged_rank < 0:
+            raise TypeError(
+                f"RaggedTensorSpec: ragged_rank must be a number of axes, got {ragged_rank!r}."
+            )
+        if rank is not None and ragged_rank >= rank and ragged_rank:
+            raise ValueError(
+                f"RaggedTensorSpec: ragged_rank must be below the rank of {TensorShape(shape)}, "
+                f"got {ragged_rank}."
+            )
+        splits = dtypes.as_dtype(row_splits_dtype)
+        if splits not in (dtypes.int32, dtypes.int64):
+            raise ValueError(
+                f"RaggedTensorSpec: row_splits_dtype must be int32 or int64, got {splits.name}."
+            )
+        super().__init__(shape, dtype, ragged_rank, splits)
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values this spec describes."""
+        return ragged.RaggedTensor
+
+    @property
+    def ragged_rank(self) -> int:
+        """The number of ragged axes."""
+        return self._parts[2]
+
+    @property
+    def row_splits_dtype(self) -> DType:
+        """The dtype of the row splits."""
+        return self._parts[3]
+
+    @property
+    def flat_values_spec(self) -> TensorSpec:
+        """The spec of the innermost values."""
+        shape = self.shape
+        if shape.rank is None:
+            return TensorSpec(None, self.dtype)
+        if not self.ragged_rank:
+            return TensorSpec(shape, self.dtype)
+        return TensorSpec([None, *shape.as_list()[self.ragged_rank + 1 :]], self.dtype)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a value of the other type can be used where this type is expected."""
+        other = spec_of(spec_or_value)
+        if isinstance(other, TensorSpec) and not self.ragged_rank:
+            other = RaggedTensorSpec(other.shape, other.dtype, 0, self.row_splits_dtype)
+        return super().is_compatible_with(other)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether each value of this type is a value of the other one."""
+        if not isinstance(other, RaggedTensorSpec):
+            return False
+        return self._opened()._agrees(other._opened(), TensorShape.is_subtype_of)
+
+    def _opened(self) -> RaggedTensorSpec:
+        """The type without sizes of ragged axes: values do not keep them."""
+        shape, dtype, ragged_rank, splits = self._parts
+        if shape.rank is None or not ragged_rank:
+            return self
+        sizes = shape.as_list()
+        sizes[1 : ragged_rank + 1] = [None] * ragged_rank
+        return RaggedTensorSpec(sizes, dtype, ragged_rank, splits)
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        specs = [self.flat_values_spec]
+        rows = None if self.shape.rank is None else self.shape[0]
+        for i in range(self.ragged_rank):
+            size = rows + 1 if i == 0 and rows is not None else None
+            specs.append(TensorSpec([size], self.row_splits_dtype))
+        return specs
+
+    def _to_components(self, value: Any) -> list[Any]:
+        if not self.ragged_rank:  # a row of a ragged tensor, which is a tensor
+            return [value]
+        return [value.flat_values, *value.nested_row_splits]
+
+    def _from_components(self, components: Sequence[Any]) -> Any:
+        values: Any = components[0]
+        for splits in reversed(components[1:]):
+            values = ragged.RaggedTensor._of(values, splits)
+        return values

@@ -1,0 +1,80 @@
+"""Whether all or any elements hold, and how many are not zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core import dtypes
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import BOOL, int64, string
+from weft._src.core.native_rules import Reduction
+from weft._src.core.tensor import Tensor
+from weft._src.ops.elementwise import casting, comparison
+from weft._src.ops.reduce.sums import reduce_sum, reduced_dims, reduction_axes
+from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+
+
+def _define(name: str, function: str, ufunc: str) -> Op:
+    def kernel(xp: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
+        return getattr(xp, ufunc).reduce(x, axis=axis, keepdims=keepdims)
+
+    return define_op(
+        name,
+        args("input", BOOL),
+        infer=lambda x, *, axis, keepdims: reduced_dims(function, x, axis, keepdims),
+        kernel=kernel,
+        native=Reduction(ufunc),
+        vjp=NOT_DIFFERENTIABLE,
+        trusts_kernel=True,
+        fresh=True,
+    )
+
+
+all_op = _define("All", "reduce_all", "logical_and")
+any_op = _define("Any", "reduce_any", "logical_or")
+
+
+def reduce_all(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Whether all elements along the given axes are True.
+
+    >>> tf.reduce_all([[True, False], [True, True]], axis=1).numpy()
+    array([False,  True])
+    """
+    x = convert_to_tensor(input_tensor)
+    axes = reduction_axes("reduce_all", axis)
+    return all_op(x, axis=axes, keepdims=bool(keepdims), name=name)
+
+
+def reduce_any(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Whether any element along the given axes is True.
+
+    >>> tf.reduce_any([[True, False], [False, False]], axis=1).numpy()
+    array([ True, False])
+    """
+    x = convert_to_tensor(input_tensor)
+    axes = reduction_axes("reduce_any", axis)
+    return any_op(x, axis=axes, keepdims=bool(keepdims), name=name)
+
+
+def count_nonzero(
+    input: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    dtype: Any = int64,
+    name: str | None = None,
+) -> Tensor:
+    """The number of elements that are not zero (not False, not empty strings).
+
+    >>> tf.math.count_nonzero([[0, 1, 0], [2, 3, 0]], axis=1).numpy()
+    array([1, 2])
+    """
+    x = convert_to_tensor(input)
+    if not x.dtype.is_bool:
+        zero = "" if x.dtype is string else 0
+        x = comparison.not_equal(x, convert_to_tensor(zero, dtype=x.dtype))
+    count = reduce_sum(casting.cast(x, int64), axis, bool(keepdims))
+    return casting.cast(count, dtypes.as_dtype(dtype), name=name)

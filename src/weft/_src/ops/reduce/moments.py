@@ -1,0 +1,146 @@
+"""Logarithms of sums, norms, variances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import FLOATING, NUMERIC
+from weft._src.core.native_rules import Reduction
+from weft._src.core.tensor import Array, Tensor
+from weft._src.ops.arrays import selection, source
+from weft._src.ops.elementwise import unary
+from weft._src.ops.elementwise.operands import zero
+from weft._src.ops.reduce.sums import (
+    Axes,
+    reduce_mean,
+    reduced_dims,
+    reduction_axes,
+    restore_axes,
+    sum_op,
+)
+from weft._src.ops.registry import args, define_op
+
+# --- logsumexp ---------------------------------------------------------------------------------
+
+
+def _logsumexp_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
+    wide = xp.widen(x)
+    top = xp.maximum.reduce(wide, axis=axis, keepdims=True, initial=-xp.inf)
+    top = xp.where(xp.isfinite(top), top, 0)
+    out = xp.log(xp.add.reduce(xp.exp(wide - top), axis=axis, keepdims=True)) + top
+    if not keepdims:
+        out = xp.squeeze(out, tuple(range(x.ndim)) if axis is None else axis)
+    return out.astype(x.dtype)
+
+
+def _logsumexp_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    x, axis, keepdims = ctx.inputs[0], ctx.attrs["axis"], ctx.attrs["keepdims"]
+    total = source.stop_gradient(restore_axes(ctx.outputs[0], x, axis, keepdims))
+    total = selection.select_op(unary.is_finite_op(total), total, zero(total))
+    # Divided by their sum, because of large totals the digits behind the point are rounded off.
+    parts = unary.exp_op(x - total)
+    share = restore_axes(g, x, axis, keepdims) / sum_op(parts, axis=axis, keepdims=True)
+    return (share * parts,)
+
+
+logsumexp_op = define_op(
+    "LogSumExp",
+    args("input", FLOATING),
+    infer=lambda x, *, axis, keepdims: reduced_dims("reduce_logsumexp", x, axis, keepdims),
+    kernel=_logsumexp_kernel,
+    native=Reduction("logsumexp"),
+    vjp=_logsumexp_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def reduce_logsumexp(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """log(sum(exp(x))) over the given axes, without overflow.
+
+    >>> tf.reduce_logsumexp([1000.0, 1000.0]).numpy()
+    np.float32(1000.6932)
+    """
+    x = convert_to_tensor(input_tensor)
+    axes = reduction_axes("reduce_logsumexp", axis)
+    return logsumexp_op(x, axis=axes, keepdims=bool(keepdims), name=name)
+
+
+# --- the euclidean norm ------------------------------------------------------------------------
+
+
+def _norm_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
+    wide = xp.widen(x)
+    if x.dtype.kind in "iu":
+        wide = x.astype(xp.float64)
+    squares = wide * xp.conj(wide)
+    total = xp.add.reduce(squares, axis=axis, dtype=squares.dtype, keepdims=keepdims)
+    return xp.sqrt(total).astype(x.dtype)
+
+
+def _norm_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    x, axis, keepdims = ctx.inputs[0], ctx.attrs["axis"], ctx.attrs["keepdims"]
+    norm = restore_axes(ctx.outputs[0], x, axis, keepdims)
+    return (x / (norm / restore_axes(g, x, axis, keepdims)),)
+
+
+euclidean_norm_op = define_op(
+    "EuclideanNorm",
+    args("input", NUMERIC),
+    infer=lambda x, *, axis, keepdims: reduced_dims("reduce_euclidean_norm", x, axis, keepdims),
+    kernel=_norm_kernel,
+    native=Reduction("euclidean_norm"),
+    vjp=_norm_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def reduce_euclidean_norm(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The square root of the sum of squares over the given axes.
+
+    >>> tf.math.reduce_euclidean_norm([3.0, 4.0]).numpy()
+    np.float32(5.0)
+    """
+    x = convert_to_tensor(input_tensor)
+    axes = reduction_axes("reduce_euclidean_norm", axis)
+    return euclidean_norm_op(x, axis=axes, keepdims=bool(keepdims), name=name)
+
+
+# --- variance ----------------------------------------------------------------------------------
+
+
+def reduce_variance(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The mean squared distance from the mean over the given axes.
+
+    >>> tf.math.reduce_variance([1.0, 2.0, 3.0, 4.0]).numpy()
+    np.float32(1.25)
+    """
+    x = convert_to_tensor(input_tensor)
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise TypeError(
+            f"reduce_variance: input_tensor has dtype {x.dtype.name}, expected a floating or "
+            "complex one. Convert it with tf.cast."
+        )
+    distance = x - reduce_mean(x, axis, keepdims=True)
+    if x.dtype.is_complex:
+        distance = unary.abs(distance)
+    return reduce_mean(unary.square(distance), axis, keepdims, name=name)
+
+
+def reduce_std(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The standard deviation over the given axes.
+
+    >>> tf.math.reduce_std([1.0, 3.0]).numpy()
+    np.float32(1.0)
+    """
+    return unary.sqrt(reduce_variance(input_tensor, axis, keepdims), name=name)

@@ -1,0 +1,163 @@
+"""Questions about order: is a class among the best, is a sequence sorted, about the top k."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import FLOATING, INDEX, REAL, bool_, int32
+from weft._src.core.native_rules import Special
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import DTypeError, ShapeError
+from weft._src.ops import rules
+from weft._src.ops.arrays import joining, shape as shapes
+from weft._src.ops.reduce import logic, order
+from weft._src.ops.registry import NOT_DIFFERENTIABLE, args, define_op
+
+
+def _in_top_k_infer(predictions: TensorSpec, targets: TensorSpec, k: TensorSpec) -> TensorSpec:
+    rules.check_rank("in_top_k", predictions, 2, name="predictions")
+    rules.check_rank("in_top_k", targets, 1, name="targets")
+    rules.check_rank("in_top_k", k, 0, name="k")
+    if predictions.dims is not None and targets.dims is not None:
+        what = "the numbers of predictions and targets"
+        rules.unify("in_top_k", predictions.dims[0], targets.dims[0], what)
+    return targets.with_dtype(bool_)
+
+
+def _in_top_k_kernel(xp: Any, predictions: Array, targets: Array, k: Any) -> Array:
+    classes = predictions.shape[1]
+    known = (targets >= 0) & (targets < classes)
+    if not classes:
+        return known
+    wide = xp.widen(predictions)
+    places = xp.where(known, targets, 0)[:, None]
+    better = wide > xp.take_along_axis(wide, places, 1)
+    # Rows with numbers that are not finite cannot tell.
+    return known & xp.isfinite(wide).all(1) & (better.sum(1) < int(k))
+
+
+in_top_k_op = define_op(
+    "InTopKV2",
+    args("predictions", FLOATING) + args("targets", INDEX) + args("k", INDEX),
+    infer=_in_top_k_infer,
+    kernel=_in_top_k_kernel,
+    native=Special("in_top_k"),
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
+)
+
+
+def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
+    """Whether the prediction for the target class of each row is among the k largest.
+
+    >>> tf.math.in_top_k([1, 2], [[0.1, 0.9, 0.3], [0.5, 0.2, 0.1]], k=2).numpy()
+    array([ True, False])
+    """
+    return in_top_k_op(
+        convert_to_tensor(predictions),
+        convert_to_tensor(targets, dtype_hint=int32),
+        convert_to_tensor(k, dtype_hint=int32),
+        name=name,
+    )
+
+
+# --- top k, also of the smallest, along any axis -----------------------------------------------
+
+
+class ApproxTopK(NamedTuple):
+    """The best elements and where they were."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def _best(op: str, operand: Any, k: Any, dimension: Any, sign: int, recall: Any) -> ApproxTopK:
+    x = convert_to_tensor(operand)
+    if x.dtype not in FLOATING:
+        raise DTypeError(f"{op}: operand must be floating-point, got dtype {x.dtype.name}.")
+    if not 0 < recall <= 1:
+        raise ValueError(f"{op}: recall_target must be in (0, 1], got {recall!r}.")
+    axis = joining.single_axis(op, dimension, "reduction_dimension")
+    rank = x.spec.rank
+    if rank is None:
+        if axis != -1:
+            raise ShapeError(f"{op}: a reduction_dimension other than -1 needs a known rank.")
+        perm = None
+    else:
+        axis = rules.normalize_axis(op, axis, rank, name="reduction_dimension")
+        perm = tuple([rank - 1 if i == axis else axis if i == rank - 1 else i for i in range(rank)])
+        x = shapes.transpose(x, perm)
+    values, indices = order.top_k(x if sign > 0 else -x, k)
+    values = values if sign > 0 else -values
+    if perm is None:
+        return ApproxTopK(values, indices)
+    return ApproxTopK(shapes.transpose(values, perm), shapes.transpose(indices, perm))
+
+
+def approx_max_k(
+    operand: Any,
+    k: Any,
+    reduction_dimension: Any = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> ApproxTopK:
+    """The k largest elements along an axis and their indices: here always all of them, sorted.
+
+    >>> values, indices = tf.math.approx_max_k([3.0, 1.0, 2.0, 9.0], 2)
+    >>> values.numpy(), indices.numpy()
+    (array([9., 3.], dtype=float32), array([3, 0], dtype=int32))
+    """
+    return _best("approx_max_k", operand, k, reduction_dimension, 1, recall_target)
+
+
+def approx_min_k(
+    operand: Any,
+    k: Any,
+    reduction_dimension: Any = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> ApproxTopK:
+    """The k smallest elements along an axis and their indices: here always all of them, sorted.
+
+    >>> values, indices = tf.math.approx_min_k([3.0, 1.0, 2.0, 9.0], 2)
+    >>> values.numpy(), indices.numpy()
+    (array([1., 2.], dtype=float32), array([1, 2], dtype=int32))
+    """
+    return _best("approx_min_k", operand, k, reduction_dimension, -1, recall_target)
+
+
+# --- sorted or not -----------------------------------------------------------------------------
+
+
+def _neighbours(op: str, x: Any) -> tuple[Tensor, Tensor]:
+    x = convert_to_tensor(x)
+    if x.dtype not in REAL:
+        raise DTypeError(f"{op}: x must be numeric and real, got dtype {x.dtype.name}.")
+    flat = shapes.reshape(x, [-1])
+    return flat[:-1], flat[1:]
+
+
+def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether no element is smaller than the one before it, in row-major order.
+
+    >>> tf.math.is_non_decreasing([1, 1, 2]).numpy()
+    np.True_
+    """
+    before, after = _neighbours("is_non_decreasing", x)
+    return logic.reduce_all(before <= after, name=name)
+
+
+def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether each element is larger than the one before it, in row-major order.
+
+    >>> tf.math.is_strictly_increasing([1, 1, 2]).numpy()
+    np.False_
+    """
+    before, after = _neighbours("is_strictly_increasing", x)
+    return logic.reduce_all(before < after, name=name)

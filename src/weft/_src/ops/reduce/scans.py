@@ -1,0 +1,166 @@
+"""Cumulative sums, products and logarithms of sums of exponentials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import FLOATING, NUMERIC
+from weft._src.core.native_rules import Scan
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import rules
+from weft._src.ops.arrays import joining, selection
+from weft._src.ops.elementwise import arithmetic, comparison, unary
+from weft._src.ops.elementwise.operands import conj
+from weft._src.ops.registry import Op, args, define_op
+
+
+def _infer(op: str) -> Any:
+    def infer(x: TensorSpec, *, axis: int, exclusive: bool, reverse: bool) -> TensorSpec:
+        if x.dims is not None:
+            rules.normalize_axis(op, axis, len(x.dims))
+        return x
+
+    return infer
+
+
+def _kernel(ufunc: str, start: float) -> Any:
+    def kernel(xp: Any, x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Array:
+        wide = xp.widen(x)
+        if reverse:
+            wide = xp.flip(wide, axis)
+        accumulate = getattr(xp, ufunc).accumulate
+        if exclusive:
+            rows = xp.moveaxis(wide, axis, 0)
+            out = xp.empty(rows.shape, wide.dtype)
+            out[:1] = start
+            if len(rows) > 1:
+                accumulate(rows[:-1], axis=0, dtype=wide.dtype, out=out[1:])
+            out = xp.moveaxis(out, 0, axis)
+        else:
+            out = accumulate(wide, axis=axis, dtype=wide.dtype)
+        return (xp.flip(out, axis) if reverse else out).astype(x.dtype, copy=False)
+
+    return kernel
+
+
+def _cumsum_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    return (cumsum_op(g, **(ctx.attrs | {"reverse": not ctx.attrs["reverse"]})),)
+
+
+cumsum_op: Op = define_op(
+    "Cumsum",
+    args("x", NUMERIC),
+    infer=_infer("cumsum"),
+    kernel=_kernel("add", 0),
+    native=Scan("add"),
+    vjp=_cumsum_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def cumsum(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """Sums of all elements up to each (without it if exclusive; from the end if reverse).
+
+    >>> tf.cumsum([1, 2, 3]).numpy()
+    array([1, 3, 6], dtype=int32)
+    >>> tf.cumsum([1, 2, 3], exclusive=True, reverse=True).numpy()
+    array([5, 3, 0], dtype=int32)
+    """
+    return cumsum_op(
+        convert_to_tensor(x),
+        axis=joining.single_axis("cumsum", axis),
+        exclusive=bool(exclusive),
+        reverse=bool(reverse),
+        name=name,
+    )
+
+
+def _cumprod_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    x = ctx.inputs[0]
+    later = ctx.attrs | {"reverse": not ctx.attrs["reverse"]}
+    # As in TensorFlow the gradient of an element that is 0 is 0.
+    zero = comparison.equal(x, convert_to_tensor(0, dtype=x.dtype))
+    divisor = selection.where(zero, convert_to_tensor(1, dtype=x.dtype), x)
+    summed = cumsum_op(conj(ctx.outputs[0]) * g, **later)
+    return (selection.where(zero, convert_to_tensor(0, dtype=x.dtype), summed / conj(divisor)),)
+
+
+cumprod_op: Op = define_op(
+    "Cumprod",
+    args("x", NUMERIC),
+    infer=_infer("cumprod"),
+    kernel=_kernel("multiply", 1),
+    native=Scan("multiply"),
+    vjp=_cumprod_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def cumprod(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """Products of all elements up to each (without it if exclusive; from the end if reverse).
+
+    >>> tf.math.cumprod([1, 2, 3]).numpy()
+    array([1, 2, 6], dtype=int32)
+    """
+    return cumprod_op(
+        convert_to_tensor(x),
+        axis=joining.single_axis("cumprod", axis),
+        exclusive=bool(exclusive),
+        reverse=bool(reverse),
+        name=name,
+    )
+
+
+def _log_of(g: Tensor) -> Tensor:
+    """log(g) where g is positive, else the lowest number."""
+    positive = g > 0
+    lowest = convert_to_tensor(g.dtype.min, dtype=g.dtype)
+    one = convert_to_tensor(1, dtype=g.dtype)
+    return selection.where(positive, arithmetic.log_op(selection.where(positive, g, one)), lowest)
+
+
+def _cumulative_logsumexp_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    x, y = ctx.inputs[0], ctx.outputs[0]
+    later = ctx.attrs | {"reverse": not ctx.attrs["reverse"]}
+    # By logarithms, positive and negative parts apart: exp(x) alone may overflow.
+    parts = [
+        unary.exp_op(cumulative_logsumexp_op(_log_of(part) - y, **later) + x) for part in (g, -g)
+    ]
+    return (parts[0] - parts[1],)
+
+
+cumulative_logsumexp_op: Op = define_op(
+    "CumulativeLogsumexp",
+    args("x", FLOATING),
+    infer=_infer("cumulative_logsumexp"),
+    kernel=_kernel("logaddexp", -float("inf")),
+    native=Scan("logaddexp"),
+    vjp=_cumulative_logsumexp_vjp,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def cumulative_logsumexp(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """log(sum(exp(x))) of all elements up to each (without it if exclusive).
+
+    >>> tf.math.cumulative_logsumexp([0.0, 0.0, 0.0]).numpy()
+    array([0.       , 0.6931472, 1.0986123], dtype=float32)
+    """
+    return cumulative_logsumexp_op(
+        convert_to_tensor(x),
+        axis=joining.single_axis("cumulative_logsumexp", axis),
+        exclusive=bool(exclusive),
+        reverse=bool(reverse),
+        name=name,
+    )

@@ -1,0 +1,197 @@
+"""Places in sorted sequences, and values without their repetitions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from weft._src.core import dtypes
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import DATA, INDEX, REAL, DType, int32
+from weft._src.core.native_rules import Special
+from weft._src.core.shapes import Dim
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import DTypeError, ShapeError
+from weft._src.ops import rules
+from weft._src.ops.arrays import joining
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+
+# --- searchsorted ------------------------------------------------------------------------------
+
+
+def _bound_infer(sequence: TensorSpec, values: TensorSpec, *, out_type: DType) -> TensorSpec:
+    rules.check_rank_at_least("searchsorted", sequence, 1, name="sorted_sequence")
+    rules.check_rank_at_least("searchsorted", values, 1, name="values")
+    if sequence.dims is not None and values.dims is not None:
+        what = "the leading axes of sorted_sequence and values"
+        rules.merge_dims("searchsorted", sequence.dims[:-1], values.dims[:-1], what)
+    return values.with_dtype(out_type)
+
+
+def _bound_kernel(side: str) -> Any:
+    def kernel(xp: Any, sequence: Array, values: Array, *, out_type: DType) -> Array:
+        if not sequence.ndim or not values.ndim or sequence.shape[:-1] != values.shape[:-1]:
+            raise ShapeError(
+                "searchsorted: the leading axes of sorted_sequence and values must be equal, got "
+                f"shapes {sequence.shape} and {values.shape}."
+            )
+        out = xp.empty(values.shape, out_type.numpy_dtype)
+        sequence, values = xp.widen(sequence), xp.widen(values)
+        for at in xp.ndindex(values.shape[:-1]):
+            out[at] = xp.searchsorted(sequence[at], values[at], side)
+        return out
+
+    return kernel
+
+
+def _define_bound(name: str, side: str) -> Op:
+    return define_op(
+        name,
+        args("sorted_sequence values", REAL),
+        infer=_bound_infer,
+        kernel=_bound_kernel(side),
+        native=Special("searchsorted"),
+        vjp=NOT_DIFFERENTIABLE,
+        trusts_kernel=True,
+        fresh=True,
+    )
+
+
+lower_bound_op = _define_bound("LowerBound", "left")
+upper_bound_op = _define_bound("UpperBound", "right")
+
+
+def searchsorted(
+    sorted_sequence: Any,
+    values: Any,
+    side: str = "left",
+    out_type: Any = int32,
+    name: str | None = None,
+) -> Tensor:
+    """Where values would go into a sorted sequence, before (left) or after (right) equal ones.
+
+    >>> tf.searchsorted([1, 3, 5], [0, 3, 6]).numpy()
+    array([0, 1, 3], dtype=int32)
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}.")
+    sequence, wanted = joining.matching_tensors([sorted_sequence, values])
+    op = lower_bound_op if side == "left" else upper_bound_op
+    return op(sequence, wanted, out_type=_index_type("searchsorted", out_type), name=name)
+
+
+def _index_type(op: str, out_type: Any) -> DType:
+    dtype = dtypes.as_dtype(out_type)
+    if dtype not in INDEX:
+        raise DTypeError(f"{op}: the type of indices must be int32 or int64, got {dtype.name}.")
+    return dtype
+
+
+# --- unique ------------------------------------------------------------------------------------
+
+
+class Unique(NamedTuple):
+    """Values without repetitions, and the place of each element among them."""
+
+    y: Tensor
+    idx: Tensor
+
+
+class UniqueWithCounts(NamedTuple):
+    """Values without repetitions, the place of each element among them, and their numbers."""
+
+    y: Tensor
+    idx: Tensor
+    count: Tensor  # type: ignore[assignment]
+
+
+def _unique_infer(x: TensorSpec, *, out_idx: DType) -> tuple[TensorSpec, ...]:
+    rules.check_rank("unique", x, 1)
+    size = Dim()
+    places = TensorSpec.of(out_idx, x.dims if x.dims is not None else (Dim(),))
+    return x.with_dims((size,)), places, TensorSpec.of(out_idx, (size,))
+
+
+def _unique_kernel(xp: Any, x: Array, *, out_idx: DType) -> tuple[Array, ...]:
+    if x.ndim != 1:
+        raise ShapeError(f"unique: x must be a vector, got shape {x.shape}.")
+    find = _unique_by_dict if x.dtype == object else _unique_by_value
+    if x.dtype.kind in "iu" and x.size and int(x.max()) - int(x.min()) < _TABLE * x.size:
+        find = _unique_by_table
+    first, inverse = find(xp, x)
+    counts = xp.bincount(inverse, minlength=len(first))
+    dtype = out_idx.numpy_dtype
+    return x[first], inverse.astype(dtype), counts.astype(dtype)
+
+
+_TABLE = 8  # entries for each element, from which on sorting is faster
+
+
+# What follows gives the places at which values appear first, and for each element which of these
+# values it is.
+
+
+def _unique_by_dict(xp: Any, x: Array) -> tuple[Array, Array]:
+    numbers: dict[Any, int] = {}
+    inverse = xp.array([numbers.setdefault(value, len(numbers)) for value in x.tolist()], xp.int64)
+    return _first_places(xp, inverse, len(numbers)), inverse
+
+
+def _unique_by_table(xp: Any, x: Array) -> tuple[Array, Array]:
+    """For integers that lie close together."""
+    least = x.min()
+    keys = (x - least).astype(xp.int64) if x.dtype.kind == "u" else x.astype(xp.int64) - int(least)
+    table = _first_places(xp, keys, int(keys.max()) + 1)
+    first = xp.sort(table[table >= 0])
+    table[keys[first]] = xp.arange(len(first))
+    return first, table[keys]
+
+
+def _first_places(xp: Any, keys: Array, count: int) -> Array:
+    """For each number below a count where it is first, -1 if it is nowhere."""
+    table = xp.full(count, -1, xp.int64)
+    table[keys[::-1]] = xp.arange(len(keys))[::-1]  # what is written last stays
+    return table
+
+
+def _unique_by_value(xp: Any, x: Array) -> tuple[Array, Array]:
+    _, first, inverse = xp.unique(x, return_index=True, return_inverse=True, equal_nan=False)
+    order = xp.argsort(first)  # by first appearance instead of by value
+    rank = xp.empty(order.shape, order.dtype)
+    rank[order] = xp.arange(len(order))
+    return first[order], rank[inverse]
+
+
+unique_op = define_op(
+    "UniqueWithCounts",
+    args("x", DATA),
+    infer=_unique_infer,
+    kernel=_unique_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=3,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
+    """The different values of a vector in the order of their first appearance.
+
+    >>> y, idx = tf.unique([4, 1, 4, 2])
+    >>> y.numpy(), idx.numpy()
+    (array([4, 1, 2], dtype=int32), array([0, 1, 0, 2], dtype=int32))
+    """
+    found = unique_op(convert_to_tensor(x), out_idx=_index_type("unique", out_idx), name=name)
+    return Unique(*found[:2])
+
+
+def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> UniqueWithCounts:
+    """The different values of a vector in the order of their first appearance, and how often.
+
+    >>> y, idx, count = tf.unique_with_counts([4, 1, 4, 2])
+    >>> count.numpy()
+    array([2, 1, 1], dtype=int32)
+    """
+    dtype = _index_type("unique_with_counts", out_idx)
+    return UniqueWithCounts(*unique_op(convert_to_tensor(x), out_idx=dtype, name=name))

@@ -1,0 +1,150 @@
+"""Reductions of rows by segment, for ids that are sorted: their last one tells the size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import INDEX, NUMERIC, REAL, int32
+from weft._src.core.native_rules import Special
+from weft._src.core.shapes import Dim
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import InvalidArgumentError
+from weft._src.ops import rules
+from weft._src.ops.arrays import fill
+from weft._src.ops.elementwise import guarded
+from weft._src.ops.reduce import unsorted_segments
+from weft._src.ops.registry import Op, args, define_op
+
+Gradients = tuple[Tensor | None, ...]
+
+
+# --- sorted ids --------------------------------------------------------------------------------
+
+
+def _sorted_infer(op: str) -> Any:
+    def infer(data: TensorSpec, ids: TensorSpec) -> TensorSpec:
+        rules.check_rank_at_least(op, data, 1, name="data")
+        rules.check_rank(op, ids, 1, name="segment_ids")
+        if data.dims is None:
+            return data
+        if ids.dims is not None:
+            rules.unify(op, data.dims[0], ids.dims[0], "the sizes of data and segment_ids")
+        return data.with_dims((Dim(), *data.dims[1:]))
+
+    return infer
+
+
+def _sorted_kernel(op: str, ufunc: str, start: int, mean: bool) -> Any:
+    def kernel(xp: Any, data: Array, ids: Array) -> Array:
+        if len(ids) and (ids[0] < 0 or (ids[1:] < ids[:-1]).any()):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"{op}: segment_ids must be sorted and not negative; sort data by them, or use "
+                f"tf.math.unsorted_{op}.",
+            )
+        count = int(ids[-1]) + 1 if len(ids) else 0
+        wide = xp.widen(data)
+        out = xp.zeros((count, *data.shape[1:]), wide.dtype)
+        if start:
+            out[...] = start
+        unsorted_segments.reduce_rows(xp, getattr(xp, ufunc), wide, ids, out)
+        if mean:
+            sizes = xp.maximum(xp.bincount(ids, minlength=count), 1)
+            sizes = xp.reshape(sizes, (count, *[1] * (data.ndim - 1))).astype(out.dtype)
+            # Integers are divided towards zero.
+            quotient = out / sizes
+            out = xp.trunc(quotient) if data.dtype.kind in "iu" else quotient
+        return out.astype(data.dtype, copy=False)
+
+    return kernel
+
+
+def _define_sorted(
+    name: str, op: str, ufunc: str, allowed: Any, vjp: Any, *, start: int = 0, mean: bool = False
+) -> Op:
+    return define_op(
+        name,
+        args("data", allowed) + args("segment_ids", INDEX),
+        infer=_sorted_infer(op),
+        kernel=_sorted_kernel(op, ufunc, start, mean),
+        native=Special("segment"),
+        vjp=vjp,
+        fresh=True,
+    )
+
+
+def _mean_vjp(ctx: Any, g: Tensor) -> Gradients:
+    data, ids = ctx.inputs
+    sizes = sum_op(fill.ones_like(data), ids)
+    return unsorted_segments.spread_op(guarded.div_no_nan_op(g, sizes), ids), None
+
+
+sum_op: Op = _define_sorted("SegmentSum", "segment_sum", "add", NUMERIC, unsorted_segments.sum_vjp)
+mean_op = _define_sorted("SegmentMean", "segment_mean", "add", NUMERIC, _mean_vjp, mean=True)
+max_op = _define_sorted(
+    "SegmentMax", "segment_max", "maximum", REAL, unsorted_segments.extremum_vjp(lambda: sum_op)
+)
+min_op = _define_sorted(
+    "SegmentMin", "segment_min", "minimum", REAL, unsorted_segments.extremum_vjp(lambda: sum_op)
+)
+prod_op: Op = _define_sorted(
+    "SegmentProd",
+    "segment_prod",
+    "multiply",
+    NUMERIC,
+    unsorted_segments.product_vjp(lambda: sum_op, lambda: prod_op),
+    start=1,
+)
+
+
+def _sorted(op: Op, data: Any, segment_ids: Any, name: str | None) -> Tensor:
+    ids = convert_to_tensor(segment_ids, dtype_hint=int32)
+    return op(convert_to_tensor(data), ids, name=name)
+
+
+def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The sum of the rows of each segment; 0 for ids that do not occur.
+
+    >>> tf.math.segment_sum([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
+    array([3, 0, 7], dtype=int32)
+    """
+    return _sorted(sum_op, data, segment_ids, name)
+
+
+def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The mean of the rows of each segment; 0 for ids that do not occur.
+
+    >>> tf.math.segment_mean([1.0, 2.0, 3.0, 4.0], [0, 0, 2, 2]).numpy()
+    array([1.5, 0. , 3.5], dtype=float32)
+    """
+    return _sorted(mean_op, data, segment_ids, name)
+
+
+def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The product of the rows of each segment; 1 for ids that do not occur.
+
+    >>> tf.math.segment_prod([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
+    array([ 2,  1, 12], dtype=int32)
+    """
+    return _sorted(prod_op, data, segment_ids, name)
+
+
+def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The largest of the rows of each segment; 0 for ids that do not occur.
+
+    >>> tf.math.segment_max([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
+    array([2, 0, 4], dtype=int32)
+    """
+    return _sorted(max_op, data, segment_ids, name)
+
+
+def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The smallest of the rows of each segment; 0 for ids that do not occur.
+
+    >>> tf.math.segment_min([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
+    array([1, 0, 3], dtype=int32)
+    """
+    return _sorted(min_op, data, segment_ids, name)

@@ -1,0 +1,293 @@
+"""`tf.random.Generator`: a random stream as an object."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from weft._src.core.context import building, state as context
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import DType, float32, int32, int64, uint64
+from weft._src.core.random_numbers import seeds
+from weft._src.core.random_numbers.stream_state import RngCell, random_state
+from weft._src.core.shapes import Dim
+from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.ops import rules
+from weft._src.ops.arrays import fill, shape as shapes, source
+from weft._src.ops.elementwise import casting
+from weft._src.ops.registry import Op
+from weft._src.ops.sampling import distributions, draws, parametric
+from weft._src.ops.sampling.algorithms import Algorithm, philox_like
+from weft._src.ops.sampling.streams import read_and_skip_op, read_op, write_op
+
+_WORDS = 3
+
+
+def create_rng_state(seed: Any, alg: Any) -> Tensor:
+    """The state of a generator for a seed: an integer, or a vector of them.
+
+    >>> tf.random.create_rng_state(7, "philox").numpy()
+    array([7, 0, 0])
+    """
+    philox_like("create_rng_state", alg)
+    if isinstance(seed, EagerTensor):
+        seed = seed.numpy()
+    if isinstance(seed, Tensor):
+        if not seed.dtype.is_integer:
+            raise TypeError(f"create_rng_state: seed must hold integers, got {seed.dtype.name}.")
+        return _state_from_symbolic(seed)
+    try:
+        return convert_to_tensor(seeds.create_rng_state(seed))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"create_rng_state: seed must be an integer or a vector of integers, got {seed!r}."
+        ) from error
+
+
+def _state_from_symbolic(seed: Tensor) -> Tensor:
+    """What `seeds.create_rng_state` does with an array, as ops."""
+    words = casting.cast(shapes.reshape(seed, [-1]), int64)
+    dims = words.spec.dims
+    if dims is None or isinstance(dims[0], Dim):
+        raise ValueError(
+            f"create_rng_state: the shape of seed must be known while tracing, got {seed!r}."
+        )
+    count = min(dims[0], _WORDS)
+    return convert_to_tensor([*[0] * (_WORDS - count), *[words[i] for i in range(count)]], int64)
+
+
+def _words(op: str, value: Any, shape: tuple[int, ...], name: str) -> Tensor:
+    """Words of a state as int64; unsigned ones keep their bits."""
+    if isinstance(value, int):
+        value = np.array(value % (1 << 64), np.uint64).astype(np.int64)
+    x = casting.cast(convert_to_tensor(value), int64)
+    if not x.shape.is_compatible_with(shape):
+        raise ValueError(f"{op}: {name} must have shape {shape}, got {x.shape}.")
+    return x
+
+
+class Generator:
+    """A stream of random numbers that moves on with every call, eagerly and in graphs.
+
+    Two generators with the same state give the same numbers. `tf.random.set_seed` has no effect
+    on them.
+
+    >>> g = tf.random.Generator.from_seed(7)
+    >>> g.uniform([2]).numpy()
+    array([0.39932835, 0.7840713 ], dtype=float32)
+    >>> g.uniform([2], maxval=100, dtype=tf.int32).numpy()
+    array([58,  9], dtype=int32)
+    >>> g.state.numpy()
+    array([1031,    0,    0])
+    """
+
+    _algorithm: Algorithm
+    _handle: EagerTensor
+
+    def __init__(
+        self, copy_from: Generator | None = None, state: Any = None, alg: Any = None
+    ) -> None:
+        _refuse_while_tracing()
+        if copy_from is not None:
+            if state is not None or alg is not None:
+                raise ValueError("Generator: copy_from goes without state and alg.")
+            self._algorithm = copy_from._algorithm
+            self._handle = EagerTensor(RngCell(copy_from._handle._value.read()))
+            return
+        if state is None or alg is None:
+            raise ValueError(
+                "Generator: give state and alg, or use tf.random.Generator.from_seed(seed) or "
+                "tf.random.Generator.from_non_deterministic_state()."
+            )
+        self._algorithm = philox_like("Generator", alg)
+        self._handle = EagerTensor(RngCell(_words("Generator", state, (3,), "state").numpy()))
+
+    @classmethod
+    def from_state(cls, state: Any, alg: Any) -> Generator:
+        """A generator with a given state: three integers, (counter low, counter high, key)."""
+        return cls(state=state, alg=alg)
+
+    @classmethod
+    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+        """A generator determined by a seed: an integer, or a vector of them."""
+        alg = Algorithm.PHILOX if alg is None else alg
+        return cls(state=create_rng_state(seed, alg), alg=alg)
+
+    @classmethod
+    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
+        """A generator whose numbers nobody can foresee."""
+        return cls(state=random_state(), alg=Algorithm.PHILOX if alg is None else alg)
+
+    @classmethod
+    def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
+        """A generator with a key (an integer) and a counter (two integers, the low one first)."""
+        return cls(state=_key_counter_state("from_key_counter", key, counter), alg=alg)
+
+    # --- the state -----------------------------------------------------------------------------
+
+    @property
+    def state(self) -> Tensor:
+        """The state now: (counter low, counter high, key)."""
+        return read_op(self._handle)
+
+    @property
+    def key(self) -> Tensor:
+        """The part of the state that tells streams apart and never changes by drawing."""
+        return self.state[2]
+
+    @property
+    def algorithm(self) -> int:
+        """The number of the algorithm, as in `tf.random.Algorithm`."""
+        return self._algorithm.value
+
+    def reset(self, state: Any) -> None:
+        """Sets the state."""
+        write_op(self._handle, _words("Generator.reset", state, (3,), "state"))
+
+    def reset_from_seed(self, seed: Any) -> None:
+        """Sets the state to the one of a seed."""
+        write_op(self._handle, create_rng_state(seed, self._algorithm))
+
+    def reset_from_key_counter(self, key: Any, counter: Any) -> None:
+        """Sets the state to a key and a counter."""
+        write_op(self._handle, _key_counter_state("reset_from_key_counter", key, counter))
+
+    def skip(self, delta: Any) -> Tensor:
+        """Moves on as if `delta` numbers had been drawn; the state before."""
+        delta = casting.cast(convert_to_tensor(delta), int64)
+        rules.check_rank("Generator.skip", delta.spec, 0, name="delta")
+        return self._advance(delta)
+
+    def _advance(self, delta: Tensor) -> Tensor:
+        return read_and_skip_op(self._handle, delta, step=seeds.SKIP_PER_SAMPLE)
+
+    def _draw_state(self, draw: Op, dtype: DType, shape: Tensor) -> Tensor:
+        return self._advance(shape)
+
+    # --- numbers -------------------------------------------------------------------------------
+
+    def uniform(
+        self,
+        shape: Any,
+        minval: Any = 0,
+        maxval: Any = None,
+        dtype: Any = float32,
+        name: str | None = None,
+    ) -> Tensor:
+        """Numbers uniform in [minval, maxval); integers of the whole range if both are None."""
+        return distributions.uniform(
+            "Generator.uniform", shape, minval, maxval, dtype, name, self._draw_state
+        )
+
+    def uniform_full_int(self, shape: Any, dtype: Any = uint64, name: str | None = None) -> Tensor:
+        """Integers of the whole range of their dtype."""
+        return distributions.full_int(
+            "Generator.uniform_full_int", shape, dtype, name, self._draw_state
+        )
+
+    def normal(
+        self,
+        shape: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = float32,
+        name: str | None = None,
+    ) -> Tensor:
+        """Normal numbers."""
+        return distributions.normal(
+            "Generator.normal", draws.normal_op, shape, mean, stddev, dtype, name, self._draw_state
+        )
+
+    def truncated_normal(
+        self,
+        shape: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = float32,
+        name: str | None = None,
+    ) -> Tensor:
+        """Normal numbers without those more than two standard deviations off."""
+        op, draw = "Generator.truncated_normal", draws.truncated_normal_op
+        return distributions.normal(op, draw, shape, mean, stddev, dtype, name, self._draw_state)
+
+    def binomial(
+        self, shape: Any, counts: Any, probs: Any, dtype: Any = int32, name: str | None = None
+    ) -> Tensor:
+        """How many of `counts` trials succeed with probability `probs`."""
+        op = "Generator.binomial"
+        return parametric.binomial(op, shape, counts, probs, dtype, name, self._draw_state)
+
+    # --- other generators ----------------------------------------------------------------------
+
+    def make_seeds(self, count: Any = 1) -> Tensor:
+        """Seeds for stateless functions, as the columns of a (2, count) tensor.
+
+        >>> seeds = tf.random.Generator.from_seed(7).make_seeds(2)
+        >>> tf.random.stateless_uniform([], seed=seeds[:, 0]).shape
+        TensorShape([])
+        """
+        keys = self.uniform_full_int([count], dtype=int64)
+        return source.pack_op(keys, fill.zeros_like(keys), axis=0)
+
+    def split(self, count: int = 1) -> list[Generator]:
+        """New generators, independent of this one and of each other."""
+        _refuse_while_tracing()
+        keys = self.make_seeds(count)[0].numpy()
+        return [self.from_key_counter(key, [0, 0], self._algorithm) for key in keys]
+
+    def __copy__(self) -> Generator:
+        return Generator(copy_from=self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Generator:
+        return Generator(copy_from=self)
+
+
+def _key_counter_state(op: str, key: Any, counter: Any) -> Tensor:
+    low_high = _words(op, counter, (2,), "counter")
+    return convert_to_tensor([low_high[0], low_high[1], _words(op, key, (), "key")])
+
+
+def _refuse_while_tracing() -> None:
+    """Eager code makes a new generator at every call; a graph could only make one for good."""
+    if context.graph is not None:
+        raise ValueError(
+            "A tf.random.Generator was made inside of a traced function. Make generators outside "
+            "of it (it may use them); inside, generator.make_seeds and the stateless functions "
+            "give independent streams."
+        )
+
+
+class _Program:
+    """Holds the program's generator."""
+
+    lock = threading.Lock()
+    generator: Generator | None = None
+
+
+def get_global_generator() -> Generator:
+    """The program's generator; its state cannot be foreseen unless one was set.
+
+    >>> tf.random.set_global_generator(tf.random.Generator.from_seed(7))
+    >>> tf.random.get_global_generator().normal([2, 3]).shape
+    TensorShape([2, 3])
+    """
+    with _Program.lock:
+        if _Program.generator is None:
+            with building(None):
+                _Program.generator = Generator.from_non_deterministic_state()
+        return _Program.generator
+
+
+def set_global_generator(generator: Generator) -> None:
+    """Replaces the program's generator. Traced functions keep the one they were traced with.
+
+    >>> tf.random.set_global_generator(tf.random.Generator.from_seed(7))
+    >>> tf.random.get_global_generator().state.numpy()
+    array([7, 0, 0])
+    """
+    if not isinstance(generator, Generator):
+        raise TypeError(f"set_global_generator takes a tf.random.Generator, got {generator!r}.")
+    with _Program.lock:
+        _Program.generator = generator

@@ -1,0 +1,148 @@
+"""Random numbers from streams that move on with every call (see `ops.random.streams`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core import dtypes
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import DType, float32
+from weft._src.core.tensor import Tensor
+from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.registry import Op
+from weft._src.ops.sampling import distributions, draws, parametric
+from weft._src.ops.sampling.streams import next_state
+
+
+def _source(op: str, seed: Any) -> distributions.StateSource:
+    def state(draw: Op, dtype: DType, shape: Tensor) -> Tensor:
+        return next_state(op, (draw.name, dtype, shape.dtype), seed, shape)
+
+    return state
+
+
+def uniform(
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Numbers uniform in [minval, maxval); integers need a maxval.
+
+    >>> tf.random.set_seed(7)
+    >>> tf.random.uniform([2], seed=1).numpy()
+    array([0.46037483, 0.9285182 ], dtype=float32)
+    """
+    dtype = dtypes.as_dtype(dtype)
+    if dtype.is_unsigned:
+        raise ValueError(
+            f"random.uniform: dtype must be floating, int32 or int64, got {dtype.name}. "
+            "tf.random.Generator and stateless_uniform draw unsigned integers."
+        )
+    if dtype.is_integer and maxval is None:
+        raise ValueError(f"random.uniform: maxval must be given for the dtype {dtype.name}.")
+    source = _source("random.uniform", seed)
+    return distributions.uniform("random.uniform", shape, minval, maxval, dtype, name, source)
+
+
+def normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normal numbers.
+
+    >>> tf.random.normal([2, 3], mean=1.0, stddev=[1.0, 2.0, 3.0]).shape
+    TensorShape([2, 3])
+    """
+    op = "random.normal"
+    source = _source(op, seed)
+    return distributions.normal(op, draws.normal_op, shape, mean, stddev, dtype, name, source)
+
+
+def truncated_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normal numbers without those more than two standard deviations off.
+
+    >>> bool(np.all(np.abs(tf.random.truncated_normal([1000])) < 2))
+    True
+    """
+    op = "random.truncated_normal"
+    source = _source(op, seed)
+    return distributions.normal(
+        op, draws.truncated_normal_op, shape, mean, stddev, dtype, name, source
+    )
+
+
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
+) -> Tensor:
+    """Class numbers drawn by the log-probabilities in each row.
+
+    >>> tf.random.categorical([[0.0, -np.inf]], 5).numpy()
+    array([[0, 0, 0, 0, 0]])
+    """
+    op = "random.categorical"
+    dtype = distributions.class_dtype(op, dtype)
+    logits, count = convert_to_tensor(logits), convert_to_tensor(num_samples)
+    # Each draw takes two words, and rows begin at multiples of four draws.
+    delta = convert_to_tensor([2, shapes.shape(logits)[0], (count + 3) // 4 * 4])
+    state = next_state(op, ("Multinomial", logits.dtype, dtype), seed, delta)
+    return draws.multinomial_op(logits, count, state, dtype=dtype, name=name)
+
+
+def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
+    """The rows of a tensor in random order.
+
+    >>> tf.random.set_seed(7)
+    >>> tf.random.shuffle([1, 2, 3, 4], seed=1).numpy()
+    array([1, 2, 4, 3], dtype=int32)
+    """
+    value = convert_to_tensor(value)
+    if value.spec.rank == 0:
+        return value
+    # All rows but the last take one word each; a block has four.
+    blocks = (shapes.shape(value)[0] + 2) // 4
+    state = next_state("random.shuffle", ("RandomShuffle", value.dtype), seed, blocks, step=1)
+    return draws.shuffle_op(value, state, inverse=False, name=name)
+
+
+def gamma(
+    shape: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Gamma numbers of shape alpha and rate beta, `shape` of them for each pair; with gradients.
+
+    >>> tf.random.gamma([5], alpha=[0.5, 2.0]).shape
+    TensorShape([5, 2])
+    """
+    op = "random.gamma"
+    source = _source(op, seed)
+    return parametric.gamma(op, shape, alpha, beta, dtype, name, source, whole=False)
+
+
+def poisson(
+    shape: Any, lam: Any, dtype: Any = float32, seed: Any = None, name: str | None = None
+) -> Tensor:
+    """Poisson numbers of rate lam, `shape` of them for each rate.
+
+    >>> tf.random.poisson([5], lam=[0.5, 2.0]).shape
+    TensorShape([5, 2])
+    """
+    op = "random.poisson"
+    return parametric.poisson(op, shape, lam, dtype, name, _source(op, seed), whole=False)

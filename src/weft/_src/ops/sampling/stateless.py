@@ -1,0 +1,193 @@
+"""Random numbers that are pure functions of their seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import DType, float32, int32, int64
+from weft._src.core.tensor import Tensor
+from weft._src.ops.arrays import source
+from weft._src.ops.arrays.shape import shape_argument
+from weft._src.ops.registry import Op
+from weft._src.ops.sampling import distributions, draws, parametric
+from weft._src.ops.sampling.algorithms import philox_like
+
+
+def _state_of(seed: Any) -> Tensor:
+    return draws.key_counter_op(convert_to_tensor(seed))
+
+
+def _source(op: str, seed: Any, alg: Any) -> distributions.StateSource:
+    philox_like(op, alg)
+
+    def state(draw: Op, dtype: DType, shape: Tensor) -> Tensor:
+        return _state_of(seed)
+
+    return state
+
+
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Numbers uniform in [minval, maxval), determined by a seed of two integers.
+
+    Integer dtypes need both bounds, or None for both to draw from the whole range of the dtype.
+
+    >>> tf.random.stateless_uniform([2], seed=[1, 2]).numpy()
+    array([0.8440604 , 0.19204533], dtype=float32)
+    >>> tf.random.stateless_uniform([3], seed=[1, 2], minval=0, maxval=10, dtype=tf.int32).numpy()
+    array([0, 9, 4], dtype=int32)
+    """
+    op = "stateless_uniform"
+    return distributions.uniform(op, shape, minval, maxval, dtype, name, _source(op, seed, alg))
+
+
+def stateless_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Normal numbers, determined by a seed of two integers.
+
+    >>> x = tf.random.stateless_normal([1000], seed=[1, 2], mean=5.0)
+    >>> bool(abs(tf.reduce_mean(x) - 5.0) < 0.1)
+    True
+    """
+    op = "stateless_normal"
+    return distributions.normal(
+        op, draws.normal_op, shape, mean, stddev, dtype, name, _source(op, seed, alg)
+    )
+
+
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Normal numbers within two standard deviations, determined by a seed of two integers.
+
+    >>> x = tf.random.stateless_truncated_normal([1000], seed=[1, 2])
+    >>> bool(np.all(np.abs(x) < 2))
+    True
+    """
+    op = "stateless_truncated_normal"
+    return distributions.normal(
+        op, draws.truncated_normal_op, shape, mean, stddev, dtype, name, _source(op, seed, alg)
+    )
+
+
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
+) -> Tensor:
+    """Class numbers drawn by the log-probabilities in each row, determined by a seed.
+
+    >>> tf.random.stateless_categorical([[0.0, 0.0, 0.0]], 4, seed=[1, 2]).numpy()
+    array([[2, 2, 0, 2]])
+    """
+    dtype = distributions.class_dtype("stateless_categorical", dtype)
+    logits, count = convert_to_tensor(logits), convert_to_tensor(num_samples)
+    return draws.multinomial_op(logits, count, _state_of(seed), dtype=dtype, name=name)
+
+
+def stateless_shuffle(
+    value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None
+) -> Tensor:
+    """The rows of a tensor in an order determined by a seed.
+
+    >>> tf.random.experimental.stateless_shuffle([0, 1, 2, 3, 4], seed=[1, 2]).numpy()
+    array([0, 2, 1, 4, 3], dtype=int32)
+    """
+    philox_like("stateless_shuffle", alg)
+    return draws.shuffle_op(convert_to_tensor(value), _state_of(seed), inverse=False, name=name)
+
+
+def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
+    """Independent new seeds from one, as rows.
+
+    >>> tf.random.split([1, 2], num=2).numpy()
+    array([[1105988140, 1738052849],
+           [-335576002,  370444179]], dtype=int32)
+    """
+    philox_like("split", alg)
+    seed = convert_to_tensor(seed)
+    return draws.full_int_op(shape_argument([num, 2]), _state_of(seed), dtype=seed.dtype)
+
+
+def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
+    """A new seed from a seed and a number, such as the number of the step.
+
+    >>> tf.random.fold_in([1, 2], 77).numpy()
+    array([1105988140,         77], dtype=int32)
+    """
+    philox_like("fold_in", alg)
+    data = convert_to_tensor(data)
+    if data.dtype not in draws.FULL_INTS:
+        raise ValueError(f"fold_in: data must be an integer (32 or 64 bits), got {data!r}.")
+    first = draws.full_int_op(shape_argument([]), _state_of(seed), dtype=data.dtype)
+    return source.pack_op(first, data, axis=0)
+
+
+def stateless_gamma(
+    shape: Any,
+    seed: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = float32,
+    name: str | None = None,
+) -> Tensor:
+    """Gamma numbers of shape alpha and rate beta, determined by a seed; alpha gets a gradient.
+
+    >>> x = tf.random.stateless_gamma([1000, 2], seed=[1, 2], alpha=[2.0, 8.0])
+    >>> tf.reduce_mean(x, 0).numpy().round(0)
+    array([2., 8.], dtype=float32)
+    """
+    op = "stateless_gamma"
+    drawn_by = _source(op, seed, "auto_select")
+    return parametric.gamma(op, shape, alpha, beta, dtype, name, drawn_by, whole=True)
+
+
+def stateless_poisson(
+    shape: Any, seed: Any, lam: Any, dtype: Any = int32, name: str | None = None
+) -> Tensor:
+    """Poisson numbers of rate lam, determined by a seed.
+
+    >>> x = tf.random.stateless_poisson([1000, 2], seed=[1, 2], lam=[3.0, 40.0], dtype=tf.float32)
+    >>> tf.reduce_mean(x, 0).numpy().round(0)
+    array([ 3., 40.], dtype=float32)
+    """
+    op = "stateless_poisson"
+    drawn_by = _source(op, seed, "auto_select")
+    return parametric.poisson(op, shape, lam, dtype, name, drawn_by, whole=True)
+
+
+def stateless_binomial(
+    shape: Any,
+    seed: Any,
+    counts: Any,
+    probs: Any,
+    output_dtype: Any = int32,
+    name: str | None = None,
+) -> Tensor:
+    """How many of `counts` trials succeed with probability `probs`, determined by a seed.
+
+    >>> tf.random.stateless_binomial([3], seed=[1, 2], counts=10.0, probs=1.0).numpy()
+    array([10, 10, 10], dtype=int32)
+    """
+    op = "stateless_binomial"
+    drawn_by = _source(op, seed, "auto_select")
+    return parametric.binomial(op, shape, counts, probs, output_dtype, name, drawn_by)

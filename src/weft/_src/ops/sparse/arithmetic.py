@@ -1,0 +1,322 @@
+"""Sums, products, reductions and functions of sparse tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft._src.core import dtypes
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import bool_, int32, int64
+from weft._src.core.tensor import Tensor
+from weft._src.errors import ShapeError
+from weft._src.ops import rules, static
+from weft._src.ops.arrays import fill, joining, ranges, selection, shape as shapes
+from weft._src.ops.elementwise import arithmetic, casting, comparison, unary
+from weft._src.ops.host.requiring import require
+from weft._src.ops.indexing import gathering, scattering
+from weft._src.ops.reduce import (
+    products,
+    segments as sorted_segments,
+    unsorted_segments as segments,
+)
+from weft._src.ops.reduce.sums import reduction_axes
+from weft._src.ops.sparse import dense, places, reshaping
+from weft._src.ops.sparse.tensor import SparseTensor, sparse
+
+
+def add(a: Any, b: Any, threshold: Any = 0) -> Any:
+    """The sum of two tensors of which at least one is sparse; sparse if both are.
+
+    Where both sparse tensors have an element, a sum smaller than the threshold is left out.
+
+    >>> sp = tf.SparseTensor([[0, 1]], [5], [2, 2])
+    >>> tf.sparse.add(sp, sp).values.numpy(), tf.sparse.add(sp, [[1, 1], [1, 1]]).numpy()
+    (array([10], dtype=int32), array([[1, 6],
+           [1, 1]], dtype=int32))
+    """
+    if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
+        raise TypeError("sparse.add: a or b must be a tf.SparseTensor; use tf.add for tensors.")
+    if not isinstance(b, SparseTensor):
+        whole = convert_to_tensor(b, dtype_hint=a.dtype)
+        return scattering.tensor_scatter_nd_add(whole, a.indices, a.values)
+    if not isinstance(a, SparseTensor):
+        return add(b, a)
+    every = _joined("sparse.add", a, b)
+    joined = places.summed(every)
+    if isinstance(threshold, (int, float)) and threshold == 0:
+        return joined
+    least = convert_to_tensor(threshold, dtype_hint=joined.dtype.real_dtype)
+    terms = places.summed(every.with_values(fill.ones_like(every.values, dtype=int32)))
+    kept = comparison.logical_or(unary.abs(joined.values) >= least, terms.values < 2)
+    return reshaping.retain(joined, kept)
+
+
+def _joined(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:
+    """The elements of both, those of a first."""
+    text = f"{op}: both sparse tensors must have the same shape"
+    require(comparison.equal, [a.dense_shape, b.dense_shape], text, ("dense_shape", "dense_shape"))
+    return SparseTensor._of(
+        joining.concat([a.indices, b.indices], 0),
+        joining.concat([a.values, b.values], 0),
+        a.dense_shape,
+    )
+
+
+def _elementwise(op: str, function: Any, sp_a: Any, sp_b: Any) -> SparseTensor:
+    """A function of two sparse tensors wherever one of them has an element, 0 for the other."""
+    a, b = sparse(op, sp_a, "sp_a"), sparse(op, sp_b, "sp_b")
+    of_a = _joined(op, a, b.with_values(fill.zeros_like(b.values)))
+    of_b = _joined(op, a.with_values(fill.zeros_like(a.values)), b)
+    total_a, total_b = places.summed(of_a), places.summed(of_b)
+    return total_a.with_values(function(total_a.values, total_b.values))
+
+
+def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The larger of two sparse tensors wherever one of them has an element.
+
+    >>> a, b = tf.SparseTensor([[0]], [5], [3]), tf.SparseTensor([[0], [2]], [7, -1], [3])
+    >>> tf.sparse.maximum(a, b).values.numpy()
+    array([7, 0], dtype=int32)
+    """
+    return _elementwise("sparse.maximum", arithmetic.maximum, sp_a, sp_b)
+
+
+def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The smaller of two sparse tensors wherever one of them has an element.
+
+    >>> a, b = tf.SparseTensor([[0]], [5], [3]), tf.SparseTensor([[0], [2]], [7, -1], [3])
+    >>> tf.sparse.minimum(a, b).values.numpy()
+    array([ 5, -1], dtype=int32)
+    """
+    return _elementwise("sparse.minimum", arithmetic.minimum, sp_a, sp_b)
+
+
+def reduce_sum(
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    output_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The sum of the elements along axes, by default along all.
+
+    >>> sp = tf.SparseTensor([[0, 1], [0, 2], [2, 0]], [5, 6, 7], [3, 3])
+    >>> tf.sparse.reduce_sum(sp, axis=1).numpy()
+    array([11,  0,  7], dtype=int32)
+    """
+    total = segments.unsorted_segment_sum
+    return _reduce("sparse.reduce_sum", total, sp_input, axis, keepdims, output_is_sparse)
+
+
+def reduce_max(
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    output_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The largest of the elements along axes; 0 where there are none.
+
+    >>> sp = tf.SparseTensor([[0, 1], [0, 2], [2, 0]], [-5, -6, 7], [3, 3])
+    >>> tf.sparse.reduce_max(sp, axis=1).numpy()
+    array([-5,  0,  7], dtype=int32)
+    """
+
+    def largest(values: Tensor, ids: Tensor, count: Tensor) -> Tensor:
+        held = segments.unsorted_segment_sum(fill.ones_like(ids), ids, count)
+        found = segments.unsorted_segment_max(values, ids, count)
+        return selection.where(held > 0, found, fill.zeros([], values.dtype))
+
+    return _reduce("sparse.reduce_max", largest, sp_input, axis, keepdims, output_is_sparse)
+
+
+def _reduce(
+    op: str,
+    combine: Callable[..., Tensor],
+    sp_input: Any,
+    axis: Any,
+    keepdims: Any,
+    is_sparse: bool,
+) -> Any:
+    sp = sparse(op, sp_input, "sp_input")
+    rank = sp.shape.rank
+    if rank is None:
+        raise ValueError(f"{op}: the rank of sp_input must be known while tracing.")
+    axes = rules.normalize_axes(op, reduction_axes(op, axis), rank)
+    kept = [i for i in range(rank) if i not in axes or keepdims]
+    # An axis that is kept with size one has only the index 0.
+    mask = [0 if i in axes else 1 for i in kept]
+    columns = convert_to_tensor(kept, dtype=int64)
+    shape = gathering.gather(sp.dense_shape, columns)
+    indices = gathering.gather(sp.indices, columns, axis=1)
+    if keepdims:
+        shape, indices = shape * mask + [1 - m for m in mask], indices * mask
+    part = SparseTensor._of(indices, sp.values, shape)
+    if is_sparse:
+        return places.merged(part, combine)
+    count = products.reduce_prod(shape)
+    flat = combine(part.values, places.from_indices(indices, shape), count)
+    return shapes.reshape(flat, shape)
+
+
+def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Calls a function with sparse tensors replaced by their values; its result gets the places.
+
+    >>> sp = tf.SparseTensor([[0, 1]], [5], [2, 2])
+    >>> tf.sparse.map_values(tf.square, sp).values.numpy()
+    array([25], dtype=int32)
+    """
+    if not callable(op):
+        raise TypeError(f"sparse.map_values: op must be callable, got {op!r}.")
+    given = [*args, *kwargs.values()]
+    parts = [x for x in given if isinstance(x, SparseTensor)]
+    if not parts:
+        raise ValueError("sparse.map_values: at least one argument must be a tf.SparseTensor.")
+    first = parts[0]
+    for other in parts[1:]:
+        text = "sparse.map_values: all sparse tensors must have the same indices"
+        require(comparison.equal, [first.indices, other.indices], text, ("indices", "indices"))
+
+    def plain(x: Any) -> Any:
+        return x.values if isinstance(x, SparseTensor) else x
+
+    result = op(*[plain(x) for x in args], **{k: plain(v) for k, v in kwargs.items()})
+    return first.with_values(result)
+
+
+def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """Softmax of the elements of each row, along the last axis; absent ones do not count.
+
+    >>> sp = tf.SparseTensor([[0, 0], [0, 2], [1, 1]], [1.0, 1.0, 3.0], [2, 3])
+    >>> tf.sparse.softmax(sp).values.numpy()
+    array([0.5, 0.5, 1. ], dtype=float32)
+    """
+    sp = sparse("sparse.softmax", sp_input, "sp_input")
+    if sp.shape.rank is not None and sp.shape.rank < 2:
+        raise ShapeError(f"sparse.softmax: sp_input must have rank 2 or more, got {sp.shape}.")
+    shape = sp.dense_shape[:-1]
+    rows, count = places.from_indices(sp.indices[:, :-1], shape), products.reduce_prod(shape)
+    top = segments.unsorted_segment_max(sp.values, rows, count)
+    powers = unary.exp(sp.values - gathering.gather(top, rows))
+    total = segments.unsorted_segment_sum(powers, rows, count)
+    return sp.with_values(powers / gathering.gather(total, rows))
+
+
+def eye(
+    num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+) -> SparseTensor:
+    """The identity matrix.
+
+    >>> tf.sparse.eye(2, 3).indices.numpy()
+    array([[0, 0],
+           [1, 1]])
+    """
+    height = _size("num_rows", num_rows)
+    width = height if num_columns is None else _size("num_columns", num_columns)
+    count = arithmetic.minimum(height, width)
+    diagonal = ranges.range(count, dtype=int64)
+    ones = fill.ones(shapes.expand_dims(count, 0), dtypes.as_dtype(dtype))
+    indices = joining.stack([diagonal, diagonal], axis=1)
+    return SparseTensor._of(indices, ones, joining.stack([height, width]))
+
+
+def _size(argument: str, value: Any) -> Tensor:
+    size = convert_to_tensor(value, dtype_hint=int64)
+    if not size.dtype.is_integer:
+        raise TypeError(f"sparse.eye: {argument} must be an integer, got {value!r}.")
+    return casting.cast(size, int64)
+
+
+def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
+    """For each row of integers, which of the numbers below `vocab_size` it holds.
+
+    >>> sp = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [2, 0, 1], [2, 2])
+    >>> tf.sparse.to_indicator(sp, 3).numpy()
+    array([[ True, False,  True],
+           [False,  True, False]])
+    """
+    sp = sparse("sparse.to_indicator", sp_input, "sp_input")
+    if sp.dtype not in (int32, int64):
+        raise TypeError(
+            f"sparse.to_indicator: sp_input must hold int32 or int64, got {sp.dtype.name}."
+        )
+    size = static.static_int("sparse.to_indicator", vocab_size, "vocab_size")
+    values = shapes.expand_dims(sp.values, 1)
+    last = values if sp.dtype is int64 else casting.cast(values, int64)
+    indices = joining.concat([sp.indices[:, :-1], last], 1)
+    shape = joining.concat([sp.dense_shape[:-1], convert_to_tensor([size], dtype=int64)], 0)
+    ones = fill.ones_like(sp.values, dtype=bool_)
+    return dense.to_dense(SparseTensor._of(indices, ones, shape), validate_indices=False)
+
+
+def _segments(
+    name: str, ops: tuple[Any, Any], data: Any, indices: Any, ids: Any, num: Any
+) -> Tensor:
+    x = convert_to_tensor(data)
+    if x.shape.rank == 0:
+        raise ShapeError(f"sparse.{name}: data must have at least one axis, got a scalar.")
+    picked, segments_of = convert_to_tensor(indices), convert_to_tensor(ids)
+    for argument, value in (("indices", picked), ("segment_ids", segments_of)):
+        rules.check_rank(f"sparse.{name}", value.spec, 1, name=argument)
+    rows = gathering.gather(x, picked)
+    return ops[0](rows, segments_of) if num is None else ops[1](rows, segments_of, num)
+
+
+def segment_sum(
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The sums of rows picked by number, one for each segment.
+
+    >>> tf.sparse.segment_sum([[1, 2], [3, 4], [5, 6]], [0, 2], [0, 0]).numpy()
+    array([[6, 8]], dtype=int32)
+    """
+    ops = sorted_segments.segment_sum, segments.unsorted_segment_sum
+    return _segments("segment_sum", ops, data, indices, segment_ids, num_segments)
+
+
+def segment_sqrt_n(
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The sums of rows picked by number, divided by the root of how many there are.
+
+    >>> tf.sparse.segment_sqrt_n([[1.0], [3.0], [5.0], [7.0]], [0, 1, 2, 3], [0, 0, 0, 0]).numpy()
+    array([[8.]], dtype=float32)
+    """
+    total = segment_sum(data, indices, segment_ids, num_segments)
+    ones = fill.ones(shapes.shape(convert_to_tensor(indices)), total.dtype)
+    ids = convert_to_tensor(segment_ids)
+    if num_segments is None:
+        count = sorted_segments.segment_sum(ones, ids)
+    else:
+        count = segments.unsorted_segment_sum(ones, ids, num_segments)
+    inner = shapes.expand_dims(shapes.rank(total) - 1, 0)
+    root = unary.sqrt(arithmetic.maximum(count, 1))
+    return total / shapes.reshape(root, joining.concat([[-1], fill.fill(inner, 1)], 0))
+
+
+def segment_mean(
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    sparse_gradient: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The means of rows picked by number, one for each segment.
+
+    >>> tf.sparse.segment_mean([[1.0, 2.0], [3.0, 4.0]], [0, 1], [0, 0]).numpy()
+    array([[2., 3.]], dtype=float32)
+    """
+    ops = sorted_segments.segment_mean, segments.unsorted_segment_mean
+    return _segments("segment_mean", ops, data, indices, segment_ids, num_segments)

@@ -1,0 +1,37 @@
+"""All combinations of the values in the same row of several tensors, as sparse tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.ops.ragged import crossing
+from weft._src.ops.sparse.tensor import SparseTensor
+from weft._src.ops.strings.elements import text_argument
+
+
+def cross(inputs: Any, name: str | None = None, separator: Any = None) -> SparseTensor:
+    """All combinations of values in the same row of matrices, joined with `_X_`.
+
+    >>> sp = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], ["a", "b", "c"], [2, 2])
+    >>> tf.sparse.cross([sp, [["d"], ["e"]]]).values.numpy()
+    array([b'a_X_d', b'b_X_e', b'c_X_e'], dtype=object)
+    """
+    text = "_X_" if separator is None else text_argument("sparse.cross", separator, "separator")
+    return crossing.crossed(
+        "sparse.cross", inputs, lambda parts: crossing.joined(parts, text)
+    ).to_sparse()
+
+
+def cross_hashed(
+    inputs: Any, num_buckets: Any = 0, hash_key: Any = None, name: str | None = None
+) -> SparseTensor:
+    """All combinations of values in the same row of matrices, as hashes below `num_buckets`.
+
+    >>> sp = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], ["a", "b", "c"], [2, 2])
+    >>> tf.sparse.cross_hashed([sp, [["d"], ["e"]]], num_buckets=100).values.numpy()
+    array([82, 61, 41])
+    """
+    op = "sparse.cross_hashed"
+    return crossing.crossed(
+        op, inputs, lambda parts: crossing.hashed(op, parts, num_buckets, hash_key)
+    ).to_sparse()

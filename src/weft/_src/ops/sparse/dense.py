@@ -1,0 +1,184 @@
+"""From sparse tensors to tensors and back; products of a sparse and a dense matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.composite import CompositeTensor
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import DATA, bool_, int64, string
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.ops import rules
+from weft._src.ops.arrays import fill, shape as shapes
+from weft._src.ops.elementwise import comparison, complex_parts
+from weft._src.ops.host.requiring import require
+from weft._src.ops.indexing import gathering, masks
+from weft._src.ops.reduce import sums, unsorted_segments as segments
+from weft._src.ops.registry import NO_NATIVE, args, define_op
+from weft._src.ops.sparse import places
+from weft._src.ops.sparse.tensor import SparseTensor, sparse
+
+_INT64 = frozenset({int64})
+
+
+def _to_dense_infer(
+    indices: TensorSpec,
+    shape: TensorSpec,
+    values: TensorSpec,
+    default: TensorSpec,
+    *,
+    validate_indices: bool,
+) -> TensorSpec:
+    rules.check_rank("sparse.to_dense", default, 0, name="default_value")
+    return values.with_dims(rules.dims_from_value("sparse.to_dense", shape, name="dense_shape"))
+
+
+def _to_dense_kernel(
+    xp: Any, indices: Array, shape: Array, values: Array, default: Any, *, validate_indices: bool
+) -> Array:
+    sizes = tuple(shape.tolist())
+    outside = ((indices < 0) | (indices >= shape)).any(1)
+    if outside.any():
+        row = indices[outside][0].tolist()
+        raise InvalidArgumentError(
+            None, None, f"sparse.to_dense: index {row} lies outside of shape {list(sizes)}."
+        )
+    flat = xp.ravel_multi_index(tuple(indices.T), sizes) if len(indices) else indices[:, :0].sum(1)
+    if validate_indices and len(indices) > 1 and not (flat[1:] > flat[:-1]).all():
+        row = indices[1:][flat[1:] <= flat[:-1]][0].tolist()
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"sparse.to_dense: index {row} is out of order, or there twice. Use tf.sparse.reorder, "
+            "or pass validate_indices=False.",
+        )
+    out = xp.empty(sizes, values.dtype)
+    out[...] = default
+    out.reshape(-1)[flat] = values
+    return out
+
+
+def _to_dense_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+    indices = ctx.inputs[0]
+    picked = gathering.gather_nd(g, indices)
+    rest = sums.reduce_sum(g) - sums.reduce_sum(picked) if ctx.wants(3) else None
+    return None, None, picked, rest
+
+
+_values, _default = args("sparse_values default_value", DATA)
+
+to_dense_op = define_op(
+    "SparseToDense",
+    (
+        *args("sparse_indices", _INT64),
+        *args("output_shape", _INT64, is_shape=True),
+        _values,
+        _default,
+    ),
+    infer=_to_dense_infer,
+    kernel=_to_dense_kernel,
+    native=NO_NATIVE,
+    vjp=_to_dense_vjp,
+    fresh=True,
+)
+
+
+def to_dense(
+    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+) -> Tensor:
+    """The whole tensor, with the default value (zero) where nothing is held.
+
+    >>> sp = tf.SparseTensor([[0, 1], [1, 0]], [5, 6], [2, 2])
+    >>> tf.sparse.to_dense(sp, default_value=-1).numpy()
+    array([[-1,  5],
+           [ 6, -1]], dtype=int32)
+    """
+    sp = sparse("sparse.to_dense", sp_input, "sp_input")
+    if default_value is None:
+        default = convert_to_tensor(b"") if sp.dtype is string else fill.zeros([], sp.dtype)
+    else:
+        default = convert_to_tensor(default_value, dtype=sp.dtype)
+    return to_dense_op(
+        sp.indices,
+        sp.dense_shape,
+        sp.values,
+        default,
+        validate_indices=bool(validate_indices),
+        name=name,
+    )
+
+
+def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+    """The elements of a tensor that are not zero (empty strings, False).
+
+    >>> tf.sparse.from_dense([[0, 5], [6, 0]]).indices.numpy()
+    array([[0, 1],
+           [1, 0]])
+    """
+    x = convert_to_tensor(tensor)
+    if isinstance(x, CompositeTensor):
+        raise TypeError(
+            f"sparse.from_dense: tensor must be a tensor, got a {type(x).__name__}. A ragged one "
+            "has the method to_sparse()."
+        )
+    if x.dtype is string:
+        present = comparison.not_equal(x, b"")
+    else:
+        present = x if x.dtype is bool_ else comparison.not_equal(x, fill.zeros([], x.dtype))
+    indices = masks.where_op(present)
+    shape = shapes.shape_op(x, out_type=int64)
+    return SparseTensor._of(indices, gathering.gather_nd(x, indices), shape)
+
+
+def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """The same elements in row-major order.
+
+    >>> tf.sparse.reorder(tf.SparseTensor([[1, 0], [0, 1]], [6, 5], [2, 2])).values.numpy()
+    array([5, 6], dtype=int32)
+    """
+    sp = sparse("sparse.reorder", sp_input, "sp_input")
+    found, values = places.sorted_places(sp)
+    return SparseTensor._of(places.to_indices(found, sp.dense_shape), values, sp.dense_shape)
+
+
+def sparse_dense_matmul(
+    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+) -> Tensor:
+    """The product of a sparse and a dense matrix; either may be the sparse one.
+
+    >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5.0, 6.0], [3, 2])
+    >>> tf.sparse.sparse_dense_matmul(sp, [[1.0], [10.0]]).numpy()
+    array([[50.],
+           [ 0.],
+           [ 6.]], dtype=float32)
+    """
+    if isinstance(b, SparseTensor) and not isinstance(sp_a, SparseTensor):
+        # a @ b is the adjoint of b' @ a'.
+        a = convert_to_tensor(sp_a, dtype_hint=b.dtype)
+        out = sparse_dense_matmul(b, a, not adjoint_b, not adjoint_a)
+        return _adjoint(out)
+    sp = sparse("sparse.sparse_dense_matmul", sp_a, "sp_a")
+    dense = convert_to_tensor(b, dtype_hint=sp.dtype)
+    for name_, shape in (("sp_a", sp.shape), ("b", dense.shape)):
+        if shape.rank not in (None, 2):
+            raise ShapeError(f"sparse_dense_matmul: {name_} must be a matrix, got shape {shape}.")
+    dense = _adjoint(dense) if adjoint_b else dense
+    rows, columns, values = sp.indices[:, 0], sp.indices[:, 1], sp.values
+    count, inner = sp.dense_shape[0], sp.dense_shape[1]
+    if adjoint_a:
+        rows, columns, count, inner = columns, rows, inner, count
+        values = complex_parts.conj(values) if values.dtype.is_complex else values
+    text = "sparse_dense_matmul: the inner sizes must be equal"
+    have = shapes.shape_op(dense, out_type=int64)[0]
+    require(comparison.equal, [inner, have], text, ("inner size of sp_a", "rows of b"))
+    # The reshape stands for a product's gradient: a tensor, where that of picked rows is rows.
+    dense = shapes.reshape(dense, shapes.shape_op(dense, out_type=int64))
+    terms = shapes.expand_dims(values, 1) * gathering.gather(dense, columns)
+    return segments.unsorted_segment_sum(terms, rows, count)
+
+
+def _adjoint(x: Tensor) -> Tensor:
+    out = shapes.transpose(x)
+    return complex_parts.conj(out) if out.dtype.is_complex else out

@@ -1,0 +1,47 @@
+"""Indices as single numbers (their places in row-major order) and back; order and repetitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.dtypes import int64
+from weft._src.core.tensor import Tensor
+from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.indexing import gathering
+from weft._src.ops.reduce import order, scans, searching, sums, unsorted_segments as segments
+from weft._src.ops.sparse.tensor import SparseTensor
+
+
+def strides(shape: Tensor) -> Tensor:
+    """How far apart neighbours along each axis are."""
+    return scans.cumprod(shape, exclusive=True, reverse=True)
+
+
+def from_indices(indices: Tensor, shape: Tensor) -> Tensor:
+    """The place of each row of indices in a tensor of the given shape."""
+    return sums.reduce_sum(indices * strides(shape), axis=1)
+
+
+def to_indices(places: Tensor, shape: Tensor) -> Tensor:
+    """The row of indices for each place."""
+    return shapes.expand_dims(places, 1) // strides(shape) % shape
+
+
+def sorted_places(sp: SparseTensor) -> tuple[Tensor, Tensor]:
+    """The places of the elements in ascending order, and their values in that order."""
+    places = from_indices(sp.indices, sp.dense_shape)
+    by_place = order.argsort(places, stable=True)
+    return gathering.gather(places, by_place), gathering.gather(sp.values, by_place)
+
+
+def merged(sp: SparseTensor, combine: Any) -> SparseTensor:
+    """In order, with elements at the same place combined to one by a segment op."""
+    places, values = sorted_places(sp)
+    distinct, ids = searching.unique(places, out_idx=int64)
+    values = combine(values, ids, shapes.size(distinct, out_type=int64))
+    return SparseTensor._of(to_indices(distinct, sp.dense_shape), values, sp.dense_shape)
+
+
+def summed(sp: SparseTensor) -> SparseTensor:
+    """In order, with elements at the same place added."""
+    return merged(sp, segments.unsorted_segment_sum)

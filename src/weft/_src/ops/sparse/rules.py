@@ -1,0 +1,95 @@
+"""What ops mean for sparse tensors: the table the dispatcher asks.
+
+Functions that are 0 at 0 apply to the values; a product or quotient with a tensor is taken where
+the sparse tensor has elements. Everything else refuses, and says what to do instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.dtypes import int64
+from weft._src.core.location import called_function
+from weft._src.core.tensor import Tensor
+from weft._src.errors import ShapeError
+from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.dispatch import composite_rules
+from weft._src.ops.elementwise import arithmetic, casting, comparison, unary
+from weft._src.ops.host.requiring import require
+from weft._src.ops.indexing import gathering
+from weft._src.ops.reduce import products
+from weft._src.ops.registry import Op
+from weft._src.ops.sparse.tensor import SparseTensor
+
+_ZERO_AT_ZERO = frozenset(
+    {"Abs", "Asin", "Asinh", "Atan", "Atanh", "Cast", "Ceil", "Conj", "Erf", "Expm1", "Floor"}
+    | {"Identity", "Log1p", "Neg", "Relu", "Relu6", "Rint", "Round", "Sign", "Sin", "Sinh", "Sqrt"}
+    | {"Square", "StopGradient", "Tan", "Tanh"}
+)
+
+
+def apply(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
+    """An op of which at least one input is sparse."""
+    x = next(x for x in inputs if isinstance(x, SparseTensor))
+    if op.name in _ZERO_AT_ZERO:
+        return x.with_values(op(x.values, name=name, **attrs))
+    if op.name in ("Mul", "RealDiv"):
+        return _with_tensor(op, inputs, name)
+    if op.name == "Shape":
+        return casting.cast(x.dense_shape, attrs["out_type"])
+    if op.name == "Size":
+        return casting.cast(products.reduce_prod(x.dense_shape), attrs["out_type"])
+    if op.name == "Rank":
+        return shapes.size(x.dense_shape)
+    raise x.refusal(f"{called_function()} (op {op.name})")
+
+
+def _with_tensor(op: Op, inputs: tuple[Any, ...], name: str | None) -> SparseTensor:
+    """A product or quotient with a tensor that is broadcast to the shape of the sparse one."""
+    x, y = inputs
+    if isinstance(y, SparseTensor) and (op.name == "RealDiv" or isinstance(x, SparseTensor)):
+        raise y.refusal(f"{called_function()} (op {op.name}), as its second operand,")
+    sp, other = (y, x) if isinstance(y, SparseTensor) else (x, y)
+    factors = _picked(sp, other)
+    pair = (factors, sp.values) if sp is y else (sp.values, factors)
+    return sp.with_values(op(*pair, name=name))
+
+
+def _picked(sp: SparseTensor, x: Tensor) -> Tensor:
+    """The element of a tensor that goes with each element of the sparse one."""
+    rank, own = x.shape.rank, sp.shape.rank
+    if rank == 0:
+        return x
+    if rank is None or own is None or rank > own:
+        raise ShapeError(
+            f"{called_function()}: a tensor of shape {x.shape} does not broadcast to the shape of "
+            f"a SparseTensor, {sp.shape}."
+        )
+    shape = shapes.shape_op(x, out_type=int64)
+    text = f"{called_function()}: a tensor next to a SparseTensor must broadcast to its shape"
+    require(_broadcasts, [shape, sp.dense_shape[own - rank :]], text, ("shape", "dense_shape"))
+    # An axis of size one has its only element everywhere.
+    places = arithmetic.minimum(sp.indices[:, own - rank :], shape - 1)
+    return gathering.gather_nd(x, places)
+
+
+def _broadcasts(shape: Tensor, wanted: Tensor) -> Tensor:
+    return comparison.logical_or(comparison.equal(shape, wanted), comparison.equal(shape, 1))
+
+
+def _refuse_addition(self: SparseTensor, other: Any) -> Any:
+    raise TypeError("A SparseTensor has no + and -: use tf.sparse.add(a, b), or to_dense first.")
+
+
+def _install_operators() -> None:
+    for name, function in (("mul", arithmetic.multiply), ("truediv", arithmetic.truediv)):
+        setattr(SparseTensor, f"__{name}__", function)
+        setattr(SparseTensor, f"__r{name}__", lambda self, other, f=function: f(other, self))
+    others: dict[str, Any] = {"__neg__": arithmetic.negative, "__abs__": unary.abs}
+    others |= dict.fromkeys(("__add__", "__radd__", "__sub__", "__rsub__"), _refuse_addition)
+    for name, method in others.items():
+        setattr(SparseTensor, name, method)
+
+
+composite_rules[SparseTensor] = apply
+_install_operators()

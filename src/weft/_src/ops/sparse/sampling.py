@@ -1,0 +1,80 @@
+"""Only some rows, only some elements: masked slices, and products at given places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core import dtypes
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.tensor import Tensor
+from weft._src.errors import ShapeError
+from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.elementwise import casting, comparison
+from weft._src.ops.indexing import gathering, masks
+from weft._src.ops.indexing.indexed_slices import IndexedSlices
+from weft._src.ops.linalg import products
+from weft._src.ops.reduce import logic, sums
+
+
+def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+    """Slices without those at the indices that are masked.
+
+    >>> slices = tf.IndexedSlices(tf.constant([[1], [2], [3]]), tf.constant([5, 7, 9]))
+    >>> tf.sparse.mask(slices, [7]).indices.numpy()
+    array([5, 9], dtype=int32)
+    """
+    if not isinstance(a, IndexedSlices):
+        raise TypeError(f"sparse.mask: a must be tf.IndexedSlices, got {type(a).__name__}.")
+    masked = convert_to_tensor(mask_indices, dtype_hint=a.indices.dtype)
+    if masked.shape.rank != 1:
+        raise ShapeError(f"sparse.mask: mask_indices must be a vector, got shape {masked.shape}.")
+    found = comparison.equal(
+        shapes.expand_dims(a.indices, 1), casting.cast(masked, a.indices.dtype)
+    )
+    kept = comparison.logical_not(logic.reduce_any(found, axis=1))
+    return IndexedSlices(
+        masks.boolean_mask(a.values, kept), masks.boolean_mask(a.indices, kept), a.dense_shape
+    )
+
+
+def sampled_addmm(
+    indices: Any,
+    values: Any,
+    dense_shape: Any,
+    mat1: Any,
+    mat2: Any,
+    beta: float = 1.0,
+    alpha: float = 1.0,
+    output_type: Any = dtypes.float32,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`beta * values + alpha * (mat1 @ mat2)` at the places that indices name, and only there.
+
+    >>> mat = [[1.0, 2.0], [3.0, 4.0]]
+    >>> out = tf.sparse.sampled_addmm([[0, 1], [1, 0]], [1.0, 2.0], [2, 2], mat, mat)
+    >>> out[1].numpy()
+    array([11., 17.], dtype=float32)
+    """
+    op = "sparse.sampled_addmm"
+    try:
+        dtype = dtypes.as_dtype(output_type)
+    except TypeError as e:
+        raise TypeError(f"{op}: output_type must be a dtype. {e}") from None
+    places = convert_to_tensor(indices, dtype_hint=dtypes.int32)
+    left, right = (
+        convert_to_tensor(mat1, dtype_hint=dtype),
+        convert_to_tensor(mat2, dtype_hint=dtype),
+    )
+    rank = places.shape.rank
+    for name, x in (("indices", places), ("mat1", left), ("mat2", right)):
+        if x.shape.rank is None or x.shape.rank < 2 or x.shape.rank != rank:
+            raise ShapeError(
+                f"{op}: indices, mat1 and mat2 must have the same known rank, at least 2; {name} "
+                f"has shape {x.shape}."
+            )
+    batch = rank - 2  # type: ignore[operator]
+    rows = gathering.gather(left, places[..., 0], axis=batch, batch_dims=batch)
+    turned = products.matrix_transpose(right)
+    columns = gathering.gather(turned, places[..., 1], axis=batch, batch_dims=batch)
+    product = casting.cast(sums.reduce_sum(rows * columns, axis=-1), dtype)
+    before = casting.cast(convert_to_tensor(values, dtype_hint=dtype), dtype)
+    return places, before * beta + product * alpha, convert_to_tensor(dense_shape)

@@ -1,0 +1,200 @@
+"""Rows as sets: intersection, union, difference, and how many different values there are.
+
+The sets lie along the last axis, of tensors or of sparse tensors.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import STRING, int8, int16, int32, int64, uint8, uint16
+from weft._src.core.shapes import Dim
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array
+from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
+from weft._src.ops import rules
+from weft._src.ops.arrays import fill, shape as shapes
+from weft._src.ops.indexing import masks
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.sparse.tensor import SparseTensor, sparse
+
+_INT64 = frozenset({int64})
+_ALLOWED = STRING | {int8, int16, int32, int64, uint8, uint16}
+
+_OPERATIONS: dict[str, Callable[[set[Any], set[Any]], set[Any]]] = {
+    "intersection": set.intersection,
+    "union": set.union,
+    "a-b": set.difference,
+    "b-a": lambda a, b: b - a,
+}
+
+
+def _grouped(name: str, parts: tuple[Array, ...], validate: bool) -> Any:
+    """The values of each row, by the leading indices of the row."""
+    indices, values, shape = parts
+    if ((indices < 0) | (indices >= shape)).any():
+        raise InvalidArgumentError(
+            None, None, f"sets: an index of {name} lies outside of its shape {shape.tolist()}."
+        )
+    places = indices.tolist()
+    if validate and any(a >= b for a, b in itertools.pairwise(places)):
+        raise InvalidArgumentError(
+            None, None, f"sets: the indices of {name} are out of order. Use tf.sparse.reorder."
+        )
+    groups: dict[tuple[int, ...], set[Any]] = {}
+    for place, value in zip(places, values.tolist(), strict=True):
+        groups.setdefault(tuple(place[:-1]), set()).add(value)
+    return groups
+
+
+def _operation_infer(*inputs: TensorSpec, **_: Any) -> tuple[TensorSpec, ...]:
+    shapes_ = [rules.dims_from_value("sets", spec, name="shape") for spec in inputs[2::3]]
+    for dims in shapes_:
+        if dims is not None and len(dims) < 2:
+            raise ShapeError(f"sets: a and b must have rank 2 or more, got shape {list(dims)}.")
+    first, second = shapes_
+    if first is not None and second is not None:
+        rules.merge_dims("sets", first[:-1], second[:-1], "all but the last axis of a and b")
+    rank = next((len(dims) for dims in shapes_ if dims is not None), None)
+    count: Any = Dim()
+    return (
+        TensorSpec.of(int64, (count, Dim() if rank is None else rank)),
+        TensorSpec.of(inputs[1].dtype, (count,)),
+        TensorSpec.of(int64, (Dim() if rank is None else rank,)),
+    )
+
+
+def _operation_kernel(
+    xp: Any, *inputs: Array, set_operation: str, validate_indices: bool
+) -> tuple[Array, ...]:
+    a = _grouped("a", inputs[:3], validate_indices)
+    b = _grouped("b", inputs[3:], validate_indices)
+    combine = _OPERATIONS[set_operation]
+    places: list[tuple[int, ...]] = []
+    values: list[Any] = []
+    longest = 0
+    for group in sorted(a.keys() | b.keys()):
+        row = sorted(combine(a.get(group, set()), b.get(group, set())))
+        places += [(*group, i) for i in range(len(row))]
+        values += row
+        longest = max(longest, len(row))
+    found = np.empty(len(values), inputs[1].dtype)
+    found[:] = values
+    shape = np.array([*inputs[2][:-1], longest], np.int64)
+    return np.array(places, np.int64).reshape(-1, len(shape)), found, shape
+
+
+_a_values, _b_values = args("set1_values set2_values", _ALLOWED)
+
+set_operation_op = define_op(
+    "SparseToSparseSetOperation",
+    (
+        *args("set1_indices", _INT64),
+        _a_values,
+        *args("set1_shape", _INT64, is_shape=True),
+        *args("set2_indices", _INT64),
+        _b_values,
+        *args("set2_shape", _INT64, is_shape=True),
+    ),
+    infer=_operation_infer,
+    kernel=_operation_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=3,
+    fresh=True,
+)
+
+
+def _operand(op: str, value: Any, name: str) -> SparseTensor:
+    """A sparse tensor, or all elements of a tensor as one."""
+    if not isinstance(value, SparseTensor):
+        x = convert_to_tensor(value)
+        everywhere = masks.where_op(fill.ones(shapes.shape(x), "bool"))
+        flat = shapes.reshape(x, [-1])
+        value = SparseTensor._of(everywhere, flat, shapes.shape_op(x, out_type=int64))
+    if value.dtype not in _ALLOWED:
+        allowed = ", ".join(sorted(d.name for d in _ALLOWED))
+        raise DTypeError(f"{op}: {name} must be one of {allowed}, got {value.dtype.name}.")
+    return value
+
+
+def _combined(op: str, operation: str, a: Any, b: Any, validate_indices: bool) -> SparseTensor:
+    first, second = _operand(op, a, "a"), _operand(op, b, "b")
+    if first.dtype is not second.dtype:
+        raise DTypeError(
+            f"{op}: a and b must have one dtype, got {first.dtype.name} and {second.dtype.name}."
+        )
+    parts = [x for sp in (first, second) for x in (sp.indices, sp.values, sp.dense_shape)]
+    out = set_operation_op(*parts, set_operation=operation, validate_indices=bool(validate_indices))
+    return SparseTensor._of(*out)
+
+
+def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+    """The values that are in the rows of both, each once and in order.
+
+    >>> tf.sparse.to_dense(tf.sets.intersection([[1, 2, 2]], [[2, 3]])).numpy()
+    array([[2]], dtype=int32)
+    """
+    return _combined("sets.intersection", "intersection", a, b, validate_indices)
+
+
+def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+    """The values that are in a row of either, each once and in order.
+
+    >>> tf.sparse.to_dense(tf.sets.union([[1, 2, 2]], [[2, 3]])).numpy()
+    array([[1, 2, 3]], dtype=int32)
+    """
+    return _combined("sets.union", "union", a, b, validate_indices)
+
+
+def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
+    """The values in the rows of a that are not in those of b (or the other way round).
+
+    >>> tf.sparse.to_dense(tf.sets.difference([[1, 2, 2]], [[2, 3]])).numpy()
+    array([[1]], dtype=int32)
+    """
+    operation = "a-b" if aminusb else "b-a"
+    return _combined("sets.difference", operation, a, b, validate_indices)
+
+
+def _size_infer(indices: TensorSpec, values: TensorSpec, shape: TensorSpec, **_: Any) -> TensorSpec:
+    dims = rules.dims_from_value("sets.size", shape, name="dense_shape")
+    return TensorSpec.of(int32, None if dims is None else dims[:-1])
+
+
+def _size_kernel(
+    xp: Any, indices: Array, values: Array, shape: Array, *, validate_indices: bool
+) -> Array:
+    out = np.zeros(tuple(shape[:-1].tolist()), np.int32)
+    for group, members in _grouped("a", (indices, values, shape), validate_indices).items():
+        out[group] = len(members)
+    return out
+
+
+size_op = define_op(
+    "SetSize",
+    args("set_indices", _INT64)
+    + args("set_values", _ALLOWED)
+    + args("set_shape", _INT64, is_shape=True),
+    infer=_size_infer,
+    kernel=_size_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
+)
+
+
+def size(a: Any, validate_indices: bool = True) -> Any:
+    """How many different values each row of a sparse tensor has.
+
+    >>> sp = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [7, 7, 8], [2, 3])
+    >>> tf.sets.size(sp).numpy()
+    array([1, 1], dtype=int32)
+    """
+    sp = _operand("sets.size", sparse("sets.size", a, "a"), "a")
+    return size_op(sp.indices, sp.values, sp.dense_shape, validate_indices=bool(validate_indices))

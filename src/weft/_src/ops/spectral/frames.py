@@ -1,0 +1,249 @@
+"""Signals as overlapping frames: cutting them up, putting them together, short-time spectra."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.dtypes import INDEX, NUMERIC, int32
+from weft._src.core.native_rules import Special
+from weft._src.core.shapes import Dim
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import DTypeError, ShapeError, UnsupportedError
+from weft._src.ops import rules, static
+from weft._src.ops.arrays import padding, ranges, shape as shapes
+from weft._src.ops.arrays.joining import concat, single_axis, stack
+from weft._src.ops.elementwise import arithmetic, casting, guarded, unary
+from weft._src.ops.indexing import gathering
+from weft._src.ops.reduce import sums
+from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.spectral import fourier, windows
+
+WindowFunction = Callable[..., Any] | None
+
+
+def _count(op: str, value: Any, name: str) -> Tensor:
+    """A number of elements: a positive integer, maybe only known at run time."""
+    x = convert_to_tensor(value, dtype_hint=int32)
+    if not x.dtype.is_integer:
+        raise DTypeError(f"{op}: {name} must be an integer, got dtype {x.dtype.name}.")
+    rules.check_rank(op, x.spec, 0, name=name)
+    known = static.get_static_value(x)
+    if known is not None and known < 1:
+        raise ShapeError(f"{op}: {name} must be positive, got {known}.")
+    return x
+
+
+# --- frames ------------------------------------------------------------------------------------
+
+
+def frame(
+    signal: Any,
+    frame_length: Any,
+    frame_step: Any,
+    pad_end: bool = False,
+    pad_value: Any = 0,
+    axis: Any = -1,
+    name: str | None = None,
+) -> Tensor:
+    """Pieces of `frame_length` elements, each `frame_step` behind the one before it.
+
+    >>> tf.signal.frame([1, 2, 3, 4, 5], frame_length=3, frame_step=2).numpy()
+    array([[1, 2, 3],
+           [3, 4, 5]], dtype=int32)
+    """
+    x = convert_to_tensor(signal)
+    rules.check_rank_at_least("frame", x.spec, 1, name="signal")
+    length = _count("frame", frame_length, "frame_length")
+    step = _count("frame", frame_step, "frame_step")
+    at = single_axis("frame", axis)
+    if x.spec.rank is not None:
+        at = rules.normalize_axis("frame", at, x.spec.rank)
+    size = shapes.shape_op(x, out_type=length.dtype)[at]
+    step = casting.cast(step, length.dtype)
+    if pad_end:
+        count = -(-size // step)
+        missing = arithmetic.maximum(length + step * (count - 1) - size, 0)
+        x = _padded(x, at, missing, pad_value)
+    else:
+        count = arithmetic.maximum((size - length) // step + 1, 0)
+    starts = shapes.expand_dims(ranges.range(count) * step, 1)
+    return gathering.gather(x, starts + ranges.range(length), axis=at, name=name)
+
+
+def _padded(x: Tensor, axis: int, missing: Tensor, value: Any) -> Tensor:
+    if x.spec.rank is None:
+        raise UnsupportedError("frame: pad_end needs a signal of known rank.")
+    amounts = [[missing * 0, missing * (i == axis)] for i in range(x.spec.rank)]
+    rows = [stack(pair) for pair in amounts]
+    return padding.pad(x, stack(rows), constant_values=adopt(value, x.dtype))
+
+
+def _overlap_infer(x: TensorSpec, step: TensorSpec) -> TensorSpec:
+    rules.check_rank_at_least("overlap_and_add", x, 2, name="signal")
+    rules.check_rank("overlap_and_add", step, 0, name="frame_step")
+    if x.dims is None:
+        return x
+    *lead, frames, length = x.dims
+    total: Any = Dim()
+    size = rules.known(step)
+    if isinstance(size, int) and size < 1:
+        raise ShapeError(f"overlap_and_add: frame_step must be positive, got {size}.")
+    if isinstance(frames, int) and isinstance(length, int) and isinstance(size, int):
+        total = max((frames - 1) * size + length, 0)
+    return x.with_dims((*lead, total))
+
+
+def _overlap_kernel(xp: Any, x: Array, step: Any) -> Array:
+    *lead, frames, length = x.shape
+    hop = int(step)
+    wide = xp.widen(x)
+    # Cut into pieces as long as a step, all frames' first pieces are added at once, and so on.
+    pieces = -(-length // hop)
+    whole = xp.zeros((*lead, frames, pieces * hop), wide.dtype)
+    whole[..., :length] = wide
+    whole = xp.reshape(whole, (*lead, frames, pieces, hop))
+    out = xp.zeros((*lead, max(frames + pieces - 1, 0), hop), wide.dtype)
+    for i in range(pieces if frames else 0):
+        out[..., i : i + frames, :] += whole[..., i, :]
+    total = max((frames - 1) * hop + length, 0)
+    line = xp.reshape(out, (*lead, out.shape[-2] * hop))
+    return line[..., :total].astype(x.dtype)
+
+
+def _overlap_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    x, step = ctx.inputs
+    length = shapes.shape_op(x, out_type=step.dtype)[-1]
+    count = shapes.shape_op(x, out_type=step.dtype)[-2]
+    starts = shapes.expand_dims(ranges.range(count) * step, 1)
+    return gathering.gather(g, starts + ranges.range(length), axis=-1), None
+
+
+overlap_op: Op = define_op(
+    "OverlapAndAdd",
+    args("signal", NUMERIC) + args("frame_step", INDEX, is_shape=True),
+    infer=_overlap_infer,
+    kernel=_overlap_kernel,
+    native=Special("overlap_and_add"),
+    vjp=_overlap_vjp,
+    fresh=True,
+)
+
+
+def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
+    """Frames, each `frame_step` behind the one before it, added up to one signal.
+
+    >>> tf.signal.overlap_and_add([[1, 1, 1], [2, 2, 2]], frame_step=2).numpy()
+    array([1, 1, 3, 2, 2], dtype=int32)
+    """
+    x = convert_to_tensor(signal)
+    return overlap_op(x, _count("overlap_and_add", frame_step, "frame_step"), name=name)
+
+
+# --- short-time spectra ------------------------------------------------------------------------
+
+
+def _fft_length(op: str, fft_length: Any, frame_length: Any) -> Any:
+    """The length that is given, or the smallest power of two that holds a frame."""
+    if fft_length is not None:
+        return static.static_int(op, fft_length, "fft_length")
+    length = static.static_int(op, frame_length, "frame_length")
+    return 1 << max(length - 1, 0).bit_length()
+
+
+def _weighed(op: str, pieces: Tensor, window_fn: WindowFunction, length: Any) -> Tensor:
+    """The frames times a window; None stands for a window of ones."""
+    if window_fn is None:
+        return pieces
+    try:
+        window = window_fn(length, dtype=pieces.dtype)
+    except TypeError as error:
+        raise TypeError(
+            f"{op}: window_fn must be a function of a length and a dtype, like "
+            f"tf.signal.hann_window, got {window_fn!r}: {error}"
+        ) from error
+    return pieces * window
+
+
+def stft(
+    signals: Any,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
+    window_fn: WindowFunction = windows.hann_window,
+    pad_end: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The spectra of overlapping frames of real signals, each weighed by a window.
+
+    >>> tf.signal.stft(tf.ones([16]), frame_length=8, frame_step=4).shape
+    TensorShape([3, 5])
+    """
+    x = fourier.real_input("stft", signals)
+    size = _fft_length("stft", fft_length, frame_length)
+    pieces = frame(x, frame_length, frame_step, pad_end)
+    pieces = _weighed("stft", pieces, window_fn, frame_length)
+    return fourier.rfft(pieces, [size], name)
+
+
+def inverse_stft(
+    stfts: Any,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
+    window_fn: WindowFunction = windows.hann_window,
+    name: str | None = None,
+) -> Tensor:
+    """The signals of short-time spectra; with `inverse_stft_window_fn` those of `stft` exactly.
+
+    >>> x = tf.sin(tf.range(16.0))
+    >>> window = tf.signal.inverse_stft_window_fn(2)
+    >>> y = tf.signal.inverse_stft(tf.signal.stft(x, 8, 2), 8, 2, window_fn=window)
+    >>> bool(np.allclose(x[6:-6], y[6:-6], atol=1e-5))
+    True
+    """
+    x = convert_to_tensor(stfts)
+    if not x.dtype.is_complex:
+        raise DTypeError(f"inverse_stft: stfts must be complex, got {x.dtype.name}.")
+    rules.check_rank_at_least("inverse_stft", x.spec, 2, name="stfts")
+    size = _fft_length("inverse_stft", fft_length, frame_length)
+    length = static.static_int("inverse_stft", frame_length, "frame_length")
+    if length < 1:
+        raise ShapeError(f"inverse_stft: frame_length must be positive, got {length}.")
+    pieces = fourier.irfft(x, [size])
+    pieces = fourier.resized("inverse_stft", pieces, [length], (-1,))
+    pieces = _weighed("inverse_stft", pieces, window_fn, length)
+    return overlap_and_add(pieces, frame_step, name)
+
+
+def inverse_stft_window_fn(
+    frame_step: Any,
+    forward_window_fn: Callable[..., Any] = windows.hann_window,
+    name: str | None = None,
+) -> Callable[..., Tensor]:
+    """A window for `inverse_stft` that undoes the one `stft` used.
+
+    >>> tf.signal.inverse_stft_window_fn(2)(4, tf.float32).numpy()
+    array([0., 1., 1., 1.], dtype=float32)
+    """
+    step = static.static_int("inverse_stft_window_fn", frame_step, "frame_step")
+    if step < 1:
+        raise ShapeError(f"inverse_stft_window_fn: frame_step must be positive, got {step}.")
+    if not callable(forward_window_fn):
+        raise TypeError(
+            "inverse_stft_window_fn: forward_window_fn must be a function, got "
+            f"{type(forward_window_fn).__name__}."
+        )
+
+    def window(frame_length: Any, dtype: Any) -> Tensor:
+        length = static.static_int("inverse_stft_window_fn", frame_length, "frame_length")
+        forward = forward_window_fn(length, dtype=dtype)
+        overlaps = -(-length // step)
+        whole = padding.pad(unary.square(forward), [[0, overlaps * step - length]])
+        total = sums.reduce_sum(shapes.reshape(whole, [overlaps, step]), 0, keepdims=True)
+        weights = shapes.reshape(concat([total] * overlaps, 0), [-1])[:length]
+        return guarded.divide_no_nan(forward, weights)
+
+    return window

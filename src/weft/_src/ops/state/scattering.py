@@ -1,0 +1,184 @@
+"""Changing some rows or elements of a variable, in place and in one atomic step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft._src.core.cells import VariableCell
+from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, RESOURCE, int32
+from weft._src.core.native_rules import Special
+from weft._src.core.shapes import Dims, format_dims
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array
+from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.ops import rules
+from weft._src.ops.elementwise import division
+from weft._src.ops.indexing import gathering, scattering
+from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+
+# Puts updates at an index of a buffer: (xp, buffer, index, updates) -> None.
+Change = Callable[[Any, Array, tuple[Any, ...], Array], None]
+
+
+def _spec(x: Array) -> TensorSpec:
+    return TensorSpec.of(int32, x.shape)  # only the shape is looked at
+
+
+def _put(xp: Any, data: Array, index: tuple[Any, ...], updates: Array) -> None:
+    if index:
+        data[index] = updates
+    elif len(updates):  # every update is all of the data, and the last one stays
+        data[...] = xp.reshape(updates, (-1, *data.shape))[-1]
+
+
+def _combining(ufunc: np.ufunc) -> Change:
+    def change(xp: Any, data: Array, index: tuple[Any, ...], updates: Array) -> None:
+        scattering.combine(xp, ufunc, data, index, updates)
+
+    return change
+
+
+def _divide(xp: Any, data: Array, index: tuple[Any, ...], updates: Array) -> None:
+    if data.dtype.kind not in "iu":
+        scattering.combine(xp, xp.divide, data, index, updates)
+        return
+    if not xp.all(updates):
+        raise InvalidArgumentError(None, None, "scatter_div: integer division by zero.")
+    # One after the other: a repeated index divides what the one before it left.
+    positions = xp.reshape(index[0], (-1,))
+    rows = xp.broadcast_to(updates, (*index[0].shape, *data.shape[1:]))
+    for i, row in zip(positions, xp.reshape(rows, (-1, *data.shape[1:])), strict=True):
+        data[i] = division.truncate_div_op.kernel(xp, data[i], row)
+
+
+# --- rows: indices along the first axis ---------------------------------------------------------
+
+
+def _check_rows(op: str, shape: Dims | None, indices: TensorSpec, updates: TensorSpec) -> None:
+    """ShapeError unless there is one row for each index, or a single number for all of them."""
+    if shape is None:
+        return
+    if not shape:
+        raise ShapeError(f"{op}: the variable must have at least one axis, it is a scalar.")
+    if indices.dims is None or updates.dims is None or updates.dims == ():
+        return
+    wanted = (*indices.dims, *shape[1:])
+    try:
+        rules.merge_dims(op, wanted, updates.dims, "updates")
+    except ShapeError:
+        raise ShapeError(
+            f"{op}: updates must be a scalar or have shape {format_dims(wanted)} for indices of "
+            f"shape {indices.shape} into a variable of shape {format_dims(shape)}, got "
+            f"{updates.shape}."
+        ) from None
+
+
+def _check_range(op: str, indices: Any, size: int) -> None:
+    if indices.size:
+        low, high = indices.min(), indices.max()
+        if low < 0 or high >= size:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"{op}: index {low if low < 0 else high} is out of range; indices must be in "
+                f"[0, {size}).",
+            )
+
+
+def _scatter_op(name: str, allowed: Any, infer: Any, kernel: Any) -> Op:
+    return define_op(
+        name,
+        args("resource", RESOURCE) + args("indices", INDEX) + args("updates", allowed),
+        infer=infer,
+        kernel=kernel,
+        native=Special("scatter_variable"),
+        vjp=NOT_DIFFERENTIABLE,
+        outputs=0,
+        reads=(0,),
+        writes=(0,),
+        trusts_kernel=True,
+    )
+
+
+def _row_op(name: str, op: str, allowed: Any, change: Change) -> Op:
+    def infer(
+        handle: TensorSpec, indices: TensorSpec, updates: TensorSpec, *, shape: Dims | None
+    ) -> tuple[()]:
+        _check_rows(op, shape, indices, updates)
+        return ()
+
+    def kernel(
+        xp: Any, cell: VariableCell, indices: Any, updates: Any, *, shape: Dims | None
+    ) -> tuple[()]:
+        def change_rows(data: Array) -> None:
+            _check_rows(op, data.shape, _spec(indices), _spec(updates))
+            _check_range(op, indices, len(data))
+            change(xp, data, (indices,), updates)
+
+        cell.modify(change_rows)
+        return ()
+
+    return _scatter_op(name, allowed, infer, kernel)
+
+
+scatter_update_op = _row_op("ResourceScatterUpdate", "scatter_update", DATA, _put)
+scatter_add_op = _row_op("ResourceScatterAdd", "scatter_add", NUMERIC, _combining(np.add))
+scatter_sub_op = _row_op("ResourceScatterSub", "scatter_sub", NUMERIC, _combining(np.subtract))
+scatter_mul_op = _row_op("ResourceScatterMul", "scatter_mul", NUMERIC, _combining(np.multiply))
+scatter_div_op = _row_op("ResourceScatterDiv", "scatter_div", NUMERIC, _divide)
+scatter_min_op = _row_op("ResourceScatterMin", "scatter_min", REAL, _combining(np.minimum))
+scatter_max_op = _row_op("ResourceScatterMax", "scatter_max", REAL, _combining(np.maximum))
+
+
+# --- elements: each index is a vector -----------------------------------------------------------
+
+
+def _element_op(name: str, op: str, allowed: Any, change: Change) -> Op:
+    def infer(
+        handle: TensorSpec,
+        indices: TensorSpec,
+        updates: TensorSpec,
+        *,
+        shape: Dims | None,
+        batch_dims: int,
+    ) -> tuple[()]:
+        if shape is not None:
+            scattering.check_updates(op, shape, indices, updates, batch_dims)
+        return ()
+
+    def kernel(
+        xp: Any,
+        cell: VariableCell,
+        indices: Array,
+        updates: Any,
+        *,
+        shape: Dims | None,
+        batch_dims: int,
+    ) -> tuple[()]:
+        def change_elements(data: Array) -> None:
+            scattering.check_updates(op, data.shape, _spec(indices), _spec(updates), batch_dims)
+            index = gathering.nd_index(xp, op, data.shape, indices, batch_dims)
+            change(xp, data, index, updates)
+
+        cell.modify(change_elements)
+        return ()
+
+    return _scatter_op(name, allowed, infer, kernel)
+
+
+scatter_nd_update_op = _element_op("ResourceScatterNdUpdate", "scatter_nd_update", DATA, _put)
+scatter_nd_add_op = _element_op(
+    "ResourceScatterNdAdd", "scatter_nd_add", NUMERIC, _combining(np.add)
+)
+scatter_nd_sub_op = _element_op(
+    "ResourceScatterNdSub", "scatter_nd_sub", NUMERIC, _combining(np.subtract)
+)
+scatter_nd_min_op = _element_op(
+    "ResourceScatterNdMin", "scatter_nd_min", REAL, _combining(np.minimum)
+)
+scatter_nd_max_op = _element_op(
+    "ResourceScatterNdMax", "scatter_nd_max", REAL, _combining(np.maximum)
+)

@@ -1,0 +1,169 @@
+"""What tracing knows of a tensor's value: enough for shapes that are computed in the graph.
+
+`tf.reshape(x, [tf.shape(y)[0], -1])` should keep the size of y. The value of a small integer
+tensor is therefore followed through shape arithmetic, as an object array of ints and Dims.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from weft._src.core import xp
+from weft._src.core.composite import CompositeTensor
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.shapes import Dim, UnknownNumber
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor, Tensor
+from weft._src.ops import rules
+
+Array = np.ndarray[Any, Any]
+
+_MAX_ELEMENTS = 64
+
+
+def known_value(tensor: Any) -> Array | None:
+    """The value of a small integer tensor with Dims for what is unknown; None for others."""
+    if isinstance(tensor, EagerTensor):
+        return tensor._value
+    if tensor.known_value is NOT_COMPUTED:
+        for needed in _in_order(tensor):
+            needed.known_value = _compute(needed)
+    return tensor.known_value
+
+
+def _in_order(tensor: SymbolicTensor) -> list[SymbolicTensor]:
+    """What has to be computed for a tensor, and the tensor: no recursion, chains may be long."""
+    order: list[SymbolicTensor] = []
+    expanded: set[int] = set()
+    pending: list[tuple[Any, bool]] = [(tensor, False)]
+    while pending:
+        x, inputs_are_done = pending.pop()
+        if inputs_are_done:
+            order.append(x)
+        elif (
+            isinstance(x, SymbolicTensor)
+            and x.known_value is NOT_COMPUTED
+            and id(x) not in expanded
+        ):
+            expanded.add(id(x))
+            pending.append((x, True))
+            pending += [(y, False) for y in _needed_for(x)]
+    return order
+
+
+def _needed_for(tensor: SymbolicTensor) -> tuple[Any, ...]:
+    node = tensor.node
+    outer = node.graph.outer_of(tensor)
+    if outer is not None:
+        return (outer,)
+    return node.inputs if node.op.shape_arithmetic and _is_small(tensor.spec) else ()
+
+
+def _is_small(spec: TensorSpec) -> bool:
+    return spec.is_static and math.prod(spec.dims) <= _MAX_ELEMENTS  # type: ignore[arg-type]
+
+
+def _compute(tensor: SymbolicTensor) -> Array | None:
+    spec = tensor.spec
+    if not (spec.dtype.is_integer or spec.dtype.is_floating) or not _is_small(spec):
+        return None
+    node = tensor.node
+    if node.op.name == "Const":
+        return node.attrs["value"].astype(object)
+    if not spec.dtype.is_integer:
+        return None
+    if node.op.name in ("Shape", "Size", "Rank") and node.inputs[0].spec.dims is not None:
+        dims = list(node.inputs[0].spec.dims)
+        if node.op.name == "Shape":
+            return _object_array(dims)
+        return np.array(rules.product(dims) if node.op.name == "Size" else len(dims), object)
+    outer = node.graph.outer_of(tensor)
+    if outer is not None:
+        value = known_value(outer)
+        return None if value is None else value.astype(object)
+    if node.op.shape_arithmetic:
+        values = [known_value(x) for x in node.inputs]
+        if all(value is not None for value in values):
+            try:
+                out = node.op.kernel(xp, *[_as_objects(v) for v in values], **node.attrs)
+            except Exception:  # noqa: BLE001 - it needs the number of a Dim, or fails when it runs
+                return _unknown(spec.dims)
+            return _as_objects(out[tensor.index] if node.op.outputs != 1 else out)
+    return _unknown(spec.dims)
+
+
+def _as_objects(value: Any) -> Array:
+    if isinstance(value, np.ndarray):
+        return value.astype(object)
+    return np.array(value, object)
+
+
+def _object_array(items: list[Any]) -> Array:
+    out = np.empty(len(items), object)
+    out[:] = items
+    return out
+
+
+def _unknown(dims: Any) -> Array:
+    """One new symbol per element: later uses of the same tensor find the same symbols."""
+    flat = _object_array([UnknownNumber() for _ in range(int(np.prod(dims, dtype=np.int64)))])
+    return flat.reshape(dims)
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Array | None:
+    """The value of a tensor if it is known without running anything, else None.
+
+    >>> tf.get_static_value(tf.constant([1, 2]))
+    array([1, 2], dtype=int32)
+    """
+    if not isinstance(tensor, (EagerTensor, SymbolicTensor)):
+        tensor = convert_to_tensor(tensor)
+    if isinstance(tensor, CompositeTensor):
+        return None
+    if isinstance(tensor, EagerTensor):
+        return np.array(tensor._value)
+    node = tensor.node
+    if node.op.name == "Const":
+        return np.array(node.attrs["value"])
+    value = known_value(tensor)
+    if value is None:
+        return None
+    if any(isinstance(v, Dim) for v in value.flat):
+        if not partial:
+            return None
+        return np.array([None if isinstance(v, Dim) else v for v in value.flat], object)
+    return value.astype(tensor.dtype.numpy_dtype)
+
+
+def static_ints(op: str, value: Any, name: str) -> tuple[int, ...] | int | None:
+    """An attribute such as an axis: an int, ints, or a tensor whose value is known."""
+    if value is None or type(value) is int:
+        return value
+    if isinstance(value, (list, tuple, range)):
+        return tuple([static_int(op, item, name) for item in value])
+    if isinstance(value, Tensor) and value.shape.rank == 1:
+        found = get_static_value(value)
+        value = value if found is None else found
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        return tuple([static_int(op, item, name) for item in value])
+    return static_int(op, value, name)
+
+
+def static_int(op: str, value: Any, name: str) -> int:
+    """An attribute that is one integer, or a scalar tensor whose value is known."""
+    if isinstance(value, SymbolicTensor):
+        found = get_static_value(value)
+        if found is None:
+            raise TypeError(
+                f"{op}: {name} must be known while tracing, got {value!r}. Compute it in Python, "
+                "or pass it to the traced function as a Python number."
+            )
+        value = found
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{op}: {name} must be an integer, got {value!r}.") from None

@@ -1,0 +1,97 @@
+"""Strings to numbers of buckets: equal to TensorFlow's, and the same everywhere and always."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft._src.core import farmhash, string_hashes
+from weft._src.core.dtypes import STRING, int64
+from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import rules, static
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.strings.elements import as_array, string_tensor
+
+
+def _buckets(x: Any, hashes: Any, num_buckets: int) -> Array:
+    x = as_array(x)
+    found = hashes(x.reshape(-1).tolist())
+    return (found % np.uint64(num_buckets)).astype(np.int64).reshape(x.shape)
+
+
+def _bucket_op(name: str, kernel: Any) -> Op:
+    return define_op(
+        name,
+        args("input", STRING),
+        infer=rules.same_as(int64),
+        kernel=kernel,
+        native=NO_NATIVE,
+        vjp=NOT_DIFFERENTIABLE,
+        trusts_kernel=True,
+        fresh=True,
+    )
+
+
+def _count(op: str, num_buckets: Any) -> int:
+    count = static.static_int(op, num_buckets, "num_buckets")
+    if not 1 <= count < 2**63:
+        raise ValueError(f"{op}: num_buckets must be at least 1 and fit int64, got {count}.")
+    return count
+
+
+fast_op = _bucket_op(
+    "StringToHashBucketFast",
+    lambda xp, x, *, num_buckets: _buckets(x, farmhash.fingerprints, num_buckets),
+)
+
+
+def to_hash_bucket_fast(input: Any, num_buckets: Any, name: str | None = None) -> Tensor:
+    """The number of the bucket each string belongs to, by its FarmHash fingerprint.
+
+    >>> tf.strings.to_hash_bucket_fast(["Hello", "TensorFlow", "2.x"], 3).numpy()
+    array([0, 2, 2])
+    """
+    count = _count("to_hash_bucket_fast", num_buckets)
+    return fast_op(string_tensor(input), num_buckets=count, name=name)
+
+
+plain_op = _bucket_op(
+    "StringToHashBucket",
+    lambda xp, x, *, num_buckets: _buckets(x, string_hashes.murmur, num_buckets),
+)
+
+
+def to_hash_bucket(input: Any, num_buckets: Any, name: str | None = None) -> Tensor:
+    """The number of the bucket each string belongs to, by its MurmurHash.
+
+    >>> tf.strings.to_hash_bucket(["Hello", "TensorFlow", "2.x"], 3).numpy()
+    array([2, 0, 1])
+    """
+    count = _count("to_hash_bucket", num_buckets)
+    return plain_op(string_tensor(input), num_buckets=count, name=name)
+
+
+strong_op = _bucket_op(
+    "StringToHashBucketStrong",
+    lambda xp, x, *, num_buckets, key: _buckets(
+        x, lambda strings: string_hashes.siphash(strings, key), num_buckets
+    ),
+)
+
+
+def to_hash_bucket_strong(
+    input: Any, num_buckets: Any, key: Any, name: str | None = None
+) -> Tensor:
+    """The number of the bucket each string belongs to, by its SipHash under a key of two ints.
+
+    Without the key nobody can find strings that all fall into one bucket.
+
+    >>> tf.strings.to_hash_bucket_strong(["Hello", "TF"], 3, [1, 2]).numpy()
+    array([2, 0])
+    """
+    count = _count("to_hash_bucket_strong", num_buckets)
+    pair = static.static_ints("to_hash_bucket_strong", key, "key")
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise ValueError(f"to_hash_bucket_strong: key must be two integers, got {key!r}.")
+    return strong_op(string_tensor(input), num_buckets=count, key=pair, name=name)

@@ -1,0 +1,199 @@
+"""Numbers as text and back."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import (
+    DATA,
+    STRING,
+    DType,
+    float32,
+    float64,
+    int32,
+    int64,
+    uint32,
+    uint64,
+)
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import DTypeError, InvalidArgumentError
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.strings.elements import as_array, mapped, string_tensor
+
+_FILLS = ("", " ", "+", "-", "0", "#")
+
+
+def _as_string_infer(x: TensorSpec, *, form: str) -> TensorSpec:
+    return x.with_dtype(dtypes.string)
+
+
+def _as_string_kernel(xp: Any, x: Any, *, form: str) -> Array:
+    x = as_array(x)
+    if x.dtype == object:
+        return mapped(xp, lambda s: form.encode() % s, x)
+    if x.dtype.kind == "b":
+        texts = [b"true" if value else b"false" for value in x.reshape(-1).tolist()]
+        return xp.as_strings(texts, x.shape)
+    if x.dtype.kind == "c":
+        real = _formatted(x.real.reshape(-1).tolist(), form)
+        imag = _formatted(x.imag.reshape(-1).tolist(), form)
+        texts = [b"(%b,%b)" % pair for pair in zip(real, imag, strict=True)]
+        return xp.as_strings(texts, x.shape)
+    flat = x.reshape(-1)
+    values = flat.tolist() if x.dtype.kind in "iu" else flat.astype(np.float64).tolist()
+    return xp.as_strings(_formatted(values, form), x.shape)
+
+
+def _formatted(values: list[Any], form: str) -> list[bytes]:
+    if form.startswith("%0") and not all(map(math.isfinite, values)):
+        # C does not fill up "inf" and "nan" with zeros, Python does.
+        plain = form.replace("0", "", 1)
+        return [(form if math.isfinite(v) else plain).encode() % v for v in values]
+    # One formatting call for all of them is twice as fast as one for each.
+    return (f"{form}\0".encode() * len(values) % tuple(values)).split(b"\0")[:-1]
+
+
+as_string_op = define_op(
+    "AsString",
+    args("input", DATA),
+    infer=_as_string_infer,
+    kernel=_as_string_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def as_string(
+    input: Any,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """Each element as text.
+
+    Floats have six digits after the point, or `precision`; `scientific` gives them an exponent,
+    `shortest` six significant digits and an exponent only if it is needed. `width` is the least
+    length, filled up as `fill` says: spaces in front, zeros ("0"), spaces behind ("-"), or with a
+    sign for positive numbers too ("+", " ").
+
+    >>> tf.strings.as_string([3.14159, 2.0], precision=2).numpy()
+    array([b'3.14', b'2.00'], dtype=object)
+    >>> tf.strings.as_string([7, 42], width=5, fill="0").numpy()
+    array([b'00007', b'00042'], dtype=object)
+    """
+    x = convert_to_tensor(input)
+    form = _format_of(x.dtype, precision, scientific, shortest, width, fill)
+    return as_string_op(x, form=form, name=name)
+
+
+def _format_of(
+    dtype: DType, precision: int, scientific: bool, shortest: bool, width: int, fill: str
+) -> str:
+    if fill not in _FILLS:
+        raise InvalidArgumentError(
+            None, None, f"as_string: fill must be one of {_FILLS}, got {fill!r}."
+        )
+    if scientific and shortest:
+        raise InvalidArgumentError(
+            None, None, "as_string: scientific and shortest cannot both be True."
+        )
+    is_float = dtype.is_floating or dtype.is_complex
+    if not (is_float or dtype is dtypes.string) and (precision >= 0 or scientific or shortest):
+        raise InvalidArgumentError(
+            None,
+            None,
+            "as_string: precision, scientific and shortest are for floating dtypes, got "
+            f"{dtype.name}.",
+        )
+    if dtype.is_unsigned and fill in ("+", " "):
+        fill = ""  # no sign to show
+    if is_float:
+        kind = "e" if scientific else "g" if shortest else "f"
+    else:
+        kind = "d" if dtype.is_integer else "s"
+        fill = fill.replace("#", "")
+    digits = f".{precision}" if precision >= 0 and is_float else ""
+    return f"%{fill}{width if width > 0 else ''}{digits}{kind}"
+
+
+_NUMBER = re.compile(
+    rb"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan(?:\(\w*\))?)", re.IGNORECASE
+)
+_HEX = re.compile(rb"[+-]?0x(?:[\da-f]+(?:\.[\da-f]*)?|\.[\da-f]+)(?:p[+-]?\d+)?", re.IGNORECASE)
+# Zeros in front do not count; Python refuses to read numbers of thousands of digits.
+_INTEGER = re.compile(rb"([+-]?)0*(\d{1,20})")
+_PARSED = (float32, float64, int32, int64, uint32, uint64)
+
+
+def float_in(s: bytes) -> float | None:
+    """The number that a string spells; None if it spells none."""
+    text = s.strip()
+    if _NUMBER.fullmatch(text):
+        return float(text.partition(b"(")[0])
+    if not _HEX.fullmatch(text):
+        return None
+    try:
+        return float.fromhex(text.decode())
+    except OverflowError:
+        return -math.inf if text.startswith(b"-") else math.inf
+
+
+def int_in(s: bytes, dtype: DType) -> int | None:
+    """The integer that a string spells; None if it spells none that the dtype has."""
+    found = _INTEGER.fullmatch(s.strip())
+    if found is None:
+        return None
+    value = int(found[1] + found[2])
+    return value if dtype.min <= value <= dtype.max else None
+
+
+def _number_in(s: bytes, dtype: DType) -> float:
+    value = int_in(s, dtype) if dtype.is_integer else float_in(s)
+    if value is None:
+        wanted = f"an integer of dtype {dtype.name}" if dtype.is_integer else "a number"
+        raise InvalidArgumentError(None, None, f"to_number: the string {s!r} is not {wanted}.")
+    return value
+
+
+def _to_number_kernel(xp: Any, x: Any, *, out_type: DType) -> Array:
+    x = as_array(x)
+    texts = x.reshape(-1).tolist()
+    values = [_number_in(s, out_type) for s in texts]
+    return xp.array(values, out_type.numpy_dtype).reshape(x.shape)
+
+
+to_number_op = define_op(
+    "StringToNumber",
+    args("string_tensor", STRING),
+    infer=lambda x, *, out_type: x.with_dtype(out_type),
+    kernel=_to_number_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> Tensor:
+    """The numbers that strings spell.
+
+    >>> tf.strings.to_number(["1.5", "-2e3"]).numpy()
+    array([ 1.5e+00, -2.0e+03], dtype=float32)
+    """
+    out_type = dtypes.as_dtype(out_type)
+    if out_type not in _PARSED:
+        names = ", ".join(d.name for d in _PARSED)
+        raise DTypeError(f"to_number: out_type must be one of {names}, got {out_type.name}.")
+    return to_number_op(string_tensor(input), out_type=out_type, name=name)

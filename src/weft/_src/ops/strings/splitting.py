@@ -1,0 +1,265 @@
+"""Strings cut into pieces, and pieces put together to n-grams."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft._src.core.dtypes import INDEX, STRING, int64, string
+from weft._src.core.shapes import Dim
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import ShapeError
+from weft._src.ops import rules, static
+from weft._src.ops.arrays import joining, ranges, shape as shapes
+from weft._src.ops.elementwise import arithmetic
+from weft._src.ops.ragged.tensor import RaggedTensor
+from weft._src.ops.reduce import products
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.strings.elements import as_array, string_tensor, text_argument
+from weft._src.ops.strings.ragged import rows_of_strings
+
+
+def _sparse_infer(x: TensorSpec, *_: Any, **__: Any) -> tuple[TensorSpec, ...]:
+    rules.check_rank("strings.split", x, 1, name="input")
+    count = Dim()
+    return (
+        TensorSpec.of(int64, (count, 2)),
+        TensorSpec.of(string, (count,)),
+        TensorSpec.of(int64, (2,)),
+    )
+
+
+def _as_sparse(xp: Any, rows: Sequence[Sequence[bytes]]) -> tuple[Array, Array, Array]:
+    """Rows of pieces as indices, values and dense shape."""
+    lengths = [len(row) for row in rows]
+    ids = np.repeat(np.arange(len(rows)), lengths)
+    columns = [column for length in lengths for column in range(length)]
+    indices = np.stack([ids, np.array(columns, np.int64)], 1).astype(np.int64)
+    flat = [piece for row in rows for piece in row]
+    shape = np.array([len(rows), max(lengths, default=0)], np.int64)
+    return indices, xp.as_strings(flat, (len(flat),)), shape
+
+
+def _pieces(text: bytes, separator: bytes, maxsplit: int) -> list[bytes]:
+    if maxsplit == 0:
+        return [text]
+    if separator:
+        return text.split(separator, maxsplit)
+    if maxsplit < 0:
+        return text.split()
+    # What is left after the last split is a piece of its own, also if it is empty.
+    pieces: list[bytes] = []
+    rest = text.lstrip()
+    while rest:
+        piece, *tail = rest.split(None, 1)
+        pieces.append(piece)
+        rest = tail[0] if tail else b""
+        if len(pieces) == maxsplit:
+            return [*pieces, rest]
+    return pieces
+
+
+def _split_kernel(xp: Any, x: Array, separator: Any, *, maxsplit: int) -> tuple[Array, ...]:
+    cut = bytes(as_array(separator)[()])
+    return _as_sparse(xp, [_pieces(text, cut, maxsplit) for text in x.tolist()])
+
+
+def _split_infer(x: TensorSpec, separator: TensorSpec, *, maxsplit: int) -> tuple[TensorSpec, ...]:
+    rules.check_rank("strings.split", separator, 0, name="sep")
+    return _sparse_infer(x)
+
+
+split_op = define_op(
+    "StringSplitV2",
+    args("input sep", STRING),
+    infer=_split_infer,
+    kernel=_split_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=3,
+    fresh=True,
+)
+
+
+def split(input: Any, sep: Any = None, maxsplit: Any = -1, name: str | None = None) -> Any:
+    """The pieces of each string between separators; without one, between white space.
+
+    One string gives a vector of pieces, several a ragged tensor with a row for each.
+
+    >>> tf.strings.split(["hello world", "a b c"]).to_list()
+    [[b'hello', b'world'], [b'a', b'b', b'c']]
+    """
+    most = static.static_int("strings.split", maxsplit, "maxsplit")
+    separator = string_tensor(b"" if sep is None else sep)
+
+    def rows(x: Tensor) -> tuple[RaggedTensor]:
+        indices, pieces, shape = split_op(x, separator, maxsplit=most, name=name)
+        made = RaggedTensor.from_value_rowids(pieces, indices[:, 0], shape[0], validate=False)
+        return (made,)
+
+    return rows_of_strings("strings.split", input, rows)[0]
+
+
+def _bytes_kernel(xp: Any, x: Array) -> tuple[Array, ...]:
+    # The same as splitting at nothing, which is how TensorFlow's op of that name is called.
+    return _as_sparse(xp, [[text[i : i + 1] for i in range(len(text))] for text in x.tolist()])
+
+
+bytes_split_op = define_op(
+    "StringBytesSplit",
+    args("input", STRING),
+    infer=_sparse_infer,
+    kernel=_bytes_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=3,
+    fresh=True,
+)
+
+
+def bytes_split(input: Any, name: str | None = None) -> Any:
+    """The bytes of each string.
+
+    >>> tf.strings.bytes_split(["hi", ""]).to_list()
+    [[b'h', b'i'], []]
+    """
+
+    def rows(x: Tensor) -> tuple[RaggedTensor]:
+        indices, pieces, shape = bytes_split_op(x, name=name)
+        made = RaggedTensor.from_value_rowids(pieces, indices[:, 0], shape[0], validate=False)
+        return (made,)
+
+    return rows_of_strings("strings.bytes_split", input, rows)[0]
+
+
+# --- n-grams -----------------------------------------------------------------------------------
+
+
+def _ngrams_infer(data: TensorSpec, splits: TensorSpec, **_: Any) -> tuple[TensorSpec, ...]:
+    rules.check_rank("strings.ngrams", data, 1, name="data")
+    rules.check_rank("strings.ngrams", splits, 1, name="data_splits")
+    return TensorSpec.of(string, (Dim(),)), splits
+
+
+def _ngrams_kernel(
+    xp: Any,
+    data: Array,
+    splits: Array,
+    *,
+    separator: str,
+    ngram_widths: tuple[int, ...],
+    left_pad: str,
+    right_pad: str,
+    pad_width: int,
+    preserve_short_sequences: bool,
+) -> tuple[Array, Array]:
+    tokens, ends = data.tolist(), splits.tolist()
+    join = separator.encode().join
+    left, right = [left_pad.encode()], [right_pad.encode()]
+    out: list[bytes] = []
+    new_splits = [0] if ends else []
+    for start, stop in itertools.pairwise(ends):
+        row, found = tokens[start:stop], len(out)
+        for width in ngram_widths:
+            pad = width - 1 if pad_width < 0 else min(pad_width, width - 1)
+            padded = left * pad + row + right * pad
+            out += [join(padded[i : i + width]) for i in range(len(padded) - width + 1)]
+        if preserve_short_sequences and row and len(out) == found:
+            pad = max(pad_width, 0)
+            out.append(join(left * pad + row + right * pad))
+        new_splits.append(len(out))
+    return xp.as_strings(out, (len(out),)), np.array(new_splits, splits.dtype)
+
+
+ngrams_op = define_op(
+    "StringNGrams",
+    args("data", STRING) + args("data_splits", INDEX),
+    infer=_ngrams_infer,
+    kernel=_ngrams_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=2,
+    fresh=True,
+)
+
+
+def ngrams(
+    data: Any,
+    ngram_width: Any,
+    separator: str = " ",
+    pad_values: Any = None,
+    padding_width: Any = None,
+    preserve_short_sequences: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Neighbours along the last axis joined, `ngram_width` at a time (or of several widths).
+
+    >>> tf.strings.ngrams(["a", "b", "c"], 2).numpy()
+    array([b'a b', b'b c'], dtype=object)
+    """
+    x = data if isinstance(data, RaggedTensor) else string_tensor(data)
+    attrs = {
+        "separator": text_argument("strings.ngrams", separator, "separator"),
+        "ngram_widths": _widths(ngram_width),
+        **_padding(pad_values, padding_width),
+        "preserve_short_sequences": bool(preserve_short_sequences),
+    }
+    if isinstance(x, RaggedTensor):
+        return _ragged_ngrams(x, attrs, name)
+    return _dense_ngrams(x, attrs, name)
+
+
+def _dense_ngrams(x: Tensor, attrs: dict[str, Any], name: str | None) -> Tensor:
+    """Rows of one length have equally many n-grams, so the result is a tensor too."""
+    rank = x.shape.rank
+    if rank is None:
+        raise ValueError("strings.ngrams: the rank of data must be known while tracing.")
+    if rank == 0:
+        raise ShapeError("strings.ngrams: data must have at least one axis, got a scalar.")
+    shape = shapes.shape_op(x, out_type=int64)
+    count = products.reduce_prod(shape[:-1])
+    splits = ranges.range(count + 1, dtype=int64) * shape[-1]
+    flat, ends = ngrams_op(shapes.reshape(x, [-1]), splits, name=name, **attrs)
+    if rank == 1:
+        return flat
+    width = ends[-1] // arithmetic.maximum(count, 1)
+    return shapes.reshape(flat, joining.concat([shape[:-1], shapes.expand_dims(width, 0)], 0))
+
+
+def _ragged_ngrams(x: RaggedTensor, attrs: dict[str, Any], name: str | None) -> RaggedTensor:
+    if isinstance(x.values, RaggedTensor):
+        return x.with_values(_ragged_ngrams(x.values, attrs, name))
+    if x.values.shape.rank != 1:
+        return x.with_values(_dense_ngrams(x.values, attrs, name))
+    return RaggedTensor._of(*ngrams_op(x.values, x.row_splits, name=name, **attrs))
+
+
+def _widths(value: Any) -> tuple[int, ...]:
+    found = static.static_ints("strings.ngrams", value, "ngram_width")
+    widths = (found,) if isinstance(found, int) else found
+    if not widths or any(width < 1 for width in widths):
+        raise ValueError(f"strings.ngrams: ngram_width must be at least 1, got {value!r}.")
+    return widths
+
+
+def _padding(pad_values: Any, padding_width: Any) -> dict[str, Any]:
+    if pad_values is None:
+        if padding_width is not None:
+            raise ValueError("strings.ngrams: padding_width needs pad_values to pad with.")
+        return {"left_pad": "", "right_pad": "", "pad_width": 0}
+    pair = pad_values if isinstance(pad_values, (list, tuple)) else (pad_values, pad_values)
+    if len(pair) != 2:
+        raise ValueError(
+            f"strings.ngrams: pad_values must be a string or two of them, got {pad_values!r}."
+        )
+    left, right = [text_argument("strings.ngrams", pad, "pad_values") for pad in pair]
+    width = -1
+    if padding_width is not None:
+        width = static.static_int("strings.ngrams", padding_width, "padding_width")
+        if width < 1:
+            raise ValueError(f"strings.ngrams: padding_width must be at least 1, got {width}.")
+    return {"left_pad": left, "right_pad": right, "pad_width": width}

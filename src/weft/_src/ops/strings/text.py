@@ -1,0 +1,205 @@
+"""Length, case, white space and parts of strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft._src.core.dtypes import INDEX, STRING, int32
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.ops import rules
+from weft._src.ops.elementwise import operands
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.strings.elements import as_array, mapped, string_tensor
+
+# Every byte of a UTF-8 character but the first is one of these.
+_CONTINUATION = bytes(range(0x80, 0xC0))
+
+
+def _unit(op: str, unit: Any) -> str:
+    if unit not in ("BYTE", "UTF8_CHAR"):
+        raise InvalidArgumentError(
+            None, None, f"{op}: unit must be 'BYTE' or 'UTF8_CHAR', got {unit!r}."
+        )
+    return unit
+
+
+def _characters(s: bytes) -> int:
+    return len(s.translate(None, _CONTINUATION))
+
+
+def _length_kernel(xp: Any, x: Any, *, unit: str) -> Array:
+    x = as_array(x)
+    measure: Callable[[bytes], int] = len if unit == "BYTE" else _characters
+    return xp.array(list(map(measure, x.reshape(-1).tolist())), np.int32).reshape(x.shape)
+
+
+length_op = define_op(
+    "StringLength",
+    args("input", STRING),
+    infer=rules.same_as(int32),
+    kernel=_length_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+    """The number of bytes, or of UTF-8 characters, of each string.
+
+    >>> tf.strings.length(["a", "äöü"]).numpy()
+    array([1, 6], dtype=int32)
+    >>> tf.strings.length(["a", "äöü"], unit="UTF8_CHAR").numpy()
+    array([1, 3], dtype=int32)
+    """
+    return length_op(string_tensor(input), unit=_unit("strings.length", unit), name=name)
+
+
+def _elementwise(name: str, kernel: Any) -> Op:
+    return define_op(
+        name,
+        args("input", STRING),
+        infer=rules.same,
+        kernel=kernel,
+        native=NO_NATIVE,
+        vjp=NOT_DIFFERENTIABLE,
+        trusts_kernel=True,
+        fresh=True,
+    )
+
+
+def _encoding(op: str, encoding: Any) -> str:
+    if encoding not in ("", "utf-8"):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"{op}: encoding must be '' (only ASCII letters change) or 'utf-8', got {encoding!r}.",
+        )
+    return encoding
+
+
+def _lower_kernel(xp: Any, x: Any, *, encoding: str) -> Array:
+    if not encoding:
+        return mapped(xp, bytes.lower, x)
+    return mapped(xp, lambda s: s.decode("utf-8", "replace").lower().encode(), x)
+
+
+lower_op = _elementwise("StringLower", _lower_kernel)
+
+
+def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+    """Strings in lower case: ASCII letters, or with encoding="utf-8" all letters.
+
+    >>> tf.strings.lower(["ABC"]).numpy()
+    array([b'abc'], dtype=object)
+    """
+    return lower_op(string_tensor(input), encoding=_encoding("strings.lower", encoding), name=name)
+
+
+def _upper_kernel(xp: Any, x: Any, *, encoding: str) -> Array:
+    if not encoding:
+        return mapped(xp, bytes.upper, x)
+    return mapped(xp, lambda s: s.decode("utf-8", "replace").upper().encode(), x)
+
+
+upper_op = _elementwise("StringUpper", _upper_kernel)
+
+
+def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+    """Strings in upper case: ASCII letters, or with encoding="utf-8" all letters.
+
+    >>> tf.strings.upper(["abc"]).numpy()
+    array([b'ABC'], dtype=object)
+    """
+    return upper_op(string_tensor(input), encoding=_encoding("strings.upper", encoding), name=name)
+
+
+strip_op = _elementwise("StringStrip", lambda xp, x: mapped(xp, bytes.strip, x))
+
+
+def strip(input: Any, name: str | None = None) -> Tensor:
+    """Strings without white space at both ends.
+
+    >>> tf.strings.strip([" a b "]).numpy()
+    array([b'a b'], dtype=object)
+    """
+    return strip_op(string_tensor(input), name=name)
+
+
+def _substr_infer(x: TensorSpec, pos: TensorSpec, length: TensorSpec, *, unit: str) -> TensorSpec:
+    if pos.rank is not None and length.rank is not None and pos.rank != length.rank:
+        raise ShapeError(
+            f"substr: pos and len must have equal shapes, got {pos.shape} and {length.shape}."
+        )
+    dims = rules.merge_dims("substr", pos.dims, length.dims, "pos and len")
+    return x.with_dims(rules.broadcast_dims("substr", x.dims, dims))
+
+
+def _substr_kernel(xp: Any, x: Any, pos: Any, length: Any, *, unit: str) -> Array:
+    if pos.shape != length.shape:
+        raise ValueError("pos and len differ in shape")
+    x = as_array(x)
+    if unit == "BYTE" and pos.size == 1 and x.ndim >= pos.ndim and pos >= 0 <= length:
+        # One place for all, by far the most usual: most of the time goes into looking at it.
+        start, count = int(pos.reshape(())), int(length.reshape(()))
+        strings = x.reshape(-1).tolist()
+        if strings and min(map(len, strings)) >= start:
+            return xp.as_strings([s[start : start + count] for s in strings], x.shape)
+    x, pos, length = xp.broadcast_arrays(x, pos, length)
+    cut = _cut_bytes if unit == "BYTE" else _cut_characters
+    columns = [a.reshape(-1).tolist() for a in (x, pos, length)]
+    return xp.as_strings([cut(*row) for row in zip(*columns, strict=True)], x.shape)
+
+
+def _cut_bytes(s: bytes, pos: int, length: int) -> bytes:
+    start = _start(s, pos, len(s))
+    return s[start:] if length < 0 else s[start : start + length]
+
+
+def _cut_characters(s: bytes, pos: int, length: int) -> bytes:
+    starts = [i for i, byte in enumerate(s) if byte & 0xC0 != 0x80]
+    count = len(starts)
+    start = _start(s, pos, count)
+    stop = count if length < 0 else min(start + length, count)
+    starts.append(len(s))
+    return s[starts[start] : starts[stop]]
+
+
+def _start(s: bytes, pos: int, count: int) -> int:
+    if not -count <= pos <= count:
+        raise InvalidArgumentError(
+            None, None, f"substr: pos {pos} is out of range for the string {s!r} of length {count}."
+        )
+    return pos + count if pos < 0 else pos
+
+
+substr_op = define_op(
+    "Substr",
+    args("input", STRING) + args("pos len", INDEX),
+    infer=_substr_infer,
+    kernel=_substr_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+    """The part of each string from `pos` on, of at most `len` bytes (or UTF-8 characters).
+
+    A negative `pos` counts from the end, a negative `len` means all that is left.
+
+    >>> tf.strings.substr(["hello", "world"], pos=-4, len=3).numpy()
+    array([b'ell', b'orl'], dtype=object)
+    """
+    pos, length = operands.operands(pos, len)
+    return substr_op(
+        string_tensor(input), pos, length, unit=_unit("strings.substr", unit), name=name
+    )

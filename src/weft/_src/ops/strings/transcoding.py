@@ -1,0 +1,124 @@
+"""Strings in another encoding, and their characters one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft._src.core.dtypes import STRING, int64
+from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import rules
+from weft._src.ops.arrays import ranges, shape as shapes
+from weft._src.ops.ragged import elementwise
+from weft._src.ops.ragged.tensor import RaggedTensor
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.strings import unicode
+from weft._src.ops.strings.code_points import codec_of, decoded, encoded
+from weft._src.ops.strings.elements import mapped, string_tensor, text_argument
+
+
+def _transcode_kernel(
+    xp: Any,
+    x: Any,
+    *,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str,
+    replacement_char: int,
+    replace_control_characters: bool,
+) -> Array:
+    source, target = codec_of(input_encoding), unicode.OUTPUTS[output_encoding]
+
+    def transcode(text: bytes) -> bytes:
+        points, _ = decoded(text, source, errors, replacement_char, replace_control_characters)
+        return encoded(points, target, errors, replacement_char)
+
+    return mapped(xp, transcode, x)
+
+
+transcode_op = define_op(
+    "UnicodeTranscode",
+    args("input", STRING),
+    infer=rules.same,
+    kernel=_transcode_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
+def unicode_transcode(
+    input: Any,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = unicode.REPLACEMENT,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    r"""Strings in another encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+
+    >>> tf.strings.unicode_transcode(["hi"], "UTF-8", "UTF-16-BE").numpy()
+    array([b'\x00h\x00i'], dtype=object)
+    """
+    op = "unicode_transcode"
+    source = text_argument(op, input_encoding, "input_encoding")
+    codec_of(source)
+    return transcode_op(
+        string_tensor(input),
+        input_encoding=source,
+        output_encoding=unicode.output_encoding_of(op, output_encoding),
+        **unicode.options(op, errors, replacement_char),
+        replace_control_characters=bool(replace_control_characters),
+        name=name,
+    )
+
+
+def _characters(
+    op: str, input: Any, encoding: Any, errors: Any, replacement: Any, name: Any
+) -> Any:
+    target = unicode.output_encoding_of(op, encoding)
+    points, starts = unicode.decode(op, input, encoding, errors, replacement, False, name)
+
+    def encode_each(flat: Tensor) -> Tensor:
+        splits = ranges.range(shapes.size(flat, out_type=int64) + 1, dtype=int64)
+        return unicode.encode_op(
+            flat, splits, output_encoding=target, **unicode.options(op, errors, replacement)
+        )
+
+    if isinstance(points, RaggedTensor):
+        return elementwise.map_flat_values(encode_each, points), starts
+    return encode_each(points), starts
+
+
+def unicode_split(
+    input: Any,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = unicode.REPLACEMENT,
+    name: str | None = None,
+) -> Any:
+    r"""The characters of each string, as strings.
+
+    >>> tf.strings.unicode_split(["hi", "\u00f6!"], "UTF-8").to_list()
+    [[b'h', b'i'], [b'\xc3\xb6', b'!']]
+    """
+    return _characters("unicode_split", input, input_encoding, errors, replacement_char, name)[0]
+
+
+def unicode_split_with_offsets(
+    input: Any,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = unicode.REPLACEMENT,
+    name: str | None = None,
+) -> tuple[Any, Any]:
+    r"""The characters of each string, and at which byte each begins.
+
+    >>> characters, starts = tf.strings.unicode_split_with_offsets(["\u00f6!"], "UTF-8")
+    >>> starts.to_list()
+    [[0, 2]]
+    """
+    op = "unicode_split_with_offsets"
+    characters, starts = _characters(op, input, input_encoding, errors, replacement_char, name)
+    return characters, starts

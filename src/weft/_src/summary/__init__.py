@@ -1,0 +1,1 @@
+"""Event files for TensorBoard: `tf.summary`."""

@@ -1,0 +1,1 @@
+"""Helpers for tests, of Weft itself and of programs that use it."""

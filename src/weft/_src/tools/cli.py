@@ -1,0 +1,105 @@
+"""The `weft` command: looks at the traced functions of a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from weft._src.function.explain import explain
+from weft._src.graph.passes import optimize
+from weft._src.tools import doctor, drawing, generated_code
+from weft._src.tools.target import Target, TargetError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit generated_code."""
+    options = _parser().parse_args(arguments)
+    try:
+        result: int = options.run(options)
+    except TargetError as error:
+        print(f"weft: {error}", file=sys.stderr)
+        return 2
+    return result
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="weft", description="Looks at traced functions: their traces, code and graphs."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    explained = _of_function(commands, "explain", "the traces of a function, and why each was made")
+    explained.set_defaults(run=_explain)
+    coded = _of_function(commands, "code", "the code made of a function")
+    coded.add_argument(
+        "--stage",
+        choices=generated_code.STAGES,
+        action="append",
+        help="only this stage: what AutoGraph wrote, the NumPy plan, or LLVM (may be repeated)",
+    )
+    coded.set_defaults(run=_code)
+    drawn = _of_function(commands, "graph", "the graph of a function, drawn or as text")
+    drawn.add_argument("-o", "--output", help="a file to write: .svg or .html; text without it")
+    drawn.add_argument("--optimized", action="store_true", help="the graph after all passes")
+    drawn.set_defaults(run=_graph)
+    doctored = commands.add_parser("doctor", help="versions, processor, and tiers")
+    doctored.set_defaults(run=_doctor)
+    return parser
+
+
+def _of_function(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    parser.add_argument("target", metavar="FILE::function", help="may be dotted: FILE::model.step")
+    parser.add_argument(
+        "--arg", action="append", default=[], metavar="EXPRESSION",
+        help="an argument to trace with, as Python: 'tf.TensorSpec([None])' (one for each)",
+    )  # fmt: skip
+    parser.add_argument("--main", action="store_true", help="run the file as a program first")
+    return parser
+
+
+def _explain(options: argparse.Namespace) -> int:
+    target = Target(options.target, run_main=options.main)
+    if options.arg or not target.function._list_all_concrete_functions():
+        target.concrete(options.arg)
+    print(explain(target.function))
+    return 0
+
+
+def _code(options: argparse.Namespace) -> int:
+    target = Target(options.target, run_main=options.main)
+    for stage in options.stage or generated_code.STAGES:
+        print(f"# --- {stage} " + "-" * (72 - len(stage)))
+        if stage == "converted":
+            print(generated_code.converted_code(target.function))
+        elif stage == "generated":
+            print(generated_code.generated_code(target.concrete(options.arg)))
+        else:
+            inputs = target.inputs(options.arg)
+            print(generated_code.native_code(target.concrete(options.arg), inputs))
+    return 0
+
+
+def _graph(options: argparse.Namespace) -> int:
+    target = Target(options.target, run_main=options.main)
+    graph = target.concrete(options.arg).graph
+    if options.optimized:
+        graph = optimize(graph)
+    if options.output is None:
+        print(graph)
+        return 0
+    path = Path(options.output)
+    if path.suffix not in (".svg", ".html"):
+        raise TargetError(f"-o takes a file that ends in .svg or .html, got {options.output!r}.")
+    draw = drawing.graph_svg if path.suffix == ".svg" else drawing.graph_html
+    path.write_text(draw(graph, target.name), encoding="utf-8")
+    print(f"{path}: {len(graph.nodes)} nodes")
+    return 0
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    text, well = doctor.report()
+    print(text)
+    return 0 if well else 1

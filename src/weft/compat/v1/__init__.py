@@ -1,0 +1,28 @@
+"""`tf.compat.v1`: building graphs by hand, as far as that is still of use."""
+
+from weft._src.autodiff.gradients import gradients, hessians
+from weft._src.compat.v1 import enable_eager_execution, enable_v2_behavior, placeholder
+from weft._src.core.context import executing_eagerly
+from weft._src.graph.ir import Graph
+from weft._src.graph.names import name_scope
+from weft._src.ops.control.branch import case, cond
+from weft._src.ops.control.loop import while_loop
+from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft.compat.v1 import logging
+
+__all__ = [
+    "Graph",
+    "case",
+    "cond",
+    "enable_eager_execution",
+    "enable_v2_behavior",
+    "executing_eagerly",
+    "gradients",
+    "hessians",
+    "logging",
+    "name_scope",
+    "placeholder",
+    "while_loop",
+]
+
+_open_namespace(__name__)

@@ -1,3 +1,0 @@
-"""The ops: a registry, and one block per op in a package per family."""
-
-from weft.ops import dispatch as dispatch  # calling an op needs it
