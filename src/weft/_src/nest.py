@@ -149,7 +149,7 @@ def map_children(func: Callable[[Any], Any], container: Any) -> Any:
 
     For walks that treat some containers as leaves: `tf.data` takes lists for tensors.
 
-    >>> from weft.nest import map_children
+    >>> from weft._src.nest import map_children
     >>> map_children(repr, {"a": [1, 2], "b": 3})
     {'a': '[1, 2]', 'b': '3'}
     """

@@ -1,13 +1,12 @@
 """`tf.types.experimental`: classes and protocols of traced functions."""
 
 from weft._src.function.concrete import ConcreteFunction
-from weft._src.function.polymorphic import (
-    Function as GenericFunction,
-    Function as PolymorphicFunction,
-)
+from weft._src.function.polymorphic import PolymorphicFunction
 from weft._src.function.protocols import SupportsTracingProtocol, TensorLike
 from weft._src.function.trace_types import TraceType
 from weft._src.public.namespaces import open_namespace as _open_namespace
+
+GenericFunction = PolymorphicFunction
 
 __all__ = [
     "ConcreteFunction",

@@ -60,6 +60,11 @@ def _also_a_result(x: Any) -> Any:
     return e, e * tf.reduce_sum(e, 1, keepdims=True)
 
 
+def _also_a_later_result(x: Any) -> Any:
+    total = tf.reduce_sum(x, 1)
+    return total * 2.0, total, tf.reduce_max(x, 1) - total, total
+
+
 def _of_another_size(x: Any) -> Any:
     e = tf.exp(x)
     return tf.cast(e * tf.reduce_sum(e, 1, keepdims=True), tf.float64)
@@ -84,8 +89,8 @@ def _in_a_branch(x: Any) -> Any:
 
 @pytest.mark.parametrize(
     "function",
-    [_read_afterwards, _read_elsewhere_in_the_row, _also_a_result, _of_another_size, _divided,
-     _in_a_loop, _in_a_branch],
+    [_read_afterwards, _read_elsewhere_in_the_row, _also_a_result, _also_a_later_result,
+     _of_another_size, _divided, _in_a_loop, _in_a_branch],
 )  # fmt: skip
 def test_what_is_still_needed_is_not_overwritten(function: Callable[..., Any]) -> None:
     check(function, X, rtol=2e-5, atol=1e-5)

@@ -222,5 +222,5 @@ def test_bools_that_are_scattered_to_one_place_are_joined() -> None:
     def function(flags: Any) -> Any:
         return tf.scatter_nd([[0], [0], [2]], flags, [4])
 
-    for flags in ([True, True, False], [False, True, True], [False, False, False]):
-        check(function, np.array(flags))
+    for marks in ([True, True, False], [False, True, True], [False, False, False]):
+        check(function, np.array(marks))

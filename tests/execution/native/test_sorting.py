@@ -106,6 +106,16 @@ def test_in_loops_and_of_computed_values() -> None:
     check_program(function, rng.normal(size=20).astype(np.float32), rtol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_nan_is_the_largest_whatever_its_sign(dtype: str) -> None:
+    def function(x: Any) -> Any:
+        root = tf.sqrt(x)  # of a negative number it is a NaN whose sign is set
+        falling = {"direction": "DESCENDING"}
+        return tf.sort(root), tf.sort(root, **falling), tf.argsort(root, **falling, stable=True)
+
+    check(function, tf.cast([2.23, -0.54, 2.19, -3.0, 1.0], dtype).numpy())
+
+
 def test_whether_the_target_is_among_the_best() -> None:
     predictions = rng.normal(size=(6, 9)).astype(np.float32)
     targets = rng.integers(0, 9, 6).astype(np.int32)

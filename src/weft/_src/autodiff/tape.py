@@ -13,7 +13,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from weft._src import nest
-from weft._src.autodiff import jacobians  # register gradients
+from weft._src.autodiff import (
+    calls as calls,  # register gradients
+    control as control,  # register gradients
+    jacobians,  # register gradients
+)
 from weft._src.autodiff.breaks import Breaks
 from weft._src.autodiff.sweep import Record, backward, backward_dense
 from weft._src.core import context

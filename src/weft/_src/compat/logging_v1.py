@@ -29,27 +29,43 @@ def set_verbosity(v: Any) -> None:
 
 
 def get_verbosity() -> int:
-    """The level below which messages are not logged."""
+    """The level below which messages are not logged.
+
+    >>> tf.compat.v1.logging.get_verbosity() <= tf.compat.v1.logging.FATAL
+    True
+    """
     return _get_logger().getEffectiveLevel()
 
 
 def log(level: int, msg: str, *args: Any, **kwargs: Any) -> None:
-    """Logs a message at a level; `args` go into its `%` places."""
+    """Logs a message at a level; `args` go into its `%` places.
+
+    >>> tf.compat.v1.logging.log(tf.compat.v1.logging.INFO, "step %d", 3)
+    """
     _get_logger().log(level, msg, *args, **kwargs)
 
 
 def debug(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Logs a message at the level DEBUG."""
+    """Logs a message at the level DEBUG.
+
+    >>> tf.compat.v1.logging.debug("step %d", 3)
+    """
     log(DEBUG, msg, *args, **kwargs)
 
 
 def info(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Logs a message at the level INFO."""
+    """Logs a message at the level INFO.
+
+    >>> tf.compat.v1.logging.info("step %d", 3)
+    """
     log(INFO, msg, *args, **kwargs)
 
 
 def warning(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Logs a message at the level WARN."""
+    """Logs a message at the level WARN.
+
+    >>> tf.compat.v1.logging.warning("step %d", 3)
+    """
     log(WARN, msg, *args, **kwargs)
 
 
@@ -57,10 +73,16 @@ warn = warning
 
 
 def error(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Logs a message at the level ERROR."""
+    """Logs a message at the level ERROR.
+
+    >>> tf.compat.v1.logging.error("step %d", 3)
+    """
     log(ERROR, msg, *args, **kwargs)
 
 
 def fatal(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Logs a message at the level FATAL."""
+    """Logs a message at the level FATAL.
+
+    >>> tf.compat.v1.logging.fatal("step %d", 3)
+    """
     log(FATAL, msg, *args, **kwargs)

@@ -24,7 +24,7 @@ _HALF = 2.0**63
 def truncated(x: Array, dtype: np.dtype[Any]) -> Array:
     """An array of floats as integers of a dtype, cut towards zero.
 
-    >>> from weft.core.truncating import truncated
+    >>> from weft._src.core.truncating import truncated
     >>> truncated(np.array([1.9, -1.9, 300.0]), np.dtype(np.uint8))
     array([  1, 255,  44], dtype=uint8)
     """

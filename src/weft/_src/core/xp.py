@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special as special
 
 from weft._src.core import memory
+from weft._src.core.truncating import truncated as truncated
 
 Array = np.ndarray[Any, Any]
 
@@ -84,6 +85,8 @@ def reduction(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Any:
     """`ufunc.reduce` in the dtype of x (not in a wider integer); narrow floats add in float32."""
     wide = _NARROW.get(x.dtype)
     out = ufunc.reduce(x, axis=axis, dtype=wide or x.dtype, keepdims=keepdims)
+    if ufunc is np.add and out.size == x.size:  # of one number each: NumPy makes 0.0 of -0.0
+        return x.reshape(out.shape).copy()
     return out if wide is None else out.astype(x.dtype)
 
 

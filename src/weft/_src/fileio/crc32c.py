@@ -173,7 +173,7 @@ _chooser = _Chooser()
 def crc32c(data: bytes, crc: int = 0) -> int:
     """The checksum of bytes; given that of what came before them, of both together.
 
-    >>> from weft.io.crc32c import crc32c, masked_crc32c
+    >>> from weft._src.fileio.crc32c import crc32c, masked_crc32c
     >>> hex(crc32c(b"123456789"))
     '0xe3069283'
     """
@@ -183,7 +183,7 @@ def crc32c(data: bytes, crc: int = 0) -> int:
 def masked_crc32c(data: bytes) -> int:
     """The checksum as TFRecord files hold it: rotated, so that files in files are no trouble.
 
-    >>> from weft.io.crc32c import masked_crc32c
+    >>> from weft._src.fileio.crc32c import masked_crc32c
     >>> hex(masked_crc32c(b"123456789"))
     '0xc78ab0e5'
     """

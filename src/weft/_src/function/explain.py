@@ -7,7 +7,7 @@ from typing import Any
 
 from weft._src.function.history import TraceRecord
 from weft._src.function.methods import BoundFunction
-from weft._src.function.polymorphic import Function
+from weft._src.function.polymorphic import PolymorphicFunction
 
 _COLUMNS = ("#", "signature", "why", "called from", "ms", "nodes", "tier", "calls", "native")
 
@@ -68,7 +68,7 @@ def explain(function: Any) -> Explanation:
     """
     if isinstance(function, BoundFunction):
         function = function._function
-    if not isinstance(function, Function):
+    if not isinstance(function, PolymorphicFunction):
         raise TypeError(f"explain takes a tf.function, got {function!r}.")
     records = function._history.records
     traces = [_row(i, record) for i, record in enumerate(records, 1)]

@@ -1,7 +1,7 @@
 """`tf.function`: a Python function that is traced once per kind of arguments.
 
-Hot path: `Function.__call__` makes a key of the arguments, looks it up, and runs the trace.
-Everything else (binding, types, subtypes, tracing, explaining) happens when the key is new.
+Hot path: `PolymorphicFunction.__call__` makes a key of the arguments, looks it up, and runs the
+trace. Everything else (binding, types, subtypes, tracing, explaining) happens when the key is new.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MEMO_LIMIT = 4096
 _SIMPLE = (bool, int, float, str, bytes, type(None))
 
 
-class Function:
+class PolymorphicFunction:
     """A Python function and its traces; made by `tf.function`."""
 
     def __init__(
@@ -416,7 +416,7 @@ class Function:
             return self
         return BoundFunction(self._for_instance(instance), instance)
 
-    def _for_instance(self, instance: Any) -> Function:
+    def _for_instance(self, instance: Any) -> PolymorphicFunction:
         """The traces of one instance; they do not keep it alive."""
         found = self._bound.get(instance)
         if found is None:
@@ -424,9 +424,9 @@ class Function:
             self._bound.set(instance, found)
         return found
 
-    def _clone(self, python_function: Callable[..., Any]) -> Function:
+    def _clone(self, python_function: Callable[..., Any]) -> PolymorphicFunction:
         signature = self._signature_argument
-        return Function(
+        return PolymorphicFunction(
             python_function,
             self._name,
             signature,
@@ -450,13 +450,13 @@ class Function:
             self._max_traces,
         )
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Function:
+    def __deepcopy__(self, memo: dict[int, Any]) -> PolymorphicFunction:
         return self._clone(self._python_function)
 
 
-def _rebuild(python_function: Any, name: str, signature: Any, *options: Any) -> Function:
+def _rebuild(python_function: Any, name: str, signature: Any, *options: Any) -> PolymorphicFunction:
     autograph, jit_compile, reduce_retracing, follow_type_hints, max_traces = options
-    return Function(
+    return PolymorphicFunction(
         python_function,
         name,
         signature,
@@ -514,14 +514,14 @@ def function(
     (np.int32(2), np.int32(4))
     """
 
-    def decorate(inner: Any) -> Function:
-        if isinstance(inner, Function):
+    def decorate(inner: Any) -> PolymorphicFunction:
+        if isinstance(inner, PolymorphicFunction):
             inner = inner.python_function
         if isinstance(inner, (staticmethod, classmethod)):
             inner = inner.__func__
         if not callable(inner):
             raise TypeError(f"tf.function takes a callable, got {inner!r}.")
-        return Function(
+        return PolymorphicFunction(
             inner,
             _name_of(inner),
             input_signature,

@@ -50,15 +50,17 @@ def open_namespace(module_name: str, lazy: Mapping[str, str] | None = None) -> N
 def _publish(module: ModuleType, name: str) -> None:
     """A function or class of Weft says it lives in a module, unless a shorter path is known."""
     value = getattr(module, name)
-    if not isinstance(value, (FunctionType, type)) or value.__name__ != name:
+    if not isinstance(value, (FunctionType, type)) or "." in value.__qualname__:
         return
     place = value.__module__
-    if place.startswith(_PRIVATE):
-        if isinstance(value, type):
-            type.__setattr__(value, "__wrapped__", _Source(value))
-    elif not place.startswith("weft") or _rank(place) <= _rank(module.__name__):
+    is_private = place.startswith(_PRIVATE)
+    if isinstance(value, type) and is_private:
+        type.__setattr__(value, "__wrapped__", _Source(value))
+        value.__name__ = value.__qualname__ = name  # where its public name is another
+    elif value.__name__ != name or not place.startswith("weft"):
         return
-    value.__module__ = module.__name__
+    if is_private or _rank(module.__name__) < _rank(place):
+        value.__module__ = module.__name__
 
 
 def _rank(place: str) -> tuple[int, int, str]:

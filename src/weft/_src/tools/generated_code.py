@@ -10,12 +10,12 @@ from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.native.machine import support
 from weft._src.execution.runner import plan_of
 from weft._src.function.concrete import ConcreteFunction
-from weft._src.function.polymorphic import Function
+from weft._src.function.polymorphic import PolymorphicFunction
 
 STAGES = ("converted", "generated", "native")
 
 
-def converted_code(function: Function) -> str:
+def converted_code(function: PolymorphicFunction) -> str:
     """What AutoGraph makes of the Python function."""
     return to_code(function)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from weft._src.function.concrete import ConcreteFunction
 from weft._src.function.methods import BoundFunction
-from weft._src.function.polymorphic import Function, function, values_or_none
+from weft._src.function.polymorphic import PolymorphicFunction, function, values_or_none
 
 
 class TargetError(Exception):
@@ -31,10 +31,12 @@ class Target:
         self.namespace = runpy.run_path(path, run_name="__main__" if run_main else "weft_target")
         self.function = self._found(path)
 
-    def _found(self, path: str) -> Function:
+    def _found(self, path: str) -> PolymorphicFunction:
         first, *rest = self.name.split(".")
         if first not in self.namespace:
-            names = sorted(k for k, v in self.namespace.items() if isinstance(v, Function))
+            names = sorted(
+                k for k, v in self.namespace.items() if isinstance(v, PolymorphicFunction)
+            )
             known = f" Its traced functions are: {', '.join(names)}." if names else ""
             raise TargetError(f"{path} has nothing called {first!r}.{known}")
         found = self.namespace[first]
@@ -44,7 +46,7 @@ class Target:
             found = getattr(found, part)
         if isinstance(found, BoundFunction):
             found = found._function
-        if not isinstance(found, Function):
+        if not isinstance(found, PolymorphicFunction):
             if not callable(found):
                 raise TargetError(f"{path}: {self.name} is no function but {found!r}.")
             found = function(found)

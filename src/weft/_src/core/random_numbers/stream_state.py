@@ -18,7 +18,7 @@ from weft._src.core.resources import Resource
 class RngCell(Resource):
     """Where a stream's state lives: three int64 words (counter low, counter high, key).
 
-    >>> from weft.core.random.resource import RngCell
+    >>> from weft._src.core.random_numbers.stream_state import RngCell
     >>> cell = RngCell(np.array([0, 0, 9]))
     >>> cell.advance(512).tolist(), cell.read().tolist()
     ([0, 0, 9], [512, 0, 9])

@@ -12,7 +12,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.execution.native.front.segments import LEAST_NODES, STREAM_OPS, Splitter
 from weft._src.execution.native.front.specialize import specialize
 from weft._src.execution.native.front.translate import Translation, translate
-from weft._src.execution.native.loops.values import NotCompilableError
+from weft._src.execution.native.loops.values import NotCompilableError as NotCompilableError
 from weft._src.execution.native.machine import llvm, outside, pool, support
 from weft._src.execution.native.machine.executable import Executable
 from weft._src.execution.native.machine.trampoline import full_text

@@ -118,9 +118,15 @@ class Schedule:
                 value = _copied(value)
             self._keep(value)
             moves.append(Write(write.target, value, is_lasting=write.is_lasting))
-        left = [write for write in moves if not self._redirect(write)]
-        for write in left:
-            self._copy(write)
+        moved = [write for write in moves if self._redirect(write)]
+        for write in moves:
+            if write not in moved:
+                self._copy(write)
+        # Only now is it known what else is read to the end: a result may be part of another one.
+        for write in moved:
+            value = base_of(write.value)
+            if self.memory[id(value)].final.slot is not None and not write.is_lasting:
+                self._share_memory(value, self.kept[id(value)])
 
     def _redirect(self, write: Write) -> bool:
         """Lets a value be computed right where it has to be."""
@@ -143,8 +149,6 @@ class Schedule:
             return False
         del self._scratch[id(value)]
         buffer.moved_to = self.memory[id(target)]
-        if buffer.final.slot is not None and not write.is_lasting:
-            self._share_memory(value, at)
         return True
 
     def _share_memory(self, result: Value, at: int) -> None:

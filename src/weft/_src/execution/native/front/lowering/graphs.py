@@ -10,8 +10,24 @@ import numpy as np
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
 from weft._src.core.native_rules import Pointwise
-from weft._src.execution.native.front.lowering import (
+from weft._src.execution.native.front.lowering import (  # the families register their rules
+    bins as bins,
+    control as control,
+    depthwise as depthwise,
+    diagonals as diagonals,
+    movement as movement,
     pointwise,
+    pooling as pooling,
+    products as products,
+    rearranging as rearranging,
+    reductions as reductions,
+    sampling as sampling,
+    scans as scans,
+    scatters as scatters,
+    sorting as sorting,
+    stacks as stacks,
+    state as state,
+    windows as windows,
 )
 from weft._src.execution.native.front.lowering.rules import check_dtype, copy_rule, rule_of
 from weft._src.execution.native.loops.blocks import Block, Keep, Write

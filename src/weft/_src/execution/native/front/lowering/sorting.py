@@ -41,9 +41,11 @@ def _key(b: Builder, x: Scalar, t: DType, *, descending: bool) -> Scalar:
     """A signed integer (32 or 64 bits) that is larger where the number is."""
     kind = "i64" if t.size == 8 else "i32"
     if x.is_float:
-        nan = b.like(x, float("nan"))
-        x = b.select(b.compare("uno", x, x), nan, x)
-        key = _mirrored(b, b.convert("bitcast", x, kind))
+        bits = b.convert("bitcast", x, kind)
+        # One NaN for all, whatever its sign. Chosen among bits: LLVM takes a choice between NaN and
+        # a number that is one for the number itself.
+        nan = 0x7FF8 << 48 if t.size == 8 else 0x7FC0 << 16
+        key = _mirrored(b, b.select(b.compare("uno", x, x), b.like(bits, nan), bits))
     elif is_unsigned(t) and compute_type(t) == kind:
         key = b.binary("xor", x, b.like(x, -(1 << (8 * t.size - 1))))
     else:

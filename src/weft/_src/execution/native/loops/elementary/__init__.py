@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weft._src.execution.native.loops.elementary import float32, float64, gamma
-from weft._src.execution.native.loops.elementary.exponentials import exp, expm1
+from weft._src.execution.native.loops.elementary.exponentials import exp as exp, expm1 as expm1
 from weft._src.execution.native.loops.elementary.polynomials import absolute, if_nan
 from weft._src.execution.native.machine.builder import Builder, Scalar
 

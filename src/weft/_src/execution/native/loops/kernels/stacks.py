@@ -8,7 +8,8 @@ from weft._src.execution.native.loops.blocks import base_of
 from weft._src.execution.native.loops.kernels.stack_code import (
     ENDLESS,
     SHARED,
-    WORDS,
+    WORDS as WORDS,
+    Elements as Elements,
     StackKernel,
 )
 

@@ -6,11 +6,11 @@ A rule gets the builder, the dtype of the operands, the attributes of the op, an
 from __future__ import annotations
 
 from weft._src.execution.native.loops.scalars import (
-    activations,
-    arithmetic,
-    comparisons,
-    functions,
-    rounding,
+    activations as activations,
+    arithmetic as arithmetic,
+    comparisons as comparisons,
+    functions as functions,
+    rounding as rounding,
 )
-from weft._src.execution.native.loops.scalars.casts import cast
-from weft._src.execution.native.loops.scalars.registry import rule_for
+from weft._src.execution.native.loops.scalars.casts import cast as cast
+from weft._src.execution.native.loops.scalars.registry import rule_for as rule_for
