@@ -179,6 +179,8 @@ def test_raw_ops_list_the_ops() -> None:
 
 def test_sources_are_found() -> None:
     for name, value in public_functions():
+        if name in FOREIGN:
+            continue
         source = inspect.getsource(value)
         if inspect.isclass(value):
             assert source.startswith(("class ", "@")), name
