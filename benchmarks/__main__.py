@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from benchmarks import (
+    batching,
     conversion,
     datasets,
     foundations,
@@ -17,7 +18,9 @@ from benchmarks import (
 )
 from benchmarks.harness import Peers, print_table
 
-MODULES = (foundations, functions, tracing, conversion, gradients, native, ops, strings, datasets)
+MODULES = (
+    foundations, functions, tracing, conversion, gradients, batching, native, ops, strings, datasets,
+)  # fmt: skip
 
 
 def main() -> None:

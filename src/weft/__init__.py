@@ -64,6 +64,7 @@ from weft._src.function.polymorphic import function
 from weft._src.function.retracing import no_retrace
 from weft._src.graph.ir import Graph, Node as Operation
 from weft._src.graph.names import get_current_name_scope, name_scope
+from weft._src.graph.row_maps import vectorized_map
 from weft._src.graph.tensor_proto import make_ndarray, make_tensor_proto
 from weft._src.ops import operators as _operators  # tensors get their operators
 from weft._src.ops.arrays.bits import bitcast, fingerprint
@@ -100,7 +101,7 @@ from weft._src.ops.arrays.space import (
 )
 from weft._src.ops.arrays.tiling import meshgrid, repeat, reverse, roll, tile
 from weft._src.ops.control.branch import case, cond, switch_case
-from weft._src.ops.control.functional import foldl, foldr, map_fn, scan, vectorized_map
+from weft._src.ops.control.functional import foldl, foldr, map_fn, scan
 from weft._src.ops.control.loop import while_loop
 from weft._src.ops.control.ordering import control_dependencies, group
 from weft._src.ops.control.tensor_array import TensorArray, TensorArraySpec

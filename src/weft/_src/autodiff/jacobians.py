@@ -1,6 +1,7 @@
 """Jacobians: one backward sweep per element of the target, stacked.
 
-Eagerly the sweeps are a Python loop; in a graph they are one loop whose body is traced once.
+A sweep is traced for one element and done for all of them at once (`graph.batching`); what cannot
+be batched is a loop over the elements.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from weft._src.core.dtypes import int32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
+from weft._src.graph import row_maps
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
+from weft._src.ops.batching import NotBatched
 from weft._src.ops.control import functional
 from weft._src.ops.elementwise import arithmetic
 from weft._src.ops.indexing.one_hot import one_hot
@@ -85,32 +88,35 @@ def _size(target: Tensor, first_axis: int = 0) -> Any:
 
 
 def _rows(size: Any, seed: Callable[[Any], Tensor], pull: Pull, target: Tensor) -> list[Any]:
-    if state.graph is None:
-        return _eager_rows(size, seed, pull, target)
-    with building(state.graph.nested("jacobian_probe")):
-        probe = pull(fill.zeros_like(target))
-    there = [g is not None for g in probe]
-    specs = [TensorSpec(None, g.dtype) for g in probe if g is not None]
-    if not specs:
-        return [None] * len(there)
-
-    def row(i: Tensor) -> list[Tensor]:
-        return [g for g in pull(seed(i)) if g is not None]
-
-    # One row even if the target is empty: it tells the shape of the rows there are not.
-    count = max(size, 1) if isinstance(size, int) else arithmetic.maximum(size, 1)
-    rows = functional.map_fn(row, ranges.range(count), fn_output_signature=specs, name="jacobian")
-    found = iter([r if isinstance(size, int) and size else r[:size] for r in rows])
-    return [next(found) if t else None for t in there]
-
-
-def _eager_rows(size: int, seed: Any, pull: Pull, target: Tensor) -> list[Any]:
-    if size == 0:
+    """What each element of the target gives, stacked: all sweeps at once, where that is possible."""
+    if state.graph is None and size == 0:
         return [
             None if g is None else joining.stack([g])[:0] for g in pull(fill.zeros_like(target))
         ]
-    columns = zip(*[pull(seed(i)) for i in range(size)], strict=True)
-    return [None if column[0] is None else joining.stack(column) for column in columns]
+    # One row even if the target is empty: it tells the shape of the rows there are not.
+    count = max(size, 1) if isinstance(size, int) else arithmetic.maximum(size, 1)
+    try:
+        rows = row_maps.rows_of(lambda i: pull(seed(i)), ranges.range(count), count)
+    except NotBatched:
+        rows = _one_by_one(count, lambda i: pull(seed(i)))
+    is_empty = not isinstance(size, int) or size == 0
+    return [r[:size] if r is not None and is_empty else r for r in rows]
+
+
+def _one_by_one(count: Any, row: Callable[[Any], Sequence[Tensor | None]]) -> list[Any]:
+    """A sweep per element: a Python loop, or in a graph one loop whose body is traced once."""
+    if state.graph is None:
+        columns = zip(*[row(i) for i in range(count)], strict=True)
+        return [None if column[0] is None else joining.stack(column) for column in columns]
+    with building(state.graph.nested("jacobian_probe")):
+        probe = row(convert_to_tensor(0))
+    specs = [TensorSpec(None, g.dtype) for g in probe if g is not None]
+    made = functional.map_fn(
+        lambda i: [g for g in row(i) if g is not None],
+        ranges.range(count), fn_output_signature=specs, parallel_iterations=1, name="jacobian",
+    )  # fmt: skip
+    found = iter(made)
+    return [None if g is None else next(found) for g in probe]
 
 
 def zeros(target: Tensor, source: Any) -> Tensor:

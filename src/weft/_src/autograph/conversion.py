@@ -21,6 +21,7 @@ from weft._src.autograph.operators.python_builtins import OVERLOADS
 from weft._src.autograph.pyct.code_table import CodeTable
 from weft._src.autograph.pyct.naming import scope_like
 from weft._src.autograph.pyct.source import NoSourceError, function_node
+from weft._src.graph import row_maps
 from weft._src.ops.control import branch, functional, loop
 
 _logger = logging.getLogger("weft")
@@ -46,7 +47,7 @@ _HIGHER_ORDER = frozenset(
         functional.foldr,
         functional.map_fn,
         functional.scan,
-        functional.vectorized_map,
+        row_maps.vectorized_map,
         loop.while_loop,
     }
 )

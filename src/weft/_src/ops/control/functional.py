@@ -1,12 +1,13 @@
-"""`tf.map_fn`, `tf.scan`, `tf.foldl`, `tf.foldr`, `tf.vectorized_map`: functions over rows.
+"""`tf.map_fn`, `tf.scan`, `tf.foldl`, `tf.foldr`: functions over rows.
 
-All are one `while_loop` that reads rows and writes results to TensorArrays.
+All are one `while_loop` that reads rows and writes results to TensorArrays. In a graph `map_fn` does
+all rows at once where it can (`graph.row_maps`, which also has `tf.vectorized_map`).
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src import nest
@@ -24,7 +25,7 @@ from weft._src.ops.ragged.spec import RaggedTensorSpec
 from weft._src.ops.ragged.tensor import RaggedTensor
 
 
-class _Rows:
+class Rows:
     """The elements of a nest of tensors along their first axis."""
 
     def __init__(self, op: str, elems: Any, *, broadcast: bool = False) -> None:
@@ -57,7 +58,21 @@ class _Rows:
 
     def __getitem__(self, i: Any) -> Any:
         rows = [t[0] if one else t[i] for t, one in zip(self.tensors, self._single, strict=True)]
-        return nest.pack_sequence_as(self.structure, rows)
+        return self.packed(rows)
+
+    def packed(self, row: Sequence[Any]) -> Any:
+        """The parts of a row in the structure of the elements."""
+        return nest.pack_sequence_as(self.structure, list(row))
+
+    def batched(self) -> tuple[list[Any], list[bool]]:
+        """All rows of each tensor, and which tensors have more than one for all."""
+        pairs = zip(self.tensors, self._single, strict=True)
+        return [t[0] if one else t for t, one in pairs], [not one for one in self._single]
+
+    @property
+    def has_composites(self) -> bool:
+        """Whether some elements are ragged."""
+        return any(isinstance(t, CompositeTensor) for t in self.tensors)
 
     def specs(self) -> list[TensorSpec]:
         """The types of one row."""
@@ -77,7 +92,8 @@ class _Rows:
             )
 
 
-def _check_callable(op: str, fn: Any) -> None:
+def check_callable(op: str, fn: Any) -> None:
+    """Refuses what cannot be called."""
     if not callable(fn):
         raise TypeError(f"{op}: fn must be callable, got {fn!r}.")
 
@@ -101,13 +117,18 @@ def map_fn(
     >>> tf.map_fn(lambda row: tf.reduce_sum(row), tf.constant([[1, 2], [3, 4]])).numpy()
     array([3, 7], dtype=int32)
     """
-    _check_callable("map_fn", fn)
-    rows = _Rows("map_fn", elems)
+    check_callable("map_fn", fn)
+    rows = Rows("map_fn", elems)
     signature = dtype if fn_output_signature is None else fn_output_signature
-    return _map("map_fn", fn, rows, rows.types() if signature is None else signature, name)
+    signature = rows.types() if signature is None else signature
+    if state.graph is not None and parallel_iterations != 1:
+        made = _batched(fn, rows, signature)
+        if made is not None:
+            return made
+    return _map("map_fn", fn, rows, signature, name)
 
 
-def _map(op: str, fn: Callable[[Any], Any], rows: _Rows, signature: Any, name: str | None) -> Any:
+def _map(op: str, fn: Callable[[Any], Any], rows: Rows, signature: Any, name: str | None) -> Any:
     found = [*rows.tensors, *leaves(op, "fn_output_signature", signature)]
     is_ragged = any(isinstance(x, (RaggedTensor, RaggedTensorSpec)) for x in found)
     if state.graph is None and not rows.static_length and not is_ragged:
@@ -131,18 +152,8 @@ def _type_of_row(x: Any) -> Any:
     return RaggedTensorSpec(shape, x.dtype, x.ragged_rank - 1, x.row_splits.dtype)
 
 
-def vectorized_map(
-    fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
-) -> Any:
-    """The results of `fn` on each row of `elems`, stacked; tensors of length 1 go with all others.
-
-    Runs row by row like `tf.map_fn`, and learns the dtypes of the results by itself.
-
-    >>> tf.vectorized_map(lambda pair: pair[0] * pair[1], (tf.range(3), tf.constant([5]))).numpy()
-    array([ 0,  5, 10], dtype=int32)
-    """
-    _check_callable("vectorized_map", fn)
-    rows = _Rows("vectorized_map", elems, broadcast=True)
+def mapped_row_by_row(fn: Callable[[Any], Any], rows: Rows) -> Any:
+    """What `tf.vectorized_map` does with a function that cannot be batched."""
     if state.graph is not None or not rows.static_length:
         types = _result_types(fn, rows)
         signature = nest.map_structure(lambda spec: spec.dtype, types)
@@ -151,14 +162,14 @@ def vectorized_map(
     return nest.map_structure(lambda *leaves: joining.stack(leaves), *made)
 
 
-def _result_types(fn: Callable[[Any], Any], rows: _Rows) -> Any:
+def _result_types(fn: Callable[[Any], Any], rows: Rows) -> Any:
     """What `fn` gives for a row: it is traced into a graph that is thrown away."""
     with building(state.graph if state.graph is not None else _new_graph()):
         traced = NestedTrace(fn, "row", rows.specs(), (rows.structure,))
     return nest.pack_sequence_as(traced.result, traced.specs)
 
 
-def _no_rows(fn: Callable[[Any], Any], rows: _Rows, signature: Any) -> Any:
+def _no_rows(fn: Callable[[Any], Any], rows: Rows, signature: Any) -> Any:
     """Results without rows, of the type they would have in a graph."""
     # If `fn` asks rows for their values, the signature is all that is known.
     with contextlib.suppress(OperatorNotAllowedInGraphError):
@@ -175,7 +186,14 @@ def install(new_graph: Callable[[], Any]) -> None:
     _new_graph = new_graph
 
 
+def install_batching(batched: Callable[[Callable[[Any], Any], Rows, Any], Any]) -> None:
+    """The graph layer says how a function is done for all rows at once; None if it cannot be."""
+    global _batched  # noqa: PLW0603 - a hook, set once at import
+    _batched = batched
+
+
 _new_graph: Callable[[], Any]
+_batched: Callable[[Callable[[Any], Any], Rows, Any], Any]
 
 
 def scan(
@@ -194,8 +212,8 @@ def scan(
     >>> tf.scan(lambda total, x: total + x, tf.constant([1, 2, 3])).numpy()
     array([1, 3, 6], dtype=int32)
     """
-    _check_callable("scan", fn)
-    rows = _Rows("scan", elems)
+    check_callable("scan", fn)
+    rows = Rows("scan", elems)
     start, first = _start("scan", rows, initializer, reverse)
     signature = nest.map_structure(lambda t: TensorSpec(t.shape, t.dtype), start)
     results = Results("scan", signature, rows.length, rows.static_length)
@@ -220,7 +238,7 @@ def scan(
     return results.finished(out[2])
 
 
-def _start(op: str, rows: _Rows, initializer: Any, reverse: bool) -> tuple[Any, int]:
+def _start(op: str, rows: Rows, initializer: Any, reverse: bool) -> tuple[Any, int]:
     """The value a fold starts with, and the number of its first row."""
     if initializer is not None:
         parts = [convert_to_tensor(leaf) for leaf in leaves(op, "initializer", initializer)]
@@ -230,8 +248,8 @@ def _start(op: str, rows: _Rows, initializer: Any, reverse: bool) -> tuple[Any, 
 
 
 def _fold(op: str, fn: Any, elems: Any, initializer: Any, reverse: bool, name: str | None) -> Any:
-    _check_callable(op, fn)
-    rows = _Rows(op, elems)
+    check_callable(op, fn)
+    rows = Rows(op, elems)
     start, first = _start(op, rows, initializer, reverse)
     _, result = while_loop(
         lambda i, _: i < rows.length,
