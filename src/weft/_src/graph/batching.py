@@ -90,6 +90,8 @@ class Batch:
         """What is the same for every row."""
         if node.op.name == "Const":
             return [convert_to_tensor(node.attrs["value"], node.outputs[0].dtype)]
+        if node.op.kernel is STRUCTURED:
+            return [x for x, _ in batched_control.run(self, node, inputs, [False] * len(inputs))]
         made = _listed(node.op(*inputs, **node.attrs))
         if node.op in _EMPTY_LISTS:
             self._empty_lists[id(made[0])] = made[0]
@@ -113,8 +115,11 @@ class Batch:
         return [(x, True) for x in self.looped(node, inputs, stacked)]
 
     def looped(self, node: Node, inputs: list[Any], stacked: list[bool]) -> list[Any]:
-        """A node done once for each row."""
-        if any(out.dtype.name in ("variant", "resource") for out in node.outputs):
+        """A node done once for each row, if all rows have results of one shape."""
+        if any(
+            not out.spec.is_static or out.dtype.name in ("variant", "resource")
+            for out in node.outputs
+        ):
             raise NotBatched
         if any(
             rows and x.dtype.name in ("variant", "resource") for x, rows in zip(inputs, stacked)
@@ -125,7 +130,7 @@ class Batch:
         def row(parts: Any) -> Any:
             rest = iter(parts)
             full = [next(rest) if rows else x for x, rows in zip(inputs, stacked, strict=True)]
-            return _listed(node.op(*full, **node.attrs))
+            return self._once(node, full)
 
         specs = [TensorSpec(out.shape, out.dtype) for out in node.outputs]
         return _listed(map_fn(row, moving, fn_output_signature=specs, parallel_iterations=1))
@@ -191,7 +196,9 @@ class Batch:
 
     def before(self, x: Tensor, first: Any) -> Tensor:
         """Settings per axis, with one for the rows in front."""
-        return joining.concat([convert_to_tensor(np.array(first), x.dtype), x], 0)
+        front = convert_to_tensor(np.array(first), x.dtype)
+        is_empty = x.spec.is_static and 0 in (x.spec.dims or ())  # the settings of a scalar
+        return front if is_empty else joining.concat([front, x], 0)
 
     def reshape(self, x: Tensor, shape: Tensor) -> Tensor:
         """The elements in another shape."""
