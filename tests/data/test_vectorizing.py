@@ -39,11 +39,12 @@ VECTORISED: list[tuple[str, Any, Any]] = [
     ("one_hot", NUMBERS, lambda x: tf.one_hot(x, 7)),
     ("gather", NUMBERS, lambda x: tf.gather(TABLE, tf.abs(x))),
     ("constant", NUMBERS, lambda x: (x, tf.constant([1, 2]))),
+    ("cond", SCALARS, lambda x: tf.cond(x > 0.0, lambda: x, lambda: -x)),
+    ("loop", SCALARS, lambda x: tf.while_loop(lambda y: y < 9.0, lambda y: y + 2.0, [x])[0]),
     ("structure", ROWS, lambda x: {"a": x, "b": (x + 1.0,)}),
 ]  # fmt: skip
 
 NOT_VECTORISED: list[tuple[str, Any, Any]] = [
-    ("cond", SCALARS, lambda x: tf.cond(x > 0.0, lambda: x, lambda: -x)),
     ("callback", NUMBERS, lambda x: tf.py_function(lambda y: y + 1, [x], tf.int64)),
     ("random", SCALARS, lambda x: x + tf.random.uniform([])),
     ("some axes of floats", IMAGES, lambda x: tf.reduce_sum(tf.cast(x, tf.float32), [0, 1])),

@@ -2,10 +2,10 @@
 
 from weft._src.ops import batching as r
 
-RULES = {}
+RULES: dict[str, r.Rule] = {}
 
 
-def _add(rule, names):
+def _add(rule: r.Rule, names: str) -> None:
     for name in names.split():
         RULES[name] = rule
 
@@ -19,16 +19,16 @@ _add(r.first_only, "RegexFullMatch RegexReplace StringToHashBucketStrong")
 _add(r.shape_only, "Shape Size Rank")
 _add(
     r.along_axis,
-    "Softmax LogSoftmax ArgMax ArgMin ArgSort Sort Cumsum Cumprod CumulativeLogsumexp Unpack Split SplitV",
+    "ArgMax ArgMin ArgSort Sort Cumsum Cumprod Unpack Split SplitV",
 )
 _add(r.joined_along_axis, "ConcatV2 Pack TakeAlongAxis")
 _add(r.along_axes, "Max Min All Any ReverseV2 ReduceJoin Roll")
 _add(r.summed, "Sum Mean Prod")
-_add(r.reduced, "LogSumExp EuclideanNorm")
+_add(r.inexact(r.along_axes), "LogSumExp EuclideanNorm")
 _add(r.expanded, "ExpandDims")
 _add(r.squeezed, "Squeeze")
 _add(r.transposed, "Transpose")
-_add(r.to_shape, "Reshape")
+_add(r.reshaped, "Reshape")
 _add(r.broadcast, "BroadcastTo")
 _add(r.summed_to_shape, "SumToShape")
 _add(r.filled, "Fill")
@@ -40,27 +40,30 @@ _add(r.sliced, "StridedSlice")
 _add(r.sliced_back, "StridedSliceGrad")
 _add(r.block, "Slice")
 _add(r.gathered, "GatherV2")
-_add(r.gathered_back, "GatherGrad")
+_add(r.inexact(r.gathered_back), "GatherGrad")
 _add(r.gathered_nd, "GatherNd")
-_add(r.scattered, "ScatterNd")
+_add(r.inexact(r.scattered), "ScatterNd")
 _add(
     r.updated,
-    "TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate",
+    "TensorScatterMax TensorScatterMin TensorScatterUpdate",
 )
 _add(r.one_hot, "OneHot")
-_add(r.segments, "UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum")
+_add(r.segments, "UnsortedSegmentMax UnsortedSegmentMin")
 _add(
     r.leading,
-    "MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 TopKV2 FFT FFT2D FFT3D IFFT IFFT2D IFFT3D DCT OverlapAndAdd",
+    "MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 TopKV2",
 )
 _add(
-    r.leading_inexact,
+    r.inexact(r.leading),
     "Cholesky Lu Qr MatrixExponential MatrixLogarithm MatrixSquareRoot LogMatrixDeterminant MatrixDeterminant MatrixInverse Eig SelfAdjointEigV2 Svd PseudoInverse",
 )
-_add(r.systems, "SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits MatrixSetDiagV3 MatrixSolve MatrixTriangularSolve TridiagonalSolve")
+_add(
+    r.inexact(r.systems),
+    "SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits MatrixSetDiagV3 MatrixSolve MatrixTriangularSolve TridiagonalSolve",
+)
 _add(r.product, "MatMul")
-_add(r.merged_inexact, "Conv2D Conv3D DepthwiseConv2dNative Dilation2D")
-_add(r.merged, "MaxPool MaxPool3D AvgPool AvgPool3D SpaceToDepth DepthToSpace ChannelWindowSum")
+_add(r.inexact(r.merged), "Conv2D Conv3D DepthwiseConv2dNative Dilation2D")
+_add(r.merged, "MaxPool MaxPool3D AvgPool AvgPool3D SpaceToDepth DepthToSpace")
 _add(
     r.merged_all,
     "MaxPoolGrad MaxPool3DGrad MaxPoolGradGrad MaxPool3DGradGrad",
@@ -80,3 +83,8 @@ _add(r.list_of_rows, "TensorListFromTensor")
 _add(r.same_list, "StackZerosLike StackClearItem")
 _add(r.added_lists, "StackAdd")
 _add(r.length_of_list, "TensorListLength")
+_add(r.inexact(r.along_axis), "Softmax LogSoftmax CumulativeLogsumexp")
+_add(r.inexact(r.merged), "ChannelWindowSum")
+_add(r.inexact(r.leading), "FFT FFT2D FFT3D IFFT IFFT2D IFFT3D DCT OverlapAndAdd RFFT")
+_add(r.inexact(r.updated), "TensorScatterAdd TensorScatterSub")
+_add(r.inexact(r.segments), "UnsortedSegmentProd UnsortedSegmentSum")

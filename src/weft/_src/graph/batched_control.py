@@ -35,7 +35,7 @@ def run(batch: Any, node: Node, inputs: list[Any], stacked: list[bool]) -> Outpu
     """A node with nested graphs, some inputs of which have rows."""
     name = node.op.name
     if name == "PartitionedCall":
-        return batch.run(node.attrs["body"], inputs, stacked)  # type: ignore[no-any-return]
+        return batch.run(node.attrs["body"], inputs, stacked)
     if name in LOOP_NAMES:
         return _loop(batch, node, inputs, stacked)
     if stacked[0]:
@@ -150,6 +150,8 @@ def _branch_for(
 
 def only(batch: Any, mask: Tensor, inputs: Sequence[Any], stacked: Sequence[bool]) -> list[Any]:
     """The inputs with the rows outside of a mask replaced by the first one inside."""
+    if any(rows and x.dtype.name in ("variant", "resource") for x, rows in zip(inputs, stacked)):
+        raise NotBatched
     first = order.argmax(casting.cast(mask, int32))
     return [
         _choose(batch, mask, x, x[first][None]) if rows else x

@@ -18,6 +18,7 @@ order is that of the rows) is `NotBatched`, and the caller runs the whole functi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -141,11 +142,18 @@ class Batch:
         """Axes of size one behind the rows."""
         if missing <= 0:
             return x
-        if x.spec.rank is not None and x.spec.is_static:
-            return shapes.reshape_op(x, _vector((x.spec.dims[0], *[1] * missing, *x.spec.dims[1:])))
+        dims = None if x.spec.dims is None else x.spec.dims[1:]
+        if dims is not None and all(isinstance(d, int) for d in dims):
+            return self.reshape_rows(x, (*[1] * missing, *dims))  # type: ignore[arg-type]
         for _ in range(missing):
             x = shapes.expand_dims_op(x, axis=1)
         return x
+
+    def reshape_rows(self, x: Tensor, dims: Sequence[int]) -> Tensor:
+        """Every row in another shape."""
+        if isinstance(self.n, int):
+            return shapes.reshape_op(x, _vector((self.n, *dims)))
+        return shapes.reshape_op(x, self.with_rows(dims) if 0 in dims else _vector((-1, *dims)))
 
     def stack(self, x: Tensor) -> Tensor:
         """The same for every row."""
@@ -169,7 +177,7 @@ class Batch:
 
     def flat_rows(self, x: Tensor) -> Tensor:
         """Every row as a vector."""
-        return shapes.reshape_op(x, _vector((-1, int(np.prod(x.spec.dims[1:])))))
+        return self.reshape_rows(x, [math.prod(x.spec.dims[1:])])  # type: ignore[index, arg-type]
 
     # --- shapes ------------------------------------------------------------------------------
 
@@ -214,8 +222,8 @@ class Batch:
 
     def merged(self, x: Tensor) -> Tensor:
         """The rows and the first axis of a row as one axis."""
-        if x.spec.is_static and x.spec.dims is not None:
-            first, second, *rest = x.spec.dims
+        if x.spec.is_static:
+            first, second, *rest = _sizes(x)
             return shapes.reshape_op(x, _vector((first * second, *rest)))
         sizes = shapes.shape(x)
         return shapes.reshape(x, joining.concat([[sizes[0] * sizes[1]], sizes[2:]], 0))
@@ -230,7 +238,7 @@ class Batch:
         known = get_static_value(inner) if isinstance(inner, Tensor) else inner
         inner = inner if known is None else known
         if isinstance(self.n, int) and not isinstance(inner, Tensor) and x.spec.is_static:
-            return shapes.reshape_op(x, _vector((self.n, int(inner), *x.spec.dims[1:])))
+            return shapes.reshape_op(x, _vector((self.n, int(inner), *_sizes(x)[1:])))
         front = joining.stack([casting.cast(self.n, int32), casting.cast(inner, int32)])
         return shapes.reshape(x, joining.concat([front, shapes.shape(x)[1:]], 0))
 
@@ -297,6 +305,10 @@ def _listed(made: Any) -> list[Any]:
     if made is None:
         return []
     return list(made) if isinstance(made, (list, tuple)) and not isinstance(made, Whole) else [made]
+
+
+def _sizes(x: Tensor) -> list[int]:
+    return [int(d) for d in x.shape]
 
 
 def _vector(sizes: Sequence[int]) -> Tensor:

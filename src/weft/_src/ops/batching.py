@@ -15,6 +15,7 @@ alone would give; `inexact` marks those that may round differently, which `Datas
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -47,8 +48,13 @@ def _alone(stacked: Sequence[bool], *only: int) -> None:
 
 def inexact(rule: Rule) -> Rule:
     """Marks a rule whose rows may differ from those computed alone by rounding."""
-    rule.inexact = True  # type: ignore[attr-defined]
-    return rule
+
+    @functools.wraps(rule)
+    def rough(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+        return rule(b, node, inputs, stacked)
+
+    rough.inexact = True  # type: ignore[attr-defined]
+    return rough
 
 
 # --- element by element --------------------------------------------------------------------------
@@ -108,12 +114,6 @@ def along_axes(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any
     return node.op(*inputs, **{**node.attrs, "axis": tuple([_moved(a) for a in axes])})
 
 
-@inexact
-def reduced(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
-    """Sums and the like: as `along_axes`, but NumPy adds in another order."""
-    return along_axes(b, node, inputs, stacked)
-
-
 def summed(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     """Sums of floats depend on their order; whole rows are added in the order they had."""
     spec, axis, keepdims = node.inputs[0].spec, node.attrs["axis"], node.attrs["keepdims"]
@@ -151,12 +151,13 @@ def transposed(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any
 # --- shapes --------------------------------------------------------------------------------------
 
 
-def to_shape(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def reshaped(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     """A shape as the second input: that of the rows, with their number in front."""
     _alone(stacked, 0)
     out = node.outputs[0].spec
-    shape = b.with_rows(out.dims if out.is_static else inputs[1])
-    return node.op(inputs[0], shape)
+    if out.is_static:
+        return b.reshape_rows(inputs[0], out.dims)
+    return node.op(inputs[0], b.with_rows(inputs[1]))
 
 
 def broadcast(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
@@ -312,12 +313,6 @@ def leading(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     return node.op(*inputs, **node.attrs)
 
 
-@inexact
-def leading_inexact(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
-    """As `leading`, where the order of sums may depend on it."""
-    return leading(b, node, inputs, stacked)
-
-
 def systems(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     """Matrices with right sides, all with leading axes of one shape."""
     return node.op(*b.all_stacked(inputs, stacked), **node.attrs)
@@ -349,12 +344,6 @@ def merged(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     _alone(stacked, 0)
     made = node.op(b.merged(inputs[0]), *inputs[1:], **node.attrs)
     return b.unmerged(made, b.rows_in(inputs[0]))
-
-
-@inexact
-def merged_inexact(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
-    """As `merged`, where the order of sums may depend on it."""
-    return merged(b, node, inputs, stacked)
 
 
 @inexact

@@ -17,7 +17,7 @@ from weft._src.data.core.stage import Ahead, Cursor, Run, Stage, row, stack
 from weft._src.data.core.structure import Values, flat_specs
 from weft._src.data.core.traced import NOT_TRIED, Call, Traced
 from weft._src.data.transforms.parallel import ParallelMapCursor, parallel_calls
-from weft._src.data.transforms.vectorizing import vectorized
+from weft._src.data.transforms.vectorizing import RowsGraph, vectorized
 from weft._src.errors import InvalidArgumentError
 from weft._src.execution.runner import plan_of
 
@@ -102,10 +102,10 @@ class MapCursor(Cursor):
 class _Rows:
     """A vectorised function with the values it captures."""
 
-    def __init__(self, graph: Any, call: Call) -> None:
-        self._plan = plan_of(graph)
+    def __init__(self, rows: RowsGraph, call: Call) -> None:
+        self._plan = plan_of(rows.graph)
         self._captured = call._captured
-        self._stacked: list[bool] = graph.structured_outputs
+        self._stacked = rows.stacked
 
     def __call__(self, values: Values) -> Values:
         out = self._plan(*values, *self._captured)
