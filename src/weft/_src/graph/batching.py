@@ -308,7 +308,7 @@ def _listed(made: Any) -> list[Any]:
 
 
 def _sizes(x: Tensor) -> list[int]:
-    return [int(d) for d in x.shape]
+    return [d for d in x.shape if d is not None]  # all of them are known
 
 
 def _vector(sizes: Sequence[int]) -> Tensor:
