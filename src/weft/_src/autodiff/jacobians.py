@@ -88,7 +88,7 @@ def _size(target: Tensor, first_axis: int = 0) -> Any:
 
 
 def _rows(size: Any, seed: Callable[[Any], Tensor], pull: Pull, target: Tensor) -> list[Any]:
-    """What each element of the target gives, stacked: all sweeps at once, where that is possible."""
+    """What each element of the target gives, stacked: all sweeps at once, where possible."""
     if state.graph is None and size == 0:
         return [
             None if g is None else joining.stack([g])[:0] for g in pull(fill.zeros_like(target))

@@ -182,6 +182,13 @@ def _loop(batch: Any, node: Node, inputs: list[Any], stacked: list[bool]) -> Out
     return list(zip(made, variables, strict=True))
 
 
+def _shape_with_rows(x: Tensor, n: int | None) -> TensorShape:
+    """The shape of a variable that gets rows; a list has them in its elements."""
+    if x.dtype.name == "variant":
+        return x.shape
+    return TensorShape(None if x.spec.rank is None else [n, *x.shape])
+
+
 class _Loop:
     """A loop whose variables have rows where `flags` say so."""
 
@@ -191,10 +198,9 @@ class _Loop:
         self._limit = node.attrs["maximum_iterations"]
         n = batch.n if isinstance(batch.n, int) else None
         self._shapes = [
-            TensorShape([n, *x.shape]) if rows and x.spec.rank is not None and x.dtype.name != "variant"
-            else TensorShape(None) if rows and x.dtype.name != "variant" else x.shape
+            _shape_with_rows(x, n) if rows else x.shape
             for x, rows, _ in zip(self._body.inputs, flags, node.outputs)
-        ]  # fmt: skip
+        ]
 
     def _after(self, values: list[Any]) -> list[Any]:
         found = self._batch.run(self._body, values, self._flags)

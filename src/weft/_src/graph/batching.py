@@ -61,7 +61,7 @@ class Batch:
     def run(
         self, graph: Graph, values: Sequence[Any], stacked: Sequence[bool]
     ) -> list[tuple[Any, bool]]:
-        """The outputs of a graph, and which of them have rows; values are those of captures, too."""
+        """The outputs of a graph, and which of them have rows; values are of captures, too."""
         if len(graph.nodes) > _MOST_NODES:
             raise NotBatched
         known: dict[int, tuple[Any, bool]] = {}

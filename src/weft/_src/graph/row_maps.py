@@ -1,4 +1,4 @@
-"""Functions over rows by the batching transform: `tf.vectorized_map`, and what else maps a function.
+"""Functions over rows by the batching transform: `tf.vectorized_map`, and others that map.
 
 A function is traced for one row and done for all rows at once (`graph.batching`). Where that would
 need more memory than `_MOST_BYTES`, some rows are done at a time. What cannot be batched runs row

@@ -1,7 +1,7 @@
 """`tf.map_fn`, `tf.scan`, `tf.foldl`, `tf.foldr`: functions over rows.
 
-All are one `while_loop` that reads rows and writes results to TensorArrays. In a graph `map_fn` does
-all rows at once where it can (`graph.row_maps`, which also has `tf.vectorized_map`).
+All are one `while_loop` that reads rows and writes results to TensorArrays. In a graph `map_fn`
+does all rows at once where it can (`graph.row_maps`, which also has `tf.vectorized_map`).
 """
 
 from __future__ import annotations
