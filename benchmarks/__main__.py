@@ -19,7 +19,8 @@ from benchmarks import (
 from benchmarks.harness import Peers, print_table
 
 MODULES = (
-    foundations, functions, tracing, conversion, gradients, batching, native, ops, strings, datasets,
+    foundations, functions, tracing, conversion, gradients, batching, native, ops, strings,
+    datasets,
 )  # fmt: skip
 
 

@@ -206,6 +206,7 @@ def histogram_fixed_width_bins(
     op = "histogram_fixed_width_bins"
     x, ends = joining.matching_tensors([values, value_range])
     rules.merge_dims(op, ends.spec.dims, (2,), "value_range and (lowest, highest)")
+    ends = shape_checks.ensure_shape(ends, [2])  # where that is known at run time only
     found = _count_type(op, dtype, INDEX)
     count = convert_to_tensor(nbins, dtype_hint=int32)
     comparing.assert_positive(count, message=f"{op}: nbins must be positive.")
