@@ -13,7 +13,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
 from weft._src.ops import rules, static
-from weft._src.ops.arrays import fill, joining, shape as shapes
+from weft._src.ops.arrays import fill, joining, shape as shapes, shape_checks
 from weft._src.ops.elementwise import arithmetic, casting, clipping, unary
 from weft._src.ops.host import comparing
 from weft._src.ops.indexing import scattering
