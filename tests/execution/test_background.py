@@ -39,3 +39,34 @@ def test_a_failing_job_is_logged_and_the_next_one_runs(caplog: pytest.LogCapture
     worker.stop()
     assert done == [1]
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_job_that_is_not_begun_is_done_by_who_needs_it() -> None:
+    worker = Worker()
+    gate, done = threading.Event(), []
+    worker.submit(gate.wait)
+    job = worker.submit(lambda: done.append(threading.current_thread()))
+    worker.finish(job)
+    assert done == [threading.current_thread()]
+    gate.set()
+    worker.wait()
+    assert len(done) == 1
+    worker.stop()
+
+
+def test_who_waits_for_a_job_goes_on_when_it_is_done() -> None:
+    worker = Worker()
+    begun, awaited = threading.Event(), []
+
+    def work() -> None:
+        begun.set()
+        while not worker.is_awaited:
+            pass
+        awaited.append(worker.is_awaited)
+
+    job = worker.submit(work)
+    begun.wait()
+    worker.finish(job)
+    assert awaited == [1]
+    assert worker.is_awaited == 0
+    worker.stop()

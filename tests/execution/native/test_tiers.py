@@ -11,7 +11,7 @@ import pytest
 
 import weft as tf
 from weft._src.core.flags import flags
-from weft._src.execution import tiers
+from weft._src.execution import native, tiers
 from weft._src.execution.native.machine import llvm
 
 
@@ -52,6 +52,22 @@ def test_background_compilation_swaps_the_tier(at_once: None) -> None:
     assert "compiled in" in account
 
 
+def test_a_busy_caller_waits_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls that never let go of the interpreter do not stay on NumPy for ever."""
+    monkeypatch.setattr(tiers, "_SECONDS_PER_GRAPH", 1e-3)
+    monkeypatch.setattr(tiers, "_SECONDS_PER_NODE", 0.0)
+    monkeypatch.setattr(tiers._experience, "factor", 1.0)
+    function = tf.function(heavy)
+    plan = None
+    for _ in range(2000):
+        function(X)
+        plan = plan or plan_of(function, X)
+        if plan.compiled:
+            break
+    assert plan is not None
+    assert plan.compiled
+
+
 def test_variables_live_through_the_swap(at_once: None) -> None:
     v = tf.Variable(tf.zeros([7]))
     step = tf.function(lambda x: v.assign_add(tf.sin(x) * 0.0 + 1.0))
@@ -81,7 +97,8 @@ def test_the_slower_tier_is_dropped(at_once: None) -> None:
     [
         (None, "numpy", "numpy"),
         (None, "native", "native"),
-        (False, "native", "numpy"),
+        (False, "native", "native"),
+        (False, "numpy", "numpy"),
         (True, "auto", "native"),
         (None, "auto", "numpy"),
     ],
@@ -192,6 +209,7 @@ def test_functions_survive_without_llvm(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setitem(sys.modules, "weft._src.execution.native.driver", None)  # import fails
+    monkeypatch.delattr(native, "driver", raising=False)
     function = tf.function(heavy, jit_compile=True)
     np.testing.assert_allclose(function(X), heavy(X), rtol=1e-6)
     assert len(caplog.records) == 1

@@ -11,22 +11,62 @@ from collections.abc import Callable
 
 _log = logging.getLogger("weft")
 
+_LOOK_EVERY = 0.1  # seconds between looks at whether there still is somebody at work
+
 
 class AbandonedError(BaseException):
     """Raised inside a job when the process ends: what it makes is no longer wanted."""
+
+
+class Job:
+    """Something that is done once, by the worker or by somebody who cannot wait for it."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._lock = threading.Lock()
+        self._begun = False
+        self.done = threading.Event()
+
+    def claim(self) -> bool:
+        """Whether it has not been begun; it is now."""
+        with self._lock:
+            begun, self._begun = self._begun, True
+        return not begun
+
+    def run(self) -> None:
+        """Does it; whoever waits goes on, however it ends."""
+        try:
+            self._work()
+        finally:
+            self.done.set()
 
 
 class Worker:
     """Runs jobs one after the other on a thread of its own."""
 
     def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._start = threading.Lock()
         self._ending = False
+        self.is_awaited = 0  # by so many: what runs should not pause
 
-    def submit(self, job: Callable[[], None]) -> None:
+    def finish(self, job: Job) -> None:
+        """Returns when a job is done: what has not been begun is done here, at once."""
+        if job.claim():
+            job.run()
+            return
+        self.is_awaited += 1
+        try:
+            while not job.done.wait(_LOOK_EVERY):
+                if self._thread is None or not self._thread.is_alive():
+                    return  # a forked process has no worker that could finish it
+        finally:
+            self.is_awaited -= 1
+
+    def submit(self, work: Callable[[], None]) -> Job:
         """Runs a job some time later."""
+        job = Job(work)
         self._jobs.put(job)
         with self._start:
             if self._thread is None and not self._ending:
@@ -34,6 +74,7 @@ class Worker:
                     target=self._work, name="weft-compiler", daemon=True
                 )
                 self._thread.start()
+        return job
 
     def wait(self) -> None:
         """Returns when all jobs submitted so far are done."""
@@ -52,8 +93,10 @@ class Worker:
             job = self._jobs.get()
             if job is None or self._ending:
                 return
+            if not job.claim():
+                continue
             try:
-                job()
+                job.run()
             except AbandonedError:
                 return
             except Exception as error:  # noqa: BLE001 - the function goes on, whatever happened here

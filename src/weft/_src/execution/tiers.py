@@ -16,7 +16,7 @@ from weft._src.core.flags import flags
 from weft._src.core.holding import run_holding
 from weft._src.core.memory import TooLargeError
 from weft._src.errors import ResourceExhaustedError, UnimplementedError
-from weft._src.execution.background import worker
+from weft._src.execution.background import Job, worker
 from weft._src.execution.numpy.plan import NumpyPlan
 from weft._src.graph.ir import Graph
 from weft._src.graph.passes import optimize
@@ -27,12 +27,30 @@ _MOST_SHAPES = 4  # native versions of one graph
 _TRIALS, _MOST_TRIALS, _TRIAL_SECONDS = 5, 50, 0.03
 _WORTH_CHANGING = 0.9  # machine code has to be a tenth faster: closer than that is chance
 _MOST_REASONS = 3  # that are listed
-# Compiling takes about this long, and is begun when NumPy has spent as much: a program that ends
-# right afterwards has then lost no more than it would have gained had it gone on as long again.
+# Compiling takes about this long. When NumPy has spent as much, the next call waits for machine
+# code: however often a function is called, it takes at most twice as long as it would have on the
+# better tier from the start. In the background the compiler begins earlier, so there is often
+# nothing left to wait for.
 _SECONDS_PER_GRAPH, _SECONDS_PER_NODE = 0.05, 0.001
+_BEGIN = 1 / 3  # of that time, spent on NumPy: the compiler begins
 _DETERMINISTIC_CALL = 10
 
 _log = logging.getLogger("weft")
+
+
+class _Experience:
+    """How long compiling takes on this machine, with what else runs on it, against the estimate."""
+
+    def __init__(self) -> None:
+        self.factor = 1.0
+
+    def note(self, estimated: float, took: float) -> None:
+        """Something was compiled; a single outlier does not change the estimate for good."""
+        if estimated > 0.0:
+            self.factor = 0.5 * self.factor + 0.5 * min(max(took / estimated, 0.2), 10.0)
+
+
+_experience = _Experience()
 
 
 class TieredPlan:
@@ -47,6 +65,7 @@ class TieredPlan:
         self.left_out: str | None = None  # why there is no native version
         self._jit = graph.jit_compile
         self._spent = 0.0
+        self._job: Job | None = None  # that compiles
         self._calls = 0
         self._best = float("inf")
         self._trials: list[float] = []
@@ -57,7 +76,7 @@ class TieredPlan:
         self._given_variables = resources
         self._locks: list[Any] = []
         nodes = len(graph.nodes)
-        self._worth = _SECONDS_PER_GRAPH + _SECONDS_PER_NODE * nodes
+        self._estimate = _SECONDS_PER_GRAPH + _SECONDS_PER_NODE * nodes
         self.run: Callable[..., Any] = self._first
         self.who = f"a call of {graph.name}"
         effects = graph.effects
@@ -73,12 +92,17 @@ class TieredPlan:
         """The Python code of the NumPy tier."""
         return str(self.numpy.source)
 
+    @property
+    def _worth(self) -> float:
+        """What compiling will cost, in seconds."""
+        return self._estimate * _experience.factor
+
     # --- before there is native code ---------------------------------------------------------
 
     def _first(self, *values: Any) -> Any:
         """Decides how to begin, by the settings at the first call."""
         wanted = flags.execution_wanted()
-        if self._jit is False or wanted == "numpy":
+        if wanted == "numpy":
             self.run = self.numpy
         elif wanted == "verify":
             self.run = self._verified
@@ -99,10 +123,21 @@ class TieredPlan:
         if flags.deterministic:
             if self._calls == _DETERMINISTIC_CALL:
                 self._compile(values)
-        elif self._spent > self._worth and self._calls > 2:
-            self.run = self.numpy
+        elif self._spent > _BEGIN * self._worth and self._calls > 2:
+            self.run = self._waiting
             kinds = _descriptions(values)
-            worker.submit(lambda: self._compile_in_background(kinds))
+            self._job = worker.submit(lambda: self._compile_in_background(kinds))
+        return out
+
+    def _waiting(self, *values: Any) -> Any:
+        """On NumPy while the compiler works, until so much was spent that waiting for it pays."""
+        if self._spent > self._worth and self._job is not None:
+            worker.finish(self._job)
+            self._job = None
+            return self.run(*values) if self.run != self._waiting else self.numpy(*values)
+        started = time.perf_counter()
+        out = self.numpy(*values)
+        self._spent += time.perf_counter() - started
         return out
 
     def _verified(self, *values: Any) -> Any:
@@ -148,6 +183,7 @@ class TieredPlan:
             )
             return self._failed(problem)
         self.compiled.insert(0, made)
+        _experience.note(self._estimate, made.milliseconds / 1e3)
         self._trials = []
         sure = self._jit or flags.deterministic or flags.execution_wanted() == "native"
         self.run = self._native if sure else self._on_trial

@@ -169,7 +169,7 @@ class Graph:
         self.call_gradient: Any = None
         self.saving: Any = None
         self.plan: Any = None  # its executable form, once it ran
-        self.jit_compile: bool | None = None  # whether it has to be machine code, or must not be
+        self.jit_compile: bool | None = None  # True: it has to be machine code
         # outer tensor -> the placeholder that stands for it here, in the order of first use.
         self._captures: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self._outer_of: dict[int, Tensor] = {}

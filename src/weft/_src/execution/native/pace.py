@@ -25,6 +25,8 @@ def breathe() -> None:
         return
     worker.check_wanted()
     worked = time.perf_counter() - since
+    if worker.is_awaited:  # somebody has stopped working until this is done
+        return
     if worked > _SLICE:
         time.sleep(_REST * worked)
         _local.since = time.perf_counter()
