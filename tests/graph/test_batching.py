@@ -1,4 +1,4 @@
-"""Functions of one row, done for all rows at once: the same as a loop over the rows, in every mode."""
+"""Functions of one row, done for all rows at once: as a loop over the rows, in every mode."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ RIGHT = made(7, 4, 2, dtype=np.float64)
 def loop(fn: Callable[[Any], Any], elems: Any) -> list[np.ndarray]:
     """The results for each row, stacked by NumPy."""
     n = len(tf.nest.flatten(elems)[0])
-    rows = [tf.nest.flatten(fn(tf.nest.map_structure(lambda e: e[i], elems))) for i in range(n)]
+    rows = [
+        tf.nest.flatten(fn(tf.nest.map_structure(lambda e, i=i: e[i], elems))) for i in range(n)
+    ]
     return [np.stack([np.asarray(x) for x in column]) for column in zip(*rows, strict=True)]
 
 
@@ -119,7 +121,8 @@ CASES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "einsum": (lambda x: tf.einsum("ij,ij->i", x, x), MATRICES),
     "images": (
         lambda x: tf.nn.max_pool2d(
-            tf.nn.conv2d(tf.reshape(x, [1, 3, 5, 1]), tf.ones([2, 2, 1, 3]), 1, "SAME"), 2, 1, "SAME"
+            tf.nn.conv2d(tf.reshape(x, [1, 3, 5, 1]), tf.ones([2, 2, 1, 3]), 1, "SAME"),
+            2, 1, "SAME",
         ), MATRICES
     ),
     "strings": (lambda i: tf.strings.length(tf.strings.as_string(i) + "a"), PLACES),
@@ -129,7 +132,9 @@ CASES: dict[str, tuple[Callable[[Any], Any], Any]] = {
         lambda x: tf.cond(tf.reduce_sum(x) > 0.0, lambda: x * 2.0, lambda: x - 1.0), VECTORS
     ),
     "switch_case": (
-        lambda i: tf.switch_case(tf.cast(i, tf.int32) - 1, [lambda: W[0], lambda: W[1], lambda: W[2]]),
+        lambda i: tf.switch_case(
+            tf.cast(i, tf.int32) - 1, [lambda: W[0], lambda: W[1], lambda: W[2]]
+        ),
         PLACES,
     ),
     "while of its own length": (newton, SCALARS),
