@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 import weakref
@@ -14,6 +15,7 @@ from weft.execution.tiers import TieredPlan
 from weft.graph.ir import Graph
 from weft.ops.dispatch import install_large_runner, install_structured_runner
 from weft.ops.registry import Op
+from weft.ops.strings.pattern_search import Searchers, install_searchers
 
 _lock = threading.Lock()
 
@@ -80,5 +82,13 @@ def run_locked(locks: Sequence[Any], plan: TieredPlan, values: Sequence[Any]) ->
     return run_holding(locks, plan.run, values, plan.who)
 
 
+def _load_searchers() -> Searchers | None:
+    """Machine code for strings; LLVM is imported when it is needed first."""
+    module = importlib.import_module(f"{__package__}.native.string_search")
+    loaded: Searchers | None = module.load()
+    return loaded
+
+
 install_structured_runner(_run_call)
 install_large_runner(run_large)
+install_searchers(_load_searchers)
