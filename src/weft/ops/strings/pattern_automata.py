@@ -30,8 +30,9 @@ from weft.ops.strings.pattern_program import (
 )
 from weft.ops.strings.pattern_syntax import NotCoveredError
 
-MOST_STATES = 2048
-_MOST_FILLED = 8192  # entries; each costs some 20 us
+_MOST_STATES = 2048
+_MOST_STATES_WALKED = 512  # of `Back`, for patterns with groups: the table of `Walk` has all pairs
+_MOST_WORK = 2_000_000  # for filling a table, about a second
 DEAD, DEAD_AND_FOUND = -1, -2
 FOUND = 1  # the lowest bit of an entry; the others are the place of the next state's row
 
@@ -42,21 +43,22 @@ class Automaton:
     Threads may meet the same state at once: a number is known by its key before anyone sees it.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, most_states: int = _MOST_STATES) -> None:
         self.program = program
+        self.most_states = most_states
         self.shift = program.border.bit_length()  # rows of a power of two, with the border
-        self.table = np.zeros(MOST_STATES << self.shift, np.int32)
+        self.table = np.zeros(most_states << self.shift, np.int32)
         self.keys: dict[int, Any] = {}
         self._numbers: dict[Hashable, int] = {}
         self._unused = itertools.count(1)
-        self._filled = itertools.count()
+        self._work = itertools.count(step=100 + len(program.steps))
 
     def row_of(self, key: Hashable) -> int:
         """The place of a state's row."""
         number = self._numbers.get(key)
         if number is None:
             new = next(self._unused)
-            if new >= MOST_STATES:
+            if new >= self.most_states:
                 raise NotCoveredError
             self.keys[new] = key
             number = self._numbers.setdefault(key, new)
@@ -64,7 +66,7 @@ class Automaton:
 
     def fill(self, place: int) -> None:
         """Computes an entry."""
-        if next(self._filled) >= _MOST_FILLED:
+        if next(self._work) >= _MOST_WORK:
             raise NotCoveredError
         symbol = place & (1 << self.shift) - 1
         found, key = self._step(self.keys[place >> self.shift], symbol)
@@ -79,7 +81,8 @@ class Automaton:
 
 
 class Forward(Automaton):
-    """States are steps in the order of their priority, and the kind of the byte before.
+    """States are steps in the order of their priority, the kind of the byte before, and whether
+    an edge has to be decided.
 
     With `ordered` a match ends everything of lower priority, so the last match that is found is
     RE2's; without, the entries for the border tell whether whole strings match.
@@ -91,10 +94,14 @@ class Forward(Automaton):
         starts = [self.row_of(self._key([start], kind)) for kind in range(BORDER + 1)]
         self.starts = np.array(starts, np.int32)
 
-    def _key(self, steps: list[int], kind: int) -> Hashable:
+    def _key(self, steps: list[int], kind: int) -> tuple[tuple[int, ...], int, bool]:
+        """Where edges decide, all ways are followed anew when they are known: which way is the
+        first one to a step depends on them.
+        """
         reached = self._reached(steps, None)
-        waits = any([self.program.steps[i].does == EDGE for i in reached])
-        return tuple(reached), kind if waits else 0
+        if any(self.program.steps[i].does == EDGE for i in reached):
+            return tuple(steps), kind, True
+        return tuple(reached), 0, False
 
     def _reached(self, first: Iterable[int], edges: frozenset[str] | None) -> list[int]:
         """Steps that consume a byte, and those that wait for an edge as long as none are known."""
@@ -118,24 +125,24 @@ class Forward(Automaton):
 
     def _step(self, key: Any, symbol: int) -> tuple[bool, Hashable]:
         program = self.program
-        reached, before = key
+        reached, before, waits = key
         kind = program.kinds[symbol]
-        if any([program.steps[i].does == EDGE for i in reached]):
+        if waits:
             reached = self._reached(reached, edges_between(before, kind))
         found = program.match in reached
         if symbol == program.border:
             return found, None
         accepting = set(program.accepting[symbol])
         then = [program.steps[i].then[0] for i in reached if i in accepting]
-        following = self._key(then, kind)
-        return found, following if then and following != ((), 0) else None
+        following = self._key(list(dict.fromkeys(then)), kind)
+        return found, following if following[0] else None
 
 
 class Back(Automaton):
     """States are the steps from which the end can be reached, and the kind of the byte behind."""
 
     def __init__(self, program: Program) -> None:
-        super().__init__(program)
+        super().__init__(program, _MOST_STATES_WALKED if program.groups else _MOST_STATES)
         self._reachable: dict[tuple[int, frozenset[str]], int] = {}
         end = 1 << program.match
         starts = [self.row_of((end, self._kind(kind))) for kind in range(BORDER + 1)]
@@ -192,12 +199,12 @@ class Walk:
     def __init__(self, back: Back) -> None:
         self._back = back
         self._steps = back.program.steps
-        self.shift = MOST_STATES.bit_length() - 1
+        self.shift = (back.most_states - 1).bit_length()
         self.table = np.zeros((self._FIRST + len(self._steps)) << self.shift, np.int64)
 
     def fill(self, place: int) -> None:
         """Computes an entry: the next state, and above 32 bits one for every slot."""
-        state, met = place >> self.shift, place & MOST_STATES - 1
+        state, met = place >> self.shift, place & (1 << self.shift) - 1
         alive, behind = self._back.keys[met]
         if state < self._FIRST:
             kind, first = state - 2, self._back.program.start

@@ -255,9 +255,9 @@ def _can_be_empty(node: Node) -> bool:
     if isinstance(node, Characters | AnyByte):
         return False
     if isinstance(node, Sequence):
-        return all([_can_be_empty(part) for part in node.parts])
+        return all(_can_be_empty(part) for part in node.parts)
     if isinstance(node, Choice):
-        return any([_can_be_empty(part) for part in node.alternatives])
+        return any(_can_be_empty(part) for part in node.alternatives)
     if isinstance(node, Group):
         return _can_be_empty(node.inner)
     return isinstance(node, Edge) or node.least == 0 or _can_be_empty(node.inner)

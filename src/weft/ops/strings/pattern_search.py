@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ import numpy as np
 from weft import config
 from weft.core.tensor import Array
 from weft.ops.strings.pattern_automata import Back, Forward, Walk
-from weft.ops.strings.pattern_program import BORDER, Program
+from weft.ops.strings.pattern_program import Program
 from weft.ops.strings.pattern_syntax import NotCoveredError
 from weft.ops.strings.re2_patterns import Template, re2_pattern
 
@@ -35,7 +34,7 @@ SLOTS = 20
 
 _AT_ONCE = 1 << 15  # strings, then Python looks for signals and other threads
 _WORTH_AUTOMATA = 2_000  # strings a pattern has met
-_WORTH_LOADING = 100_000  # strings that all patterns have met; loading takes some 0.1 s
+_WORTH_LOADING = 250_000  # strings that all patterns have met; loading takes 0.2 s
 
 
 class Searchers(NamedTuple):
@@ -106,32 +105,16 @@ class SearchPattern:
     """A pattern as automata. Whatever they cannot do raises NotCoveredError."""
 
     def __init__(self, pattern: bytes) -> None:
-        self._groups = re2_pattern(pattern).groups  # RE2 refuses what is no pattern
-        self._program = Program(pattern)
-        if self._program.groups != self._groups:
+        program = self._program = Program(pattern)
+        if program.groups != re2_pattern(pattern).groups:  # RE2 refuses what is no pattern
             raise NotCoveredError
-        program = self._program
         self._classes = np.frombuffer(program.class_of, np.uint8)
         kinds = [program.kinds[number] for number in program.class_of]
         self._kinds = np.array(kinds if program.has_edges else [0] * 256, np.uint8)
-
-    # Made when they are needed first; two threads may both make one, and either will do.
-
-    @functools.cached_property
-    def _whole(self) -> Forward:
-        return Forward(self._program, self._program.start, ordered=False)
-
-    @functools.cached_property
-    def _anywhere(self) -> Forward:
-        return Forward(self._program, self._program.search, ordered=True)
-
-    @functools.cached_property
-    def _back(self) -> Back:
-        return Back(self._program)
-
-    @functools.cached_property
-    def _walk(self) -> Walk:
-        return Walk(self._back)
+        self._whole = Forward(program, program.start, ordered=False)
+        self._anywhere = Forward(program, program.search, ordered=True)
+        self._back = Back(program)
+        self._walk = Walk(self._back)
 
     def _job(self, strings: Array, results: Array, forward: Forward) -> _Job:
         job = _Job(strings, results)
@@ -160,21 +143,21 @@ class SearchPattern:
         job.point("back starts", back.starts)
         job["shift"] = back.shift
         job["all matches"] = all_matches
-        texts = [np.frombuffer(part, np.uint8) if isinstance(part, bytes) else part
-                 for part in template]
+        texts = [
+            np.frombuffer(part, np.uint8) if isinstance(part, bytes) else part for part in template
+        ]
         job.point("parts", _parts(texts))
         job["part count"] = len(template)
-        fill = {
+        fill: dict[int, Callable[[int], None]] = {
             NEEDS_FORWARD: forward.fill,
             NEEDS_BACK: back.fill,
+            NEEDS_WALK: self._walk.fill,
             NEEDS_BUFFER: functools.partial(job.make_room, "buffer", "capacity", np.uint8),
             NEEDS_TRACE: functools.partial(job.make_room, "trace", "trace capacity", np.int32),
         }
-        if any([isinstance(part, int) and part for part in template]):
-            fill[NEEDS_WALK] = self._walk.fill
-            job["has groups"] = 1
-            job.point("walk", self._walk.table)
-            job["walk shift"] = self._walk.shift
+        job["has groups"] = any(isinstance(part, int) and part > 0 for part in template)
+        job.point("walk", self._walk.table)
+        job["walk shift"] = self._walk.shift
         job.run(search, fill)
         return out
 
@@ -229,10 +212,11 @@ def _search_pattern(pattern: bytes) -> list[SearchPattern]:
 def _attempt(pattern: bytes, run: Callable[[SearchPattern], Array]) -> Array | None:
     found = _search_pattern(pattern)
     try:
-        return run(found[0]) if found else None
+        for search in found[:1]:
+            return run(search)
     except NotCoveredError:
         found.clear()
-        return None
+    return None
 
 
 def full_matches(x: Array, pattern: bytes) -> Array | None:

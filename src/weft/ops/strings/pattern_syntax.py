@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 LAST = 0x10FFFF
 Ranges = tuple[tuple[int, int], ...]
 
@@ -135,7 +137,8 @@ def _named(name: str) -> Ranges:
     r"""A class of Unicode like `\pL`: RE2 says which code points are in it."""
     import re2
 
-    text = "".join(map(chr, range(LAST + 1))).encode("utf-8", "surrogatepass")
+    codes = np.arange(LAST + 1, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    text = codes.encode("utf-8", "surrogatepass")
     found = re2.compile(f"(?:{name})+".encode()).finditer(text)
     return tuple([(_code_at(m.start()), _code_at(m.end()) - 1) for m in found])
 
