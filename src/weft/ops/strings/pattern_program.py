@@ -117,6 +117,8 @@ class Program:
         tree, self.groups = tree_of(pattern)
         self.steps: list[Step] = []
         self.has_edges = False
+        # Loops over what can be empty: RE2's order of the ways through these is its own.
+        self.has_empty_loops = False
         self._look_for_edges(tree)
         self.match = self._add(Step(MATCH))
         self.start = self._compiled(tree, self.match)
@@ -197,13 +199,10 @@ class Program:
     def _repeat(self, node: Repeat, then: int) -> int:
         least, most = node.least, node.most
         if most is None:
-            # What can be empty is a loop that may be left out, so that priorities stay right.
-            if least == 0 and not _can_be_empty(node.inner):
-                return self._loop(node, then)[1]
-            first = self._loop(node, then)[0]
-            if least == 0:
-                return self._optional(first, then, node.greedy)
-            least -= 1
+            self.has_empty_loops |= _can_be_empty(node.inner)
+            body, again = self._loop(node, then)
+            first = body if least else again
+            least = max(least - 1, 0)
         else:
             first = then
             for _ in range(most - least):

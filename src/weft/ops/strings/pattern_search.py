@@ -54,6 +54,10 @@ def install_searchers(load: Callable[[], Searchers | None]) -> None:
     load_searchers = load
 
 
+class _NotBytesError(Exception):
+    """An array holds something else, if only objects of a class made from bytes."""
+
+
 class _Job:
     """The words of a job by their names, and what they point to."""
 
@@ -95,7 +99,9 @@ class _Job:
             self["stop"] = min(self["at"] + _AT_ONCE, len(self.strings))
             search(self.address)
             status = self["status"]
-            if status in (NOT_BYTES, FAILED):
+            if status == NOT_BYTES:
+                raise _NotBytesError
+            if status == FAILED:
                 raise NotCoveredError
             if status != DONE:
                 fill[status](self["place"])
@@ -136,6 +142,8 @@ class SearchPattern:
         self, search: Callable[[int], None], strings: Array, template: Template, all_matches: bool
     ) -> Array:
         """The strings with (the first or all) matches replaced."""
+        if self._program.has_empty_loops:
+            raise NotCoveredError
         out = np.empty(len(strings), object)
         forward, back = self._anywhere, self._back
         job = self._job(strings, out, forward)
@@ -201,21 +209,25 @@ _worth = _Worth()
 
 
 @functools.lru_cache(64)
-def _search_pattern(pattern: bytes) -> list[SearchPattern]:
-    """The pattern, in a list that is emptied when it turns out that it has to be left to RE2."""
+def _search_pattern(pattern: bytes, use: str) -> list[SearchPattern]:
+    """The pattern, in a list that is emptied when this use of it turns out to be one for RE2."""
     try:
         return [SearchPattern(pattern)]
     except NotCoveredError:
         return []
 
 
-def _attempt(pattern: bytes, run: Callable[[SearchPattern], Array]) -> Array | None:
-    found = _search_pattern(pattern)
+def _attempt(
+    pattern: bytes, use: str, x: Array, run: Callable[[SearchPattern, Array], Array]
+) -> Array | None:
+    patterns = _search_pattern(pattern, use)
     try:
-        for search in found[:1]:
-            return run(search)
+        for search in patterns[:1]:
+            return run(search, np.ascontiguousarray(x.reshape(-1))).reshape(x.shape)
     except NotCoveredError:
-        found.clear()
+        patterns.clear()
+    except _NotBytesError:
+        pass
     return None
 
 
@@ -224,9 +236,8 @@ def full_matches(x: Array, pattern: bytes) -> Array | None:
     searchers = _worth.searchers(pattern, x.size)
     if searchers is None:
         return None
-    strings = np.ascontiguousarray(x.reshape(-1))
-    found = _attempt(pattern, lambda p: p.full_matches(searchers.full_match, strings))
-    return None if found is None else found.reshape(x.shape)
+    search = searchers.full_match
+    return _attempt(pattern, "match", x, lambda p, strings: p.full_matches(search, strings))
 
 
 def replaced(x: Array, pattern: bytes, template: Template, all_matches: bool) -> Array | None:
@@ -234,7 +245,9 @@ def replaced(x: Array, pattern: bytes, template: Template, all_matches: bool) ->
     searchers = _worth.searchers(pattern, x.size)
     if searchers is None:
         return None
-    strings = np.ascontiguousarray(x.reshape(-1))
     search = searchers.replace
-    found = _attempt(pattern, lambda p: p.replaced(search, strings, template, all_matches))
-    return None if found is None else found.reshape(x.shape)
+
+    def run(found: SearchPattern, strings: Array) -> Array:
+        return found.replaced(search, strings, template, all_matches)
+
+    return _attempt(pattern, "replace", x, run)
