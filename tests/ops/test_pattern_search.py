@@ -268,11 +268,27 @@ def test_too_many_states_are_left_to_re2(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize(
-    "pattern", [rb"\Qa\E", rb"\101", "(?i)é".encode(), rb"(?i)\pL", rb"a{999}{2}"]
+    "pattern", [rb"\Qa\E", rb"\101", "(?i)é".encode(), rb"(?i)\pL", rb"\x{e9}|[^\x{e9}]"]
 )
 def test_what_is_not_covered_says_so(pattern: bytes) -> None:
-    with pytest.raises((NotCoveredError, tf.errors.InvalidArgumentError)):
+    with pytest.raises(NotCoveredError):
         SearchPattern(pattern)
+
+
+@pytest.mark.usefixtures("native")
+def test_many_groups_in_groups_are_left_to_re2() -> None:
+    for depth in (50, 200, 600, 900):
+        pattern = "(" * depth + "a" + ")" * depth
+        assert full_match(["a", "b"], pattern).numpy().tolist() == [True, False]
+        assert replace(["ab"], pattern, r"<\1>").numpy().tolist() == [b"<a>b"]
+
+
+def test_sets_that_make_up_all_characters_are_left_to_re2() -> None:
+    """RE2 makes one set of them, which accepts bytes that are no text."""
+    for pattern in ("日|[^日]", "(?:é日|é[^日])", r"\pL|\PL"):
+        with pytest.raises(NotCoveredError):
+            SearchPattern(pattern.encode())
+    SearchPattern("日|[^a]|é".encode())
 
 
 def test_without_machine_code_it_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

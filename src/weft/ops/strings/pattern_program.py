@@ -8,9 +8,11 @@ ends. Characters beyond ASCII are sequences of bytes, accepted exactly as far as
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from weft.ops.strings.pattern_syntax import (
+    LAST,
     AnyByte,
     Characters,
     Choice,
@@ -21,6 +23,7 @@ from weft.ops.strings.pattern_syntax import (
     Ranges,
     Repeat,
     Sequence,
+    merged,
     tree_of,
 )
 
@@ -74,7 +77,7 @@ def _encoded(code: int) -> bytes:
 
 def _sequences(low: int, high: int) -> list[_Bytes]:
     """The encodings of a range of code points."""
-    if (low, high) == (0x80, 0x10FFFF):
+    if (low, high) == (0x80, LAST):
         return _BEYOND_ASCII
     for last in _LAST_OF_SIZE:
         if low <= last < high:
@@ -89,6 +92,11 @@ def _sequences(low: int, high: int) -> list[_Bytes]:
             if high & rest != rest:
                 return _sequences(low, (high & ~rest) - 1) + _sequences(high & ~rest, high)
     return [tuple(zip(_encoded(low), _encoded(high), strict=True))]
+
+
+def _has_all(ranges: Ranges) -> bool:
+    """Whether all characters beyond ASCII are among these."""
+    return bool(ranges) and ranges[-1][0] <= 0x80 and ranges[-1][1] == LAST
 
 
 @functools.lru_cache(256)
@@ -116,10 +124,9 @@ class Program:
     def __init__(self, pattern: bytes) -> None:
         tree, self.groups = tree_of(pattern)
         self.steps: list[Step] = []
-        self.has_edges = False
         # Loops over what can be empty: RE2's order of the ways through these is its own.
         self.has_empty_loops = False
-        self._look_for_edges(tree)
+        self._survey(tree)
         self.match = self._add(Step(MATCH))
         self.start = self._compiled(tree, self.match)
         again = self._add(Step(CHOICE))
@@ -127,18 +134,15 @@ class Program:
         self.steps[again].then = [self.start, *self._of_bytes(_EVERY_BYTE, again)]
         self._number_bytes()
 
-    def _look_for_edges(self, node: Node) -> None:
-        """With edges a step has to know the kind of the byte it consumes."""
-        inner: tuple[Node, ...] = ()
-        if isinstance(node, Sequence):
-            inner = node.parts
-        elif isinstance(node, Choice):
-            inner = node.alternatives
-        elif isinstance(node, Group | Repeat):
-            inner = (node.inner,)
-        self.has_edges |= isinstance(node, Edge)
-        for part in inner:
-            self._look_for_edges(part)
+    def _survey(self, tree: Node) -> None:
+        """Looks for edges: with these a step has to know the kind of the byte it consumes."""
+        nodes = list(_nodes(tree))
+        self.has_edges = any(isinstance(node, Edge) for node in nodes)
+        # RE2 makes one set of alternatives that are sets. All beyond ASCII is a special one.
+        sets = [node.ranges for node in nodes if isinstance(node, Characters)]
+        parts = [r for ranges in sets if not _has_all(ranges) for r in ranges]
+        if any(isinstance(node, Choice) for node in nodes) and _has_all(merged(parts)):
+            raise NotCoveredError
 
     def _add(self, step: Step) -> int:
         if len(self.steps) >= _MOST_STEPS:
@@ -243,6 +247,19 @@ class Program:
             [i for i, s in enumerate(self.steps) if s.does == BYTES and int(s.what) & first]
             for first in firsts
         ]
+
+
+def _nodes(tree: Node) -> Iterator[Node]:
+    yield tree
+    inner: tuple[Node, ...] = ()
+    if isinstance(tree, Sequence):
+        inner = tree.parts
+    elif isinstance(tree, Choice):
+        inner = tree.alternatives
+    elif isinstance(tree, Group | Repeat):
+        inner = (tree.inner,)
+    for part in inner:
+        yield from _nodes(part)
 
 
 def kind_of(mask: int) -> int:

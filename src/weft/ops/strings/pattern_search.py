@@ -213,7 +213,7 @@ def _search_pattern(pattern: bytes, use: str) -> list[SearchPattern]:
     """The pattern, in a list that is emptied when this use of it turns out to be one for RE2."""
     try:
         return [SearchPattern(pattern)]
-    except NotCoveredError:
+    except (NotCoveredError, RecursionError):  # the latter for groups in groups in groups...
         return []
 
 
