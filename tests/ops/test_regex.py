@@ -89,7 +89,11 @@ def test_replace(
         ("((((((((((a{100}){100}){100}){100}){100}){100}){100}){100}){100}){100})", "not valid"),
     ],
 )
-def test_patterns_that_are_not_valid(pattern: Any, reason: str) -> None:
+@pytest.mark.parametrize("execution", ["numpy", "native"])
+def test_patterns_that_are_not_valid(
+    pattern: Any, reason: str, execution: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tf.config, "execution", execution)
     for call in (full_match, lambda x, p: replace(x, p, "-")):
         with pytest.raises(tf.errors.InvalidArgumentError, match=f"is not valid: .*{reason}|not v"):
             call("a", pattern)

@@ -230,4 +230,4 @@ class Walk:
             if step.does == SLOT:
                 slots |= 1 << int(step.what)
             stack += [(then, slots) for then in step.then[::-1] if step.does != BYTES]
-        raise NotCoveredError
+        raise AssertionError("No way leads to the end that was found.")

@@ -102,7 +102,7 @@ class _Job:
             if status == NOT_BYTES:
                 raise _NotBytesError
             if status == FAILED:
-                raise NotCoveredError
+                raise AssertionError(f"The automata disagree about string {self['at']}.")
             if status != DONE:
                 fill[status](self["place"])
 
@@ -111,8 +111,9 @@ class SearchPattern:
     """A pattern as automata. Whatever they cannot do raises NotCoveredError."""
 
     def __init__(self, pattern: bytes) -> None:
+        groups = re2_pattern(pattern).groups  # RE2 refuses what is no pattern
         program = self._program = Program(pattern)
-        if program.groups != re2_pattern(pattern).groups:  # RE2 refuses what is no pattern
+        if program.groups != groups:
             raise NotCoveredError
         self._classes = np.frombuffer(program.class_of, np.uint8)
         kinds = [program.kinds[number] for number in program.class_of]
