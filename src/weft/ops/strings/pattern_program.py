@@ -227,10 +227,12 @@ class Program:
 
     def _number_bytes(self) -> None:
         """Bytes that no step tells apart share a number."""
-        masks = {step.what for step in self.steps if step.does == BYTES}
+        users: dict[int, list[int]] = {}
+        for i, step in enumerate(self.steps):
+            if step.does == BYTES:
+                users.setdefault(int(step.what), []).append(i)
         blocks = list(_KIND_MASKS.values()) if self.has_edges else [_EVERY_BYTE]
-        for mask in masks:
-            assert isinstance(mask, int)
+        for mask in users:
             blocks = [part for b in blocks for part in (b & mask, b & ~mask) if part]
         self.class_of = bytearray(256)
         self.kinds = [BORDER] * (len(blocks) + 1)  # the last number is the border of the text
@@ -242,10 +244,8 @@ class Program:
         if len(blocks) > 255:
             raise NotCoveredError
         self.border = len(blocks)
-        firsts = [block & -block for block in blocks]
         self.accepting = [
-            [i for i, s in enumerate(self.steps) if s.does == BYTES and int(s.what) & first]
-            for first in firsts
+            [i for mask, steps in users.items() if mask & block for i in steps] for block in blocks
         ]
 
 
