@@ -154,6 +154,14 @@ def test_long_strings_and_results() -> None:
     assert full_match([long, long + b"a"], "(ab)+").numpy().tolist() == [True, False]
 
 
+@pytest.mark.usefixtures("native")
+def test_more_is_read_than_at_one_go() -> None:
+    items = [b"ab" * 4_000_000, b"x"] * 6
+    assert full_match(items, "(ab)+").numpy().tolist() == [True, False] * 6
+    out = replace(items, "^ab", "").numpy()
+    assert [len(s) for s in out] == [7_999_998, 1] * 6
+
+
 # --- objects -------------------------------------------------------------------------------------
 
 

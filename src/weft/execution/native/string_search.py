@@ -18,6 +18,7 @@ from weft.ops.strings import pattern_search
 from weft.ops.strings.pattern_search import JOB, Searchers
 
 _log = logging.getLogger("weft")
+_PAUSE = 1 << 25  # bytes after which Python gets a chance to look for signals
 _loaded: list[compiler.MachineCode] = []  # code lives as long as this
 
 
@@ -45,7 +46,7 @@ def _text() -> str:
     text = re.sub(r"<stop (\w+), ([%\w.]+)>", _stop, text)
     for field in ("type", "bytes size", "bytes data"):
         text = text.replace(f"<offset {field}>", str(LAYOUT[field]))
-    return text.replace("<slots>", str(pattern_search.SLOTS))
+    return text.replace("<slots>", str(pattern_search.SLOTS)).replace("<pause>", str(_PAUSE))
 
 
 def _load_word(found: re.Match[str]) -> str:

@@ -94,7 +94,7 @@ class _Job:
         self[capacity] = len(self._kept[name])
 
     def run(self, search: Callable[[int], None], fill: dict[int, Callable[[int], None]]) -> None:
-        """Runs to the end; `fill` are remedies by status."""
+        """Runs to the end; `fill` are remedies by status. Long work is done in several calls."""
         while self["at"] < len(self.strings):
             self["stop"] = min(self["at"] + _AT_ONCE, len(self.strings))
             search(self.address)

@@ -66,7 +66,10 @@ entry:
 br label %string
 string:
 %k = phi i64 [%at, %entry], [%k.next, %answer]
-%more = icmp slt i64 %k, %stop
+%read = phi i64 [0, %entry], [%read.next, %answer]
+%some = icmp slt i64 %k, %stop
+%not.long = icmp slt i64 %read, <pause>
+%more = and i1 %some, %not.long
 br i1 %more, label %look, label %done
 look:
 %object.p = getelementptr ptr, ptr %objects, i64 %k
@@ -110,6 +113,7 @@ answer:
 %out.byte = zext i1 %out to i8
 %out.p = getelementptr i8, ptr %results, i64 %k
 store i8 %out.byte, ptr %out.p
+%read.next = add i64 %read, %size
 %k.next = add i64 %k, 1
 br label %string
 missing:

@@ -240,7 +240,10 @@ entry:
 br label %string
 string:
 %k = phi i64 [%at, %entry], [%k.next, %store]
-%more = icmp slt i64 %k, %stop
+%read = phi i64 [0, %entry], [%read.next, %store]
+%some = icmp slt i64 %k, %stop
+%not.long = icmp slt i64 %read, <pause>
+%more = and i1 %some, %not.long
 br i1 %more, label %look, label %done
 look:
 %object.p = getelementptr ptr, ptr %objects, i64 %k
@@ -259,6 +262,7 @@ store:
 %old = load ptr, ptr %result.p
 store ptr %new, ptr %result.p
 call void %decref(ptr %old)
+%read.next = add i64 %read, %size
 %k.next = add i64 %k, 1
 br label %string
 done:
