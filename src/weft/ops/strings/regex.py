@@ -1,7 +1,7 @@
 r"""Regular expressions: those of RE2, which takes a time that grows with the text only.
 
-Simple ones are run by Python's `re` for all strings at once (`simple_patterns`), which is faster
-than a call of RE2 for each string.
+Three engines run them: machine code for many strings (`pattern_search`), Python's `re` for simple
+ones (`simple_patterns`), which is faster than a call of RE2 for each string, and RE2.
 """
 
 from __future__ import annotations
