@@ -21,7 +21,7 @@ PATTERNS = (r"\w+", r"[a-f]+\d+.*", r"<[^>]+>", r"(\w+)[ .-](\w+)", r"(a+)+b", r
 
 
 def run(peers: Peers) -> list[Row]:
-    """A row for each pattern: matching, replacing by text, replacing by the match."""
+    """Rows for each pattern: matching, replacing by text, by the match, by a group."""
     rows = []
     namespace: dict[str, Any] = {}
     exec(f"import weft as tf\n{_STRINGS}", namespace)
@@ -31,6 +31,7 @@ def run(peers: Peers) -> list[Row]:
                 f"tf.strings.regex_full_match(x, r'{pattern}')",
                 f"tf.strings.regex_replace(x, r'{pattern}', '-')",
                 rf"tf.strings.regex_replace(x, r'{pattern}', r'<\0>')",
+                *[rf"tf.strings.regex_replace(x, r'{pattern}', r'\1')"] * ("(" in pattern),
             ):
                 ours = eval(f"lambda: {statement}", namespace)
                 timers = {"Weft": timer_of(ours, SECONDS)}

@@ -19,6 +19,7 @@ FUZZERS = {
     "ops": "fuzzing.ops:check_op",
     "functions": "fuzzing.ops:check_function",
     "indices": "fuzzing.indices:check_indices",
+    "patterns": "fuzzing.patterns:check_pattern",
     "files": "fuzzing.files:check_file",
 }
 

@@ -46,9 +46,26 @@ full_match, replace = tf.strings.regex_full_match, tf.strings.regex_replace
         ("abc", "(b)|(c)", r"<\1|\2|\0>\\", b"a<b||b>\\<|c|c>\\", b"a<b||b>\\c"),
         ("ab", "a{,2}", "-", b"ab", b"ab"),
         ("aaa", "a{2}", "-", b"-a", b"-a"),
+        (b"a\xed\xa0\x80b", "x*", "-", b"-a-\xed\xa0\x80-b-", b"-a\xed\xa0\x80b"),
+        (b"\xe0\x80\x80", "x*", "-", b"-\xe0-\x80-\x80-", b"-\xe0\x80\x80"),
+        (b"\xe0\x80\x80", ".", "-", b"-", b"-"),
+        ("ab", r"(?:(?:|.)*)+?", r"<\0>", b"<ab>", b"<ab>"),
+        ("ab", r"(?:|.)*", r"<\0>", b"<>a<>b<>", b"<>ab"),
+        ("k\u212as", "(?i)K", "-", b"--s", b"-\xe2\x84\xaas"),
+        ("ab", "(?:(a)|b)*", r"<\1>", b"<a>", b"<a>"),
     ],
 )
-def test_replace(text: Any, pattern: str, rewrite: str, every: bytes, first: bytes) -> None:
+@pytest.mark.parametrize("execution", ["numpy", "native"])
+def test_replace(
+    text: Any,
+    pattern: str,
+    rewrite: str,
+    every: bytes,
+    first: bytes,
+    execution: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tf.config, "execution", execution)
     assert replace(text, pattern, rewrite).numpy() == every
     assert replace(text, pattern, rewrite, replace_global=False).numpy() == first
     # Among others, and in a graph; beside it is a string without a match.
@@ -72,7 +89,11 @@ def test_replace(text: Any, pattern: str, rewrite: str, every: bytes, first: byt
         ("((((((((((a{100}){100}){100}){100}){100}){100}){100}){100}){100}){100})", "not valid"),
     ],
 )
-def test_patterns_that_are_not_valid(pattern: Any, reason: str) -> None:
+@pytest.mark.parametrize("execution", ["numpy", "native"])
+def test_patterns_that_are_not_valid(
+    pattern: Any, reason: str, execution: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tf.config, "execution", execution)
     for call in (full_match, lambda x, p: replace(x, p, "-")):
         with pytest.raises(tf.errors.InvalidArgumentError, match=f"is not valid: .*{reason}|not v"):
             call("a", pattern)

@@ -14,6 +14,7 @@ from weft._src.execution.tiers import TieredPlan
 from weft._src.graph.ir import Graph
 from weft._src.ops.dispatch import install_large_runner, install_structured_runner
 from weft._src.ops.registry import Op
+from weft._src.ops.strings.pattern_search import Searchers, install_searchers
 
 _lock = threading.Lock()
 
@@ -80,5 +81,13 @@ def run_locked(locks: Sequence[Any], plan: TieredPlan, values: Sequence[Any]) ->
     return run_holding(locks, plan.run, values, plan.who)
 
 
+def _load_searchers() -> Searchers | None:
+    """Machine code for strings; LLVM is imported when it is needed first."""
+    from weft._src.execution.native import string_search
+
+    return string_search.load()
+
+
 install_structured_runner(_run_call)
 install_large_runner(run_large)
+install_searchers(_load_searchers)

@@ -22,12 +22,15 @@ _NOT_OF_LINES = re.compile(rb"\\[AzQC]|\(\?(?!:|P<|i:|i\))")
 
 
 class Re2Pattern:
-    """A pattern of RE2; InvalidArgumentError, with RE2's reason, if it is none."""
+    """A pattern of RE2; InvalidArgumentError, with RE2's reason, if it is none.
 
-    def __init__(self, pattern: bytes) -> None:
+    Without `by_lines` every string is searched by itself.
+    """
+
+    def __init__(self, pattern: bytes, by_lines: bool = True) -> None:
         self._pattern = pattern
         self._whole = _compiled(pattern, pattern)
-        self._by_lines = _NOT_OF_LINES.search(pattern) is None
+        self._by_lines = by_lines and _NOT_OF_LINES.search(pattern) is None
         self.groups: int = self._whole.groups
 
     def full_matches(self, strings: list[bytes]) -> list[bool]:
@@ -119,7 +122,7 @@ def _character_size(text: bytes, at: int) -> int:
     lead = text[at] if at < len(text) else 0
     size = 1 + (lead >= 0xC2) + (lead >= 0xE0) + (lead >= 0xF0)
     try:
-        text[at : at + size].decode()
+        text[at : at + size].decode("utf-8", "surrogatepass")  # as RE2 sees it
     except UnicodeDecodeError:
         return 1
     return size

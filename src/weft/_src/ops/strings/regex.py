@@ -1,7 +1,7 @@
 r"""Regular expressions: those of RE2, which takes a time that grows with the text only.
 
-Simple ones are run by Python's `re` for all strings at once (`simple_patterns`), which is faster
-than a call of RE2 for each string.
+Three engines run them: machine code for many strings (`pattern_search`), Python's `re` for simple
+ones (`simple_patterns`), which is faster than a call of RE2 for each string, and RE2.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops import rules
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.strings import pattern_search
 from weft._src.ops.strings.elements import as_array, string_tensor
 from weft._src.ops.strings.re2_patterns import Template, re2_pattern
 from weft._src.ops.strings.simple_patterns import simple_pattern
@@ -38,6 +39,9 @@ def _full_match_infer(x: TensorSpec, pattern: TensorSpec) -> TensorSpec:
 
 def _full_match_kernel(xp: Any, x: Any, pattern: Any) -> Array:
     x = as_array(x)
+    searched = pattern_search.full_matches(x, _item(pattern))
+    if searched is not None:
+        return searched
     strings = x.reshape(-1).tolist()
     simple = simple_pattern(_item(pattern))
     found = None if simple is None else simple.full_matches(strings)
@@ -97,10 +101,13 @@ def _replace_infer(
 
 def _replace_kernel(xp: Any, x: Any, pattern: Any, rewrite: Any, *, replace_global: bool) -> Array:
     x = as_array(x)
-    strings = x.reshape(-1).tolist()
     pattern, rewrite = _item(pattern), _item(rewrite)
     simple = simple_pattern(pattern)
     template = _template(rewrite, (simple or re2_pattern(pattern)).groups)
+    searched = pattern_search.replaced(x, pattern, template, replace_global)
+    if searched is not None:
+        return searched
+    strings = x.reshape(-1).tolist()
     out = None
     if simple is not None and rewrite.isascii() and b"\n" not in rewrite:
         parts = [part.decode() if isinstance(part, bytes) else part for part in template]

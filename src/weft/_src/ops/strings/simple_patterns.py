@@ -271,9 +271,11 @@ class SimplePattern:
     """A pattern in Python's form, over strings that are lines of one text."""
 
     def __init__(self, pattern: str) -> None:
+        if len(pattern) > _LONGEST:
+            raise NotSimpleError
         reader = _Reader(pattern)
         alternatives = reader.alternatives()
-        if not reader.at_end() or len(pattern) > _LONGEST:
+        if not reader.at_end():
             raise NotSimpleError
         whole = Group(alternatives, captures=False)
         self._cost = _Cost()

@@ -33,6 +33,7 @@ LAYOUT = {
     "array dtype": 56,
     "array flags": 64,
     "tuple items": 24,
+    "bytes size": 16,
     "bytes data": 32,
 }
 _WORD = struct.calcsize("P")
@@ -114,6 +115,7 @@ def _objects() -> str | None:
         ("array dtype", array, id(array.dtype)),
         ("array flags", array, array.flags.num),
         ("tuple items", items, id(items[0])),
+        ("bytes size", data, len(data)),
         ("bytes data", data, int.from_bytes(data[:_WORD], sys.byteorder)),
     ]
     for field, value, contents in wanted:
