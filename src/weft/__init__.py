@@ -227,6 +227,7 @@ if _TYPE_CHECKING:
         raw_ops as raw_ops,
         summary as summary,
         test as test,
+        tools as tools,
         train as train,
     )
     from weft._src.data.core.optional import OptionalSpec as OptionalSpec
@@ -471,6 +472,7 @@ __all__ = [
     "testing",
     "tile",
     "timestamp",
+    "tools",
     "train",
     "transpose",
     "truediv",
@@ -500,7 +502,7 @@ __all__ = [
 # Parts that not every program uses are imported when they are: a tenth of the time of `import`.
 _LAZY = {
     name: f"weft.{name}"
-    for name in ("data", "experimental", "io", "raw_ops", "summary", "test", "train")
+    for name in ("data", "experimental", "io", "raw_ops", "summary", "test", "tools", "train")
 }
 _LAZY |= {
     "NoneTensorSpec": "weft._src.data.core.structure",

@@ -61,7 +61,7 @@ strings.join strings.length strings.as_string strings.substr
 
 # What Weft has and TensorFlow does not, by namespace.
 OWN: dict[str, str] = {
-    "": "explain explain_gradient no_retrace testing",
+    "": "explain explain_gradient no_retrace testing tools",
     "config": "execution",
     "errors": "AssertionFailedError DTypeError InaccessibleTensorError LoopConversionError "
     "ParseError ShapeError SignatureError UnsupportedError error_code_from_exception_type "

@@ -39,7 +39,19 @@ class _Picture:
 
 
 def graph_svg(graph: Graph, title: str | None = None) -> str:
-    """The drawing of a graph as an SVG document that stands alone."""
+    """The drawing of a graph as an SVG document that stands alone.
+
+    Args:
+      graph: the graph of a trace, `f.get_concrete_function(...).graph`.
+      title: stands above it; the name of the graph, if not given.
+
+    Returns:
+      The text of the document.
+
+    >>> graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(2)).graph
+    >>> tf.tools.drawing.graph_svg(graph)[:4]
+    '<svg'
+    """
     colours: dict[str, str] = {}
     picture = _framed(graph, title or graph.name, colours)
     legend = _legend(colours)
@@ -57,7 +69,19 @@ def graph_svg(graph: Graph, title: str | None = None) -> str:
 
 
 def graph_html(graph: Graph, title: str | None = None) -> str:
-    """A page with the drawing and the text of a graph."""
+    """A page with the drawing and the text of a graph.
+
+    Args:
+      graph: the graph of a trace, `f.get_concrete_function(...).graph`.
+      title: of the page; the name of the graph, if not given.
+
+    Returns:
+      The text of the page, which needs no other files.
+
+    >>> graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(2)).graph
+    >>> "<svg" in tf.tools.drawing.graph_html(graph)
+    True
+    """
     heading = html.escape(title or graph.name)
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{heading}</title>'
