@@ -456,7 +456,16 @@ NAMESPACES: dict[str, ModuleType] = {
 }  # fmt: skip
 
 
-MODULES = ("weft._src.ops.", "weft._src.core.convert", "weft._src.core.specs")
+MODULES = (
+    "weft._src.ops.",
+    "weft._src.graph.row_maps",
+    "weft._src.core.convert",
+    "weft._src.core.specs",
+)
+
+
+def _written_in(function: Any) -> str:
+    return inspect.unwrap(function).__globals__["__name__"]
 
 
 def public_functions() -> dict[str, Callable[..., Any]]:
@@ -465,7 +474,7 @@ def public_functions() -> dict[str, Callable[..., Any]]:
     seen: set[int] = set()
     for prefix, module in NAMESPACES.items():
         for name, value in sorted(vars(module).items()):
-            is_op = inspect.isfunction(value) and value.__module__.startswith(MODULES)
+            is_op = inspect.isfunction(value) and _written_in(value).startswith(MODULES)
             if is_op and not name.startswith("_") and id(value) not in seen:
                 seen.add(id(value))
                 found[prefix + name] = value

@@ -115,7 +115,7 @@ def functions() -> dict[str, Callable[..., Any]]:
     seen: set[int] = set()
     for prefix, module in (("", tnp), ("random.", tnp.random)):
         for name, value in sorted(vars(module).items()):
-            own = inspect.isfunction(value) and value.__module__.startswith("weft.experimental")
+            own = inspect.isfunction(value) and value.__module__.startswith("weft")
             if own and not name.startswith("_") and id(value) not in seen:
                 seen.add(id(value))
                 found[prefix + name] = value
