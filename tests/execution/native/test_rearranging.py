@@ -342,3 +342,12 @@ def test_in_loops_and_branches() -> None:
         return x
 
     check_program(function, X[0], np.array([1, 3, 0, 1], np.int32))
+
+
+def test_what_is_computed_fills_the_rest() -> None:
+    def function(x: Any, c: Any) -> Any:
+        pads = [[1, 2], [0, 1]]
+        return tf.pad(x, pads, constant_values=c * 2.0), tf.pad(x, pads, constant_values=c)
+
+    for shape in ((1, 1), (2, 3)):
+        check(function, np.ones(shape, np.float32), np.float32(-1.5))

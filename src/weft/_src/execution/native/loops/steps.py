@@ -148,7 +148,7 @@ def emit_assembly(module: Module, schedule: Schedule, at: int, name: str) -> tup
     grain = None if shared is None else shared[1]
     writer = NestWriter(module, schedule, at, space, groups, exact=True, grain=grain)
     if step.part is None:
-        element = writer.at(source, ())
+        element = writer.at(source, [writer.b.index(0) for _ in groups])
         dims: tuple[int, ...] = (step.target.size,) if space else ()
         writer.store(step.target, writer.index, element, dims)
     else:
