@@ -7,7 +7,7 @@ numbers; so float32 is held against float64.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,9 @@ from weft._src.graph.tracing import trace
 TIERS = ("eager", "reference", "plan", "unknown sizes", "native", "gradient", "judge")
 # How far a result may be from one computed with wider numbers, relative to the largest.
 _ROUGH = {"float16": 4e-2, "bfloat16": 2e-1, "float32": 2e-3, "complex64": 2e-3}
-_OF_BITS = ("Fingerprint", "Bitcast", "bitcast", "fingerprint")  # not of numbers
+_OF_BITS = ("Fingerprint", "Bitcast", "bitcast", "fingerprint", "stateless-", "scaled-")
+# Their judges hold for arrays of the sizes they have in the tables.
+_OF_THEIR_SIZES = ("softmax-2x0-", "pool-", "reverse_sequence-")  # not of numbers
 _REFUSALS = (TypeError, ValueError, tf.errors.OpError, NotImplementedError, OverflowError)
 
 
@@ -188,7 +190,13 @@ def _judged(call: Call, arrays: list[Any]) -> list[Any] | None:
 def _is_for(call: Call, arrays: list[Any]) -> bool:
     """Whether the judge of a row was written for numbers of such a kind."""
     kinds = [[_kind(a) for a in some] for some in (arrays, call.arrays)]
+    if call.name.startswith(_OF_THEIR_SIZES) and _sizes(arrays) != _sizes(call.arrays):
+        return False
     return kinds[0] == kinds[1] and not _is_of_bits(call)
+
+
+def _sizes(arrays: Sequence[Any]) -> list[tuple[int, ...]]:
+    return [a.shape for a in arrays]
 
 
 def _kind(array: Any) -> str:
