@@ -7,7 +7,7 @@ numbers; so float32 is held against float64.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -291,6 +291,8 @@ def _gradients(
     _natively(graph, values)
     yield "gradient"
     wide = [_widened(a) for a in arrays]
+    if _is_of_bits(call):
+        return
     if any(w.dtype != a.dtype for w, a in zip(wide, arrays, strict=True)):
         wanted = _eager(gradient, [tf.constant(a) for a in wide])
         if not isinstance(wanted, Exception):
