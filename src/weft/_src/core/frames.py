@@ -65,10 +65,10 @@ def without_runners(files: Sequence[str]) -> int:
     None if there are only such.
     """
     installed = _installed()
-    for i, file in enumerate(files):
-        if not file.startswith(installed):
-            return i
-    return 0
+    is_runner = [file.startswith(installed) for file in files]
+    if is_runner[1:2] == [True] and files[0] == "<string>":  # python -c "import something; ..."
+        is_runner[0] = True
+    return 0 if all(is_runner) else is_runner.index(False)
 
 
 def _is_support(file: str) -> bool:

@@ -138,8 +138,9 @@ def _calls(frame: FrameType | None) -> tuple[FrameType | None, Calls]:
     base, first, own = _tracing.frame, None, False
     while frame is not None and frame is not base:
         code = frame.f_code
-        if not code.co_filename.startswith(_OWN):
-            if first is None and not code.co_filename.startswith("<frozen"):
+        file = code.co_filename
+        if not file.startswith(_OWN):
+            if first is None and not file.startswith("<frozen"):
                 first = frame
             entries.append((code, frame.f_lasti))
             own = False
