@@ -66,8 +66,9 @@ def without_runners(files: Sequence[str]) -> int:
     """
     installed = _installed()
     is_runner = [file.startswith(installed) for file in files]
-    if is_runner[1:2] == [True] and files[0] == "<string>":  # python -c "import something; ..."
-        is_runner[0] = True
+    start = next((i for i, file in enumerate(files) if file != "<string>"), 0)
+    if is_runner[start : start + 1] == [True]:  # python -c "import runner; runner.main()"
+        is_runner[:start] = [True] * start
     return 0 if all(is_runner) else is_runner.index(False)
 
 
@@ -83,7 +84,7 @@ def _is_support(file: str) -> bool:
 def _libraries() -> tuple[tuple[str, ...], tuple[str, ...]]:
     standard = {sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")}
     return (
-        tuple([os.path.dirname(os.path.abspath(m.__file__)) + os.sep for m in (np, scipy)]),
+        tuple([os.path.dirname(str(library.__file__)) + os.sep for library in (np, scipy)]),
         ("<frozen ", os.path.dirname(os.path.abspath(os.__file__)) + os.sep, *sorted(standard)),
     )
 
