@@ -40,6 +40,13 @@ def own_frames(error: BaseException) -> int:
     return sum(text.count(f'File "{start}') for start in OWN)
 
 
+@pytest.fixture(autouse=True)
+def filtered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the environment shows all frames of tests."""
+    monkeypatch.delenv("WEFT_TRACEBACK_FILTERING", raising=False)
+    tf.debugging.enable_traceback_filtering()
+
+
 @pytest.fixture
 def unfiltered() -> Iterator[None]:
     tf.debugging.disable_traceback_filtering()
@@ -143,6 +150,34 @@ def test_methods_nested_functions_and_concrete_functions() -> None:
     error = caught(concrete, X, 1.5)
     assert names(error) == []
     assert own_frames(error) == 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f: tf.data.Dataset.range(3).map(f),
+        lambda f: tf.data.Dataset.range(3).filter(f),
+        lambda f: tf.data.Dataset.range(3).reduce(X, lambda x, _: f(x)),
+        lambda f: tf.map_fn(f, X),
+        lambda f: tf.scan(lambda x, _: f(x), X),
+        lambda f: tf.while_loop(lambda x: True, lambda x: [f(x)], [X]),
+        lambda f: tf.vectorized_map(f, X),
+        lambda f: tf.function(f).get_concrete_function(X),
+    ],
+)
+def test_what_calls_functions_leaves_no_frame(call: Callable[[Any], Any]) -> None:
+    def own(x: Any) -> Any:
+        return 1 / 0
+
+    error = caught(call, own)
+    assert type(error) is ZeroDivisionError
+    assert {"own", "<lambda>"} >= set(names(error))
+    assert names(error)[-1] == "own"
+
+
+def test_the_function_that_the_user_called_is_named_as_ever() -> None:
+    with pytest.raises(TypeError, match=r"^map_fn: "):
+        tf.map_fn(3, X)
 
 
 # --- when graphs run ----------------------------------------------------------------------------
@@ -429,6 +464,20 @@ sys.excepthook = mine
     lines = run(tmp_path, call="helper", start=f"{hook}main()")
     assert lines[0] == "mine"
     assert not any(PACKAGE in line for line in lines)
+
+
+def test_what_has_no_frame_of_the_user_is_shown_as_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from weft._src.core import showing_tracebacks
+
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    showing_tracebacks._install_in_python()
+    error = caught(tf.reshape, X, [2, 2])
+    assert error.__traceback__ is not None
+    error.__traceback__ = error.__traceback__.tb_next
+    sys.excepthook(type(error), error, error.__traceback__)
+    assert f'File "{PACKAGE}' in capsys.readouterr().err
 
 
 PYTEST = """

@@ -3,9 +3,9 @@
 A frame adds itself to a traceback when an exception leaves it, so frames can be taken out only
 further out than they are. This happens in two places:
 
-- Where the user's code calls into what is deep: functions, ops, operators, tapes, iterators. They
-  catch what comes out (free unless something does), call `hide_own_frames` and raise it again with
-  a bare `raise`, which does not add their own frame either.
+- Where the user's code calls into what is deep: functions, ops, operators, tapes, datasets, loops.
+  They catch what comes out (free unless something does), call `hide_own_frames` and raise it again
+  with a bare `raise`, which does not add their own frame either.
 - Where a traceback is shown (`core/showing_tracebacks.py`): all other frames of Weft, such as that
   of `tf.reshape` around its op. Wrapping every public function and method instead would cost each
   call a tenth of a microsecond, and hide their code from `inspect` and debuggers.
@@ -49,7 +49,7 @@ def hide_before_showing(error: BaseException) -> None:
 
 
 def hides_own_frames(function: F) -> F:
-    """Decorates a public method that is called too rarely for the wrapper to matter."""
+    """Decorates what calls functions of the user, too rarely for the wrapper to matter."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -59,6 +59,10 @@ def hides_own_frames(function: F) -> F:
             hide_own_frames(error)
             raise
 
+    # Errors that name the function which the user called look at the code of frames.
+    code = call.__code__  # type: ignore[attr-defined]
+    names = {"co_name": function.__name__, "co_qualname": function.__qualname__}
+    call.__code__ = code.replace(**names)  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]
 
 

@@ -15,6 +15,7 @@ from weft._src.core.context import building, state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
+from weft._src.core.tracebacks import hides_own_frames
 from weft._src.errors import OperatorNotAllowedInGraphError, OutOfRangeError, ShapeError
 from weft._src.ops.arrays import fill, joining, shape as shapes
 from weft._src.ops.control.collecting import Results, leaves, spec_of_leaf
@@ -82,6 +83,7 @@ def _check_callable(op: str, fn: Any) -> None:
         raise TypeError(f"{op}: fn must be callable, got {fn!r}.")
 
 
+@hides_own_frames
 def map_fn(
     fn: Callable[[Any], Any],
     elems: Any,
@@ -131,6 +133,7 @@ def _type_of_row(x: Any) -> Any:
     return RaggedTensorSpec(shape, x.dtype, x.ragged_rank - 1, x.row_splits.dtype)
 
 
+@hides_own_frames
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
@@ -178,6 +181,7 @@ def install(new_graph: Callable[[], Any]) -> None:
 _new_graph: Callable[[], Any]
 
 
+@hides_own_frames
 def scan(
     fn: Callable[[Any, Any], Any],
     elems: Any,
@@ -242,6 +246,7 @@ def _fold(op: str, fn: Any, elems: Any, initializer: Any, reverse: bool, name: s
     return result
 
 
+@hides_own_frames
 def foldl(
     fn: Callable[[Any, Any], Any],
     elems: Any,
@@ -259,6 +264,7 @@ def foldl(
     return _fold("foldl", fn, elems, initializer, False, name)
 
 
+@hides_own_frames
 def foldr(
     fn: Callable[[Any, Any], Any],
     elems: Any,
