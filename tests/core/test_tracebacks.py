@@ -161,7 +161,6 @@ def test_methods_nested_functions_and_concrete_functions() -> None:
         lambda f: tf.map_fn(f, X),
         lambda f: tf.scan(lambda x, _: f(x), X),
         lambda f: tf.while_loop(lambda x: True, lambda x: [f(x)], [X]),
-        lambda f: tf.vectorized_map(f, X),
         lambda f: tf.function(f).get_concrete_function(X),
     ],
 )

@@ -133,7 +133,6 @@ def _type_of_row(x: Any) -> Any:
     return RaggedTensorSpec(shape, x.dtype, x.ragged_rank - 1, x.row_splits.dtype)
 
 
-@hides_own_frames
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
