@@ -8,7 +8,7 @@ further out than they are. This happens in two places:
   with a bare `raise`, which does not add their own frame either.
 - Where a traceback is shown (`core/showing_tracebacks.py`): all other frames of Weft, such as that
   of `tf.reshape` around its op. Wrapping every public function and method instead would cost each
-  call a tenth of a microsecond, and hide their code from `inspect` and debuggers.
+  call 0.17 us, and come between users and their code.
 """
 
 from __future__ import annotations
