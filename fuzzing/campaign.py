@@ -16,6 +16,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+import weft as tf
+
 Check = Callable[[int], str | None]
 
 _MOST_SECONDS = 60  # for one case: beyond that it hangs
@@ -51,6 +53,18 @@ def limits() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@contextmanager
+def all_frames() -> Iterator[None]:
+    """Tracebacks show the frames of Weft, too: there the mistakes are that are looked for."""
+    was_filtering = tf.debugging.is_traceback_filtering_enabled()
+    tf.debugging.disable_traceback_filtering()
+    try:
+        yield
+    finally:
+        if was_filtering:
+            tf.debugging.enable_traceback_filtering()
 
 
 def _within_time(check: Check, seed: int) -> str | None:
@@ -89,7 +103,7 @@ def run(check: Check, *, seed: int, count: int, seconds: float | None = None) ->
     """
     outcome = Outcome(inputs=getattr(check, "inputs", 1))
     until = None if seconds is None else time.monotonic() + seconds
-    with _quiet(), limits(), tqdm(total=count, disable=None, file=sys.stderr) as bar:
+    with _quiet(), limits(), all_frames(), tqdm(total=count, disable=None, file=sys.stderr) as bar:
         for one in range(seed, seed + count):
             report = _within_time(check, one)
             outcome.cases += 1

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fuzzing import corpus, variation
+from fuzzing.campaign import all_frames
 from fuzzing.corpus import Call
 from fuzzing.differential import TIERS, Disagreement, Refused, check
 from weft._src.core.dtypes import DType
@@ -84,7 +85,8 @@ def _try(call: Call, kind: str, seed: int, rng: np.random.Generator) -> str | No
 
 def _checked(call: Call, arrays: list[Any]) -> list[str]:
     try:
-        return check(call, arrays)
+        with all_frames():  # the innermost one tells whose mistake it is
+            return check(call, arrays)
     except (Disagreement, Refused):
         raise
     except Exception as error:

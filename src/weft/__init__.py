@@ -57,6 +57,7 @@ from weft._src.core.dtypes import (
     variant,
 )
 from weft._src.core.shapes import TensorShape
+from weft._src.core.showing_tracebacks import install as _show_users_frames
 from weft._src.core.specs import TensorSpec, TypeSpec, type_spec_from_value
 from weft._src.core.tensor import Tensor, is_symbolic_tensor, is_tensor
 from weft._src.function.explain import explain
@@ -509,3 +510,4 @@ _LAZY |= {
     "OptionalSpec": "weft._src.data.core.optional",
 }
 _open_namespace(__name__, lazy=_LAZY)
+_show_users_frames()

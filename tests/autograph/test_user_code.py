@@ -142,6 +142,19 @@ def test_errors_name_the_users_variable_and_line() -> None:
 
 def test_tracebacks_have_the_original_lines() -> None:
     error = caught(tf.function(failing), tf.constant(1))
+    frames = [(f.lineno, f.name) for f in traceback.extract_tb(error.__traceback__)]
+    assert frames[1:] == [
+        (line_of(failing, "helper(x)"), "failing"),
+        (line_of(helper, "# here"), "helper"),
+    ]
+
+
+def test_without_filtering_tracebacks_have_all_original_lines() -> None:
+    tf.debugging.disable_traceback_filtering()
+    try:
+        error = caught(tf.function(failing), tf.constant(1))
+    finally:
+        tf.debugging.enable_traceback_filtering()
     frames = [(f.lineno, f.name) for f in traceback.extract_tb(error.__traceback__)
               if f.filename == __file__]  # fmt: skip
     assert (line_of(failing, "helper(x)"), "failing") in frames

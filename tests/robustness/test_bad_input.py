@@ -30,6 +30,15 @@ from weft._src.graph.passes import optimize
 from weft._src.graph.tracing import trace
 from weft._src.ops.registry import all_ops
 
+
+@pytest.fixture(autouse=True)
+def all_frames() -> Iterator[None]:
+    """Whether an error comes out of NumPy is seen from its innermost frame."""
+    tf.debugging.disable_traceback_filtering()
+    yield
+    tf.debugging.enable_traceback_filtering()
+
+
 F = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]], np.float32)
 P = np.array([[0.5, 0.25, 0.75], [0.1, 0.2, 0.9]], np.float32)
 C = np.array([1 + 2j, -0.5j], np.complex64)

@@ -118,7 +118,7 @@ def test_machine_code() -> None:
 
     with pytest.raises(EXHAUSTED, match=r"Mul: .* \[2048, 2048\] and dtype float32") as caught:
         function(tf.fill([2**11], 1.0))
-    assert "in code: return x[:, None] * x[None, :]" in str(caught.value)
+    assert str(caught.value).endswith("in function\n      return x[:, None] * x[None, :]")
     assert function(tf.fill([5], 2.0)).numpy().sum() == 100
 
 
@@ -130,7 +130,7 @@ def test_machine_code_of_a_trace_whose_sizes_are_unknown() -> None:
     assert function(tf.fill([5], 2.0)).numpy().sum() == 100
     with pytest.raises(EXHAUSTED, match=r"Mul: .* \[2048, 2048\] and dtype float32") as caught:
         function(tf.fill([2**11], 1.0))
-    assert "in code: return x[:, None] * x[None, :]" in str(caught.value)
+    assert str(caught.value).endswith("in function\n      return x[:, None] * x[None, :]")
 
 
 def test_views_take_no_memory() -> None:

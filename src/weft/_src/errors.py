@@ -5,7 +5,8 @@ TensorFlow raises one class and tracing another for the same mistake, Weft raise
 both (`ShapeError`, `DTypeError`, ...), so `except` clauses written for either keep working.
 
 Every class carries `.message`, `.op`, `.node_def`, `.error_code` and `.location`, the user's
-(file, line); once a location is set, `str(error)` ends with it.
+(file, line); once a location is set, `str(error)` ends with it, or with the whole stack of calls if
+the location knows it.
 """
 
 import linecache
@@ -47,10 +48,7 @@ class _ReportedError(Exception):
     def __str__(self) -> str:
         if self.location is None:
             return self.message
-        file, line = self.location[:2]
-        source = linecache.getline(file, line).strip()
-        code = f", in code: {source}" if source else ""
-        return f"{self.message}\n  at {file}:{line}{code}"
+        return f"{self.message}\n{_location_text(self.location)}"
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         # Graph operations hold functions and buffers that cannot be pickled, and an error must get
@@ -60,6 +58,33 @@ class _ReportedError(Exception):
 
     def __copy__(self) -> "_ReportedError":
         return _restore(type(self), self.args, self.__dict__)
+
+
+def _location_text(location: tuple[Any, ...]) -> str:
+    """The user's line; where all the calls that led to it are known, these."""
+    calls = getattr(location, "calls", None)
+    stack = () if calls is None else calls.locations
+    forward = None if calls is None else calls.forward
+    if len(stack) > 1:
+        text = _stack_text("The op was traced here", stack)
+    else:
+        file, line = location[:2]
+        source = linecache.getline(file, line).strip()
+        text = f"  at {file}:{line}" + (f", in code: {source}" if source else "")
+    if forward is None:
+        return text
+    first = (forward,) if forward.calls is None else forward.calls.locations
+    return f"{text}\n{_stack_text('It is part of the gradient of what was traced here', first)}"
+
+
+def _stack_text(heading: str, stack: tuple[Any, ...]) -> str:
+    lines = [f"  {heading} (most recent call last):"]
+    for file, line, function, *_ in stack:
+        lines.append(f'    File "{file}", line {line}, in {function}')
+        source = linecache.getline(file, line).strip()
+        if source:
+            lines.append(f"      {source}")
+    return "\n".join(lines)
 
 
 def _restore(

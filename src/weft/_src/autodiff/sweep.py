@@ -12,7 +12,8 @@ from typing import Any
 
 from weft._src.autodiff import partial
 from weft._src.autodiff.partial import Gradient
-from weft._src.core.tensor import Tensor
+from weft._src.core.location import set_forward
+from weft._src.core.tensor import SymbolicTensor, Tensor
 from weft._src.ops.arrays import fill
 from weft._src.ops.indexing.indexed_slices import IndexedSlices
 from weft._src.ops.registry import Absent, Op
@@ -88,6 +89,22 @@ def collected(
     gradients: dict[int, Any] = {}
     for target, gradient in zip(targets, target_gradients, strict=True):
         _add(gradients, target, gradient)
+    before = set_forward(None)
+    try:
+        _pull_back(live, gradients, relevant, kept, stops)
+    finally:
+        set_forward(before)
+    return [gradients.get(id(source)) for source in sources]
+
+
+def _pull_back(
+    live: list[Record],
+    gradients: dict[int, Any],
+    relevant: set[int],
+    kept: Container[int],
+    stops: frozenset[int],
+) -> None:
+    """Takes the gradients of results back to the inputs they came from, op by op."""
     for op, inputs, attrs, outputs in reversed(live):
         found: list[Any] = []
         for out in outputs:
@@ -104,10 +121,11 @@ def collected(
         if all(g is None for g in found):
             continue
         context = VjpContext(inputs, attrs, outputs, relevant)
+        if isinstance(outputs[0], SymbolicTensor):  # errors of the backward pass name its line
+            set_forward(outputs[0].node.location)
         for x, g in zip(inputs, _pulled(op, context, found), strict=True):
             if g is not None and id(x) in relevant:
                 _add(gradients, x, g)
-    return [gradients.get(id(source)) for source in sources]
 
 
 def _pulled(op: Op, context: VjpContext, found: list[Any]) -> Any:

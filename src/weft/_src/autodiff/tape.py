@@ -27,6 +27,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import resource
 from weft._src.core.location import user_location
 from weft._src.core.tensor import Tensor
+from weft._src.core.tracebacks import hides_own_frames
 from weft._src.graph.ir import variable_behind
 from weft._src.ops.arrays import fill
 from weft._src.ops.indexing import gathering
@@ -178,6 +179,7 @@ class GradientTape:
 
     # --- playing back --------------------------------------------------------------------------
 
+    @hides_own_frames
     def gradient(
         self,
         target: Any,
@@ -202,6 +204,7 @@ class GradientTape:
                 gradients[i] = source.with_all_values(gradients[i])
         return nest.pack_sequence_as(sources, gradients)
 
+    @hides_own_frames
     def jacobian(
         self,
         target: Any,
@@ -235,6 +238,7 @@ class GradientTape:
                 ]
         return nest.pack_sequence_as(sources, found)
 
+    @hides_own_frames
     def batch_jacobian(
         self,
         target: Any,

@@ -21,6 +21,7 @@ from weft._src.autograph.operators.python_builtins import OVERLOADS
 from weft._src.autograph.pyct.code_table import CodeTable
 from weft._src.autograph.pyct.naming import scope_like
 from weft._src.autograph.pyct.source import NoSourceError, function_node
+from weft._src.core.frames import BLOCK
 from weft._src.graph import row_maps
 from weft._src.ops.control import branch, functional, loop
 
@@ -35,7 +36,6 @@ _converted_lambdas = CodeTable[bool]()
 
 # Functions that the converters make of blocks (see converters.control_flow).
 _BLOCK = re.compile(r"(then|otherwise|loop_(body|test)|extra_test|[gs]et_state)(_\d+)?")
-BLOCK = ".<block>"  # the end of their qualified names
 
 # Functions of Weft that call functions of the user while tracing.
 _HIGHER_ORDER = frozenset(

@@ -5,9 +5,15 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from typing import NamedTuple
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+from weft._src.core import frames
+
+_OWN = frames.OWN
 
 
 class Location(NamedTuple):
@@ -16,6 +22,7 @@ class Location(NamedTuple):
     file: str
     line: int
     function: str
+    calls: Calls | None = None  # how the program got there, where that is kept
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}, in {self.function}"
@@ -31,6 +38,120 @@ class Location(NamedTuple):
         return linecache.getline(self.file, self.line).strip()
 
 
+class Calls:
+    """The stack of calls that led to a line. Lines are looked up when somebody asks.
+
+    Made for every node of a graph: an entry is the code and the place in it, so nothing that the
+    program uses is kept alive. Consecutive frames of Weft are one entry.
+    """
+
+    __slots__ = ("_entries", "_found", "_outer", "forward")
+
+    def __init__(
+        self,
+        entries: list[tuple[CodeType, int]],
+        outer: Calls | None,
+        forward: Location | None,
+    ) -> None:
+        self._entries = entries
+        self._outer = outer
+        self.forward = forward  # what this is the gradient of
+        self._found: tuple[Location, ...] | None = None
+
+    @property
+    def locations(self) -> tuple[Location, ...]:
+        """The user's lines, the outermost call first."""
+        if self._found is None:
+            calls = [(code, _line(code, place)) for code, place in self._all_entries()]
+            mine = [calls[i] for i in frames.users(calls)]
+            mine = mine[frames.without_runners([code.co_filename for code, _ in mine]) :]
+            self._found = tuple(
+                [Location(code.co_filename, line, code.co_name) for code, line in mine]
+            )
+        return self._found
+
+    def _all_entries(self) -> list[tuple[CodeType, int]]:
+        outer = [] if self._outer is None else self._outer._all_entries()
+        return [*outer, *reversed(self._entries)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _found_calls, (self.locations, self.forward)
+
+
+def _found_calls(locations: tuple[Location, ...], forward: Location | None) -> Calls:
+    calls = Calls([], None, forward)
+    calls._found = locations
+    return calls
+
+
+def _line(code: CodeType, place: int) -> int:
+    """The line of an instruction."""
+    found = code.co_firstlineno
+    for start, end, line in code.co_lines():
+        if start <= place < end and line is not None:
+            found = line
+    return found
+
+
+class _Tracing(threading.local):
+    """Where the trace that is being made began, so that its nodes need not walk further out."""
+
+    frame: FrameType | None = None
+    calls: Calls | None = None
+    forward: Location | None = None
+
+
+_tracing = _Tracing()
+
+
+@contextmanager
+def beginning_of_trace() -> Iterator[None]:
+    """A function is traced inside: stacks of calls have what is outside of it in common."""
+    frame = sys._getframe(2)  # that of the `with` statement
+    outer = _tracing.frame, _tracing.calls
+    calls = _calls(frame)[1]
+    _tracing.frame, _tracing.calls = frame, calls
+    try:
+        yield
+    finally:
+        _tracing.frame, _tracing.calls = outer
+
+
+def set_forward(location: Location | None) -> Location | None:
+    """From now on ops are traced for the gradient of what was traced there; what was set before."""
+    before, _tracing.forward = _tracing.forward, location
+    return before
+
+
+def traced_location() -> Location:
+    """The innermost line outside of Weft, and the calls that led to it."""
+    first, calls = _calls(sys._getframe(1))
+    if first is None:
+        where = UNKNOWN if _tracing.calls is None else user_location()
+        return where._replace(calls=calls)
+    return Location(first.f_code.co_filename, first.f_lineno, first.f_code.co_name, calls)
+
+
+def _calls(frame: FrameType | None) -> tuple[FrameType | None, Calls]:
+    """The innermost frame of the user, and all calls; out to the beginning of the trace."""
+    entries: list[tuple[CodeType, int]] = []
+    base, first, own = _tracing.frame, None, False
+    while frame is not None and frame is not base:
+        code = frame.f_code
+        file = code.co_filename
+        if not file.startswith(_OWN):
+            if first is None and not file.startswith("<frozen"):
+                first = frame
+            entries.append((code, frame.f_lasti))
+            own = False
+        elif not own:
+            entries.append((code, 0))
+            own = True
+        frame = frame.f_back
+    outer = _tracing.calls if frame is not None else None
+    return first, Calls(entries, outer, _tracing.forward)
+
+
 UNKNOWN = Location("<unknown>", 0, "<unknown>")
 
 
@@ -40,7 +161,7 @@ def user_location() -> Location:
     while frame is not None:
         code = frame.f_code
         file = code.co_filename
-        if not file.startswith(_PACKAGE) and not file.startswith("<frozen"):
+        if not file.startswith(_OWN) and not file.startswith("<frozen"):
             return Location(file, frame.f_lineno, code.co_name)
         frame = frame.f_back  # type: ignore[assignment]
     return UNKNOWN
@@ -49,7 +170,7 @@ def user_location() -> Location:
 def called_function() -> str:
     """The name of the function of Weft that the user's code called, for errors."""
     frame, name = sys._getframe(1), "This function"
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
         name = frame.f_code.co_name
         frame = frame.f_back  # type: ignore[assignment]
     return name

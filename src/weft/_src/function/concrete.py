@@ -17,6 +17,7 @@ from weft._src.core.dtypes import resource
 from weft._src.core.flags import flags
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from weft._src.core.tracebacks import hide_own_frames
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.execution.runner import locked_inputs, locks_of, plan_of, run_locked
 from weft._src.function.keys import TENSORS
@@ -109,10 +110,14 @@ class ConcreteFunction:
     # --- calling with checks -------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        tensors = self._bind(args, kwargs)
-        if state.mode or flags.call_watcher is not None:
-            return self.call_with_tensors(tensors)
-        return self.run([t._value for t in tensors])  # type: ignore[attr-defined]
+        try:
+            tensors = self._bind(args, kwargs)
+            if state.mode or flags.call_watcher is not None:
+                return self.call_with_tensors(tensors)
+            return self.run([t._value for t in tensors])  # type: ignore[attr-defined]
+        except Exception as error:
+            hide_own_frames(error)
+            raise
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
         flat = self._bind_flat(args, kwargs)

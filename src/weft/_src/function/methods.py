@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from weft._src.core.tracebacks import hide_own_frames
 from weft._src.function.signature import Parameters
 
 
@@ -56,7 +57,11 @@ class BoundFunction:
         self.__doc__ = function.__doc__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._function(*args, **kwargs)
+        try:
+            return self._function(*args, **kwargs)
+        except Exception as error:
+            hide_own_frames(error)
+            raise
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._function, name)

@@ -18,6 +18,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.flags import flags
 from weft._src.core.location import Location, user_location
 from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.core.tracebacks import hide_own_frames
 from weft._src.function import retracing, tracing
 from weft._src.function.concrete import ConcreteFunction
 from weft._src.function.creation import FirstCall, LaterCalls
@@ -91,24 +92,28 @@ class PolymorphicFunction:
     # --- calling -------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if state.mode or flags.unusual_calls:
-            return self._call_recorded(args, kwargs)
-        leaves: list[Any] = []
-        encode = VALUES.encode
-        try:
-            key = tuple([encode(value, leaves) for value in args])
-            if kwargs:
-                parts: list[Any] = []
-                for name, value in kwargs.items():
-                    parts += (name, encode(value, leaves))
-                key = (*key, *parts)
-            found = self._memo.get(key)
-        except UnhashableArgument as e:
-            raise self._unhashable(args, kwargs, e) from None
-        if found is None:
-            return self._call_new(args, kwargs, key)
-        concrete, order = found
-        return concrete.run(leaves if order is None else [leaves[i] for i in order])
+        try:  # costs nothing as long as nothing is raised
+            if state.mode or flags.unusual_calls:
+                return self._call_recorded(args, kwargs)
+            leaves: list[Any] = []
+            encode = VALUES.encode
+            try:
+                key = tuple([encode(value, leaves) for value in args])
+                if kwargs:
+                    parts: list[Any] = []
+                    for name, value in kwargs.items():
+                        parts += (name, encode(value, leaves))
+                    key = (*key, *parts)
+                found = self._memo.get(key)
+            except UnhashableArgument as e:
+                raise self._unhashable(args, kwargs, e) from None
+            if found is None:
+                return self._call_new(args, kwargs, key)
+            concrete, order = found
+            return concrete.run(leaves if order is None else [leaves[i] for i in order])
+        except Exception as error:
+            hide_own_frames(error)
+            raise
 
     def _call_new(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Any) -> Any:
         """A call with a key that has not been met: find a trace that serves it, or make one."""
@@ -358,8 +363,12 @@ class PolymorphicFunction:
         """The trace for these arguments, which may be values or specs."""
         if self._input_signature is not None and not args and not kwargs:
             args = self._input_signature.specs
-        values, _ = self._bind(args, kwargs)
-        return self._find_or_trace(values, values_or_none(values))
+        try:
+            values, _ = self._bind(args, kwargs)
+            return self._find_or_trace(values, values_or_none(values))
+        except Exception as error:
+            hide_own_frames(error)
+            raise
 
     def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Callable[..., str]:
         """A function of a stage that tells what the function becomes for these arguments.

@@ -12,6 +12,7 @@ from weft._src.autograph.conversion import converted
 from weft._src.autograph.operators import staging
 from weft._src.core.context import building, creating_variables, state
 from weft._src.core.convert import convert_to_tensor
+from weft._src.core.location import beginning_of_trace
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.errors import InaccessibleTensorError
 from weft._src.function.signature import Parameters
@@ -48,7 +49,13 @@ def trace(
     graph = Graph(parameters.name, outer=state.graph, is_function=True)
     if autograph:
         python_function = converted(python_function)
-    with building(graph), creating_variables(policy), staging.fresh(), user_code():
+    with (
+        building(graph),
+        creating_variables(policy),
+        staging.fresh(),
+        user_code(),
+        beginning_of_trace(),
+    ):
         make = MakeInput(lambda spec, name: graph.add_input(spec, valid_name(name)))
         values = [
             trace_type.placeholders(make, trace_type.leaf_names(name))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import linecache
-import os
 import threading
 import traceback
 from types import TracebackType
 
-from weft._src.autograph.conversion import BLOCK, why_refused
+from weft._src.autograph.conversion import why_refused
+from weft._src.core.frames import is_own
+from weft._src.core.tracebacks import users_part
 from weft._src.errors import OperatorNotAllowedInGraphError
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 HEADING = "in user code:"
 
 
@@ -59,7 +59,7 @@ def _unconverted(error: Exception, trace: TracebackType | None) -> str:
     if not isinstance(error, OperatorNotAllowedInGraphError):
         return ""
     codes = [frame.f_code for frame, _ in traceback.walk_tb(trace)]
-    own = [code for code in codes if not code.co_filename.startswith(_PACKAGE)]
+    own = [code for code in codes if not is_own(code)]
     reason = why_refused(own[-1]) if own else None
     if reason is None:
         return ""
@@ -77,18 +77,12 @@ def _is_text(error: Exception) -> bool:
 
 def user_frames(trace: TracebackType | None) -> list[str]:
     """The lines of a traceback that are the user's, as Python prints them."""
-    found: list[tuple[str, int, str, str]] = []
-    for frame, line in traceback.walk_tb(trace):
+    found = []
+    for frame, line in traceback.walk_tb(users_part(trace)):
         code = frame.f_code
-        if code.co_filename.startswith((_PACKAGE, "<frozen")):
-            continue
-        if found and code.co_qualname.endswith(BLOCK):
-            found.pop()  # the statement it is a block of
-        if found and code.co_name == "<lambda>" and found[-1][:2] == (code.co_filename, line):
-            continue  # mostly an operand of `and`, or a side of a ternary
         text = linecache.getline(code.co_filename, line, frame.f_globals).strip()
-        found.append((code.co_filename, line, code.co_name, text))
-    return [
-        f'    File "{file}", line {line}, in {name}\n' + (f"        {text}\n" if text else "")
-        for file, line, name, text in found
-    ]
+        found.append(
+            f'    File "{code.co_filename}", line {line}, in {code.co_name}\n'
+            + (f"        {text}\n" if text else "")
+        )
+    return found

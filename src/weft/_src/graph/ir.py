@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from weft._src.core import dtypes
 from weft._src.core.composite import not_a_tensor
 from weft._src.core.context import building, state
-from weft._src.core.location import Location, user_location
+from weft._src.core.location import Location, traced_location, user_location
 from weft._src.core.specs import TensorSpec, ValueSpec
 from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft._src.errors import InaccessibleTensorError, OpError
@@ -198,7 +198,7 @@ class Graph:
             if error.location is None:
                 error.location = user_location()
             raise
-        node = self.add_node(op, here, attrs, specs, name or op.name, user_location())
+        node = self.add_node(op, here, attrs, specs, name or op.name, traced_location())
         return here, node.outputs[0] if op.outputs == 1 else node.outputs
 
     def add_node(

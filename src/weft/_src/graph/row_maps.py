@@ -16,6 +16,7 @@ from weft._src.core.context import building, state
 from weft._src.core.dtypes import DType
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
+from weft._src.core.tracebacks import hides_own_frames
 from weft._src.errors import OperatorNotAllowedInGraphError, UnsupportedError
 from weft._src.graph.batching import Batch, with_all_rows
 from weft._src.graph.ir import Graph
@@ -99,6 +100,7 @@ def _with_rows(x: Any, n: int) -> Any:
     return x
 
 
+@hides_own_frames
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._src.core.dtypes import DType
+from weft._src.core.tracebacks import hide_own_frames
 from weft._src.ops.worth import worth_compiling_from
 
 
@@ -112,7 +113,11 @@ class Op:
     call: Callable[..., Any]
 
     def __call__(self, *inputs: Any, name: str | None = None, **attrs: Any) -> Any:
-        return Op.call(self, inputs, attrs, name)
+        try:
+            return Op.call(self, inputs, attrs, name)
+        except Exception as error:
+            hide_own_frames(error)
+            raise
 
     def arg(self, index: int) -> Arg:
         """The declaration of the input at a position; the last one may be variadic."""

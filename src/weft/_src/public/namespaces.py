@@ -15,6 +15,7 @@ from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
 
+from weft._src.core.showing_tracebacks import hide_in_pytest
 from weft._src.public.missing import missing_name
 
 _PRIVATE = "weft._src"
@@ -36,6 +37,7 @@ def open_namespace(module_name: str, lazy: Mapping[str, str] | None = None) -> N
         found = import_module(later[name])
         value = found if later[name].endswith(f".{name}") else getattr(found, name)
         setattr(module, name, value)
+        hide_in_pytest()
         _publish(module, name)
         return value
 

@@ -19,6 +19,7 @@ from weft._src.core.dtypes import RESOURCE, bool_, resource, variant
 from weft._src.core.resources import Resource
 from weft._src.core.specs import TensorSpec, TypeSpec
 from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.core.tracebacks import hide_own_frames
 from weft._src.data.core import structure
 from weft._src.data.core.optional import Optional, OptionalValue
 from weft._src.data.core.options import Options
@@ -246,9 +247,13 @@ class Iterator:
         return self
 
     def __next__(self) -> Any:
-        if state.graph is not None or self._next is None:
-            return self.get_next()
-        return self._pack(self._next())
+        try:
+            if state.graph is not None or self._next is None:
+                return self.get_next()
+            return self._pack(self._next())
+        except Exception as error:
+            hide_own_frames(error)
+            raise
 
     def next(self) -> Any:
         """The next element; StopIteration if there is none."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src.core.dtypes import INDEX, STRING
+from weft._src.core.tracebacks import hides_own_frames
 from weft._src.data.core import structure, traced
 from weft._src.data.core.base import CAPTURES, INPUT, DatasetBase, dataset_op, static_bool
 from weft._src.data.core.stage import UNKNOWN, Cursor, Run, Stage
@@ -208,6 +209,7 @@ ignore_errors_op = dataset_op(
 class FilteringMethods(DatasetBase):
     """Elements chosen by what they are."""
 
+    @hides_own_frames
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Any:
         """The elements for which the function gives True.
 
@@ -217,6 +219,7 @@ class FilteringMethods(DatasetBase):
         f = _condition(predicate, self.element_spec, "filter")
         return self._derived(filter_op, *f.captures, name=name, predicate=f)
 
+    @hides_own_frames
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Any:
         """The elements up to the first for which the function gives False.
 
@@ -240,6 +243,7 @@ class FilteringMethods(DatasetBase):
                 )
         return self._derived(unique_op, name=name)
 
+    @hides_own_frames
     def scan(
         self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
     ) -> Any:

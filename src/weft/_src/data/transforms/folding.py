@@ -8,6 +8,7 @@ from typing import Any
 from weft._src.autodiff.calls import call_graph
 from weft._src.core.context import state
 from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.core.tracebacks import hides_own_frames
 from weft._src.data.core import structure
 from weft._src.data.core.base import DatasetBase
 from weft._src.data.core.iterators import get_next_op, has_next_op, iterate, run_of
@@ -59,6 +60,7 @@ def trace_step(
 class FoldingMethods(DatasetBase):
     """A whole dataset as one value."""
 
+    @hides_own_frames
     def reduce(
         self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
     ) -> Any:

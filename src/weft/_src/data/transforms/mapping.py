@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.tracebacks import hides_own_frames
 from weft._src.data.core import traced
 from weft._src.data.core.base import CAPTURES, INPUT, DatasetBase, dataset_op, static_bool
 from weft._src.data.core.stage import Ahead, Cursor, Run, Stage, row, stack
@@ -207,6 +208,7 @@ map_op = dataset_op("MapDataset", INPUT + CAPTURES, _map_kernel)
 class MappingMethods(DatasetBase):
     """Functions of elements."""
 
+    @hides_own_frames
     def map(
         self,
         map_func: Any,

@@ -7,6 +7,7 @@ from typing import Any
 
 from weft._src.core.processors import processors
 from weft._src.core.tensor import Tensor
+from weft._src.core.tracebacks import hides_own_frames
 from weft._src.data.core import traced
 from weft._src.data.core.base import (
     AUTOTUNE,
@@ -241,6 +242,7 @@ interleave_op = dataset_op(
 class NestingMethods(DatasetBase):
     """A dataset for each element."""
 
+    @hides_own_frames
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Any:
         """The elements of the datasets that the function makes, one dataset after the other.
 
@@ -252,6 +254,7 @@ class NestingMethods(DatasetBase):
         spec = f.output_spec.element_spec
         return self._derived(flat_map_op, *f.captures, spec=spec, name=name, f=f)
 
+    @hides_own_frames
     def interleave(
         self,
         map_func: Callable[..., Any],

@@ -11,6 +11,7 @@ import numpy as np
 from weft._src import nest
 from weft._src.core.dtypes import int64
 from weft._src.core.specs import TensorSpec
+from weft._src.core.tracebacks import hides_own_frames
 from weft._src.data.core import structure, traced
 from weft._src.data.core.base import (
     CAPTURES,
@@ -251,6 +252,7 @@ class WindowMethods(DatasetBase):
             window_op, *inputs, spec=spec, name=name, drop_remainder=drop, widths=widths
         )
 
+    @hides_own_frames
     def group_by_window(
         self,
         key_func: Callable[..., Any],

@@ -16,6 +16,7 @@ from weft._src.core.context import building, state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
+from weft._src.core.tracebacks import hides_own_frames
 from weft._src.errors import OperatorNotAllowedInGraphError, OutOfRangeError, ShapeError
 from weft._src.ops.arrays import fill, joining, shape as shapes
 from weft._src.ops.control.collecting import Results, leaves, spec_of_leaf
@@ -98,6 +99,7 @@ def check_callable(op: str, fn: Any) -> None:
         raise TypeError(f"{op}: fn must be callable, got {fn!r}.")
 
 
+@hides_own_frames
 def map_fn(
     fn: Callable[[Any], Any],
     elems: Any,
@@ -196,6 +198,7 @@ _new_graph: Callable[[], Any]
 _batched: Callable[[Callable[[Any], Any], Rows, Any], Any]
 
 
+@hides_own_frames
 def scan(
     fn: Callable[[Any, Any], Any],
     elems: Any,
@@ -260,6 +263,7 @@ def _fold(op: str, fn: Any, elems: Any, initializer: Any, reverse: bool, name: s
     return result
 
 
+@hides_own_frames
 def foldl(
     fn: Callable[[Any, Any], Any],
     elems: Any,
@@ -277,6 +281,7 @@ def foldl(
     return _fold("foldl", fn, elems, initializer, False, name)
 
 
+@hides_own_frames
 def foldr(
     fn: Callable[[Any, Any], Any],
     elems: Any,

@@ -13,6 +13,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
+from weft._src.core.tracebacks import hides_own_frames
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops.control.nested import NestedTrace, share_captures
 from weft._src.ops.registry import REGISTERED_LATER, STRUCTURED, define_op, each
@@ -53,6 +54,7 @@ LOOPS = frozenset({while_op, reduce_dataset_op})
 LOOP_NAMES = frozenset({op.name for op in LOOPS})
 
 
+@hides_own_frames
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],

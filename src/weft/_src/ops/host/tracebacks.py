@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import threading
-
-
-class _Setting(threading.local):
-    def __init__(self) -> None:
-        self.filtering = True
-
-
-_setting = _Setting()
+from weft._src.core.tracebacks import setting
 
 
 def enable_traceback_filtering() -> None:
-    """Leaves frames of Weft itself out of tracebacks.
+    """Leaves frames of Weft and of code it generated out of tracebacks, which is the default.
+
+    Holds for the current thread. The environment variable WEFT_TRACEBACK_FILTERING=0 shows all
+    frames in all threads of a program, unless they call this function.
 
     >>> tf.debugging.enable_traceback_filtering()
     """
-    _setting.filtering = True
+    setting.filtering = True
 
 
 def disable_traceback_filtering() -> None:
-    """Shows all frames in tracebacks.
+    """Shows all frames in tracebacks of the current thread, for looking into Weft itself.
 
     >>> tf.debugging.disable_traceback_filtering()
     >>> tf.debugging.is_traceback_filtering_enabled()
     False
     >>> tf.debugging.enable_traceback_filtering()
     """
-    _setting.filtering = False
+    setting.filtering = False
 
 
 def is_traceback_filtering_enabled() -> bool:
@@ -38,4 +33,4 @@ def is_traceback_filtering_enabled() -> bool:
     >>> tf.debugging.is_traceback_filtering_enabled()
     True
     """
-    return _setting.filtering
+    return setting.filtering
