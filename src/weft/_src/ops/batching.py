@@ -2,8 +2,8 @@
 
 A rule is `rule(b, node, inputs, stacked)`. The node is that of one row; `inputs` are what its
 inputs have become, and `stacked` says which of these have an axis of rows in front. The rule
-returns what the outputs become, all with rows; `Whole(x)` stands for a result that is the same for every row.
-What no rule can do is left to a loop over the rows: `raise NotBatched`.
+returns what the outputs become, all with rows; `Whole(x)` stands for a result that is the same for
+every row. What no rule can do is left to a loop over the rows: `raise NotBatched`.
 
 For example `tf.reduce_sum(row, axis=-2)` becomes `tf.reduce_sum(rows, axis=-2)`, with axis 1 it
 becomes axis 2, and `row @ w` with rows `[n, 1, k]` and one `w` becomes one product `[n, k] @ w`.
