@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
 from weft._src.core.dtypes import variant
-from weft._src.core.native_rules import IndexMap, Pointwise
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.graph.ir import PURE, Graph, Node
 
@@ -23,20 +22,9 @@ _UNKNOWN_SIZE = 16
 _ENDLESS = 1 << 60
 
 
-# Pointwise, but series or iterations behind it.
-_COSTLY = (
-    "bessel", "betainc", "dawsn", "digamma", "erfinv", "expint", "fresnel", "gammainc", "igamma",
-    "lgamma", "ndtri", "polygamma", "spence", "zeta",
-)  # fmt: skip
-_TRIVIAL = frozenset({"Const", "Rank", "Shape", "Size", "TensorListLength"})
-
-
 def is_cheap(node: Node) -> bool:
     """Whether a node's results are computed again rather than kept, if its inputs are there."""
-    rule = node.op.native
-    if node.effects is not PURE or not isinstance(rule, (Pointwise, IndexMap)):
-        return node.op.name in _TRIVIAL
-    return not rule.name.startswith(_COSTLY)
+    return node.op.cheap and node.effects is PURE
 
 
 def _cost(tensor: SymbolicTensor) -> int:

@@ -18,7 +18,6 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.shapes import Dim, UnknownNumber
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor, Tensor
-from weft._src.ops import rules
 
 Array = np.ndarray[Any, Any]
 
@@ -76,11 +75,9 @@ def _compute(tensor: SymbolicTensor) -> Array | None:
         return node.attrs["value"].astype(object)
     if not spec.dtype.is_integer:
         return None
-    if node.op.name in ("Shape", "Size", "Rank") and node.inputs[0].spec.dims is not None:
-        dims = list(node.inputs[0].spec.dims)
-        if node.op.name == "Shape":
-            return _object_array(dims)
-        return np.array(rules.product(dims) if node.op.name == "Size" else len(dims), object)
+    if node.op.measures is not None and node.inputs[0].spec.dims is not None:
+        measured = node.op.measures(node.inputs[0].spec.dims)
+        return _object_array(measured) if spec.rank else np.array(measured, object)
     outer = node.graph.outer_of(tensor)
     if outer is not None:
         value = known_value(outer)

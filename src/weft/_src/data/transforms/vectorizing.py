@@ -15,7 +15,6 @@ import numpy as np
 from weft._src.core.context import building
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, SIGNED, UNSIGNED
-from weft._src.core.native_rules import Pointwise
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import SymbolicTensor, Tensor
 from weft._src.graph.ir import Graph, Node
@@ -88,7 +87,7 @@ class _Vectorizer:
             self._set(node.outputs[0], made, stacked=False)
             return
         rule = _RULES.get(op.name)
-        if rule is None and (op.ufunc is not None or isinstance(op.native, Pointwise)):
+        if rule is None and op.elementwise:
             rule = _pointwise
         if rule is None or any(x.spec.dims is None for x in (*node.inputs, *node.outputs)):
             raise NotVectorizable

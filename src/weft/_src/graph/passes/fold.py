@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.shapes import Dim
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.errors import OpError
 from weft._src.graph.ir import Graph, Node
@@ -37,16 +38,16 @@ def _visit(rewriter: Rewriter, node: Node) -> None:
 
 
 def _known_shape(node: Node) -> Array | None:
-    if node.op.name not in ("Shape", "Size", "Rank"):
+    if node.op.measures is None or node.inputs[0].spec.dims is None:
         return None
-    spec = node.inputs[0].spec
-    dtype = node.outputs[0].dtype.numpy_dtype
-    if node.op.name == "Rank":
-        return None if spec.rank is None else np.array(spec.rank, dtype)
-    if not spec.is_static:
+    measured = node.op.measures(node.inputs[0].spec.dims)
+    dtype = node.outputs[0].dtype
+    sizes = np.ravel(np.array(measured, object))
+    if any(
+        isinstance(n, Dim) or n > dtype.max for n in sizes
+    ):  # what does not fit fails as it runs
         return None
-    dims = np.array(spec.dims, dtype)
-    return dims if node.op.name == "Shape" else np.array(np.prod(dims, dtype=dtype), dtype)
+    return np.array(measured, dtype.numpy_dtype)
 
 
 def _is_constant(tensor: SymbolicTensor) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 from weft._src.core import dtypes, farmhash
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, NUMERIC, DType, uint8
-from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -46,9 +45,10 @@ bitcast_op = define_op(
     each("input", NUMERIC),
     infer=_bitcast_infer,
     kernel=_bitcast_kernel,
-    native=Special("bitcast"),
+    native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    ragged="elementwise",
 )
 
 

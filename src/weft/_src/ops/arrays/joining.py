@@ -89,6 +89,7 @@ concat_op = define_op(
     trusts_kernel=True,
     fresh=True,
     shape_arithmetic=True,
+    ragged="concat",
 )
 
 
@@ -231,6 +232,7 @@ split_op = define_op(
     vjp=_split_vjp,
     outputs=None,
     trusts_kernel=True,
+    ragged="split",
 )
 
 
@@ -283,6 +285,7 @@ split_v_op: Op = define_op(
     vjp=_split_v_vjp,
     outputs=None,
     trusts_kernel=True,
+    ragged="split",
 )
 
 

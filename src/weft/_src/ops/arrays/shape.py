@@ -12,7 +12,7 @@ from weft._src.core import dtypes
 from weft._src.core.context import state
 from weft._src.core.convert import array_from, convert_to_tensor
 from weft._src.core.dtypes import ANY, DATA, INDEX, DType, int32
-from weft._src.core.native_rules import IndexMap, Special
+from weft._src.core.native_rules import IndexMap
 from weft._src.core.shapes import Dim, Dims, Size, TensorShape, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import EagerTensor, Tensor
@@ -20,7 +20,7 @@ from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import source
 from weft._src.ops.elementwise import operands
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def shape_argument(value: Any) -> Tensor:
@@ -65,10 +65,13 @@ shape_op: Op = define_op(
     args("input", ANY),
     infer=_shape_infer,
     kernel=_shape_kernel,
-    native=Special("shape"),
+    native=FOLDED,
+    measures=lambda dims: dims,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    cheap=True,
+    ragged="shape",
 )
 
 
@@ -91,10 +94,13 @@ size_op = define_op(
     args("input", ANY),
     infer=lambda x, *, out_type: rules.scalar(out_type),
     kernel=_size_kernel,
-    native=Special("shape"),
+    native=FOLDED,
+    measures=rules.product,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    cheap=True,
+    ragged="size",
 )
 
 
@@ -113,10 +119,13 @@ rank_op = define_op(
     args("input", ANY),
     infer=lambda x: rules.scalar(int32),
     kernel=lambda xp, x: xp.array(x.ndim, xp.int32),
-    native=Special("shape"),
+    native=FOLDED,
+    measures=len,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    cheap=True,
+    ragged="rank",
 )
 
 
@@ -224,6 +233,7 @@ reshape_op = define_op(
     native=IndexMap("reshape"),
     vjp=_reshape_vjp,
     trusts_kernel=True,
+    ragged="reshape",
 )
 
 
@@ -271,6 +281,7 @@ expand_dims_op = define_op(
     vjp=lambda ctx, g: (reshape_like(g, ctx.inputs[0]),),
     trusts_kernel=True,
     shape_arithmetic=True,
+    ragged="expand_dims",
 )
 
 
@@ -312,6 +323,7 @@ squeeze_op = define_op(
     vjp=lambda ctx, g: (reshape_like(g, ctx.inputs[0]),),
     trusts_kernel=True,
     shape_arithmetic=True,
+    ragged="squeeze",
 )
 
 

@@ -272,7 +272,7 @@ to_depth_op: Op = define_op(
     each("input", _ALLOWED),
     infer=_to_depth_infer,
     kernel=_to_depth_kernel,
-    native=IndexMap("space_to_depth"),
+    native=IndexMap("depth_blocks", to_depth=True),
     vjp=lambda ctx, g: (from_depth_op(g, **ctx.attrs),),
     fresh=True,
 )
@@ -281,7 +281,7 @@ from_depth_op: Op = define_op(
     each("input", _ALLOWED),
     infer=_from_depth_infer,
     kernel=_from_depth_kernel,
-    native=IndexMap("depth_to_space"),
+    native=IndexMap("depth_blocks"),
     vjp=lambda ctx, g: (to_depth_op(g, **ctx.attrs),),
     fresh=True,
 )

@@ -61,6 +61,7 @@ tile_op: Op = define_op(
     vjp=_tile_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="tile",
 )
 
 
@@ -179,6 +180,7 @@ reverse_op: Op = define_op(
     vjp=lambda ctx, g: (reverse_op(g, axis=ctx.attrs["axis"]),),
     trusts_kernel=True,
     shape_arithmetic=True,
+    ragged="reverse",
 )
 
 

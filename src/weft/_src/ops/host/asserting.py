@@ -35,6 +35,8 @@ assert_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     outputs=0,
     host_io=True,
+    computes=False,
+    guards=True,
 )
 
 

@@ -123,6 +123,7 @@ gather_op: Op = define_op(
     trusts_kernel=True,
     fresh=True,
     shape_arithmetic=True,
+    ragged="gather",
 )
 
 
@@ -189,7 +190,7 @@ gather_grad_op = define_op(
     args("shape", INDEX, is_shape=True) + args("dy", NUMERIC) + args("indices", INDEX | {int16}),
     infer=_gather_grad_infer,
     kernel=_gather_grad_kernel,
-    native=Special("scatter_add"),
+    native=Special("gather_grad"),
     vjp=lambda ctx, g: (None, gather_op(g, ctx.inputs[2], **ctx.attrs), None),
     trusts_kernel=True,
     fresh=True,
@@ -282,6 +283,7 @@ gather_nd_op: Op = define_op(
     native=Special("gather_nd"),
     vjp=_gather_nd_vjp,
     trusts_kernel=True,
+    ragged="gather_nd",
 )
 
 

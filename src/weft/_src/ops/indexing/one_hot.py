@@ -58,6 +58,7 @@ one_hot_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    ragged="one_hot",
 )
 
 

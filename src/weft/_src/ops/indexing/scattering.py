@@ -155,7 +155,7 @@ def _scatter_into(name: str, op: str, allowed: Any, ufunc: np.ufunc | None, vjp:
         (tensor, *args("indices", INDEX), updates),
         infer=infer,
         kernel=kernel,
-        native=Special("scatter_nd"),
+        native=Special("tensor_scatter", combination=None if ufunc is None else ufunc.__name__),
         vjp=vjp,
         trusts_kernel=True,
         fresh=True,

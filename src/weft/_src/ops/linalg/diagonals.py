@@ -223,7 +223,7 @@ diag_op = define_op(
     args("diagonal padding_value", DATA),
     infer=_diag_infer,
     kernel=_diag_kernel,
-    native=Special("diag"),
+    native=Special("set_diag", is_new=True),
     vjp=_diag_vjp,
     fresh=True,
 )

@@ -90,10 +90,11 @@ matmul_op = define_op(
     args("a b", INEXACT | INTEGER),
     infer=_matmul_infer,
     kernel=_matmul_kernel,
-    native=Contraction(),
+    native=Contraction("matmul"),
     vjp=_matmul_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="matmul",
 )
 
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from weft._src.core.blas import one_thread
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
-from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -336,7 +335,7 @@ cholesky_op = define_op(
     args("input", INEXACT),
     infer=lambda x: x.with_dims(square_dims("cholesky", x)),
     kernel=_cholesky_kernel,
-    native=Special("cholesky"),
+    native=NO_NATIVE,
     vjp=_cholesky_vjp,
     fresh=True,
 )

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from weft._src.core import dtypes
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, REAL, DType, int64
-from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
@@ -15,7 +14,7 @@ from weft._src.ops import rules, static
 from weft._src.ops.arrays import shape as shapes, space
 from weft._src.ops.nn import pooling, windows
 from weft._src.ops.nn.windows import Geometry
-from weft._src.ops.registry import Op, args, define_op, find_op
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op, find_op
 
 # --- with the places of the maxima -------------------------------------------------------------
 
@@ -65,7 +64,7 @@ argmax_op: Op = define_op(
     args("input", REAL),
     infer=_infer,
     kernel=_kernel,
-    native=Special("max_pool_with_argmax"),
+    native=NO_NATIVE,
     vjp=_vjp,
     outputs=2,
     fresh=True,

@@ -221,6 +221,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         infer=infer,
         kernel=kernel,
         native=Special("convolution"),
+        slow_kernel=True,
         vjp=vjp,
         fresh=True,
     )
@@ -230,6 +231,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         infer=input_infer,
         kernel=input_kernel,
         native=Special("convolution_input_gradient"),
+        slow_kernel=True,
         vjp=input_vjp,
     )
     filter_gradient = define_op(
@@ -238,6 +240,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         infer=filter_infer,
         kernel=filter_kernel,
         native=Special("convolution_filter_gradient"),
+        slow_kernel=True,
         vjp=filter_vjp,
     )
     return _Ops(forward, input_gradient, filter_gradient)

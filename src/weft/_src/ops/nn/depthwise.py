@@ -127,6 +127,7 @@ depthwise_op: Op = define_op(
     native=Special("depthwise_convolution"),
     vjp=_vjp,
     fresh=True,
+    slow_kernel=True,
 )
 input_op: Op = define_op(
     "DepthwiseConv2dNativeBackpropInput",
@@ -136,6 +137,7 @@ input_op: Op = define_op(
     native=Special("depthwise_convolution_input_gradient"),
     vjp=_input_vjp,
     fresh=True,
+    slow_kernel=True,
 )
 _x, _g = args("input out_backprop", FLOATING)
 filter_op: Op = define_op(
@@ -146,6 +148,7 @@ filter_op: Op = define_op(
     native=Special("depthwise_convolution_filter_gradient"),
     vjp=_filter_vjp,
     fresh=True,
+    slow_kernel=True,
 )
 
 

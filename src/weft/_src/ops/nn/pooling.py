@@ -95,6 +95,7 @@ def _define_max(name: str, op: str, n: int) -> Op:
         infer=_infer(op, n),
         kernel=kernel,
         native=Special("max_pool"),
+        slow_kernel=True,
         vjp=lambda ctx, g: (grad_op(ctx.inputs[0], ctx.outputs[0], g, **ctx.attrs),),
     )
     grad_op: Op = define_op(
@@ -103,6 +104,7 @@ def _define_max(name: str, op: str, n: int) -> Op:
         infer=rules.same,
         kernel=grad_kernel,
         native=Special("max_pool_grad"),
+        slow_kernel=True,
         # Which element is the largest does not change with small steps: zeros, as in TensorFlow.
         vjp=lambda ctx, h: (
             zeros_like(ctx.inputs[0]),
@@ -184,6 +186,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         infer=_infer(op, n),
         kernel=kernel,
         native=Special("avg_pool"),
+        slow_kernel=True,
         vjp=vjp,
     )
     grad_op: Op = define_op(
@@ -192,6 +195,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         infer=grad_infer,
         kernel=grad_kernel,
         native=Special("avg_pool_grad"),
+        slow_kernel=True,
         vjp=lambda ctx, h: (None, mean_op(h, **ctx.attrs)),
     )
     return mean_op

@@ -60,6 +60,8 @@ softmax_op: Op = define_op(
     native=Special("softmax"),
     vjp=_softmax_vjp,
     fresh=True,
+    slow_kernel=True,
+    ragged="softmax",
 )
 
 
@@ -94,6 +96,7 @@ log_softmax_op = define_op(
     native=Special("log_softmax"),
     vjp=_log_softmax_vjp,
     fresh=True,
+    slow_kernel=True,
 )
 
 
@@ -163,6 +166,7 @@ cross_entropy_op = define_op(
     vjp=_cross_entropy_vjp,
     outputs=2,
     fresh=True,
+    slow_kernel=True,
 )
 
 
@@ -260,6 +264,7 @@ sparse_cross_entropy_op = define_op(
     vjp=_sparse_vjp,
     outputs=2,
     fresh=True,
+    slow_kernel=True,
 )
 
 

@@ -33,7 +33,9 @@ def _holds_nan(xp: Any, x: Array, found: Array, axis: int) -> bool:
     return bool(xp.isnan(xp.max(x)))
 
 
-def _define_arg(name: str, function: str, reduction: str, worst: float) -> Op:
+def _define_arg(name: str, function: str, best: str) -> Op:
+    worst = -float("inf") if best == "maximum" else float("inf")
+
     def infer(x: TensorSpec, *, axis: int, output_type: DType) -> TensorSpec:
         if x.dims is None:
             return TensorSpec.of(output_type, None)
@@ -43,7 +45,7 @@ def _define_arg(name: str, function: str, reduction: str, worst: float) -> Op:
         return TensorSpec.of(output_type, rules.replace(x.dims, at))
 
     def kernel(xp: Any, x: Array, *, axis: int, output_type: DType) -> Any:
-        find = getattr(xp, reduction)
+        find = getattr(xp, function)
         axis = rules.normalize_axis(function, axis, x.ndim)  # NumPy lets scalars pass
         wide = xp.widen(x)
         out = find(wide, axis)
@@ -57,15 +59,15 @@ def _define_arg(name: str, function: str, reduction: str, worst: float) -> Op:
         args("input", REAL | BOOL),
         infer=infer,
         kernel=kernel,
-        native=Special(reduction),
+        native=Special("first_place", best=best),
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,
     )
 
 
-argmax_op = _define_arg("ArgMax", "argmax", "argmax", -float("inf"))
-argmin_op = _define_arg("ArgMin", "argmin", "argmin", float("inf"))
+argmax_op = _define_arg("ArgMax", "argmax", "maximum")
+argmin_op = _define_arg("ArgMin", "argmin", "minimum")
 
 
 def _output_type(op: str, output_type: Any, allowed: Any) -> DType:
@@ -143,6 +145,7 @@ sort_op = define_op(
     vjp=_sort_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="sort",
 )
 argsort_op = define_op(
     "ArgSort",
@@ -151,10 +154,11 @@ argsort_op = define_op(
     kernel=lambda xp, x, *, axis, descending: _sorted_order(xp, x, axis, descending).astype(
         xp.int32
     ),
-    native=Special("sort"),
+    native=Special("argsort"),
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    ragged="argsort",
 )
 
 
@@ -282,6 +286,7 @@ top_k_op = define_op(
     outputs=2,
     trusts_kernel=True,
     fresh=True,
+    slow_kernel=True,
 )
 
 

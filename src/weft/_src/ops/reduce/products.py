@@ -95,11 +95,12 @@ prod_op = define_op(
     args("input", NUMERIC),
     infer=lambda x, *, axis, keepdims: reduced_dims("reduce_prod", x, axis, keepdims),
     kernel=lambda xp, x, *, axis, keepdims: xp.reduction(xp.multiply, x, axis, keepdims),
-    native=Reduction("multiply"),
+    native=Reduction("reduction", combination="multiply"),
     vjp=_prod_vjp,
     trusts_kernel=True,
     fresh=True,
     shape_arithmetic=True,
+    ragged="reduction",
 )
 
 

@@ -54,10 +54,11 @@ cumsum_op: Op = define_op(
     args("x", NUMERIC),
     infer=_infer("cumsum"),
     kernel=_kernel("add", 0),
-    native=Scan("add"),
+    native=Scan("scan", combination="add"),
     vjp=_cumsum_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="scan",
 )
 
 
@@ -95,10 +96,11 @@ cumprod_op: Op = define_op(
     args("x", NUMERIC),
     infer=_infer("cumprod"),
     kernel=_kernel("multiply", 1),
-    native=Scan("multiply"),
+    native=Scan("scan", combination="multiply"),
     vjp=_cumprod_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="scan",
 )
 
 
@@ -142,7 +144,7 @@ cumulative_logsumexp_op: Op = define_op(
     args("x", FLOATING),
     infer=_infer("cumulative_logsumexp"),
     kernel=_kernel("logaddexp", -float("inf")),
-    native=Scan("logaddexp"),
+    native=Scan("scan", combination="logaddexp"),
     vjp=_cumulative_logsumexp_vjp,
     trusts_kernel=True,
     fresh=True,

@@ -17,7 +17,7 @@ from weft._src.errors import DTypeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.elementwise import casting
-from weft._src.ops.registry import args, define_op
+from weft._src.ops.registry import FOLDED, args, define_op
 
 SHAPE_DTYPE = dtypes.int32
 Axes = tuple[int, ...] | None
@@ -64,7 +64,7 @@ kept_shape_op = define_op(
     args("shape", INDEX),
     infer=lambda shape, *, axis: shape,
     kernel=_kept_shape_kernel,
-    native=Special("shape"),
+    native=FOLDED,
     vjp=lambda ctx, g: (None,),
     fresh=True,
 )
@@ -86,10 +86,11 @@ sum_op = define_op(
     args("input", NUMERIC),
     infer=lambda x, *, axis, keepdims: reduced_dims("reduce_sum", x, axis, keepdims),
     kernel=lambda xp, x, *, axis, keepdims: xp.reduction(xp.add, x, axis, keepdims),
-    native=Reduction("add"),
+    native=Reduction("reduction", combination="add"),
     vjp=_sum_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="reduction",
 )
 
 
@@ -151,6 +152,7 @@ mean_op = define_op(
     vjp=_mean_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="reduction",
 )
 
 
@@ -195,6 +197,7 @@ add_n_op = define_op(
     vjp=lambda ctx, g: (g,) * len(ctx.inputs),
     trusts_kernel=True,
     fresh=True,
+    ragged="elementwise",
 )
 
 

@@ -30,6 +30,7 @@ def _bucket_op(name: str, kernel: Any) -> Op:
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,
+        elementwise=True,
     )
 
 

@@ -50,6 +50,7 @@ join_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    ragged="elementwise",
 )
 
 
@@ -106,6 +107,7 @@ reduce_join_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    ragged="join",
 )
 
 

@@ -54,6 +54,7 @@ full_match_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    elementwise=True,
 )
 
 
@@ -118,6 +119,7 @@ replace_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    elementwise=True,
 )
 
 

@@ -11,7 +11,7 @@ from weft._src.execution.native.loops.scalars.registry import rule
 from weft._src.execution.native.machine.builder import Builder, Scalar, is_unsigned
 
 
-@rule("add bias_add", REAL)
+@rule("add", REAL)
 def _add(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     return b.add(x, y)
 
