@@ -14,8 +14,6 @@ from support.threads import in_threads
 from weft._src.core.flags import flags
 from weft._src.execution import eager
 from weft._src.execution.background import worker
-from weft._src.ops import worth
-from weft._src.ops.registry import all_ops
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(260, 270)).astype(np.float32)
@@ -181,7 +179,3 @@ def test_the_oldest_plan_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
     for count in range(1, 7):
         assert tf.tile(x, [count, 1]).shape == (260 * count, 270)
     assert len(eager._plans) == 3
-
-
-def test_the_kernels_that_count_as_slow_are_there() -> None:
-    assert {getattr(op.native, "name", None) for op in all_ops()} >= worth._SLOW_KERNELS

@@ -56,8 +56,8 @@ def _winners(xp: Any, where: Geometry, padded: Array, y: Array) -> Any:
         yield (slice(None), *at), hit
 
 
-def _define_max(name: str, op: str, n: int) -> Op:
-    """Max pooling over n spatial axes, the op of its gradient, and the gradient of that."""
+def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
+    """Max pooling over n spatial axes and its gradient; the gradient of that is defined, too."""
 
     def kernel(xp: Any, x: Array, **attrs: Any) -> Array:
         x = channels_last(xp, x, attrs["channels_first"])
@@ -124,7 +124,7 @@ def _define_max(name: str, op: str, n: int) -> Op:
             grad_op(*ctx.inputs[:2], g, **ctx.attrs),
         ),
     )
-    return max_op
+    return max_op, grad_op
 
 
 # --- mean --------------------------------------------------------------------------------------
@@ -201,10 +201,8 @@ def _define_mean(name: str, op: str, n: int) -> Op:
     return mean_op
 
 
-_MAX = {
-    2: _define_max("MaxPool", "max_pool2d", 2),
-    3: _define_max("MaxPool3D", "max_pool3d", 3),
-}
+max_pool_op, max_pool_grad_op = _define_max("MaxPool", "max_pool2d", 2)
+_MAX = {2: max_pool_op, 3: _define_max("MaxPool3D", "max_pool3d", 3)[0]}
 _MEAN = {
     2: _define_mean("AvgPool", "avg_pool2d", 2),
     3: _define_mean("AvgPool3D", "avg_pool3d", 3),

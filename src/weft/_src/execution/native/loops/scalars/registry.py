@@ -18,6 +18,11 @@ def rule_for(name: str, dtype: DType) -> Rule | None:
     return found if dtype in allowed else None
 
 
+def scalar_rules() -> dict[str, tuple[frozenset[DType], Rule]]:
+    """All rules by their names, with the dtypes they know."""
+    return dict(_rules)
+
+
 def rule(names: str, allowed: frozenset[DType] = FLOATING) -> Callable[[Rule], Rule]:
     """Registers a function for some names and the dtypes it knows."""
 
