@@ -8,7 +8,9 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import weft as tf
@@ -129,3 +131,86 @@ def test_ops_are_named_in_their_own_blocks_only() -> None:
 
 def test_a_name_elsewhere_is_found() -> None:
     assert op_names('TABLE = {"Softmax", "other"}', {"Softmax"}) == ["line 1: 'Softmax'"]
+
+
+# --- what blocks say of ops ----------------------------------------------------------------------
+
+ATTRS = {
+    "AsString": {"form": "%g"},
+    "Cast": {"dtype": tf.float64},
+    "CheckNumerics": {"message": "m"},
+    "LeakyRelu": {"alpha": 0.2},
+    "LeakyReluGrad": {"alpha": 0.2},
+    "StringLength": {"unit": "BYTE"},
+    "StringLower": {"encoding": ""},
+    "StringToHashBucket": {"num_buckets": 7},
+    "StringToHashBucketFast": {"num_buckets": 7},
+    "StringToHashBucketStrong": {"num_buckets": 7, "key": (1, 2)},
+    "StringToNumber": {"out_type": tf.float32},
+    "StringUpper": {"encoding": ""},
+    "UnicodeTranscode": {
+        "input_encoding": "UTF-8",
+        "output_encoding": "UTF-16-BE",
+        "errors": "strict",
+        "replacement_char": 65533,
+        "replace_control_characters": False,
+    },
+}
+SHAPES = [(2, 3), (2, 1), (3,)]  # of the inputs, the first of which is full
+ELEMENTWISE = [op for op in all_ops() if op.elementwise]
+
+
+def numbers(op: Op, i: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+    """Values that the op takes as an input."""
+    shape = SHAPES[i] if len(op.args) > 1 else (2, 3)
+    allowed = op.args[i].allowed
+    if allowed == {tf.string}:
+        return np.array([b"MTI", b"Mjc4", b"Mw"], object)[rng.integers(3, size=shape)]
+    for dtype in (tf.float32, tf.complex64, tf.int32, tf.bool):
+        if dtype in allowed:
+            return rng.uniform(0.2, 0.8, shape).astype(dtype.as_numpy_dtype)
+    raise AssertionError(f"no values for {op}")
+
+
+@pytest.mark.parametrize("op", ELEMENTWISE, ids=lambda op: op.name)
+def test_an_elementwise_op_takes_elements_one_by_one(op: Op) -> None:
+    rng = np.random.default_rng(len(op.name))
+    arrays = [numbers(op, i, rng) for i in range(len(op.args))]
+    if op.name == "StringToNumber":
+        arrays = [np.array([[b"1", b"2.5", b"-3"], [b"4", b"0", b"7"]], object)]
+    if op.name in ("FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod", "Polygamma"):
+        arrays = [np.ceil(4 * x) for x in arrays]
+    attrs = ATTRS.get(op.name, {})
+    whole = op(*[tf.constant(x) for x in arrays], **attrs).numpy()
+    assert whole.shape == (2, 3)
+    spread = np.broadcast_arrays(*arrays)
+    for place in np.ndindex(2, 3):
+        alone = op(*[tf.constant(x[place]) for x in spread], **attrs).numpy()
+        if whole.dtype == object:
+            assert alone == whole[place]
+        else:
+            np.testing.assert_allclose(alone, whole[place], rtol=1e-5)
+
+
+def test_what_is_zero_at_zero_is() -> None:
+    for op in all_ops():
+        if op.zero_at_zero:
+            attrs = ATTRS.get(op.name, {})
+            dtype = tf.float32 if tf.float32 in op.args[0].allowed else tf.complex64
+            assert op(tf.zeros([], dtype), **attrs).numpy() == 0, op
+
+
+@pytest.mark.parametrize("op", [op for op in all_ops() if op.infix], ids=lambda op: op.name)
+def test_an_infix_operator_computes_the_same(op: Op) -> None:
+    for x, y in ((2.5, -1.5), (1.0, 1.0), (-3.0, 2.0)):
+        expected = eval(f"x {op.infix} y", {"x": np.float32(x), "y": np.float32(y)})
+        assert op(tf.constant(x), tf.constant(y)).numpy() == expected
+
+
+def test_what_measures_a_shape_tells_the_result() -> None:
+    x = tf.zeros([2, 3, 5])
+    measuring = [op for op in all_ops() if op.measures is not None]
+    assert {op.name for op in measuring} == {"Rank", "Shape", "Size"}
+    for op in measuring:
+        attrs = {} if op.name == "Rank" else {"out_type": tf.int32}
+        np.testing.assert_array_equal(op(x, **attrs).numpy(), op.measures((2, 3, 5)))

@@ -54,7 +54,7 @@ full_match_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
-    elementwise=True,
+    ragged="elementwise",
 )
 
 
@@ -119,7 +119,7 @@ replace_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
-    elementwise=True,
+    ragged="elementwise",
 )
 
 

@@ -199,7 +199,7 @@ substr_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
-    elementwise=True,
+    ragged="elementwise",
 )
 
 
