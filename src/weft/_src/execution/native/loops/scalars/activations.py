@@ -8,7 +8,7 @@ from weft._src.core.dtypes import REAL, DType
 from weft._src.execution.native.loops import elementary
 from weft._src.execution.native.loops.scalars.arithmetic import maximum, minimum
 from weft._src.execution.native.loops.scalars.comparisons import less
-from weft._src.execution.native.loops.scalars.registry import rule
+from weft._src.execution.native.loops.scalars.registry import COSTLY, rule
 from weft._src.execution.native.machine.builder import Builder, Scalar
 
 
@@ -52,7 +52,7 @@ def _constant(b: Builder, t: DType, x: Scalar, value: float) -> Scalar:
     return b.like(x, float(t.numpy_dtype.type(value)))
 
 
-@rule("elu")
+@rule("elu", cost=COSTLY)
 def _elu(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
     return b.select(b.compare("olt", x, b.like(x, 0.0)), elementary.expm1(b, x), x)
 
@@ -67,7 +67,7 @@ _SELU_SCALE = 1.0507009873554805
 _SELU_SCALE_ALPHA = 1.7580993408473768
 
 
-@rule("selu")
+@rule("selu", cost=COSTLY)
 def _selu(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
     below = b.mul(_constant(b, t, x, _SELU_SCALE_ALPHA), b.rounded(elementary.expm1(b, x), t))
     above = b.mul(_constant(b, t, x, _SELU_SCALE), x)
