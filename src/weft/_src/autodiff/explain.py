@@ -297,8 +297,7 @@ def _inside(step: _Step) -> GradientExplanation | None:
 
 def _in_graph(graph: Graph, start: Tensor, end: Tensor) -> GradientExplanation | None:
     """What is in the way between an input and an output of a graph; None if nothing is."""
-    nodes = [node for node in graph.nodes if node.op.name != "Placeholder"]
-    records = [(n.op, n.inputs, n.attrs, _changed(n)) for n in nodes]
+    records = [(n.op, n.inputs, n.attrs, _changed(n)) for n in graph.body]
     path = _Search(records, Breaks()).path(start, end)
     if path is None:
         return None

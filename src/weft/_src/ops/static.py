@@ -71,7 +71,7 @@ def _compute(tensor: SymbolicTensor) -> Array | None:
     if not (spec.dtype.is_integer or spec.dtype.is_floating) or not _is_small(spec):
         return None
     node = tensor.node
-    if node.op.name == "Const":
+    if node.is_const:
         return node.attrs["value"].astype(object)
     if not spec.dtype.is_integer:
         return None
@@ -124,7 +124,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Array | None:
     if isinstance(tensor, EagerTensor):
         return np.array(tensor._value)
     node = tensor.node
-    if node.op.name == "Const":
+    if node.is_const:
         return np.array(node.attrs["value"])
     value = known_value(tensor)
     if value is None:

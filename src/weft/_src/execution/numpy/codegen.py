@@ -123,7 +123,7 @@ class _Writer:
         """The nodes of a graph whose inputs already have names."""
         live = Liveness(graph)
         for i, node in enumerate(graph.nodes):
-            if node.op.name == "Placeholder":
+            if node.is_parameter:
                 continue
             buffer = None if node.op.ufunc is None else live.reusable_buffer(i, node)
             self._node(node, depth, buffer)
@@ -139,7 +139,7 @@ class _Writer:
 
     def _node(self, node: Node, depth: int, buffer: SymbolicTensor | None) -> None:
         name = node.op.name
-        if name == "Const":
+        if node.is_const:
             self.names[id(node.outputs[0])] = self.bind(node.attrs["value"], node.name)
             return
         if node.op.identity:
@@ -208,7 +208,7 @@ class _Writer:
 
     def _scalar(self, tensor: SymbolicTensor) -> str:
         """A number for Python's operators, which are slow on arrays: constants are arrays."""
-        if tensor.node.op.name != "Const":
+        if not tensor.node.is_const:
             return self.names[id(tensor)]
         value = tensor.node.attrs["value"]
         name = self._scalars.get(id(value))
@@ -301,7 +301,7 @@ def _has_unchecked_shapes(node: Node) -> bool:
     if op.host_io or any(x.dtype in (resource, variant) for x in inputs):
         return False
     return any(
-        not x.spec.is_static or (op.arg(i).is_shape and x.node.op.name != "Const")
+        not x.spec.is_static or (op.arg(i).is_shape and not x.node.is_const)
         for i, x in enumerate(inputs)
     )
 

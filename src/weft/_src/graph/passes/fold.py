@@ -51,11 +51,11 @@ def _known_shape(node: Node) -> Array | None:
 
 
 def _is_constant(tensor: SymbolicTensor) -> bool:
-    return bool(tensor.node.op.name == "Const")
+    return tensor.node.is_const
 
 
 def _computed(node: Node, inputs: list[SymbolicTensor]) -> Array | None:
-    if node.op.name == "Const" or node.op.outputs != 1 or node.op.kernel is STRUCTURED:
+    if node.is_const or node.op.outputs != 1 or node.op.kernel is STRUCTURED:
         return None
     if not node.effects.none or not all(map(_is_constant, inputs)):
         return None
@@ -81,9 +81,8 @@ def _take_known_branch(rewriter: Rewriter, node: Node) -> bool:
     branch: Graph = node.attrs["branches"][0 if condition.node.attrs["value"] else 1]
     for inner, outer in zip(branch.all_inputs, captured, strict=True):
         rewriter[inner] = outer
-    for inner_node in branch.nodes:
-        if inner_node.op.name != "Placeholder":
-            rewriter.copy(inner_node, prefix=f"{node.name}/")
+    for inner_node in branch.body:
+        rewriter.copy(inner_node, prefix=f"{node.name}/")
     for out, result in zip(node.outputs, branch.outputs, strict=True):
         rewriter[out] = rewriter[result]
     return True

@@ -45,5 +45,5 @@ def count_of(node: Node, inputs: tuple[SymbolicTensor, ...]) -> Count | None:
 
 
 def _constant(x: SymbolicTensor) -> int | None:
-    is_known = x.node.op.name == "Const" and x.dtype.is_integer and x.spec.dims == ()
+    is_known = x.node.is_const and x.dtype.is_integer and x.spec.dims == ()
     return int(x.node.attrs["value"]) if is_known else None

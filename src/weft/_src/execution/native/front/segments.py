@@ -60,7 +60,7 @@ class Splitter:
         levels = _levels(graph, native, checked)
         rewriter = Rewriter(graph)
         for node in graph.nodes:
-            if node.op.name == "Const":
+            if node.is_const:
                 rewriter.copy(node)
         for level in sorted(set(levels.values())):
             nodes = [n for n in graph.nodes if levels.get(id(n)) == level]
@@ -93,9 +93,7 @@ class Splitter:
         native: set[int] = set()
         checked: set[int] = set()
         checks = lowering.program.checks
-        for node in graph.nodes:
-            if node.op.name == "Placeholder":
-                continue
+        for node in graph.body:
             before = len(checks)
             try:
                 results = self._try(lowering, node, values)
@@ -166,8 +164,8 @@ def _levels(graph: Graph, native: set[int], checked: set[int]) -> dict[int, int]
     # Of the highest turns: NumPy's nodes may raise, and then what was written is what stands above.
     last_host: Node | None = None
     last_write: Node | None = None
-    for node in graph.nodes:
-        if node.op.name in ("Placeholder", "Const"):
+    for node in graph.body:
+        if node.is_const:
             continue
         before = [made_by[id(x)] for x in node.inputs if id(x) in made_by]
         for tensor in node.effects.reads:
@@ -231,19 +229,12 @@ def _body(graph: Graph, nodes: list[Node]) -> tuple[Graph, list[SymbolicTensor],
     outputs = [out for n in nodes for out in n.outputs if id(out) in used]
     body = Graph(f"segment_{nodes[0].name.replace('/', '_')}")
     known: dict[int, SymbolicTensor] = {}
-    constants = [x.node for x in inputs.values() if x.node.op.name == "Const"]
-    inputs = {key: x for key, x in inputs.items() if x.node.op.name != "Const"}
+    constants = [x.node for x in inputs.values() if x.node.is_const]
+    inputs = {key: x for key, x in inputs.items() if not x.node.is_const}
     for x in inputs.values():
         known[id(x)] = body.add_input(x.spec, x.node.name)
     for node in (*constants, *nodes):
-        copy = body.add_node(
-            node.op,
-            tuple([known[id(x)] for x in node.inputs]),
-            node.attrs,
-            [out.spec for out in node.outputs],
-            node.name,
-            node.location,
-        )
+        copy = body.add_copy(node, tuple([known[id(x)] for x in node.inputs]))
         for old, new in zip(node.outputs, copy.outputs, strict=True):
             known[id(old)] = new
     body.outputs = [known[id(out)] for out in outputs]

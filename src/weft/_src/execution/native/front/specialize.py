@@ -87,16 +87,13 @@ def _retraced(
         made = new.add_node(placeholder_op, (), attrs, (spec,), node.name, node.location)
         new.inputs.append(made.outputs[0])
         if constant is not None:
-            made = new.add_node(
-                constant.op, (), constant.attrs, (spec,), constant.name, constant.location
-            )
+            made = new.add_copy(constant, (), specs=(spec,))
         known[id(old)] = made.outputs[0]
     for tensor, fact in zip(new.inputs, given, strict=True):
         if fact is not None:
             facts[id(tensor)] = fact
-    for node in graph.nodes:
-        if node.op.name != "Placeholder":
-            _copy(new, node, known, facts)
+    for node in graph.body:
+        _copy(new, node, known, facts)
     new.outputs = [known[id(out)] for out in graph.outputs]
     new.structured_outputs = graph.structured_outputs
     return new, [facts.get(id(out)) for out in new.outputs]
@@ -112,7 +109,7 @@ def _copy(new: Graph, node: Node, known: dict[int, SymbolicTensor], facts: Facts
         specs[0] = specs[0].with_dims((fact, *specs[0].dims[1:]))
     if node.op is read_op and isinstance(fact, TensorSpec):
         specs[0] = fact
-    made = new.add_node(node.op, inputs, attrs, specs, node.name, node.location)
+    made = new.add_copy(node, inputs, attrs=attrs, specs=specs)
     for i, (old, out) in enumerate(zip(node.outputs, made.outputs, strict=True)):
         known[id(old)] = out
         length = resulting[i] if resulting else _length(made, facts)
@@ -123,7 +120,7 @@ def _copy(new: Graph, node: Node, known: dict[int, SymbolicTensor], facts: Facts
 def _length(node: Node, facts: Facts) -> Fact:
     """The length of the stack a node makes, if it is the same whenever it runs."""
     op = node.op
-    if op is stack.reserve_op and node.inputs[0].node.op.name == "Const":
+    if op is stack.reserve_op and node.inputs[0].node.is_const:
         return int(node.inputs[0].node.attrs["value"])
     if op is stack.from_tensor_op:
         dims = node.inputs[0].spec.dims
@@ -145,7 +142,7 @@ def _length(node: Node, facts: Facts) -> Fact:
 def _types(
     node: Node, inputs: tuple[SymbolicTensor, ...], attrs: dict[str, Any]
 ) -> list[TensorSpec]:
-    if node.op.name == "Const":
+    if node.is_const:
         return [node.outputs[0].spec]
     try:
         return list(infer(node.op, inputs, attrs))
@@ -181,7 +178,7 @@ def _nested_attrs(
 
 def _as_constant(x: SymbolicTensor) -> Node | None:
     """The node of a small constant."""
-    is_small = x.node.op.name == "Const" and x.node.attrs["value"].nbytes <= _SMALL
+    is_small = x.node.is_const and x.node.attrs["value"].nbytes <= _SMALL
     return x.node if is_small else None
 
 

@@ -157,7 +157,7 @@ def _stack_targets(
 
 def _origin(graph: Graph, stack: Any) -> int | None:
     """The number of the input a stack was made from, by nodes that change their first input."""
-    while stack.node.op.name != "Placeholder":
+    while not stack.node.is_parameter:
         stacks = [x for x in stack.node.inputs if x.dtype is dtypes.variant]
         if not stacks:
             return None

@@ -138,9 +138,7 @@ class Lowering:
         env: dict[int, Any] = dict(zip(map(id, graph.all_inputs), inputs, strict=True))
         self._note_volatile(graph, env)
         self._note_last_uses(graph)
-        for node in graph.nodes:
-            if node.op.name == "Placeholder":
-                continue
+        for node in graph.body:
             results = self.lower_node(node, [env[id(x)] for x in node.inputs])
             for tensor, value in zip(node.outputs, results, strict=True):
                 env[id(tensor)] = value

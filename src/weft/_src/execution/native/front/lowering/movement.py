@@ -160,7 +160,7 @@ def _strided_slice_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value
 def _slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, begin, _ = inputs
     shape = static_shape(node)
-    if node.inputs[1].node.op.name == "Const":
+    if node.inputs[1].node.is_const:
         return window(x, known(node.inputs[1]).tolist(), shape, node.name)
     begin = lowering.kept(cast_to(begin, dtypes.int64))
     room = np.subtract(x.shape, shape) + 1
@@ -278,7 +278,7 @@ def _tile(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 @lowers("roll")
 def _roll(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     out, by = inputs
-    if node.inputs[1].node.op.name != "Const":
+    if not node.inputs[1].node.is_const:
         return _rolled_by(lowering, node, out, by)
     shifts = known(node.inputs[1]).reshape(-1).tolist()
     for axis, shift in zip(node.attrs["axis"], shifts, strict=True):

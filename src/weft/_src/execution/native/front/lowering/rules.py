@@ -222,7 +222,7 @@ def check_dtype(node: Node) -> None:
 
 def known(tensor: Any) -> np.ndarray[Any, Any]:
     """The value of a constant input."""
-    if tensor.node.op.name != "Const":
+    if not tensor.node.is_const:
         raise NotCompilableError(
             f"{tensor.node.name} ({tensor.node.op.name}) is only known at run time"
         )
