@@ -246,7 +246,8 @@ def define_op(
     zero_at_zero: of sparse tensors it takes the elements that are there, as it is 0 at 0.
     measures: `measures(dims)` -> the result, if it depends on the sizes of the input only.
     shape_arithmetic: the kernel also works on object arrays of sizes (ints and Dims).
-    computes: whether results are its own work, and not what it was given or has read.
+    computes: whether results are its own work, so that `enable_check_numerics` looks at them, and
+        not what it was given or has read.
 
     What it costs:
 

@@ -65,7 +65,7 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
 
 def _check_outputs(op: Op, outputs: Any) -> None:
     """Checks what an op computed: now, or by a node of the graph behind it."""
-    if op.identity or not op.computes:
+    if not op.computes:
         return
     for out in (outputs,) if op.outputs == 1 else outputs:
         if out.dtype in FLOATING:
