@@ -18,6 +18,7 @@ from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.execution.native.front.lowering import graphs as graphs
 from weft._src.execution.native.front.lowering.rules import lowering_rules, rule_of
 from weft._src.execution.native.loops.scalars import scalar_rules
+from weft._src.fileio import tensors as tensors  # defines ops, and is loaded late
 from weft._src.ops import worth
 from weft._src.ops.ragged import rules as ragged_rules
 from weft._src.ops.registry import FOLDED, Op, all_ops, define_op
@@ -139,6 +140,8 @@ ATTRS = {
     "AsString": {"form": "%g"},
     "Cast": {"dtype": tf.float64},
     "CheckNumerics": {"message": "m"},
+    "DecodeCompressed": {"compression_type": ""},
+    "EncodeBase64": {"pad": False},
     "LeakyRelu": {"alpha": 0.2},
     "LeakyReluGrad": {"alpha": 0.2},
     "StringLength": {"unit": "BYTE"},
