@@ -14,7 +14,7 @@ from typing import Any
 
 import weft as tf
 from weft._src.core.native_rules import NativeRule
-from weft._src.ops.registry import Absent, all_ops
+from weft._src.ops.registry import FOLDED, Absent, Op, all_ops
 from weft._src.public.tensorflow_names import NAMES
 
 PAGE = Path(__file__).parent / "reference.md"
@@ -98,9 +98,15 @@ def ops() -> list[str]:
             continue  # made by a tier while compiling, and known only once that is loaded
         inputs = ", ".join(arg.name + ("..." if arg.variadic else "") for arg in op.args)
         gradient = "no" if isinstance(op.vjp, Absent) else "yes"
-        native = type(op.native).__name__.lower() if isinstance(op.native, NativeRule) else "no"
-        lines.append(f"| `{op.name}` | {inputs} | {gradient} | {native} |")
+        lines.append(f"| `{op.name}` | {inputs} | {gradient} | {machine_code(op)} |")
     return lines
+
+
+def machine_code(op: Op) -> str:
+    """The loop form of an op; "folded" for what is gone before code is made."""
+    if isinstance(op.native, NativeRule):
+        return type(op.native).__name__.lower()
+    return "folded" if op.native is FOLDED else "no"
 
 
 def page() -> str:

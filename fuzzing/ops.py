@@ -17,7 +17,6 @@ from fuzzing.campaign import all_frames
 from fuzzing.corpus import Call
 from fuzzing.differential import TIERS, Disagreement, Refused, check
 from weft._src.core.dtypes import DType
-from weft._src.core.native_rules import Pointwise
 
 _TRIES = 6  # the last one leaves everything but the dtype as it is
 _MOST_SHRINKS = 80
@@ -109,7 +108,7 @@ def _varied(call: Call, kind: str, rng: np.random.Generator, *, wildness: int) -
             if wildness and rng.random() < 0.7:
                 arrays[i] = variation.redrawn(arrays[i], rng)
             if wildness > 1 and rng.random() < 0.3:
-                alone = call.op is not None and isinstance(call.op.native, Pointwise)
+                alone = call.op is not None and call.op.elementwise
                 arrays[i] = variation.with_specials(arrays[i], rng, extremes=alone)
     if call.name.startswith(_SORTED_FIRST):
         arrays[0] = np.sort(arrays[0], axis=-1)

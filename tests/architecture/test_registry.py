@@ -6,7 +6,15 @@ import inspect
 
 import weft as tf
 from weft._src.core.native_rules import NativeRule
-from weft._src.ops.registry import HOST_ONLY, NO_NATIVE, STRUCTURED, Absent, all_ops, incomplete_ops
+from weft._src.ops.registry import (
+    FOLDED,
+    HOST_ONLY,
+    NO_NATIVE,
+    STRUCTURED,
+    Absent,
+    all_ops,
+    incomplete_ops,
+)
 
 
 def test_nothing_is_missing_by_accident() -> None:
@@ -19,7 +27,7 @@ def test_rules_have_the_right_form() -> None:
         assert callable(op.infer), op
         assert callable(op.kernel) or op.kernel is STRUCTURED, op
         assert callable(op.vjp) or isinstance(op.vjp, Absent), op
-        assert isinstance(op.native, NativeRule) or op.native in (NO_NATIVE, HOST_ONLY), op
+        assert isinstance(op.native, NativeRule) or op.native in (NO_NATIVE, HOST_ONLY, FOLDED), op
 
 
 def test_kernels_take_arrays_by_position_and_attributes_by_name() -> None:

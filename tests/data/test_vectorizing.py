@@ -17,6 +17,7 @@ SCALARS = RNG.normal(size=37).astype(np.float32) * 3
 ROWS = RNG.normal(size=(37, 5)).astype(np.float32)
 IMAGES = RNG.integers(0, 255, (37, 3, 4, 2)).astype(np.uint8)
 NUMBERS = RNG.integers(-50, 50, 37)
+WORDS = np.array([b"ab", b"c", b"Def"], object)[RNG.integers(3, size=37)]
 TABLE = tf.constant(RNG.normal(size=(100, 3)))
 
 VECTORISED: list[tuple[str, Any, Any]] = [
@@ -38,6 +39,8 @@ VECTORISED: list[tuple[str, Any, Any]] = [
     ("largest", ROWS, lambda x: (tf.reduce_max(x), tf.reduce_min(x, axis=0, keepdims=True))),
     ("one_hot", NUMBERS, lambda x: tf.one_hot(x, 7)),
     ("gather", NUMBERS, lambda x: tf.gather(TABLE, tf.abs(x))),
+    ("strings", WORDS, lambda x: tf.strings.length(tf.strings.upper(x))),
+    ("complex", SCALARS, lambda x: tf.math.real(tf.complex(x, 2.0 * x))),
     ("constant", NUMBERS, lambda x: (x, tf.constant([1, 2]))),
     ("cond", SCALARS, lambda x: tf.cond(x > 0.0, lambda: x, lambda: -x)),
     ("loop", SCALARS, lambda x: tf.while_loop(lambda y: y < 9.0, lambda y: y + 2.0, [x])[0]),
@@ -82,6 +85,14 @@ def test_vectorised_and_equal(name: str) -> None:
 def test_what_might_differ_is_left_alone(name: str) -> None:
     data, function = next(c[1:] for c in NOT_VECTORISED if c[0] == name)
     assert not is_vectorised(data, function)
+
+
+def test_a_bias_of_channels_that_come_first() -> None:
+    bias = tf.constant([1.0, 2.0, 4.0])
+    images = IMAGES.transpose(0, 2, 1, 3)[:, None, :3].astype(np.float32)
+    dataset = D.from_tensor_slices(images).map(lambda x: tf.nn.bias_add(x, bias, "NCHW"))
+    found = np.stack([x.numpy() for x in dataset])
+    np.testing.assert_array_equal(found, images + np.array([1.0, 2.0, 4.0])[:, None, None])
 
 
 def test_a_variable_is_read_anew_for_each_element() -> None:

@@ -140,6 +140,6 @@ def test_one_matrix_for_a_batch_of_narrow_numbers(name: str) -> None:
 def test_a_rule_that_gives_another_type_than_inferred_is_no_machine_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(rules._rules, "MatMul", lambda lowering, node, inputs: inputs[0])
+    monkeypatch.setitem(rules._rules, "matmul", lambda lowering, node, inputs: inputs[0])
     with pytest.raises(AssertionError, match=r"rule of MatMul gives float32\(2, 3\), but matmul"):
         compile_native(lambda x, y: x @ y, _matrix(2, 3), _matrix(3, 5))

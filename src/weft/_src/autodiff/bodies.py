@@ -153,9 +153,7 @@ def _trace_backward(
 ) -> Backward:
     graph = Graph(f"{forward.name}_gradient", outer=forward)
     records: list[Record] = [
-        (node.op, node.inputs, node.attrs, node.outputs)
-        for node in forward.nodes
-        if node.op.name != "Placeholder"
+        (node.op, node.inputs, node.attrs, node.outputs) for node in forward.body
     ]
     sources = [x for x, w in zip(forward.all_inputs, wanted, strict=True) if w]
     sources = [x for x in sources if takes_gradient(x)]

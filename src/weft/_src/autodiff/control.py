@@ -34,10 +34,10 @@ def _prepare_graph(graph: Graph, repeatedly: bool) -> Graph:
         return graph
     rewriter = Rewriter(graph)
     with building(rewriter.new):
-        for node in graph.nodes:
+        for node in graph.body:
             if node.op in _STRUCTURED:
                 _rewrite(rewriter, node, repeatedly)
-            elif node.op.name != "Placeholder":
+            else:
                 rewriter.copy(node)
     return rewriter.finish()
 

@@ -130,10 +130,11 @@ custom_gradient_op: Op = define_op(
     each("*input", ANY),
     infer=_custom_infer,
     kernel=lambda xp, *xs, gradient: xs[: gradient.results],
-    native=IndexMap("identity"),
+    native=IndexMap("identities"),
     vjp=_custom_vjp,
     outputs=None,
     trusts_kernel=True,
+    identity=True,
 )
 # A tape that is not told of what the function does has to watch its variables all the same.
 custom_gradient_op.has_resources = True

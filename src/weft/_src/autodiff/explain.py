@@ -17,6 +17,7 @@ from weft._src.core.location import Location
 from weft._src.core.tensor import SymbolicTensor, Tensor
 from weft._src.graph.ir import Graph, Node, outermost
 from weft._src.ops.arrays import fill
+from weft._src.ops.arrays.source import stop_gradient_op
 from weft._src.ops.registry import STRUCTURED, Absent, Op
 
 
@@ -252,7 +253,7 @@ def _blocked(path: Sequence[_Step]) -> GradientExplanation:
 
 
 def _without_gradient(op: Op, location: Location | None) -> GradientExplanation:
-    if op.name == "StopGradient":
+    if op is stop_gradient_op:
         return GradientExplanation(
             "stop_gradient", "The path goes through tf.stop_gradient.", location
         )
@@ -296,8 +297,7 @@ def _inside(step: _Step) -> GradientExplanation | None:
 
 def _in_graph(graph: Graph, start: Tensor, end: Tensor) -> GradientExplanation | None:
     """What is in the way between an input and an output of a graph; None if nothing is."""
-    nodes = [node for node in graph.nodes if node.op.name != "Placeholder"]
-    records = [(n.op, n.inputs, n.attrs, _changed(n)) for n in nodes]
+    records = [(n.op, n.inputs, n.attrs, _changed(n)) for n in graph.body]
     path = _Search(records, Breaks()).path(start, end)
     if path is None:
         return None

@@ -20,8 +20,7 @@ from weft._src.core.dtypes import variant
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops.arrays import fill
-from weft._src.ops.arrays.source import identity_op
-from weft._src.ops.control import stack, stack_pieces
+from weft._src.ops.control import stack
 from weft._src.ops.indexing import gathering
 from weft._src.ops.indexing.indexed_slices import IndexedSlices
 from weft._src.ops.registry import NO_ATTRS, Absent, Op
@@ -83,11 +82,10 @@ class ForwardAccumulator:
         # What was started before this accumulator sees how the tangents come about.
         outer = state.tapes[: state.tapes.index(self)]
         with recording(outer):
-            linear = _LINEAR.get(op)
-            if linear is None:
-                found = self._pushed(op, inputs, attrs, results)
+            if op.linear:
+                found: Sequence[Tensor | None] = self._applied(op, inputs, attrs)
             else:
-                found = self._applied(op, inputs, attrs, linear)
+                found = self._pushed(op, inputs, attrs, results)
         for out, tangent in zip(results, found, strict=True):
             if tangent is not None:
                 self._tangents[id(out)] = (out, tangent)
@@ -132,12 +130,10 @@ class ForwardAccumulator:
             return g.values, gathering.gather(tangent, g.indices)
         return g, tangent
 
-    def _applied(
-        self, op: Op, inputs: Any, attrs: dict[str, Any], linear: tuple[int, ...]
-    ) -> Sequence[Tensor]:
+    def _applied(self, op: Op, inputs: Any, attrs: dict[str, Any]) -> Sequence[Tensor]:
         """The tangents of an op that is linear in some inputs: the op of their tangents."""
         tangents = list(inputs)
-        for i in linear:
+        for i in op.linear:
             found = self._tangents.get(id(inputs[i]))
             tangents[i] = _zeros(inputs[i]) if found is None else found[1]
         out = op(*tangents, **attrs)
@@ -160,26 +156,6 @@ class ForwardAccumulator:
             return fill.zeros_like(leaf) if unconnected_gradients == "zero" else None
 
         return nest.map_structure(tangent, primals)
-
-
-# By position. A stack can grow, which its gradient does not tell; and this is cheaper anyway.
-_LINEAR: dict[Op, tuple[int, ...]] = {
-    identity_op: (0,),
-    stack.add_rows_op: (0, 2),
-    stack.add_stacks_op: (0, 1),
-    stack.from_tensor_op: (0,),
-    stack.get_item_op: (0,),
-    stack.get_shaped_item_op: (0,),
-    stack.pop_op: (0,),
-    stack.pop_shaped_op: (0,),
-    stack.push_op: (0, 1),
-    stack.read_rows_op: (0,),
-    stack.set_item_op: (0, 2),
-    stack.to_shape_op: (0,),
-    stack.to_tensor_op: (0,),
-    stack_pieces.concat_op: (0,),
-    stack_pieces.split_op: (0,),
-}
 
 
 def _key(leaf: Any) -> Tensor:

@@ -152,13 +152,12 @@ def _records(graph: Graph, sources: Sequence[Tensor]) -> list[Record]:
             records.append((identity_op, (outer,), {}, (inner,)))
             if id(outer) in reached:
                 reached.add(id(inner))
-        for node in list(level.nodes):
+        for node in level.body:
             if any(id(x) in reached for x in node.inputs) and not isinstance(node.op.vjp, Absent):
                 if node.op.kernel is STRUCTURED:
                     _make_saving(level, node)
                 reached.update([id(out) for out in node.outputs if takes_gradient(out)])
-            if node.op.name != "Placeholder":
-                records.append((node.op, node.inputs, node.attrs, node.outputs))
+            records.append((node.op, node.inputs, node.attrs, node.outputs))
     return records
 
 

@@ -42,8 +42,8 @@ def hoist_reads(inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Any, d
                 new_body[node.outputs[0]] = placeholder
     hoisted = {id(node) for node in reads}
     for rewriter in (new_body, new_cond):
-        for node in rewriter.old.nodes:
-            if node.op.name != "Placeholder" and id(node) not in hoisted:
+        for node in rewriter.old.body:
+            if id(node) not in hoisted:
                 rewriter.copy(node)
     made = {**attrs, "body": new_body.finish(), "cond": new_cond.finish()}
     return (*inputs, *values.values()), made

@@ -14,14 +14,11 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import int32, variant
 from weft._src.core.tensor import Tensor
 from weft._src.ops.arrays import joining, shape as shapes
-from weft._src.ops.arrays.source import identity_op
 from weft._src.ops.control import stack
 from weft._src.ops.elementwise import arithmetic, casting
 from weft._src.ops.indexing import gathering, scattering
 from weft._src.ops.indexing.indexed_slices import IndexedSlices, joined
 from weft._src.ops.indexing.slicing import Row
-from weft._src.ops.registry import Op
-from weft._src.ops.state.variables import read_op
 
 Gradient = Tensor | IndexedSlices
 Piece = IndexedSlices | Row | stack.StackItem
@@ -133,38 +130,3 @@ def _stacked(rows: list[Row]) -> IndexedSlices:
     else:
         indices = joining.stack([casting.cast(n, int32) for n in numbers])
     return IndexedSlices(joining.stack([row.value for row in rows]), indices, rows[0].shape)
-
-
-# --- ops through which rows pass -----------------------------------------------------------------
-
-
-def _passed(ctx: Any, g: IndexedSlices) -> tuple[Any, ...]:
-    return (g,)
-
-
-def _sum_passed(sign: int) -> Any:
-    def rule(ctx: Any, g: IndexedSlices) -> tuple[Any, ...] | None:
-        wanted = [i for i in (0, 1) if ctx.wants(i)]
-        dims = ctx.outputs[0].spec.dims
-        if dims is None or any(ctx.inputs[i].spec.dims != dims for i in wanted):
-            return None
-        second = g if sign > 0 else -g
-        return (g if 0 in wanted else None, second if 1 in wanted else None)
-
-    return rule
-
-
-_PASSING: dict[Op, Any] = {
-    identity_op: _passed,
-    read_op: _passed,
-    arithmetic.neg_op: lambda ctx, g: (-g,),
-    casting.cast_op: lambda ctx, g: (casting.cast(g, ctx.inputs[0].dtype),),
-    arithmetic.add_op: _sum_passed(1),
-    arithmetic.sub_op: _sum_passed(-1),
-}
-
-
-def passed_through(op: Op, ctx: Any, g: IndexedSlices) -> tuple[Any, ...] | None:
-    """The gradients of an op's inputs if it lets rows pass; None if it needs a tensor."""
-    rule = _PASSING.get(op)
-    return None if rule is None else rule(ctx, g)

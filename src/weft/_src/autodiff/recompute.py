@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
 from weft._src.core.dtypes import variant
-from weft._src.core.native_rules import IndexMap, Pointwise
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.graph.ir import PURE, Graph, Node
 
@@ -23,20 +22,9 @@ _UNKNOWN_SIZE = 16
 _ENDLESS = 1 << 60
 
 
-# Pointwise, but series or iterations behind it.
-_COSTLY = (
-    "bessel", "betainc", "dawsn", "digamma", "erfinv", "expint", "fresnel", "gammainc", "igamma",
-    "lgamma", "ndtri", "polygamma", "spence", "zeta",
-)  # fmt: skip
-_TRIVIAL = frozenset({"Const", "Rank", "Shape", "Size", "TensorListLength"})
-
-
 def is_cheap(node: Node) -> bool:
     """Whether a node's results are computed again rather than kept, if its inputs are there."""
-    rule = node.op.native
-    if node.effects is not PURE or not isinstance(rule, (Pointwise, IndexMap)):
-        return node.op.name in _TRIVIAL
-    return not rule.name.startswith(_COSTLY)
+    return node.op.cheap and node.effects is PURE
 
 
 def _cost(tensor: SymbolicTensor) -> int:
@@ -97,10 +85,8 @@ def expensive_behind(used: Iterable[SymbolicTensor], is_there: Test) -> list[Sym
 def invariant_values(graph: Graph, inputs: Iterable[SymbolicTensor]) -> set[int]:
     """The ids of these inputs and of everything that is computed from them alone."""
     ids = {id(x) for x in inputs}
-    for node in graph.nodes:
-        if node.op.name == "Placeholder" or node.effects is not PURE:
-            continue
-        if all(id(x) in ids for x in node.inputs):
+    for node in graph.body:
+        if node.effects is PURE and all(id(x) in ids for x in node.inputs):
             ids.update([id(out) for out in node.outputs])
     return ids
 
@@ -145,8 +131,8 @@ def rebuilt(
             made[id(inner)] = value[id(outer)]
         elif not is_left_out(outer):  # type: ignore[arg-type]
             made[id(inner)] = new.capture(outer)
-    for node in graph.nodes:
-        if node.op.name == "Placeholder" or (node.outputs and id(node.outputs[0]) in made):
+    for node in graph.body:
+        if node.outputs and id(node.outputs[0]) in made:
             continue
         if id(node) in instead:
             made[id(node.outputs[0])] = new.capture(instead[id(node)])
@@ -170,8 +156,7 @@ def _nodes_behind(forward: Graph, missing: Sequence[SymbolicTensor], is_there: T
 def _copy(
     new: Graph, node: Node, inputs: Sequence[SymbolicTensor], made: dict[int, SymbolicTensor]
 ) -> None:
-    specs = [out.spec for out in node.outputs]
-    copy = new.add_node(node.op, tuple(inputs), node.attrs, specs, node.name, node.location)
+    copy = new.add_copy(node, tuple(inputs))
     for old, out in zip(node.outputs, copy.outputs, strict=True):
         made[id(old)] = out
 

@@ -130,8 +130,8 @@ def _pull_back(
 
 def _pulled(op: Op, context: VjpContext, found: list[Any]) -> Any:
     """The gradients of an op's inputs. Rules take tensors, but for those that let rows pass."""
-    if len(found) == 1 and isinstance(found[0], IndexedSlices):
-        passed = partial.passed_through(op, context, found[0])
+    if len(found) == 1 and op.rows_vjp is not None and isinstance(found[0], IndexedSlices):
+        passed = op.rows_vjp(context, found[0])
         if passed is not None:
             return passed
     for i, g in enumerate(found):

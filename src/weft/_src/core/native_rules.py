@@ -1,30 +1,31 @@
 """How native code computes an op, as plain data: no compiler is imported to define an op.
 
-An op block says which loop form it has; `execution.native` knows how to generate each form.
+An op block says which loop form it has, and names what computes it there: for a `Pointwise` op a
+scalar rule (`@rule("exp")` in `execution.native.loops.scalars`), for all others a lowering
+(`@lowers("softmax")` in `execution.native.front.lowering`). `tests/architecture/test_blocks.py`
+looks all of them up.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class NativeRule:
-    """A loop form and the name of what is done in it.
+    """A loop form, the name of what is done in it, and options that are passed to that.
 
     (Not dataclasses: generating their methods took a tenth of the time of `import weft`.)
     """
 
-    __slots__ = ("name",)
+    __slots__ = ("name", "options")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, **options: Any) -> None:
         self.name = name
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.name == other.name
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.name))
+        self.options = options
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r})"
+        arguments = [repr(self.name), *[f"{k}={v!r}" for k, v in self.options.items()]]
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
 
 class Pointwise(NativeRule):
@@ -56,11 +57,8 @@ class Contraction(NativeRule):
 
     __slots__ = ()
 
-    def __init__(self, name: str = "matmul") -> None:
-        super().__init__(name)
-
 
 class Special(NativeRule):
-    """A form of its own, known to the code generator by name."""
+    """A form of its own."""
 
     __slots__ = ()

@@ -16,7 +16,7 @@ class _DatasetLoop(StagedLoop):
     """The body takes the next element; whether there is one is asked only if the loop goes on."""
 
     op = reduce_dataset_op
-    name = "ReduceDataset"
+    name = reduce_dataset_op.name
     relaxes_shapes = True  # elements of unknown shape are common
 
     def __init__(

@@ -23,9 +23,7 @@ Values = list[Any]
 def run(graph: Graph, inputs: Sequence[Any]) -> Values:
     """The values of the graph's outputs for the values of all its inputs (captures last)."""
     values = dict(zip(map(id, graph.all_inputs), inputs, strict=True))
-    for node in graph.nodes:
-        if node.op.name == "Placeholder":
-            continue
+    for node in graph.body:
         arguments = [values[id(x)] for x in node.inputs]
         try:
             results = run_node(node, arguments)

@@ -245,7 +245,7 @@ class TieredPlan:
     def _too_large(self, error: TooLargeError) -> ResourceExhaustedError:
         """The error that names the op and the line of a result there is no memory for."""
         node = self.graph.outputs[error.output].node
-        while node.op.name == "Identity":  # what a function returns
+        while node.op.identity:  # what a function returns
             node = node.inputs[0].node
         named = ResourceExhaustedError(None, None, f"{node.op.name}: {error}")
         named.location = node.location

@@ -259,6 +259,7 @@ decode_compressed_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    elementwise=True,
 )
 
 
@@ -299,6 +300,7 @@ encode_base64_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    elementwise=True,
 )
 
 decode_base64_op = define_op(
@@ -309,6 +311,7 @@ decode_base64_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    elementwise=True,
 )
 
 

@@ -99,7 +99,7 @@ def _cut_out(graph: Graph, roots: Sequence[Node]) -> Graph:
             needed.add(id(node))
             tensors.update([id(x) for x in node.inputs])
     rewriter = Rewriter(graph)
-    for node in graph.nodes:
-        if id(node) in needed and node.op.name != "Placeholder":
+    for node in graph.body:
+        if id(node) in needed:
             rewriter.copy(node)
     return rewriter.new

@@ -19,6 +19,7 @@ from weft._src.core.dtypes import int32
 from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import Tensor
 from weft._src.graph.ir import Graph, Node
+from weft._src.ops import batching
 from weft._src.ops.arrays import fill, selection
 from weft._src.ops.batching import NotBatched
 from weft._src.ops.control.branch import cond, switch_case
@@ -26,8 +27,8 @@ from weft._src.ops.control.loop import LOOP_NAMES, while_loop
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce import logic, order
 
-# Results that are the same for every row whatever their inputs are.
-_OF_SHAPES = frozenset({"Shape", "Size", "Rank", "TensorListLength"})
+# The rules of results that are the same for every row, whatever their inputs are.
+_OF_SHAPES = (batching.shape_only, batching.length_of_list)
 Outputs = list[tuple[Any, bool]]
 
 
@@ -66,7 +67,7 @@ def _outputs_with_rows(node: Node, stacked: list[bool]) -> list[bool]:
     if "branches" in node.attrs and not stacked[0]:
         found = [with_rows(branch, stacked[1:]) for branch in node.attrs["branches"]]
         return [any(column) for column in zip(*found, strict=True)]
-    rows = any(stacked) and name not in _OF_SHAPES
+    rows = any(stacked) and node.op.batch not in _OF_SHAPES
     return [rows] * len(node.outputs)
 
 

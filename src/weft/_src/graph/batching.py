@@ -26,7 +26,6 @@ import numpy as np
 
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int32
-from weft._src.core.native_rules import Pointwise
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
@@ -317,12 +316,7 @@ def _vector(sizes: Sequence[int]) -> Tensor:
 
 def rule_of(op: Op) -> Rule | None:
     """The batching rule of an op, None if it runs row by row."""
-    from weft._src.graph.batch_table import RULES
-
-    rule = RULES.get(op.name)
-    if rule is None and (op.ufunc is not None or isinstance(op.native, Pointwise)):
-        return pointwise
-    return rule
+    return pointwise if op.batch is None and op.elementwise else op.batch
 
 
 def with_all_rows(batch: Batch, outputs: Sequence[tuple[Any, bool]]) -> list[Any]:

@@ -22,7 +22,7 @@ from weft._src.errors import InaccessibleTensorError, OpError
 from weft._src.graph import graphdef, printer
 from weft._src.graph.names import NameTable, valid_name
 from weft._src.ops import static
-from weft._src.ops.arrays.source import placeholder_op
+from weft._src.ops.arrays.source import const_op, placeholder_op
 from weft._src.ops.control import functional
 from weft._src.ops.dispatch import check_dtypes
 from weft._src.ops.registry import Op
@@ -102,6 +102,24 @@ class Node:
     def values(self) -> tuple[SymbolicTensor, ...]:
         """The outputs."""
         return self.outputs
+
+    @property
+    def is_const(self) -> bool:
+        """Whether it is a constant, which holds its value as an attribute."""
+        return self.op is const_op
+
+    @property
+    def is_parameter(self) -> bool:
+        """Whether it stands for an input or a capture of its graph."""
+        return self.op is placeholder_op
+
+    def replace(self, **fields: Any) -> Node:
+        """The same node, outputs included, with some fields changed; in no list of nodes."""
+        clone = object.__new__(Node)
+        for slot in Node.__slots__:
+            if slot != "__weakref__":
+                setattr(clone, slot, fields[slot] if slot in fields else getattr(self, slot))
+        return clone
 
     @property
     def nested(self) -> Iterator[tuple[str, Graph]]:
@@ -217,6 +235,25 @@ class Graph:
         self.nodes.append(node)
         return node
 
+    def add_copy(
+        self,
+        node: Node,
+        inputs: tuple[SymbolicTensor, ...],
+        *,
+        attrs: dict[str, Any] | None = None,
+        specs: Iterable[TensorSpec] | None = None,
+        prefix: str = "",
+    ) -> Node:
+        """Adds a node like one of another graph, on inputs of this one."""
+        return self.add_node(
+            node.op,
+            inputs,
+            node.attrs if attrs is None else attrs,
+            [out.spec for out in node.outputs] if specs is None else specs,
+            prefix + node.name,
+            node.location,
+        )
+
     def add_input(self, spec: TensorSpec, name: str) -> SymbolicTensor:
         """Adds a parameter."""
         tensor = self._placeholder(spec.with_fresh_dims(), name)
@@ -244,7 +281,7 @@ class Graph:
             raise not_a_tensor("A graph", tensor)
         if not self._captures_directly(tensor):
             return self.capture(self.outer.capture(tensor))  # type: ignore[union-attr]
-        if isinstance(tensor, SymbolicTensor) and tensor.node.op.name == "Const":
+        if isinstance(tensor, SymbolicTensor) and tensor.node.is_const:
             return self._copied_constant(tensor)
         if id(tensor) in self.handles_of_arguments:
             raise CapturedArgument(variable_behind(tensor))
@@ -258,7 +295,7 @@ class Graph:
         found = self._constants.get(id(tensor))
         if found is None:
             node = tensor.node
-            made = self.add_node(node.op, (), node.attrs, (tensor.spec,), node.name, node.location)
+            made = self.add_copy(node, (), specs=(tensor.spec,))
             found = self._constants[id(tensor)] = (tensor, made.outputs[0])
         return found[1]
 
@@ -318,6 +355,11 @@ class Graph:
     def copied_constants(self) -> list[tuple[Tensor, SymbolicTensor]]:
         """(constant of a graph around this one, its copy here)."""
         return list(self._constants.values())
+
+    @property
+    def body(self) -> list[Node]:
+        """The nodes that do something: all but the parameters."""
+        return [node for node in self.nodes if node.op is not placeholder_op]
 
     @property
     def all_inputs(self) -> list[SymbolicTensor]:

@@ -57,9 +57,7 @@ def graph_text(graph: ir.Graph, *, locations: bool = False, indent: str = "") ->
     """The whole graph as text."""
     parameters = ", ".join(f"{_tensor_text(x)}: {type_text(x.spec)}" for x in graph.all_inputs)
     lines = [f"{indent}graph {graph.name}({parameters}):"]
-    for node in graph.nodes:
-        if node.op.name == "Placeholder":
-            continue
+    for node in graph.body:
         text = describe_node(node) if locations else node_text(node)
         lines.append(f"{indent}  {text}")
         for key, nested in node.nested:

@@ -36,10 +36,7 @@ class Rewriter:
                 self.new.inputs.append(placeholder)
 
     def _copy_placeholder(self, tensor: SymbolicTensor) -> SymbolicTensor:
-        node = tensor.node
-        placeholder = self.new.add_node(
-            node.op, (), node.attrs, (tensor.spec,), node.name, node.location
-        ).outputs[0]
+        placeholder = self.new.add_copy(tensor.node, (), specs=(tensor.spec,)).outputs[0]
         self._map[id(tensor)] = placeholder
         return placeholder
 
@@ -52,14 +49,8 @@ class Rewriter:
 
     def copy(self, node: Node, attrs: dict[str, Any] | None = None, prefix: str = "") -> Node:
         """The same node in the new graph, on what its inputs have become."""
-        made = self.new.add_node(
-            node.op,
-            tuple([self[x] for x in node.inputs]),
-            node.attrs if attrs is None else attrs,
-            [out.spec for out in node.outputs],
-            prefix + node.name,
-            node.location,
-        )
+        inputs = tuple([self[x] for x in node.inputs])
+        made = self.new.add_copy(node, inputs, attrs=attrs, prefix=prefix)
         for old, new in zip(node.outputs, made.outputs, strict=True):
             self[old] = new
         return made
@@ -80,18 +71,16 @@ class Rewriter:
 def copied(graph: Graph) -> Rewriter:
     """A rewriter that has copied the whole graph; the outputs are still to be set."""
     rewriter = Rewriter(graph)
-    for node in graph.nodes:
-        if node.op.name != "Placeholder":
-            rewriter.copy(node)
+    for node in graph.body:
+        rewriter.copy(node)
     return rewriter
 
 
 def rewrite(graph: Graph, visit: Callable[[Rewriter, Node], None], again: Any) -> Graph:
     """Runs `visit` on every node in order; `again` is the pass itself, for nested graphs."""
     rewriter = Rewriter(graph)
-    for node in graph.nodes:
-        if node.op.name != "Placeholder":
-            visit(rewriter, with_nested(node, again))
+    for node in graph.body:
+        visit(rewriter, with_nested(node, again))
     return rewriter.finish()
 
 
@@ -104,10 +93,4 @@ def with_nested(node: Node, transform: Callable[[Graph], Graph]) -> Node:
             attrs[key], changed = transform(value), True
         elif isinstance(value, tuple) and value and isinstance(value[0], Graph):
             attrs[key], changed = tuple([transform(graph) for graph in value]), True
-    if not changed:
-        return node
-    clone = object.__new__(Node)
-    for slot in ("graph", "op", "inputs", "outputs", "name", "location", "effects"):
-        setattr(clone, slot, getattr(node, slot))
-    clone.attrs = attrs
-    return clone
+    return node.replace(attrs=attrs) if changed else node

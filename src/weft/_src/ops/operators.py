@@ -75,6 +75,10 @@ def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     return forward, reflected
 
 
+def _comparison(op: Op) -> Callable[..., Any]:
+    return _binary(op, op.name)[0]
+
+
 def _function(
     function: Callable[..., Any], name: str
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -160,10 +164,10 @@ def install_operators(cls: type) -> None:
         setattr(cls, f"__{name}__", forward)
         setattr(cls, f"__r{name}__", reflected)
     comparisons: dict[str, Any] = {
-        "__lt__": _binary(comparison.less_op, "Less")[0],
-        "__le__": _binary(comparison.less_equal_op, "LessEqual")[0],
-        "__gt__": _binary(comparison.greater_op, "Greater")[0],
-        "__ge__": _binary(comparison.greater_equal_op, "GreaterEqual")[0],
+        "__lt__": _comparison(comparison.less_op),
+        "__le__": _comparison(comparison.less_equal_op),
+        "__gt__": _comparison(comparison.greater_op),
+        "__ge__": _comparison(comparison.greater_equal_op),
         "__eq__": _equality(comparison.equal_op, False),
         "__ne__": _equality(comparison.not_equal_op, True),
         "__neg__": arithmetic.negative,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._src.core.dtypes import DType
+from weft._src.core.native_rules import IndexMap, Pointwise
 from weft._src.core.tracebacks import hide_own_frames
 from weft._src.ops.worth import worth_compiling_from
 
@@ -30,6 +31,7 @@ class Absent:
 NOT_DIFFERENTIABLE = Absent("the result does not depend on the inputs in a differentiable way")
 HOST_ONLY = Absent("runs Python or touches the host, so it is not compiled")
 NO_NATIVE = Absent("runs as a NumPy call between native segments")
+FOLDED = Absent("is folded into a constant, or written out in place, before code is made")
 STRUCTURED = Absent("holds nested graphs, which the executors run themselves")
 REGISTERED_LATER = Absent("the rule is registered by the autodiff layer")
 
@@ -67,47 +69,88 @@ def each(names: str, allowed: Iterable[DType], *, is_shape: bool = False) -> tup
 
 
 class Op:
-    """One primitive operation. Immutable after its definition; compared by identity."""
+    """One primitive operation: the fields of its definition (see `define_op`), and what follows.
+
+    Compared by identity. After its definition only two fields change: `accepted`, and a `vjp` that
+    is REGISTERED_LATER.
+    """
 
     __slots__ = (
         "accepted",
+        "advances_stream",
         "args",
+        "batch",
+        "cheap",
+        "computes",
+        "elementwise",
         "fresh",
+        "guards",
         "has_resources",
         "host_io",
+        "identity",
         "infer",
+        "infix",
+        "keeps_shape",
         "kernel",
+        "linear",
+        "measures",
         "name",
         "native",
         "nested_offset",
         "outputs",
+        "ragged",
         "reads",
+        "rows_vjp",
+        "self_contained",
         "shape_arithmetic",
+        "slow_kernel",
         "trusts_kernel",
         "ufunc",
         "vjp",
         "worth_compiling_from",
         "writes",
+        "zero_at_zero",
     )
 
     name: str
     args: tuple[Arg, ...]
+    # The rules.
     infer: Callable[..., Any]
     kernel: Any
     native: Any
     vjp: Any
+    rows_vjp: Callable[..., Any] | None
+    batch: Callable[..., Any] | None
+    ragged: str | None
+    # Inputs, outputs and effects.
     outputs: int | None
-    ufunc: np.ufunc | None
     reads: tuple[int, ...]
     writes: tuple[int, ...]
     host_io: bool
+    self_contained: bool
+    guards: bool
+    advances_stream: bool
+    keeps_shape: bool
     nested_offset: int
     fresh: bool
-    has_resources: bool
-    trusts_kernel: bool
+    # What it computes.
+    ufunc: np.ufunc | None
+    infix: str | None
+    elementwise: bool
+    identity: bool
+    linear: tuple[int, ...]
+    zero_at_zero: bool
+    measures: Callable[[Any], Any] | None
     shape_arithmetic: bool
+    computes: bool
+    # What it costs.
+    trusts_kernel: bool
+    slow_kernel: bool
+    cheap: bool
+    # What follows from these.
+    has_resources: bool
     worth_compiling_from: int  # elements of the first and the last input together
-    accepted: set[tuple[Any, ...]]
+    accepted: set[tuple[Any, ...]]  # dtypes of inputs that were checked already
 
     # Set by ops.dispatch, which needs this class.
     call: Callable[..., Any]
@@ -136,6 +179,7 @@ NO_ATTRS: dict[str, Any] = {}
 _registry: dict[str, Op] = {}
 
 
+# A new field takes five lines: its slot and type above, its keyword, meaning and value here.
 def define_op(
     name: str,
     inputs: tuple[Arg, ...],
@@ -144,51 +188,105 @@ def define_op(
     kernel: Any,
     native: Any,
     vjp: Any,
+    rows_vjp: Callable[..., Any] | None = None,
+    batch: Callable[..., Any] | None = None,
+    ragged: str | None = None,
     outputs: int | None = 1,
-    ufunc: np.ufunc | None = None,
     reads: tuple[int, ...] = (),
     writes: tuple[int, ...] = (),
     host_io: bool = False,
+    self_contained: bool = False,
+    guards: bool = False,
+    advances_stream: bool = False,
+    keeps_shape: bool = False,
     nested_offset: int = 0,
     fresh: bool = False,
-    trusts_kernel: bool = False,
+    ufunc: np.ufunc | None = None,
+    infix: str | None = None,
+    elementwise: bool = False,
+    identity: bool = False,
+    linear: tuple[int, ...] = (),
+    zero_at_zero: bool = False,
+    measures: Callable[[Any], Any] | None = None,
     shape_arithmetic: bool = False,
+    computes: bool = True,
+    trusts_kernel: bool = False,
+    slow_kernel: bool = False,
+    cheap: bool | None = None,
 ) -> Op:
-    """Defines an op and enters it in the registry.
+    """Defines an op and enters it in the registry: all that is known of it stands here.
+
+    The rules:
 
     infer: specs and attributes -> spec (a tuple of specs unless `outputs` is 1). Raises ShapeError.
     kernel: `kernel(xp, *arrays, **attrs)` -> array (a tuple unless `outputs` is 1).
-    ufunc: a NumPy ufunc that computes the same as the kernel, so that results can go into buffers.
-    native: a rule of `core.native_rules`.
+    native: a rule of `core.native_rules`, which names the code that compiles it, or a sentinel.
     vjp: `vjp(ctx, *output_gradients)` -> one gradient (or None) per input, written with ops.
+    rows_vjp: the same for a gradient that is `IndexedSlices`, if rows can pass through; None if it
+        needs a tensor.
+    batch: how the op runs on many examples at once; None if only `elementwise` tells.
+    ragged: the name of its rule in `ops.ragged.rules`. Elementwise ops need none; others refuse.
+
+    Inputs, outputs and effects:
+
     outputs: their number; None if it depends on the attributes.
     reads, writes: positions of the resource inputs whose state it sees or changes.
     host_io: acts on the world outside; such nodes keep their order.
+    self_contained: what it does there depends on nothing but its inputs; no variable is involved.
+    guards: it is there to raise, with a text of its own. Such an op is self-contained.
+    advances_stream: takes or sets the state of a random stream, which is quick, and done first.
+    keeps_shape: the variables that it writes keep their shapes.
     nested_offset: the first input that goes to the nested graphs, for ops that hold some.
     fresh: the result never shares memory with an input.
-    trusts_kernel: eager calls skip `infer`: the kernel itself refuses whatever `infer` would.
+
+    What it computes:
+
+    ufunc: a NumPy ufunc that computes the same as the kernel, so that results can go into buffers.
+    infix: Python's operator for it, which is quicker on single numbers.
+    elementwise: each element of the result depends on those of the (broadcast) inputs at the same
+        place, and on nothing else. So are ops with a ufunc or a Pointwise rule, without saying it.
+    identity: output i is input i.
+    linear: positions of the inputs in which it is linear, all of them taken together, where its
+        tangent is the op of the tangents. For the others it comes from the gradient rule.
+    zero_at_zero: of sparse tensors it takes the elements that are there, as it is 0 at 0.
+    measures: `measures(dims)` -> the result, if it depends on the sizes of the input only.
     shape_arithmetic: the kernel also works on object arrays of sizes (ints and Dims).
+    computes: whether results are its own work, so that `enable_check_numerics` looks at them, and
+        not what it was given or has read.
+
+    What it costs:
+
+    trusts_kernel: eager calls skip `infer`: the kernel itself refuses whatever `infer` would.
+    slow_kernel: the kernel goes over its inputs several times, so compiling pays off sooner.
+    cheap: the gradient of a loop computes it again rather than keep its results. By default so for
+        Pointwise and IndexMap rules.
     """
     if name in _registry:
         raise ValueError(f"The op {name} is defined twice.")
     op = Op()
-    op.name, op.args, op.infer, op.kernel, op.native, op.vjp = (
-        name,
-        inputs,
-        infer,
-        kernel,
-        native,
-        vjp,
-    )
-    op.outputs, op.ufunc, op.reads, op.writes = outputs, ufunc, reads, writes
-    op.host_io, op.trusts_kernel, op.shape_arithmetic = host_io, trusts_kernel, shape_arithmetic
-    op.fresh = fresh or ufunc is not None
-    op.nested_offset = nested_offset
+    op.name, op.args = name, inputs
+    op.infer, op.kernel, op.native, op.vjp = infer, kernel, native, vjp
+    op.rows_vjp, op.batch, op.ragged = rows_vjp, batch, ragged
+    op.outputs, op.reads, op.writes, op.host_io = outputs, reads, writes, host_io
+    op.self_contained, op.guards = self_contained or guards, guards
+    op.advances_stream, op.keeps_shape = advances_stream, keeps_shape
+    op.nested_offset, op.fresh = nested_offset, fresh or ufunc is not None
+    op.ufunc, op.infix = ufunc, infix
+    op.elementwise = elementwise or ufunc is not None or isinstance(native, Pointwise)
+    op.identity, op.linear, op.zero_at_zero = identity, linear, zero_at_zero
+    op.measures, op.shape_arithmetic, op.computes = measures, shape_arithmetic, computes
+    op.trusts_kernel, op.slow_kernel = trusts_kernel, slow_kernel
+    op.cheap = isinstance(native, (Pointwise, IndexMap)) if cheap is None else cheap
     op.has_resources = bool(reads or writes) or kernel is STRUCTURED
     op.worth_compiling_from = worth_compiling_from(op)
     op.accepted = set()
     _registry[name] = op
     return op
+
+
+def remove_op(op: Op) -> None:
+    """Takes an op out of the registry, for tests that define some of their own."""
+    del _registry[op.name]
 
 
 def register_vjp(op: Op, vjp: Callable[..., Any]) -> None:

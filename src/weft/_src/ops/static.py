@@ -18,7 +18,6 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.shapes import Dim, UnknownNumber
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor, Tensor
-from weft._src.ops import rules
 
 Array = np.ndarray[Any, Any]
 
@@ -72,15 +71,13 @@ def _compute(tensor: SymbolicTensor) -> Array | None:
     if not (spec.dtype.is_integer or spec.dtype.is_floating) or not _is_small(spec):
         return None
     node = tensor.node
-    if node.op.name == "Const":
+    if node.is_const:
         return node.attrs["value"].astype(object)
     if not spec.dtype.is_integer:
         return None
-    if node.op.name in ("Shape", "Size", "Rank") and node.inputs[0].spec.dims is not None:
-        dims = list(node.inputs[0].spec.dims)
-        if node.op.name == "Shape":
-            return _object_array(dims)
-        return np.array(rules.product(dims) if node.op.name == "Size" else len(dims), object)
+    if node.op.measures is not None and node.inputs[0].spec.dims is not None:
+        measured = node.op.measures(node.inputs[0].spec.dims)
+        return _object_array(measured) if spec.rank else np.array(measured, object)
     outer = node.graph.outer_of(tensor)
     if outer is not None:
         value = known_value(outer)
@@ -127,7 +124,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Array | None:
     if isinstance(tensor, EagerTensor):
         return np.array(tensor._value)
     node = tensor.node
-    if node.op.name == "Const":
+    if node.is_const:
         return np.array(node.attrs["value"])
     value = known_value(tensor)
     if value is None:

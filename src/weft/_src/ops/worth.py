@@ -11,16 +11,6 @@ LARGE = 1 << 16  # elements of the first and the last input: NumPy goes over the
 MEDIUM = 1 << 13  # the same for kernels that go over them several times
 NEVER = sys.maxsize
 
-_SLOW_KERNELS = frozenset({
-    "EluGrad", "LeakyReluGrad", "Relu6Grad", "SeluGrad", "atan2", "elu", "erf", "erfc",
-    "leaky_relu", "lgamma", "log_softmax", "pow", "relu6", "selu", "sigmoid", "softmax",
-    "softmax_cross_entropy", "softplus", "softsign", "sparse_softmax_cross_entropy", "xdivy",
-    "xlog1py", "xlogy", "avg_pool", "avg_pool_grad", "channel_window_sum", "convolution",
-    "convolution_filter_gradient", "convolution_input_gradient", "depthwise_convolution",
-    "depthwise_convolution_filter_gradient", "depthwise_convolution_input_gradient", "max_pool",
-    "max_pool_grad", "max_pool_with_argmax", "philox_multinomial", "segment", "top_k",
-})  # fmt: skip
-
 
 def worth_compiling_from(op: Any) -> int:
     """NEVER for views, BLAS, and what is done on the host: machine code is no faster there."""
@@ -30,4 +20,4 @@ def worth_compiling_from(op: Any) -> int:
         return NEVER
     if isinstance(op.native, IndexMap) and not op.fresh:
         return NEVER
-    return MEDIUM if op.native.name in _SLOW_KERNELS else LARGE
+    return MEDIUM if op.slow_kernel else LARGE

@@ -65,6 +65,7 @@ write_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     writes=(0,),
     host_io=True,
+    self_contained=True,
 )
 
 

@@ -161,7 +161,7 @@ def _sized(layout: Layout, content: str) -> _Picture:
 
 def _lines(node: Node) -> tuple[str, str]:
     types = ", ".join([type_text(out.spec) for out in node.outputs])
-    kind = "input" if node.op.name == "Placeholder" else node.op.name
+    kind = "input" if node.is_parameter else node.op.name
     return node.name.rpartition("/")[2], f"{kind} {types}".strip()
 
 
@@ -175,8 +175,7 @@ def _drawn(node: Node, box: Box, colours: dict[str, str]) -> str:
     fill = "#ffffff"
     if scope:
         fill = colours.setdefault(scope, _SCOPE_COLOURS[len(colours) % len(_SCOPE_COLOURS)])
-    kind = node.op.name
-    radius = box.height / 2 if kind in ("Placeholder", "Const") else 4
+    radius = box.height / 2 if node.is_parameter or node.is_const else 4
     border = "#c0392b" if node.effects.must_run else "#6b7488"
     name, op = [html.escape(line) for line in _lines(node)]
     return (

@@ -28,6 +28,7 @@ from weft._src.core.tensor import SymbolicTensor, Tensor
 from weft._src.errors import DTypeError, LoopConversionError, ShapeError
 from weft._src.graph.ir import Graph
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.arrays.ranges import range_op
 from weft._src.ops.control.loop import while_op
 from weft._src.ops.control.tensor_array import TensorArray
 from weft._src.ops.elementwise import casting
@@ -97,7 +98,7 @@ def _probe(test: Thunk, get_state: GetState, set_state: SetState) -> Any:
     graph = state.graph.nested("probe")
     with building(graph), staging.block():
         goes_on = test()
-    if all(node.type in ("Placeholder", "Const") for node in graph.nodes):
+    if all(node.is_const for node in graph.body):
         return goes_on  # the test ran as Python
     set_state(before)
     return goes_on if is_symbolic(goes_on) else test()
@@ -180,7 +181,7 @@ def for_stmt(
 def _elements(iterated: Any) -> tuple[Tensor, Callable[[Tensor], Any]]:
     """How many elements there are, and how to get one."""
     tensor = iterated
-    if isinstance(tensor, SymbolicTensor) and tensor.node.op.name == "Range":
+    if isinstance(tensor, SymbolicTensor) and tensor.node.op is range_op:
         start, _, delta = tensor.node.inputs
         return shapes.shape(tensor)[0], lambda i: start + _cast_like(i, delta) * delta
     rows = rows_of(iterated)

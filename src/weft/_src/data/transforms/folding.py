@@ -72,7 +72,7 @@ class FoldingMethods(DatasetBase):
         initial, spec = carried_state("reduce", initial_state)
         f, spec = trace_step("reduce", reduce_func, spec, self.element_spec)
         if state.graph is not None or not isinstance(self._variant, EagerTensor):
-            return self._reduce_in_graph(initial, spec, f, name or "ReduceDataset")
+            return self._reduce_in_graph(initial, spec, f, name or reduce_dataset_op.name)
         call = Call(f, [t._value for t in f.captures if isinstance(t, EagerTensor)])
         values = tuple([t._value for t in initial if isinstance(t, EagerTensor)])
         cursor = self._stage.cursor(run_of(self._options))

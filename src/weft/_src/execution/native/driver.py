@@ -9,7 +9,7 @@ from typing import Any
 from weft._src.core import dtypes
 from weft._src.core.cells import VariableCell
 from weft._src.core.specs import TensorSpec
-from weft._src.execution.native.front.segments import LEAST_NODES, STREAM_OPS, Splitter
+from weft._src.execution.native.front.segments import LEAST_NODES, Splitter
 from weft._src.execution.native.front.specialize import specialize
 from weft._src.execution.native.front.translate import Translation, translate
 from weft._src.execution.native.loops.values import NotCompilableError as NotCompilableError
@@ -19,6 +19,7 @@ from weft._src.execution.native.machine.trampoline import full_text
 from weft._src.execution.numpy.plan import NumpyPlan
 from weft._src.graph.ir import Graph
 from weft._src.graph.passes import optimize
+from weft._src.ops.registry import Op
 
 _RESOURCE = TensorSpec.of(dtypes.resource, ())
 
@@ -57,7 +58,7 @@ class Compiled(Executable):
     def __init__(self, translation: Translation) -> None:
         started = time.perf_counter()
         self.translation = translation
-        self.left_out: dict[str, str] = {}
+        self.left_out: dict[Op, str] = {}
         self.text = full_text(translation)
         self.steps = translation.program.steps
         if translation.program.uses_pool:
@@ -172,11 +173,11 @@ def compile_graph(graph: Graph, values: Sequence[Any], *, whole: bool) -> Compil
     try:
         return Compiled(translate(special, variables))
     except NotCompilableError:
-        if whole and not any(node.op.name in STREAM_OPS for node in special.nodes):
+        if whole and not any(node.op.advances_stream for node in special.nodes):
             _refuse_streams_inside(special)
             raise
     made = Segmented(optimize(special), specs, variables, least_nodes=1 if whole else LEAST_NODES)
-    others = [why for op, why in made.left_out.items() if op not in STREAM_OPS]
+    others = [why for op, why in made.left_out.items() if not op.advances_stream]
     if whole and others:
         raise NotCompilableError(others[0])
     return made
@@ -187,7 +188,7 @@ def _refuse_streams_inside(graph: Graph) -> None:
     for node in graph.nodes:
         for _, body in node.nested:
             for inner in body.nodes:
-                if inner.op.name in STREAM_OPS:
+                if inner.op.advances_stream:
                     raise NotCompilableError(
                         "the state of a random stream is taken inside of a loop or branch; draw "
                         "before it, or use tf.random.stateless_* with tf.random.fold_in(seed, i)",

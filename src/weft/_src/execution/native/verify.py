@@ -66,9 +66,7 @@ def _acts_outside(graph: Graph, values: Sequence[Any]) -> bool:
 def first_difference(graph: Graph, values: Sequence[Any]) -> str | None:
     """The first node whose native form differs from the reference, described; None if all agree."""
     known = dict(zip(map(id, graph.all_inputs), [_copy(v) for v in values], strict=True))
-    for node in graph.nodes:
-        if node.op.name == "Placeholder":
-            continue
+    for node in graph.body:
         inputs = [known[id(x)] for x in node.inputs]
         problem = None if node.effects.host_io else _compare_node(node, inputs)
         if problem is not None:
@@ -82,14 +80,7 @@ def first_difference(graph: Graph, values: Sequence[Any]) -> str | None:
 def _compare_node(node: Node, inputs: list[Any]) -> str | None:
     alone = Graph(node.name.replace("/", "_"))
     given = [alone.add_input(x.spec, x.node.name) for x in node.inputs]
-    made = alone.add_node(
-        node.op,
-        tuple(given),
-        node.attrs,
-        [out.spec for out in node.outputs],
-        node.name,
-        node.location,
-    )
+    made = alone.add_copy(node, tuple(given))
     alone.outputs = list(made.outputs)
     try:
         compiled = compile_graph(alone, inputs, whole=True)

@@ -21,17 +21,15 @@ from weft._src.core.tensor import SymbolicTensor
 from weft._src.execution.numpy.liveness import Liveness
 from weft._src.graph.ir import Graph, Node
 from weft._src.graph.printer import describe_node
+from weft._src.ops.arrays.shape import reshape_op
 from weft._src.ops.control.loop import LOOP_NAMES
 from weft._src.ops.dispatch import as_value, checked_kernel, known_bytes
+from weft._src.ops.linalg.products import matmul_op
+from weft._src.ops.state.variables import read_op
 
 _INDENT = "    "
 _MAX_DEPTH = 16  # Python allows 20 loops inside each other, and 100 levels of indentation
-_OPERATORS = {
-    "AddV2": "+", "Sub": "-", "Mul": "*",
-    "Less": "<", "LessEqual": "<=", "Greater": ">", "GreaterEqual": ">=",
-}  # fmt: skip
 _WIDE = COMPLEX | {float32, float64}  # NumPy adds up narrower numbers in their own dtype
-_PASS_THROUGH = frozenset({"Identity", "StopGradient", "PreventGradient"})
 
 
 @dataclass
@@ -125,7 +123,7 @@ class _Writer:
         """The nodes of a graph whose inputs already have names."""
         live = Liveness(graph)
         for i, node in enumerate(graph.nodes):
-            if node.op.name == "Placeholder":
+            if node.is_parameter:
                 continue
             buffer = None if node.op.ufunc is None else live.reusable_buffer(i, node)
             self._node(node, depth, buffer)
@@ -141,10 +139,10 @@ class _Writer:
 
     def _node(self, node: Node, depth: int, buffer: SymbolicTensor | None) -> None:
         name = node.op.name
-        if name == "Const":
+        if node.is_const:
             self.names[id(node.outputs[0])] = self.bind(node.attrs["value"], node.name)
             return
-        if name in _PASS_THROUGH:
+        if node.op.identity:
             self._alias(node)
             return
         if name == "PartitionedCall":
@@ -167,16 +165,16 @@ class _Writer:
 
     def _alias(self, node: Node) -> None:
         # No new variable, so it must not be deleted when the alias still lives.
-        source = id(node.inputs[0])
-        self.names[id(node.outputs[0])] = self.names[source]
-        self._locals.discard(source)
+        for source, out in zip(node.inputs, node.outputs, strict=False):
+            self.names[id(out)] = self.names[id(source)]
+            self._locals.discard(id(source))
 
     def _expression(self, node: Node, buffer: SymbolicTensor | None) -> str:
         op = node.op
         inputs = [self.names[id(x)] for x in node.inputs]
-        if op.name in _OPERATORS and _is_scalar_arithmetic(node):
+        if op.infix is not None and _is_scalar_arithmetic(node):
             x, y = [self._scalar(t) for t in node.inputs]
-            return f"{x} {_OPERATORS[op.name]} {y}"
+            return f"{x} {op.infix} {y}"
         if _is_huge(node):
             return self._kernel_call(checked_kernel(op), f"checked_{op.name}", inputs, node)
         if op.ufunc is not None:
@@ -196,13 +194,13 @@ class _Writer:
 
     def _direct(self, node: Node, inputs: list[str]) -> str | None:
         """Kernels that are one call of NumPy once all is known: 0.4 us less than the kernel."""
-        name = node.op.name
-        if name == "ReadVariableOp":
+        op = node.op
+        if op is read_op:
             return f"{inputs[0]}.read()"
         specs = [t.spec for t in (*node.inputs, *node.outputs)]
-        if name == "Reshape" and specs[0].is_static and specs[2].is_static:
+        if op is reshape_op and specs[0].is_static and specs[2].is_static:
             return f"{inputs[0]}.reshape({specs[2].dims!r})"
-        if name == "MatMul" and specs[0].rank == 2 == specs[1].rank and specs[0].dtype in _WIDE:
+        if op is matmul_op and specs[0].rank == 2 == specs[1].rank and specs[0].dtype in _WIDE:
             transposed = (node.attrs["transpose_a"], node.attrs["transpose_b"])
             x, y = [n + ".T" if t else n for n, t in zip(inputs, transposed, strict=True)]
             return f"{self.bind(np.dot, 'np_dot')}({x}, {y})"
@@ -210,7 +208,7 @@ class _Writer:
 
     def _scalar(self, tensor: SymbolicTensor) -> str:
         """A number for Python's operators, which are slow on arrays: constants are arrays."""
-        if tensor.node.op.name != "Const":
+        if not tensor.node.is_const:
             return self.names[id(tensor)]
         value = tensor.node.attrs["value"]
         name = self._scalars.get(id(value))
@@ -303,7 +301,7 @@ def _has_unchecked_shapes(node: Node) -> bool:
     if op.host_io or any(x.dtype in (resource, variant) for x in inputs):
         return False
     return any(
-        not x.spec.is_static or (op.arg(i).is_shape and x.node.op.name != "Const")
+        not x.spec.is_static or (op.arg(i).is_shape and not x.node.is_const)
         for i, x in enumerate(inputs)
     )
 

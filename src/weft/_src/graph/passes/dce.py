@@ -31,8 +31,8 @@ def drop_dead_nodes(graph: Graph) -> Graph:
         alive[id(node)] = kept
         needed.update([id(x) for x in used])
     rewriter = Rewriter(graph)
-    for node in graph.nodes:
-        if id(node) not in alive or node.op.name == "Placeholder":
+    for node in graph.body:
+        if id(node) not in alive:
             continue
         kept = alive[id(node)]
         narrow = _NARROW.get(node.op.name)
@@ -50,13 +50,11 @@ def _add_narrowed(
     inputs: Sequence[SymbolicTensor],
     attrs: dict[str, Any],
 ) -> None:
-    made = rewriter.new.add_node(
-        node.op,
+    made = rewriter.new.add_copy(
+        node,
         tuple([rewriter[x] for x in inputs]),
-        attrs,
-        [node.outputs[k].spec for k in kept],
-        node.name,
-        node.location,
+        attrs=attrs,
+        specs=[node.outputs[k].spec for k in kept],
     )
     for k, out in zip(kept, made.outputs, strict=True):
         rewriter[node.outputs[k]] = out

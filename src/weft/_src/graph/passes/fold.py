@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.shapes import Dim
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.errors import OpError
 from weft._src.graph.ir import Graph, Node
@@ -37,24 +38,24 @@ def _visit(rewriter: Rewriter, node: Node) -> None:
 
 
 def _known_shape(node: Node) -> Array | None:
-    if node.op.name not in ("Shape", "Size", "Rank"):
+    if node.op.measures is None or node.inputs[0].spec.dims is None:
         return None
-    spec = node.inputs[0].spec
-    dtype = node.outputs[0].dtype.numpy_dtype
-    if node.op.name == "Rank":
-        return None if spec.rank is None else np.array(spec.rank, dtype)
-    if not spec.is_static:
+    measured = node.op.measures(node.inputs[0].spec.dims)
+    dtype = node.outputs[0].dtype
+    sizes = np.ravel(np.array(measured, object))
+    if any(
+        isinstance(n, Dim) or n > dtype.max for n in sizes
+    ):  # what does not fit fails as it runs
         return None
-    dims = np.array(spec.dims, dtype)
-    return dims if node.op.name == "Shape" else np.array(np.prod(dims, dtype=dtype), dtype)
+    return np.array(measured, dtype.numpy_dtype)
 
 
 def _is_constant(tensor: SymbolicTensor) -> bool:
-    return bool(tensor.node.op.name == "Const")
+    return tensor.node.is_const
 
 
 def _computed(node: Node, inputs: list[SymbolicTensor]) -> Array | None:
-    if node.op.name == "Const" or node.op.outputs != 1 or node.op.kernel is STRUCTURED:
+    if node.is_const or node.op.outputs != 1 or node.op.kernel is STRUCTURED:
         return None
     if not node.effects.none or not all(map(_is_constant, inputs)):
         return None
@@ -80,9 +81,8 @@ def _take_known_branch(rewriter: Rewriter, node: Node) -> bool:
     branch: Graph = node.attrs["branches"][0 if condition.node.attrs["value"] else 1]
     for inner, outer in zip(branch.all_inputs, captured, strict=True):
         rewriter[inner] = outer
-    for inner_node in branch.nodes:
-        if inner_node.op.name != "Placeholder":
-            rewriter.copy(inner_node, prefix=f"{node.name}/")
+    for inner_node in branch.body:
+        rewriter.copy(inner_node, prefix=f"{node.name}/")
     for out, result in zip(node.outputs, branch.outputs, strict=True):
         rewriter[out] = rewriter[result]
     return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from weft._src.core.tensor import EagerTensor, SymbolicTensor
 from weft._src.graph.ir import Graph, Node
 from weft._src.graph.rewrite import Rewriter, rewrite
+from weft._src.ops.state.variables import assign_op, read_op
 
 
 def forward_assignments(graph: Graph) -> Graph:
@@ -17,7 +18,7 @@ def forward_assignments(graph: Graph) -> Graph:
     assigned: dict[int, SymbolicTensor] = {}  # handle -> the value that it holds
 
     def visit(rewriter: Rewriter, node: Node) -> None:
-        if node.op.name == "ReadVariableOp":
+        if node.op is read_op:
             value = assigned.get(id(node.inputs[0]))
             if value is not None and value.spec == node.outputs[0].spec:
                 rewriter[node.outputs[0]] = rewriter[value]
@@ -27,7 +28,7 @@ def forward_assignments(graph: Graph) -> Graph:
             assigned.clear()
         for handle in written:
             assigned.pop(handle, None)
-        if node.op.name == "AssignVariableOp" and id(node.inputs[0]) in captured:
+        if node.op is assign_op and id(node.inputs[0]) in captured:
             assigned[id(node.inputs[0])] = node.inputs[1]
         rewriter.copy(node)
 

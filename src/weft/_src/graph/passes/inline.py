@@ -15,7 +15,7 @@ def inline_calls(graph: Graph) -> Graph:
 
 def _write(rewriter: Rewriter, graph: Graph, prefix: str) -> None:
     """Copies the nodes of a graph; calls in called graphs at once, so each node is copied once."""
-    for node in graph.nodes:
+    for node in graph.body:
         if node.op.name == "PartitionedCall":
             body: Graph = node.attrs["body"]
             for inner, outer in zip(body.all_inputs, node.inputs, strict=True):
@@ -23,5 +23,5 @@ def _write(rewriter: Rewriter, graph: Graph, prefix: str) -> None:
             _write(rewriter, body, f"{prefix}{node.name}/")
             for out, result in zip(node.outputs, body.outputs, strict=True):
                 rewriter[out] = rewriter[result]
-        elif node.op.name != "Placeholder":
+        else:
             rewriter.copy(with_nested(node, inline_calls), prefix=prefix)

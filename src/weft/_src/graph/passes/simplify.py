@@ -40,7 +40,7 @@ def _same_type(tensor: SymbolicTensor, node: Node) -> bool:
 
 def _constant(tensor: SymbolicTensor) -> Any:
     """The number a constant holds everywhere, None if it does not hold just one."""
-    if tensor.node.op.name != "Const":
+    if not tensor.node.is_const:
         return None
     value = tensor.node.attrs["value"]
     # Not complex numbers: an infinite part times 1 + 0j has a NaN in the other part.

@@ -7,12 +7,11 @@ from typing import Any
 from weft._src.core import dtypes, farmhash
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, NUMERIC, DType, uint8
-from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, define_op, each
 
 # --- bitcast -----------------------------------------------------------------------------------
@@ -46,9 +45,11 @@ bitcast_op = define_op(
     each("input", NUMERIC),
     infer=_bitcast_infer,
     kernel=_bitcast_kernel,
-    native=Special("bitcast"),
+    native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    ragged="elementwise",
+    batch=batching.pointwise,
 )
 
 

@@ -13,7 +13,7 @@ from weft._src.core.dtypes import DATA, INDEX, DType, float32
 from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.reduce import sums
 from weft._src.ops.registry import args, define_op
@@ -42,6 +42,7 @@ fill_op = define_op(
     trusts_kernel=True,
     fresh=True,
     shape_arithmetic=True,
+    batch=batching.filled,
 )
 
 

@@ -15,7 +15,7 @@ from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import shape as shapes, source
 from weft._src.ops.registry import Op, args, define_op
 
@@ -89,6 +89,8 @@ concat_op = define_op(
     trusts_kernel=True,
     fresh=True,
     shape_arithmetic=True,
+    ragged="concat",
+    batch=batching.joined_along_axis,
 )
 
 
@@ -231,6 +233,8 @@ split_op = define_op(
     vjp=_split_vjp,
     outputs=None,
     trusts_kernel=True,
+    ragged="split",
+    batch=batching.along_axis,
 )
 
 
@@ -283,6 +287,8 @@ split_v_op: Op = define_op(
     vjp=_split_v_vjp,
     outputs=None,
     trusts_kernel=True,
+    ragged="split",
+    batch=batching.along_axis,
 )
 
 

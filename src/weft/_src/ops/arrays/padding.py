@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.indexing import blocks
 from weft._src.ops.reduce import sums
@@ -87,6 +87,7 @@ pad_op: Op = define_op(
     trusts_kernel=True,
     vjp=lambda ctx, g: (_inner(g, *ctx.inputs), None),
     fresh=True,
+    batch=batching.padded,
 )
 _tensor_arg, _constant_arg = args("tensor constant_values", DATA)
 pad_v2_op: Op = define_op(
@@ -98,6 +99,7 @@ pad_v2_op: Op = define_op(
     trusts_kernel=True,
     vjp=_pad_v2_vjp,
     fresh=True,
+    batch=batching.padded,
 )
 
 # --- mirrors -----------------------------------------------------------------------------------
@@ -152,6 +154,7 @@ mirror_pad_op: Op = define_op(
     native=IndexMap("mirror_pad"),
     trusts_kernel=True,
     vjp=_mirror_pad_vjp,
+    batch=batching.padded,
 )
 
 
@@ -186,6 +189,7 @@ mirror_pad_grad_op = define_op(
     native=Special("mirror_pad_grad"),
     vjp=lambda ctx, g: (mirror_pad_op(g, ctx.inputs[1], mode=ctx.attrs["mode"]), None, None),
     fresh=True,
+    batch=batching.padded_back,
 )
 
 

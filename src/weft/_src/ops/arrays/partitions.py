@@ -6,7 +6,6 @@ from typing import Any
 
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import DATA, INDEX, int32
-from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -14,7 +13,7 @@ from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import joining, ranges, shape as shapes
 from weft._src.ops.indexing import gathering
-from weft._src.ops.registry import Op, define_op, each
+from weft._src.ops.registry import NO_NATIVE, Op, define_op, each
 
 # --- dynamic_partition -------------------------------------------------------------------------
 
@@ -68,10 +67,11 @@ partition_op: Op = define_op(
     each("data", DATA) + each("partitions", INDEX),
     infer=_partition_infer,
     kernel=_partition_kernel,
-    native=Special("dynamic_partition"),
+    native=NO_NATIVE,
     vjp=_partition_vjp,
     outputs=None,
     fresh=True,
+    ragged="partition",
 )
 
 
@@ -134,7 +134,7 @@ stitch_op: Op = define_op(
     each("*indices_and_data", DATA),
     infer=_stitch_infer,
     kernel=_stitch_kernel,
-    native=Special("dynamic_stitch"),
+    native=NO_NATIVE,
     vjp=_stitch_vjp,
     fresh=True,
 )

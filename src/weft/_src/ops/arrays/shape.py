@@ -12,15 +12,15 @@ from weft._src.core import dtypes
 from weft._src.core.context import state
 from weft._src.core.convert import array_from, convert_to_tensor
 from weft._src.core.dtypes import ANY, DATA, INDEX, DType, int32
-from weft._src.core.native_rules import IndexMap, Special
+from weft._src.core.native_rules import IndexMap
 from weft._src.core.shapes import Dim, Dims, Size, TensorShape, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import source
 from weft._src.ops.elementwise import operands
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def shape_argument(value: Any) -> Tensor:
@@ -65,10 +65,14 @@ shape_op: Op = define_op(
     args("input", ANY),
     infer=_shape_infer,
     kernel=_shape_kernel,
-    native=Special("shape"),
+    native=FOLDED,
+    measures=lambda dims: dims,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    cheap=True,
+    ragged="shape",
+    batch=batching.shape_only,
 )
 
 
@@ -91,10 +95,14 @@ size_op = define_op(
     args("input", ANY),
     infer=lambda x, *, out_type: rules.scalar(out_type),
     kernel=_size_kernel,
-    native=Special("shape"),
+    native=FOLDED,
+    measures=rules.product,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    cheap=True,
+    ragged="size",
+    batch=batching.shape_only,
 )
 
 
@@ -113,10 +121,14 @@ rank_op = define_op(
     args("input", ANY),
     infer=lambda x: rules.scalar(int32),
     kernel=lambda xp, x: xp.array(x.ndim, xp.int32),
-    native=Special("shape"),
+    native=FOLDED,
+    measures=len,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    cheap=True,
+    ragged="rank",
+    batch=batching.shape_only,
 )
 
 
@@ -224,6 +236,8 @@ reshape_op = define_op(
     native=IndexMap("reshape"),
     vjp=_reshape_vjp,
     trusts_kernel=True,
+    ragged="reshape",
+    batch=batching.reshaped,
 )
 
 
@@ -271,6 +285,8 @@ expand_dims_op = define_op(
     vjp=lambda ctx, g: (reshape_like(g, ctx.inputs[0]),),
     trusts_kernel=True,
     shape_arithmetic=True,
+    ragged="expand_dims",
+    batch=batching.expanded,
 )
 
 
@@ -312,6 +328,8 @@ squeeze_op = define_op(
     vjp=lambda ctx, g: (reshape_like(g, ctx.inputs[0]),),
     trusts_kernel=True,
     shape_arithmetic=True,
+    ragged="squeeze",
+    batch=batching.squeezed,
 )
 
 
@@ -359,6 +377,7 @@ transpose_op = define_op(
     native=IndexMap("transpose"),
     vjp=_transpose_vjp,
     trusts_kernel=True,
+    batch=batching.transposed,
 )
 
 
@@ -406,6 +425,7 @@ broadcast_to_op: Op = define_op(
     native=IndexMap("broadcast"),
     vjp=lambda ctx, g: (operands.sum_to(g, ctx.inputs[0]), None),
     trusts_kernel=True,
+    batch=batching.broadcast,
 )
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import ANY, INDEX, int32
-from weft._src.core.native_rules import IndexMap, Special
+from weft._src.core.native_rules import IndexMap
 from weft._src.core.shapes import Dim, TensorShape, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[Tensor]:
@@ -58,7 +58,7 @@ broadcast_args_op = define_op(
     args("shape_x shape_y", INDEX, is_shape=True),
     infer=_broadcast_args_infer,
     kernel=_broadcast_args_kernel,
-    native=Special("shape"),
+    native=FOLDED,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
@@ -112,6 +112,7 @@ ensure_shape_op: Op = define_op(
     native=IndexMap("identity"),
     vjp=lambda ctx, g: (ensure_shape_op(g, shape=ctx.attrs["shape"]),),
     trusts_kernel=True,
+    batch=batching.ensured,
 )
 
 

@@ -10,8 +10,8 @@ from weft._src.core.dtypes import ANY, DATA, DType
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import rules
-from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op, each
+from weft._src.ops import batching, rules
+from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, args, define_op, each
 
 const_op = define_op(
     "Const",
@@ -20,6 +20,8 @@ const_op = define_op(
     kernel=lambda xp, *, value: value,
     native=native_rules.Special("constant"),
     vjp=NOT_DIFFERENTIABLE,
+    cheap=True,
+    computes=False,
 )
 
 
@@ -38,8 +40,9 @@ placeholder_op = define_op(
     (),
     infer=lambda *, dtype, shape: TensorSpec.of(dtype, shape),
     kernel=_placeholder_kernel,
-    native=native_rules.Special("parameter"),
+    native=FOLDED,
     vjp=NOT_DIFFERENTIABLE,
+    computes=False,
 )
 
 identity_op = define_op(
@@ -51,6 +54,12 @@ identity_op = define_op(
     vjp=lambda ctx, g: (g,),
     trusts_kernel=True,
     shape_arithmetic=True,
+    zero_at_zero=True,
+    elementwise=True,
+    identity=True,
+    computes=False,
+    linear=(0,),
+    rows_vjp=lambda ctx, g: (g,),
 )
 
 
@@ -70,10 +79,13 @@ identity_n_op = define_op(
     each("*input", ANY),
     infer=lambda *xs: xs,
     kernel=lambda xp, *xs: xs,
-    native=native_rules.IndexMap("identity"),
+    native=native_rules.IndexMap("identities"),
     vjp=lambda ctx, *gs: gs,
     outputs=None,
     trusts_kernel=True,
+    identity=True,
+    computes=False,
+    batch=batching.same_shapes,
 )
 
 
@@ -98,6 +110,9 @@ stop_gradient_op = define_op(
     native=native_rules.IndexMap("identity"),
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
+    zero_at_zero=True,
+    elementwise=True,
+    identity=True,
 )
 
 
@@ -121,7 +136,7 @@ no_op_op = define_op(
     (),
     infer=lambda: (),
     kernel=lambda xp: (),
-    native=HOST_ONLY,
+    native=native_rules.Special("nothing"),
     vjp=NOT_DIFFERENTIABLE,
     outputs=0,
 )
@@ -184,6 +199,8 @@ pack_op = define_op(
     fresh=True,
     trusts_kernel=True,
     shape_arithmetic=True,
+    ragged="stack",
+    batch=batching.joined_along_axis,
 )
 
 
@@ -214,11 +231,12 @@ unpack_op = define_op(
     args("value", DATA),
     infer=_unpack_infer,
     kernel=_unpack_kernel,
-    native=native_rules.IndexMap("unstack"),
+    native=native_rules.IndexMap("split", drops_axis=True),
     vjp=_unpack_vjp,
     outputs=None,
     trusts_kernel=True,
     shape_arithmetic=True,
+    batch=batching.along_axis,
 )
 
 convert.install(make_constant, _pack)

@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import fill, joining, shape as shapes
 from weft._src.ops.registry import Op, args, define_op, each
 
@@ -272,18 +272,20 @@ to_depth_op: Op = define_op(
     each("input", _ALLOWED),
     infer=_to_depth_infer,
     kernel=_to_depth_kernel,
-    native=IndexMap("space_to_depth"),
+    native=IndexMap("depth_blocks", to_depth=True),
     vjp=lambda ctx, g: (from_depth_op(g, **ctx.attrs),),
     fresh=True,
+    batch=batching.merged,
 )
 from_depth_op: Op = define_op(
     "DepthToSpace",
     each("input", _ALLOWED),
     infer=_from_depth_infer,
     kernel=_from_depth_kernel,
-    native=IndexMap("depth_to_space"),
+    native=IndexMap("depth_blocks"),
     vjp=lambda ctx, g: (to_depth_op(g, **ctx.attrs),),
     fresh=True,
+    batch=batching.merged,
 )
 
 

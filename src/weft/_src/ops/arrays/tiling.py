@@ -14,7 +14,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import joining, ranges, shape as shapes, source
 from weft._src.ops.elementwise import arithmetic
 from weft._src.ops.indexing import gathering
@@ -61,6 +61,8 @@ tile_op: Op = define_op(
     vjp=_tile_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="tile",
+    batch=batching.tiled,
 )
 
 
@@ -88,6 +90,7 @@ tile_grad_op: Op = define_op(
     vjp=lambda ctx, g: (tile_op(g, ctx.inputs[1]), None, None),
     fresh=True,
     trusts_kernel=True,
+    batch=batching.padded_back,
 )
 
 
@@ -179,6 +182,8 @@ reverse_op: Op = define_op(
     vjp=lambda ctx, g: (reverse_op(g, axis=ctx.attrs["axis"]),),
     trusts_kernel=True,
     shape_arithmetic=True,
+    ragged="reverse",
+    batch=batching.along_axes,
 )
 
 
@@ -221,6 +226,7 @@ roll_op: Op = define_op(
     vjp=lambda ctx, g: (roll_op(g, -ctx.inputs[1], axis=ctx.attrs["axis"]), None),
     trusts_kernel=True,
     fresh=True,
+    batch=batching.along_axes,
 )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core.dtypes import ANY
-from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
-from weft._src.ops.registry import REGISTERED_LATER, STRUCTURED, define_op, each
+from weft._src.ops.registry import FOLDED, REGISTERED_LATER, STRUCTURED, define_op, each
 
 
 def _call_infer(*inputs: TensorSpec, body: Any) -> tuple[TensorSpec, ...]:
@@ -19,7 +18,7 @@ call_op = define_op(
     each("*args", ANY),
     infer=_call_infer,
     kernel=STRUCTURED,
-    native=Special("call"),
+    native=FOLDED,
     vjp=REGISTERED_LATER,
     outputs=None,
 )

@@ -16,7 +16,7 @@ from weft._src.core.tensor import Tensor
 from weft._src.core.tracebacks import hides_own_frames
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops.control.nested import NestedTrace, share_captures
-from weft._src.ops.registry import REGISTERED_LATER, STRUCTURED, define_op, each
+from weft._src.ops.registry import NO_NATIVE, REGISTERED_LATER, STRUCTURED, define_op, each
 from weft._src.ops.static import get_static_value, static_int
 
 
@@ -45,7 +45,7 @@ reduce_dataset_op = define_op(
     each("*input", ANY),
     infer=_while_infer,
     kernel=STRUCTURED,
-    native=Special("while"),
+    native=NO_NATIVE,
     vjp=REGISTERED_LATER,
     outputs=None,
 )

@@ -19,7 +19,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.stack import Stack
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
@@ -56,7 +56,7 @@ zeros_op = define_op(
     (),
     infer=lambda: STACK,
     kernel=lambda xp: Stack.zeros(),
-    native=Special("stack_reserve"),
+    native=Special("stack_zeros"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -85,9 +85,10 @@ zeros_like_op = define_op(
     args("x", VARIANT),
     infer=lambda stack: stack,
     kernel=_zeros_like_kernel,
-    native=Special("stack_reserve"),
+    native=Special("stack_zeros_like"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    batch=batching.same_list,
 )
 
 length_op = define_op(
@@ -98,6 +99,8 @@ length_op = define_op(
     native=Special("stack_length"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    cheap=True,
+    batch=batching.length_of_list,
 )
 
 
@@ -123,8 +126,10 @@ set_item_op: Op = define_op(
     args("input_handle", VARIANT) + args("index", INDEX) + args("item", DATA),
     infer=_set_item_infer,
     kernel=lambda xp, stack, i, item, *, grow: stack.write(int(i), item, grow=grow),
-    native=Special("stack_write"),
+    native=Special("stack_put"),
     vjp=_set_item_vjp,
+    linear=(0, 2),
+    batch=batching.pushed,
 )
 
 
@@ -165,8 +170,10 @@ get_item_op: Op = define_op(
     args("input_handle", VARIANT) + args("index", INDEX),
     infer=_get_item_infer,
     kernel=_get_item_kernel,
-    native=Special("stack_read"),
+    native=Special("stack_pick"),
     vjp=_get_item_vjp,
+    linear=(0,),
+    batch=batching.read,
 )
 
 
@@ -188,8 +195,10 @@ get_shaped_item_op: Op = define_op(
         dtype, rules.dims_from_value("StackGetShapedItem", shape)
     ),
     kernel=_get_shaped_item_kernel,
-    native=Special("stack_read"),
+    native=Special("stack_pick"),
     vjp=lambda ctx, g: (StackItem(ctx.inputs[0], ctx.inputs[1], g), None, None),
+    linear=(0,),
+    batch=batching.read_shaped,
 )
 
 
@@ -205,8 +214,9 @@ clear_item_op: Op = define_op(
     args("input_handle", VARIANT) + args("index", INDEX),
     infer=lambda stack, index: stack,
     kernel=_clear_item_kernel,
-    native=Special("stack_write"),
+    native=Special("stack_clear"),
     vjp=lambda ctx, g: (clear_item_op(g, ctx.inputs[1]), None),
+    batch=batching.same_list,
 )
 
 
@@ -233,6 +243,8 @@ push_op: Op = define_op(
     kernel=_push_kernel,
     native=Special("stack_push"),
     vjp=_push_vjp,
+    linear=(0, 1),
+    batch=batching.pushed,
 )
 
 
@@ -262,6 +274,8 @@ pop_op: Op = define_op(
     native=Special("stack_pop"),
     vjp=_pop_vjp,
     outputs=2,
+    linear=(0,),
+    batch=batching.read,
 )
 
 
@@ -281,6 +295,8 @@ pop_shaped_op: Op = define_op(
     native=Special("stack_pop"),
     vjp=lambda ctx, g_stack, g_item: (*_pop_vjp(ctx, g_stack, g_item), None),
     outputs=2,
+    linear=(0,),
+    batch=batching.read_shaped,
 )
 
 
@@ -299,6 +315,8 @@ to_tensor_op: Op = define_op(
     kernel=_to_tensor_kernel,
     native=Special("stack_to_tensor"),
     vjp=lambda ctx, g: (from_tensor_op(g),),
+    linear=(0,),
+    batch=batching.unstacked_list,
 )
 
 
@@ -320,6 +338,8 @@ from_tensor_op: Op = define_op(
     kernel=lambda xp, tensor: Stack.from_array(tensor),
     native=Special("stack_from_tensor"),
     vjp=_from_tensor_vjp,
+    linear=(0,),
+    batch=batching.list_of_rows,
 )
 
 
@@ -358,8 +378,9 @@ add_rows_op: Op = define_op(
     + args("length", INDEX),
     infer=lambda stack, indices, values, length: stack,
     kernel=_add_rows_kernel,
-    native=Special("stack_add"),
+    native=Special("stack_add_rows"),
     vjp=_add_rows_vjp,
+    linear=(0, 2),
 )
 
 
@@ -384,9 +405,10 @@ read_rows_op: Op = define_op(
     args("input_handle", VARIANT) + args("indices", INDEX | {dtypes.int16}),
     infer=_read_rows_infer,
     kernel=_read_rows_kernel,
-    native=Special("stack_read"),
+    native=Special("stack_pick"),
     vjp=_get_item_vjp,
     fresh=True,
+    linear=(0,),
 )
 
 
@@ -410,8 +432,9 @@ to_shape_op: Op = define_op(
     args("input_handle", VARIANT) + args("shape", INDEX, is_shape=True),
     infer=_to_shape_infer,
     kernel=_to_shape_kernel,
-    native=Special("stack_to_tensor"),
+    native=Special("stack_to_shape"),
     vjp=lambda ctx, g: (from_tensor_op(g), None),
+    linear=(0,),
 )
 
 
@@ -447,4 +470,6 @@ add_stacks_op: Op = define_op(
     kernel=_add_kernel,
     native=Special("stack_add"),
     vjp=lambda ctx, g: (g, g),
+    linear=(0, 1),
+    batch=batching.added_lists,
 )

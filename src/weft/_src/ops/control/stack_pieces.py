@@ -74,6 +74,7 @@ concat_op: Op = define_op(
     native=HOST_ONLY,
     vjp=_concat_vjp,
     fresh=True,
+    linear=(0,),
 )
 
 
@@ -129,4 +130,5 @@ split_op: Op = define_op(
     native=HOST_ONLY,
     vjp=_split_vjp,
     fresh=True,
+    linear=(0,),
 )

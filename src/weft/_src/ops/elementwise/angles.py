@@ -38,6 +38,7 @@ atan2_op = define_op(
     vjp=_atan2_vjp,
     trusts_kernel=True,
     fresh=True,
+    slow_kernel=True,
 )
 
 
@@ -68,6 +69,7 @@ angle_op = define_op(
     vjp=_angle_vjp,
     trusts_kernel=True,
     fresh=True,
+    elementwise=True,
 )
 
 

@@ -28,12 +28,13 @@ from weft._src.ops.elementwise.operands import (
     binary,
     conj,
     operands,
+    rows_of_sum,
     sum_to,
     unary,
     zero,
     zeros_like,
 )
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -43,7 +44,15 @@ def _add_vjp(ctx: Any, g: Tensor) -> Gradients:
     return sum_to(g, x), sum_to(g, y)
 
 
-add_op = binary("AddV2", np.add, NUMERIC | STRING, vjp=_add_vjp, shape_arithmetic=True)
+add_op = binary(
+    "AddV2",
+    np.add,
+    NUMERIC | STRING,
+    vjp=_add_vjp,
+    shape_arithmetic=True,
+    infix="+",
+    rows_vjp=rows_of_sum(1),
+)
 
 
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -60,7 +69,15 @@ def _sub_vjp(ctx: Any, g: Tensor) -> Gradients:
     return sum_to(g, x), sum_to(neg_op(g), y) if ctx.wants(1) else None
 
 
-sub_op = binary("Sub", np.subtract, NUMERIC, vjp=_sub_vjp, shape_arithmetic=True)
+sub_op = binary(
+    "Sub",
+    np.subtract,
+    NUMERIC,
+    vjp=_sub_vjp,
+    shape_arithmetic=True,
+    infix="-",
+    rows_vjp=rows_of_sum(-1),
+)
 
 
 def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -80,7 +97,14 @@ def _mul_vjp(ctx: Any, g: Tensor) -> Gradients:
     )
 
 
-mul_op = binary("Mul", np.multiply, NUMERIC, vjp=_mul_vjp, shape_arithmetic=True)
+mul_op = binary(
+    "Mul",
+    np.multiply,
+    NUMERIC,
+    vjp=_mul_vjp,
+    shape_arithmetic=True,
+    infix="*",
+)
 
 
 def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -102,7 +126,9 @@ def _real_div_vjp(ctx: Any, g: Tensor) -> Gradients:
     )
 
 
-real_div_op = binary("RealDiv", np.true_divide, INEXACT, vjp=_real_div_vjp, native="divide")
+real_div_op = binary(
+    "RealDiv", np.true_divide, INEXACT, vjp=_real_div_vjp, native=Pointwise("divide")
+)
 
 _NARROW_INTS = frozenset({int8, uint8, int16, uint16})
 
@@ -200,6 +226,7 @@ pow_op = define_op(
     vjp=_pow_vjp,
     trusts_kernel=True,
     fresh=True,
+    slow_kernel=True,
 )
 
 
@@ -213,7 +240,13 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 neg_op: Op = unary(
-    "Neg", np.negative, NUMERIC, vjp=lambda ctx, g: (neg_op(g),), shape_arithmetic=True
+    "Neg",
+    np.negative,
+    NUMERIC,
+    vjp=lambda ctx, g: (neg_op(g),),
+    rows_vjp=lambda ctx, g: (-g,),
+    shape_arithmetic=True,
+    zero_at_zero=True,
 )
 
 
@@ -309,7 +342,12 @@ def _next_after_vjp(ctx: Any, g: Tensor) -> Gradients:
 
 
 next_after_op = binary(
-    "NextAfter", np.nextafter, frozenset({float32, float64}), vjp=_next_after_vjp
+    "NextAfter",
+    np.nextafter,
+    frozenset({float32, float64}),
+    vjp=_next_after_vjp,
+    native=NO_NATIVE,
+    cheap=True,
 )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING
+from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Tensor
 from weft._src.ops.arrays import selection
 from weft._src.ops.elementwise import guarded, unary
@@ -29,17 +30,19 @@ i0_op: Op = computed(
     "BesselI0",
     FLOATING,
     special("i0"),
-    native="bessel_i0",
+    native=Pointwise("bessel_i0"),
     vjp=lambda ctx, g: (g * i1_op(ctx.inputs[0]),),
+    cheap=False,
 )
 i0e_op: Op = computed(
     "BesselI0e",
     FLOATING,
     special("i0e"),
-    native="bessel_i0e",
+    native=Pointwise("bessel_i0e"),
     vjp=lambda ctx, g: (
         g * (i1e_op(ctx.inputs[0]) - unary.sign_op(ctx.inputs[0]) * ctx.outputs[0]),
     ),
+    cheap=False,
 )
 
 
@@ -53,8 +56,22 @@ def _i1e_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
     return (g * _half_at_zero(x, i0e_op(x) - y * unary.sign_op(x) - _over(y, x)),)
 
 
-i1_op: Op = computed("BesselI1", FLOATING, special("i1"), native="bessel_i1", vjp=_i1_vjp)
-i1e_op: Op = computed("BesselI1e", FLOATING, special("i1e"), native="bessel_i1e", vjp=_i1e_vjp)
+i1_op: Op = computed(
+    "BesselI1",
+    FLOATING,
+    special("i1"),
+    native=Pointwise("bessel_i1"),
+    vjp=_i1_vjp,
+    cheap=False,
+)
+i1e_op: Op = computed(
+    "BesselI1e",
+    FLOATING,
+    special("i1e"),
+    native=Pointwise("bessel_i1e"),
+    vjp=_i1e_vjp,
+    cheap=False,
+)
 
 
 def bessel_i0(x: Any, name: str | None = None) -> Tensor:
@@ -99,22 +116,25 @@ k0_op: Op = computed(
     "BesselK0",
     FLOATING,
     special("k0"),
-    native="bessel_k0",
+    native=Pointwise("bessel_k0"),
     vjp=lambda ctx, g: (-g * k1_op(ctx.inputs[0]),),
+    cheap=False,
 )
 k0e_op: Op = computed(
     "BesselK0e",
     FLOATING,
     special("k0e"),
-    native="bessel_k0e",
+    native=Pointwise("bessel_k0e"),
     vjp=lambda ctx, g: (g * (ctx.outputs[0] - k1e_op(ctx.inputs[0])),),
+    cheap=False,
 )
 k1_op: Op = computed(
     "BesselK1",
     FLOATING,
     special("k1"),
-    native="bessel_k1",
+    native=Pointwise("bessel_k1"),
     vjp=lambda ctx, g: (-g * (k0_op(ctx.inputs[0]) + ctx.outputs[0] / ctx.inputs[0]),),
+    cheap=False,
 )
 
 
@@ -123,7 +143,14 @@ def _k1e_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
     return (g * (y - y / x - k0e_op(x)),)
 
 
-k1e_op: Op = computed("BesselK1e", FLOATING, special("k1e"), native="bessel_k1e", vjp=_k1e_vjp)
+k1e_op: Op = computed(
+    "BesselK1e",
+    FLOATING,
+    special("k1e"),
+    native=Pointwise("bessel_k1e"),
+    vjp=_k1e_vjp,
+    cheap=False,
+)
 
 
 def bessel_k0(x: Any, name: str | None = None) -> Tensor:
@@ -168,8 +195,9 @@ j0_op: Op = computed(
     "BesselJ0",
     FLOATING,
     special("j0"),
-    native="bessel_j0",
+    native=Pointwise("bessel_j0"),
     vjp=lambda ctx, g: (-g * j1_op(ctx.inputs[0]),),
+    cheap=False,
 )
 
 
@@ -178,20 +206,29 @@ def _j1_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
     return (g * _half_at_zero(x, j0_op(x) - _over(y, x)),)
 
 
-j1_op: Op = computed("BesselJ1", FLOATING, special("j1"), native="bessel_j1", vjp=_j1_vjp)
+j1_op: Op = computed(
+    "BesselJ1",
+    FLOATING,
+    special("j1"),
+    native=Pointwise("bessel_j1"),
+    vjp=_j1_vjp,
+    cheap=False,
+)
 y0_op: Op = computed(
     "BesselY0",
     FLOATING,
     special("y0"),
-    native="bessel_y0",
+    native=Pointwise("bessel_y0"),
     vjp=lambda ctx, g: (-g * y1_op(ctx.inputs[0]),),
+    cheap=False,
 )
 y1_op: Op = computed(
     "BesselY1",
     FLOATING,
     special("y1"),
-    native="bessel_y1",
+    native=Pointwise("bessel_y1"),
     vjp=lambda ctx, g: (g * (y0_op(ctx.inputs[0]) - ctx.outputs[0] / ctx.inputs[0]),),
+    cheap=False,
 )
 
 

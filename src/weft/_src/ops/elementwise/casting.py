@@ -59,6 +59,8 @@ cast_op = define_op(
     trusts_kernel=True,
     fresh=True,
     shape_arithmetic=True,
+    zero_at_zero=True,
+    rows_vjp=lambda ctx, g: (cast(g, ctx.inputs[0].dtype),),
 )
 
 

@@ -14,11 +14,37 @@ from weft._src.ops.registry import NOT_DIFFERENTIABLE
 
 equal_op = binary("Equal", np.equal, DATA, vjp=NOT_DIFFERENTIABLE, dtype=bool_)
 not_equal_op = binary("NotEqual", np.not_equal, DATA, vjp=NOT_DIFFERENTIABLE, dtype=bool_)
-less_op = binary("Less", np.less, REAL, vjp=NOT_DIFFERENTIABLE, dtype=bool_)
-less_equal_op = binary("LessEqual", np.less_equal, REAL, vjp=NOT_DIFFERENTIABLE, dtype=bool_)
-greater_op = binary("Greater", np.greater, REAL, vjp=NOT_DIFFERENTIABLE, dtype=bool_)
+less_op = binary(
+    "Less",
+    np.less,
+    REAL,
+    vjp=NOT_DIFFERENTIABLE,
+    dtype=bool_,
+    infix="<",
+)
+less_equal_op = binary(
+    "LessEqual",
+    np.less_equal,
+    REAL,
+    vjp=NOT_DIFFERENTIABLE,
+    dtype=bool_,
+    infix="<=",
+)
+greater_op = binary(
+    "Greater",
+    np.greater,
+    REAL,
+    vjp=NOT_DIFFERENTIABLE,
+    dtype=bool_,
+    infix=">",
+)
 greater_equal_op = binary(
-    "GreaterEqual", np.greater_equal, REAL, vjp=NOT_DIFFERENTIABLE, dtype=bool_
+    "GreaterEqual",
+    np.greater_equal,
+    REAL,
+    vjp=NOT_DIFFERENTIABLE,
+    dtype=bool_,
+    infix=">=",
 )
 logical_and_op = binary("LogicalAnd", np.logical_and, BOOL, vjp=NOT_DIFFERENTIABLE)
 logical_or_op = binary("LogicalOr", np.logical_or, BOOL, vjp=NOT_DIFFERENTIABLE)

@@ -25,6 +25,7 @@ conj_op: Op = define_op(
     native=Pointwise("conjugate"),
     vjp=lambda ctx, g: (conj_op(g),),
     trusts_kernel=True,
+    zero_at_zero=True,
 )
 
 
@@ -59,6 +60,7 @@ real_op = define_op(
     native=NO_NATIVE,
     vjp=lambda ctx, g: (complex_op(g, operands.zero(g)),),
     trusts_kernel=True,
+    elementwise=True,
 )
 
 imag_op = define_op(
@@ -69,6 +71,7 @@ imag_op = define_op(
     native=NO_NATIVE,
     vjp=lambda ctx, g: (complex_op(operands.zero(g), g),),
     trusts_kernel=True,
+    elementwise=True,
 )
 
 _COMPLEX_OF = {float32: complex64, float64: complex128}
@@ -99,6 +102,7 @@ complex_op: Op = define_op(
     native=NO_NATIVE,
     vjp=_complex_vjp,
     fresh=True,
+    elementwise=True,
 )
 
 

@@ -16,17 +16,18 @@ from weft._src.ops.registry import Op, args, define_op
 Gradients = tuple[Tensor | None, ...]
 
 
-def _binary(name: str, allowed: Any, kernel: Any, *, vjp: Any, native: str) -> Op:
+def _binary(name: str, allowed: Any, kernel: Any, *, vjp: Any, native: Any, **traits: Any) -> Op:
     """An elementwise op of two broadcasting inputs whose kernel takes several NumPy calls."""
     return define_op(
         name,
         args("x y", allowed),
         infer=rules.broadcast(name),
         kernel=kernel,
-        native=Pointwise(native),
+        native=native,
         vjp=vjp,
         trusts_kernel=True,
         fresh=True,
+        **traits,
     )
 
 
@@ -55,7 +56,7 @@ squared_difference_op = _binary(
     NUMERIC,
     _squared_difference_kernel,
     vjp=_squared_difference_vjp,
-    native="squared_difference",
+    native=Pointwise("squared_difference"),
 )
 
 
@@ -87,7 +88,7 @@ div_no_nan_op: Op = _binary(
     INEXACT,
     lambda xp, x, y: xp.where(y == 0, x.dtype.type(0), xp.divide(x, y)),
     vjp=_div_no_nan_vjp,
-    native="div_no_nan",
+    native=Pointwise("div_no_nan"),
 )
 
 
@@ -122,7 +123,7 @@ mul_no_nan_op: Op = _binary(
     INEXACT,
     lambda xp, x, y: xp.where(y == 0, x.dtype.type(0), xp.multiply(x, y)),
     vjp=_mul_no_nan_vjp,
-    native="mul_no_nan",
+    native=Pointwise("mul_no_nan"),
 )
 
 
@@ -148,7 +149,8 @@ xlogy_op: Op = _binary(
     INEXACT,
     lambda xp, x, y: xp.where(x == 0, x.dtype.type(0), xp.multiply(x, xp.log(y))),
     vjp=_xlogy_vjp,
-    native="xlogy",
+    native=Pointwise("xlogy"),
+    slow_kernel=True,
 )
 
 
@@ -174,7 +176,8 @@ xlog1py_op: Op = _binary(
     INEXACT,
     lambda xp, x, y: xp.where(x == 0, x.dtype.type(0), xp.multiply(x, xp.log1p(y))),
     vjp=_xlog1py_vjp,
-    native="xlog1py",
+    native=Pointwise("xlog1py"),
+    slow_kernel=True,
 )
 
 
@@ -200,7 +203,8 @@ xdivy_op: Op = _binary(
     INEXACT,
     lambda xp, x, y: xp.where(x == 0, x.dtype.type(0), xp.divide(x, y)),
     vjp=_xdivy_vjp,
-    native="xdivy",
+    native=Pointwise("xdivy"),
+    slow_kernel=True,
 )
 
 

@@ -14,7 +14,7 @@ from weft._src.ops.arrays import joining
 from weft._src.ops.elementwise import guarded, special, unary
 from weft._src.ops.elementwise.operands import operands, sum_to
 from weft._src.ops.reduce import sums
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -57,7 +57,8 @@ slope_op: Op = define_op(
     args("a x", FLOATING),
     infer=rules.broadcast("IgammaGradA"),
     kernel=lambda xp, a, x: gammainc_slope(xp, a, x).astype(a.dtype),
-    native=Pointwise("igamma_grad_a"),
+    native=NO_NATIVE,
+    elementwise=True,
     vjp=_refuse_slope,
     trusts_kernel=True,
     fresh=True,
@@ -91,6 +92,7 @@ def _define(name: str, function: str, sign: int) -> Op:
         infer=rules.broadcast(name),
         kernel=kernel,
         native=Pointwise(function),
+        cheap=False,
         vjp=_igamma_vjp(sign),
         trusts_kernel=True,
         fresh=True,
@@ -144,6 +146,7 @@ betainc_op: Op = define_op(
     vjp=_betainc_vjp,
     trusts_kernel=True,
     fresh=True,
+    cheap=False,
 )
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING
+from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops.arrays import selection
 from weft._src.ops.elementwise import arithmetic, guarded, unary
 from weft._src.ops.elementwise.unary import computed, special
-from weft._src.ops.registry import Op
+from weft._src.ops.registry import NO_NATIVE, Op
 
 _HALF_PI = math.pi / 2
 
@@ -19,15 +20,17 @@ dawsn_op: Op = computed(
     "Dawsn",
     FLOATING,
     special("dawsn"),
-    native="dawsn",
+    native=Pointwise("dawsn"),
     vjp=lambda ctx, g: (g * (1 - 2 * ctx.inputs[0] * ctx.outputs[0]),),
+    cheap=False,
 )
 expint_op: Op = computed(
     "Expint",
     FLOATING,
     special("expi"),
-    native="expint",
+    native=Pointwise("expint"),
     vjp=lambda ctx, g: (g * unary.exp_op(ctx.inputs[0]) / ctx.inputs[0],),
+    cheap=False,
 )
 
 
@@ -60,14 +63,14 @@ fresnel_sin_op: Op = computed(
     "FresnelSin",
     FLOATING,
     _fresnel(0),
-    native="fresnel_sin",
+    native=NO_NATIVE,
     vjp=lambda ctx, g: (g * unary.sin_op(_HALF_PI * unary.square_op(ctx.inputs[0])),),
 )
 fresnel_cos_op: Op = computed(
     "FresnelCos",
     FLOATING,
     _fresnel(1),
-    native="fresnel_cos",
+    native=NO_NATIVE,
     vjp=lambda ctx, g: (g * unary.cos_op(_HALF_PI * unary.square_op(ctx.inputs[0])),),
 )
 
@@ -96,7 +99,14 @@ def _spence_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
     return (g * selection.where(x == 1, adopt(-1, x.dtype), slope),)
 
 
-spence_op: Op = computed("Spence", FLOATING, special("spence"), native="spence", vjp=_spence_vjp)
+spence_op: Op = computed(
+    "Spence",
+    FLOATING,
+    special("spence"),
+    native=Pointwise("spence"),
+    vjp=_spence_vjp,
+    cheap=False,
+)
 
 
 def spence(x: Any, name: str | None = None) -> Tensor:

@@ -92,21 +92,21 @@ def unary(
     allowed: frozenset[DType],
     *,
     vjp: Any,
-    native: str | None = None,
+    native: Any = None,
     infer: Any = rules.same,
-    shape_arithmetic: bool = False,
+    **traits: Any,
 ) -> Op:
-    """An elementwise op of one input that NumPy has as a ufunc."""
+    """An elementwise op of one input that NumPy has as a ufunc; traits are those of `define_op`."""
     return define_op(
         name,
         args("x", allowed),
         infer=infer,
         kernel=_kernel(ufunc),
         ufunc=ufunc,
-        native=Pointwise(native or ufunc.__name__),
+        native=Pointwise(ufunc.__name__) if native is None else native,
         vjp=vjp,
         trusts_kernel=True,
-        shape_arithmetic=shape_arithmetic,
+        **traits,
     )
 
 
@@ -117,8 +117,8 @@ def binary(
     *,
     vjp: Any,
     dtype: DType | None = None,
-    native: str | None = None,
-    shape_arithmetic: bool = False,
+    native: Any = None,
+    **traits: Any,
 ) -> Op:
     """An elementwise op of two broadcasting inputs that NumPy has as a ufunc."""
     return define_op(
@@ -127,11 +127,25 @@ def binary(
         infer=rules.broadcast(name, dtype),
         kernel=_kernel(ufunc),
         ufunc=ufunc,
-        native=Pointwise(native or ufunc.__name__),
+        native=Pointwise(ufunc.__name__) if native is None else native,
         vjp=vjp,
         trusts_kernel=True,
-        shape_arithmetic=shape_arithmetic,
+        **traits,
     )
+
+
+def rows_of_sum(sign: int) -> Any:
+    """The `rows_vjp` of x + y and x - y: rows pass to operands that were not broadcast."""
+
+    def rule(ctx: Any, g: Any) -> tuple[Any, ...] | None:
+        wanted = [i for i in (0, 1) if ctx.wants(i)]
+        dims = ctx.outputs[0].spec.dims
+        if dims is None or any(ctx.inputs[i].spec.dims != dims for i in wanted):
+            return None
+        second = g if sign > 0 else -g
+        return (g if 0 in wanted else None, second if 1 in wanted else None)
+
+    return rule
 
 
 def _kernel(ufunc: np.ufunc) -> Any:

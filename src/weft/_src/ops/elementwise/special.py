@@ -14,7 +14,7 @@ from weft._src.ops import rules
 from weft._src.ops.elementwise import unary
 from weft._src.ops.elementwise.operands import operands, sum_to
 from weft._src.ops.elementwise.unary import computed, special
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 
 # --- gamma and zeta ----------------------------------------------------------------------------
 
@@ -33,7 +33,8 @@ zeta_op: Op = define_op(
     args("x q", FLOATING),
     infer=rules.broadcast("Zeta"),
     kernel=_zeta_kernel,
-    native=Pointwise("zeta"),
+    native=NO_NATIVE,
+    elementwise=True,
     vjp=_zeta_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -69,7 +70,8 @@ polygamma_op: Op = define_op(
     args("a x", FLOATING),
     infer=rules.broadcast("Polygamma"),
     kernel=_polygamma_kernel,
-    native=Pointwise("polygamma"),
+    native=NO_NATIVE,
+    elementwise=True,
     vjp=_polygamma_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -89,8 +91,9 @@ digamma_op = computed(
     "Digamma",
     FLOATING,
     special("digamma"),
-    native="digamma",
+    native=Pointwise("digamma"),
     vjp=lambda ctx, g: (g * polygamma(1, ctx.inputs[0]),),
+    cheap=False,
 )
 
 
@@ -105,8 +108,10 @@ lgamma_op = computed(
     "Lgamma",
     FLOATING,
     _lgamma_kernel,
-    native="lgamma",
+    native=Pointwise("lgamma"),
     vjp=lambda ctx, g: (g * digamma_op(ctx.inputs[0]),),
+    slow_kernel=True,
+    cheap=False,
 )
 
 
@@ -138,15 +143,17 @@ erfinv_op = computed(
     "Erfinv",
     FLOATING,
     special("erfinv"),
-    native="erfinv",
+    native=Pointwise("erfinv"),
     vjp=lambda ctx, g: (g * _HALF_ROOT_PI * unary.exp_op(unary.square_op(ctx.outputs[0])),),
+    cheap=False,
 )
 ndtri_op = computed(
     "Ndtri",
     FLOATING,
     special("ndtri"),
-    native="ndtri",
+    native=Pointwise("ndtri"),
     vjp=lambda ctx, g: (g * _ROOT_TWO_PI * unary.exp_op(unary.square_op(ctx.outputs[0]) / 2),),
+    cheap=False,
 )
 
 
@@ -184,8 +191,9 @@ softplus_op = computed(
     "Softplus",
     FLOATING,
     lambda xp, x: xp.logaddexp(x, x.dtype.type(0)),
-    native="softplus",
+    native=Pointwise("softplus"),
     vjp=lambda ctx, g: (g * unary.sigmoid_op(ctx.inputs[0]),),
+    slow_kernel=True,
 )
 
 

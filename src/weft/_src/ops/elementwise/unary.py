@@ -18,18 +18,27 @@ from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def computed(
-    name: str, allowed: Any, kernel: Any, *, vjp: Any, native: str, infer: Any = rules.same
+    name: str,
+    allowed: Any,
+    kernel: Any,
+    *,
+    vjp: Any,
+    native: Any,
+    infer: Any = rules.same,
+    **traits: Any,
 ) -> Op:
-    """An elementwise op whose kernel takes several NumPy calls."""
+    """An elementwise op whose kernel takes several NumPy calls; traits are those of `define_op`."""
     return define_op(
         name,
         args("x", allowed),
         infer=infer,
         kernel=kernel,
-        native=Pointwise(native),
+        native=native,
         vjp=vjp,
         trusts_kernel=True,
         fresh=True,
+        elementwise=True,
+        **traits,
     )
 
 
@@ -66,8 +75,21 @@ def _sign_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
     return (guarded.div_no_nan_op(across, casting.cast(abs_op(x), g.dtype)),)
 
 
-abs_op = unary("Abs", np.absolute, NUMERIC, vjp=_abs_vjp, infer=_abs_infer)
-sign_op = unary("Sign", np.sign, NUMERIC, vjp=_sign_vjp)
+abs_op = unary(
+    "Abs",
+    np.absolute,
+    NUMERIC,
+    vjp=_abs_vjp,
+    infer=_abs_infer,
+    zero_at_zero=True,
+)
+sign_op = unary(
+    "Sign",
+    np.sign,
+    NUMERIC,
+    vjp=_sign_vjp,
+    zero_at_zero=True,
+)
 
 
 def abs(x: Any, name: str | None = None) -> Tensor:
@@ -90,10 +112,34 @@ def sign(x: Any, name: str | None = None) -> Tensor:
 
 # --- rounding ----------------------------------------------------------------------------------
 
-floor_op = unary("Floor", np.floor, FLOATING, vjp=NOT_DIFFERENTIABLE)
-ceil_op = unary("Ceil", np.ceil, FLOATING, vjp=NOT_DIFFERENTIABLE)
-round_op = unary("Round", np.rint, INEXACT, vjp=NOT_DIFFERENTIABLE)
-rint_op = unary("Rint", np.rint, FLOATING, vjp=NOT_DIFFERENTIABLE)
+floor_op = unary(
+    "Floor",
+    np.floor,
+    FLOATING,
+    vjp=NOT_DIFFERENTIABLE,
+    zero_at_zero=True,
+)
+ceil_op = unary(
+    "Ceil",
+    np.ceil,
+    FLOATING,
+    vjp=NOT_DIFFERENTIABLE,
+    zero_at_zero=True,
+)
+round_op = unary(
+    "Round",
+    np.rint,
+    INEXACT,
+    vjp=NOT_DIFFERENTIABLE,
+    zero_at_zero=True,
+)
+rint_op = unary(
+    "Rint",
+    np.rint,
+    FLOATING,
+    vjp=NOT_DIFFERENTIABLE,
+    zero_at_zero=True,
+)
 
 
 def floor(x: Any, name: str | None = None) -> Tensor:
@@ -135,13 +181,35 @@ def rint(x: Any, name: str | None = None) -> Tensor:
 
 # --- powers and exponentials -------------------------------------------------------------------
 
-square_op = unary("Square", np.square, NUMERIC, vjp=lambda ctx, g: (g * (conj(ctx.inputs[0]) * 2),))
+square_op = unary(
+    "Square",
+    np.square,
+    NUMERIC,
+    vjp=lambda ctx, g: (g * (conj(ctx.inputs[0]) * 2),),
+    zero_at_zero=True,
+)
 exp_op = unary("Exp", np.exp, INEXACT, vjp=lambda ctx, g: (g * conj(ctx.outputs[0]),))
-expm1_op = unary("Expm1", np.expm1, INEXACT, vjp=lambda ctx, g: (g * conj(ctx.outputs[0] + 1),))
-log1p_op = unary("Log1p", np.log1p, INEXACT, vjp=lambda ctx, g: (g / conj(ctx.inputs[0] + 1),))
+expm1_op = unary(
+    "Expm1",
+    np.expm1,
+    INEXACT,
+    vjp=lambda ctx, g: (g * conj(ctx.outputs[0] + 1),),
+    zero_at_zero=True,
+)
+log1p_op = unary(
+    "Log1p",
+    np.log1p,
+    INEXACT,
+    vjp=lambda ctx, g: (g / conj(ctx.inputs[0] + 1),),
+    zero_at_zero=True,
+)
 # As in TensorFlow, a gradient of 0 stays 0 where these have an infinite slope.
 sqrt_op = unary(
-    "Sqrt", np.sqrt, INEXACT, vjp=lambda ctx, g: (scaled_op(g, 0.5 / conj(ctx.outputs[0])),)
+    "Sqrt",
+    np.sqrt,
+    INEXACT,
+    vjp=lambda ctx, g: (scaled_op(g, 0.5 / conj(ctx.outputs[0])),),
+    zero_at_zero=True,
 )
 reciprocal_op = unary(
     "Reciprocal",
@@ -153,7 +221,7 @@ rsqrt_op = computed(
     "Rsqrt",
     INEXACT,
     lambda xp, x: xp.reciprocal(xp.sqrt(x)),
-    native="rsqrt",
+    native=Pointwise("rsqrt"),
     vjp=lambda ctx, g: (scaled_op(g, -0.5 * conj(ctx.outputs[0] * square_op(ctx.outputs[0]))),),
 )
 
@@ -223,16 +291,27 @@ def reciprocal(x: Any, name: str | None = None) -> Tensor:
 
 # --- trigonometric and hyperbolic --------------------------------------------------------------
 
-sin_op = unary("Sin", np.sin, INEXACT, vjp=lambda ctx, g: (g * conj(cos_op(ctx.inputs[0])),))
+sin_op = unary(
+    "Sin",
+    np.sin,
+    INEXACT,
+    vjp=lambda ctx, g: (g * conj(cos_op(ctx.inputs[0])),),
+    zero_at_zero=True,
+)
 cos_op: Op = unary("Cos", np.cos, INEXACT, vjp=lambda ctx, g: (-g * conj(sin_op(ctx.inputs[0])),))
 tan_op = unary(
-    "Tan", np.tan, INEXACT, vjp=lambda ctx, g: (g * conj(square_op(ctx.outputs[0]) + 1),)
+    "Tan",
+    np.tan,
+    INEXACT,
+    vjp=lambda ctx, g: (g * conj(square_op(ctx.outputs[0]) + 1),),
+    zero_at_zero=True,
 )
 asin_op = unary(
     "Asin",
     np.arcsin,
     INEXACT,
     vjp=lambda ctx, g: (g * conj(rsqrt_op(1 - square_op(ctx.inputs[0]))),),
+    zero_at_zero=True,
 )
 acos_op = unary(
     "Acos",
@@ -245,16 +324,31 @@ atan_op = unary(
     np.arctan,
     INEXACT,
     vjp=lambda ctx, g: (g * conj(reciprocal_op(square_op(ctx.inputs[0]) + 1)),),
+    zero_at_zero=True,
 )
-sinh_op = unary("Sinh", np.sinh, INEXACT, vjp=lambda ctx, g: (g * conj(cosh_op(ctx.inputs[0])),))
+sinh_op = unary(
+    "Sinh",
+    np.sinh,
+    INEXACT,
+    vjp=lambda ctx, g: (g * conj(cosh_op(ctx.inputs[0])),),
+    zero_at_zero=True,
+)
 cosh_op: Op = unary(
     "Cosh", np.cosh, INEXACT, vjp=lambda ctx, g: (g * conj(sinh_op(ctx.inputs[0])),)
 )
 tanh_op = unary(
-    "Tanh", np.tanh, INEXACT, vjp=lambda ctx, g: (g * conj(1 - square_op(ctx.outputs[0])),)
+    "Tanh",
+    np.tanh,
+    INEXACT,
+    vjp=lambda ctx, g: (g * conj(1 - square_op(ctx.outputs[0])),),
+    zero_at_zero=True,
 )
 asinh_op = unary(
-    "Asinh", np.arcsinh, INEXACT, vjp=lambda ctx, g: (g / conj(cosh_op(ctx.outputs[0])),)
+    "Asinh",
+    np.arcsinh,
+    INEXACT,
+    vjp=lambda ctx, g: (g / conj(cosh_op(ctx.outputs[0])),),
+    zero_at_zero=True,
 )
 acosh_op = unary(
     "Acosh", np.arccosh, INEXACT, vjp=lambda ctx, g: (g / conj(sinh_op(ctx.outputs[0])),)
@@ -264,6 +358,7 @@ atanh_op = unary(
     np.arctanh,
     INEXACT,
     vjp=lambda ctx, g: (g * conj(reciprocal_op(1 - square_op(ctx.inputs[0]))),),
+    zero_at_zero=True,
 )
 
 
@@ -394,23 +489,27 @@ sigmoid_op = computed(
     "Sigmoid",
     INEXACT,
     _sigmoid_kernel,
-    native="sigmoid",
+    native=Pointwise("sigmoid"),
     vjp=lambda ctx, g: (g * conj(ctx.outputs[0] * (1 - ctx.outputs[0])),),
+    slow_kernel=True,
 )
 _TWO_OVER_ROOT_PI = float(2 / np.sqrt(np.pi))
 erf_op = computed(
     "Erf",
     FLOATING,
     special("erf"),
-    native="erf",
+    native=Pointwise("erf"),
     vjp=lambda ctx, g: (g * _TWO_OVER_ROOT_PI * exp_op(-square_op(ctx.inputs[0])),),
+    zero_at_zero=True,
+    slow_kernel=True,
 )
 erfc_op = computed(
     "Erfc",
     FLOATING,
     special("erfc"),
-    native="erfc",
+    native=Pointwise("erfc"),
     vjp=lambda ctx, g: (g * -_TWO_OVER_ROOT_PI * exp_op(-square_op(ctx.inputs[0])),),
+    slow_kernel=True,
 )
 
 

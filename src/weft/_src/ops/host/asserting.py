@@ -9,7 +9,7 @@ from weft._src.core.dtypes import BOOL, DATA
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
 from weft._src.errors import AssertionFailedError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.host.formatting import format_array
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op, each
 
@@ -35,6 +35,9 @@ assert_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     outputs=0,
     host_io=True,
+    computes=False,
+    guards=True,
+    batch=batching.asserted,
 )
 
 

@@ -19,6 +19,7 @@ timestamp_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     host_io=True,
     fresh=True,
+    self_contained=True,
 )
 
 

@@ -36,6 +36,9 @@ check_numerics_op: Op = define_op(
     vjp=_check_numerics_vjp,
     host_io=True,  # it runs even if nobody uses what it returns
     trusts_kernel=True,
+    elementwise=True,
+    computes=False,
+    guards=True,
 )
 
 
@@ -60,15 +63,9 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
     return check_numerics(x, message, name)
 
 
-# What these return was not computed by them.
-_NOT_COMPUTED_HERE = frozenset(
-    {"CheckNumerics", "Const", "Identity", "IdentityN", "Placeholder", "ReadVariableOp", "Assert"}
-)
-
-
 def _check_outputs(op: Op, outputs: Any) -> None:
     """Checks what an op computed: now, or by a node of the graph behind it."""
-    if op.name in _NOT_COMPUTED_HERE:
+    if not op.computes:
         return
     for out in (outputs,) if op.outputs == 1 else outputs:
         if out.dtype in FLOATING:

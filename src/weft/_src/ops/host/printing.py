@@ -66,6 +66,7 @@ print_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     outputs=0,
     host_io=True,
+    self_contained=True,
 )
 
 

@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import padding, shape as shapes, source
 from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import Op, define_op, each
@@ -75,6 +75,7 @@ slice_op: Op = define_op(
     vjp=_slice_vjp,
     trusts_kernel=True,
     shape_arithmetic=True,
+    batch=batching.block,
 )
 
 

@@ -11,7 +11,7 @@ from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.indexing import indexed_slices, scattering
 from weft._src.ops.registry import Op, args, define_op
@@ -123,6 +123,8 @@ gather_op: Op = define_op(
     trusts_kernel=True,
     fresh=True,
     shape_arithmetic=True,
+    ragged="gather",
+    batch=batching.gathered,
 )
 
 
@@ -189,10 +191,11 @@ gather_grad_op = define_op(
     args("shape", INDEX, is_shape=True) + args("dy", NUMERIC) + args("indices", INDEX | {int16}),
     infer=_gather_grad_infer,
     kernel=_gather_grad_kernel,
-    native=Special("scatter_add"),
+    native=Special("gather_grad"),
     vjp=lambda ctx, g: (None, gather_op(g, ctx.inputs[2], **ctx.attrs), None),
     trusts_kernel=True,
     fresh=True,
+    batch=batching.inexact(batching.gathered_back),
 )
 
 # --- gather_nd ---------------------------------------------------------------------------------
@@ -282,6 +285,8 @@ gather_nd_op: Op = define_op(
     native=Special("gather_nd"),
     vjp=_gather_nd_vjp,
     trusts_kernel=True,
+    ragged="gather_nd",
+    batch=batching.gathered_nd,
 )
 
 

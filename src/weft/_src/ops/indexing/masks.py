@@ -40,6 +40,7 @@ where_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    ragged="where",
 )
 
 

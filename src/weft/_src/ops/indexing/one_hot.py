@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, args, define_op
 
@@ -58,6 +58,8 @@ one_hot_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    ragged="one_hot",
+    batch=batching.one_hot,
 )
 
 

@@ -14,7 +14,7 @@ from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.indexing import gathering
@@ -105,6 +105,7 @@ scatter_nd_op: Op = define_op(
     vjp=_scatter_nd_vjp,
     trusts_kernel=True,
     fresh=True,
+    batch=batching.inexact(batching.scattered),
 )
 
 
@@ -153,9 +154,10 @@ def _scatter_into(name: str, op: str, allowed: Any, ufunc: np.ufunc | None, vjp:
     return define_op(
         name,
         (tensor, *args("indices", INDEX), updates),
+        batch=batching.inexact(batching.updated),
         infer=infer,
         kernel=kernel,
-        native=Special("scatter_nd"),
+        native=Special("tensor_scatter", combination=None if ufunc is None else ufunc.__name__),
         vjp=vjp,
         trusts_kernel=True,
         fresh=True,

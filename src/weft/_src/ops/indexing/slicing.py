@@ -17,7 +17,7 @@ from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec, ValueSpec
 from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import selection, shape as shapes
 from weft._src.ops.elementwise import casting
 from weft._src.ops.indexing import masks
@@ -331,6 +331,7 @@ strided_slice_op = define_op(
     vjp=_strided_slice_vjp,
     trusts_kernel=True,
     shape_arithmetic=True,
+    batch=batching.sliced,
 )
 
 
@@ -365,4 +366,5 @@ strided_slice_grad_op = define_op(
     native=IndexMap("strided_slice_grad"),
     vjp=_strided_slice_grad_vjp,
     fresh=True,
+    batch=batching.sliced_back,
 )

@@ -17,7 +17,7 @@ from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import fill
 from weft._src.ops.reduce import sums
 from weft._src.ops.registry import Op, args, define_op
@@ -113,6 +113,7 @@ diag_part_op: Op = define_op(
     kernel=_diag_part_kernel,
     native=Special("diag_part"),
     vjp=_diag_part_vjp,
+    batch=batching.leading,
 )
 
 
@@ -223,9 +224,10 @@ diag_op = define_op(
     args("diagonal padding_value", DATA),
     infer=_diag_infer,
     kernel=_diag_kernel,
-    native=Special("diag"),
+    native=Special("set_diag", is_new=True),
     vjp=_diag_vjp,
     fresh=True,
+    batch=batching.leading,
 )
 
 
@@ -299,6 +301,7 @@ set_diag_op: Op = define_op(
     native=Special("set_diag"),
     vjp=_set_diag_vjp,
     fresh=True,
+    batch=batching.inexact(batching.systems),
 )
 
 
@@ -355,6 +358,7 @@ band_part_op: Op = define_op(
     native=Special("band_part"),
     vjp=_band_part_vjp,
     fresh=True,
+    batch=batching.leading,
 )
 
 

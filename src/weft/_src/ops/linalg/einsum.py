@@ -144,7 +144,7 @@ def _define(name: str, label_rule: LabelRule) -> Op:
         args("*inputs", NUMERIC),
         infer=infer,
         kernel=kernel,
-        native=Contraction(),
+        native=Contraction("contraction", labels_of=label_rule),
         vjp=vjp,
         trusts_kernel=True,
     )
@@ -153,7 +153,7 @@ def _define(name: str, label_rule: LabelRule) -> Op:
         args("shape", INDEX, is_shape=True) + args("*inputs", NUMERIC),
         infer=grad_infer,
         kernel=grad_kernel,
-        native=Contraction(),
+        native=Contraction("contraction_gradient", labels_of=label_rule),
         vjp=grad_vjp,
     )
     return op

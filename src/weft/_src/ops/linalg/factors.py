@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, InvalidArgumentError, UnsupportedError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, shape as shapes
 from weft._src.ops.elementwise import casting, complex_parts
 from weft._src.ops.indexing import gathering
@@ -91,6 +91,7 @@ qr_op = define_op(
     vjp=_qr_vjp,
     outputs=2,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 
@@ -179,6 +180,7 @@ lu_op = define_op(
     vjp=_lu_vjp,
     outputs=2,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 

@@ -12,7 +12,7 @@ from weft._src.core.dtypes import FLOATING, INEXACT, float64, int32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, unary
 from weft._src.ops.elementwise.operands import operands
@@ -70,6 +70,7 @@ pinv_op: Op = define_op(
     native=NO_NATIVE,
     vjp=_pinv_vjp,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
 from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import batching
 from weft._src.ops.arrays import fill, joining
 from weft._src.ops.linalg import products, solvers
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
@@ -53,6 +54,7 @@ def _define(name: str, op: str, function: Any) -> Op:
     function_op: Op = define_op(
         name,
         args("input", INEXACT),
+        batch=batching.inexact(batching.leading),
         infer=lambda x: x.with_dims(solvers.square_dims(op, x)),
         kernel=_one_by_one(function),
         native=NO_NATIVE,

@@ -11,7 +11,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.elementwise import casting
 from weft._src.ops.elementwise.operands import conj, operands, sum_to
@@ -90,10 +90,12 @@ matmul_op = define_op(
     args("a b", INEXACT | INTEGER),
     infer=_matmul_infer,
     kernel=_matmul_kernel,
-    native=Contraction(),
+    native=Contraction("matmul"),
     vjp=_matmul_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="matmul",
+    batch=batching.product,
 )
 
 
@@ -209,6 +211,7 @@ cross_op: Op = define_op(
     native=NO_NATIVE,
     vjp=lambda ctx, g: (cross_op(ctx.inputs[1], g), cross_op(g, ctx.inputs[0])),
     fresh=True,
+    batch=batching.same_shapes,
 )
 
 

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 from weft._src.core.blas import one_thread
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
-from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.elementwise import arithmetic, complex_parts, unary
 from weft._src.ops.elementwise.operands import conj, operands, sum_to
@@ -62,6 +61,7 @@ inverse_op = define_op(
     native=NO_NATIVE,
     vjp=_inverse_vjp,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 
@@ -106,6 +106,7 @@ determinant_op = define_op(
     native=NO_NATIVE,
     vjp=_determinant_vjp,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 
@@ -152,6 +153,7 @@ slogdet_op = define_op(
     vjp=_slogdet_vjp,
     outputs=2,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 
@@ -196,6 +198,7 @@ solve_op: Op = define_op(
     native=NO_NATIVE,
     vjp=_solve_vjp,
     fresh=True,
+    batch=batching.inexact(batching.systems),
 )
 
 
@@ -282,6 +285,7 @@ triangular_solve_op: Op = define_op(
     native=NO_NATIVE,
     vjp=_triangular_vjp,
     fresh=True,
+    batch=batching.inexact(batching.systems),
 )
 
 
@@ -336,9 +340,10 @@ cholesky_op = define_op(
     args("input", INEXACT),
     infer=lambda x: x.with_dims(square_dims("cholesky", x)),
     kernel=_cholesky_kernel,
-    native=Special("cholesky"),
+    native=NO_NATIVE,
     vjp=_cholesky_vjp,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 

@@ -11,7 +11,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, UnsupportedError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.elementwise import casting, complex_parts, guarded
 from weft._src.ops.elementwise.operands import conj
@@ -154,6 +154,7 @@ svd_op: Op = define_op(
     vjp=_svd_vjp,
     outputs=3,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 
@@ -249,6 +250,7 @@ eigh_op: Op = define_op(
     vjp=_eigh_vjp,
     outputs=2,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 
@@ -328,6 +330,7 @@ eig_op: Op = define_op(
     vjp=_eig_vjp,
     outputs=2,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 

@@ -31,7 +31,7 @@ tensor_diag_op: Op = define_op(
     args("diagonal", NUMERIC),
     infer=_tensor_diag_infer,
     kernel=_tensor_diag_kernel,
-    native=Special("diag"),
+    native=Special("tensor_diag"),
     vjp=lambda ctx, g: (tensor_diag_part_op(g),),
     fresh=True,
 )
@@ -72,7 +72,7 @@ tensor_diag_part_op: Op = define_op(
     args("input", NUMERIC),
     infer=_tensor_diag_part_infer,
     kernel=_tensor_diag_part_kernel,
-    native=Special("diag_part"),
+    native=Special("tensor_diag_part"),
     vjp=lambda ctx, g: (tensor_diag_op(g),),
 )
 

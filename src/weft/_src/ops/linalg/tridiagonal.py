@@ -14,7 +14,7 @@ from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError, UnsupportedError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining, padding, shape as shapes
 from weft._src.ops.elementwise import complex_parts
 from weft._src.ops.elementwise.operands import conj, operands, sum_to
@@ -164,6 +164,7 @@ solve_op: Op = define_op(
     native=NO_NATIVE,
     vjp=_solve_vjp,
     fresh=True,
+    batch=batching.inexact(batching.systems),
 )
 
 

@@ -19,17 +19,20 @@ from weft._src.ops.elementwise.unary import computed
 from weft._src.ops.registry import Op, args, define_op
 
 
-def _gradient_op(name: str, allowed: Any, kernel: Any, *, vjp: Any) -> Op:
+def _gradient_op(
+    name: str, allowed: Any, kernel: Any, *, vjp: Any, native: Any, **traits: Any
+) -> Op:
     """An op that scales an output gradient `g` by the slope, which `x` tells."""
     return define_op(
         name,
         args("gradients features", allowed),
-        infer=rules.same,
+        infer=rules.broadcast(name),
         kernel=kernel,
-        native=Pointwise(name),
+        native=native,
         vjp=vjp,
         trusts_kernel=True,
         fresh=True,
+        **traits,
     )
 
 
@@ -53,13 +56,15 @@ relu_op = computed(
     "Relu",
     REAL,
     lambda xp, x: xp.maximum(x, x.dtype.type(0)),
-    native="relu",
+    native=Pointwise("relu"),
     vjp=lambda ctx, g: (relu_grad_op(g, ctx.outputs[0]),),
+    zero_at_zero=True,
 )
 relu_grad_op: Op = _gradient_op(
     "ReluGrad",
     REAL,
     _relu_grad_kernel,
+    native=Pointwise("relu_grad"),
     vjp=lambda ctx, h: (relu_grad_op(h, ctx.inputs[1]), _flat(ctx)),
 )
 
@@ -77,14 +82,18 @@ relu6_op = computed(
     "Relu6",
     REAL,
     lambda xp, x: xp.minimum(xp.maximum(x, x.dtype.type(0)), x.dtype.type(6)),
-    native="relu6",
+    native=Pointwise("relu6"),
     vjp=lambda ctx, g: (relu6_grad_op(g, ctx.outputs[0]),),
+    zero_at_zero=True,
+    slow_kernel=True,
 )
 relu6_grad_op: Op = _gradient_op(
     "Relu6Grad",
     REAL,
     lambda xp, g, y: xp.where((y > 0) & (y < 6), g, g.dtype.type(0)),
+    native=Pointwise("relu6_grad"),
     vjp=lambda ctx, h: (relu6_grad_op(h, ctx.inputs[1]), _flat(ctx)),
+    slow_kernel=True,
 )
 
 
@@ -109,14 +118,17 @@ leaky_relu_op = computed(
     "LeakyRelu",
     FLOATING,
     _leaky_relu_kernel,
-    native="leaky_relu",
+    native=Pointwise("leaky_relu"),
     vjp=lambda ctx, g: (leaky_relu_grad_op(g, ctx.inputs[0], **ctx.attrs),),
+    slow_kernel=True,
 )
 leaky_relu_grad_op: Op = _gradient_op(
     "LeakyReluGrad",
     FLOATING,
     _leaky_relu_grad_kernel,
+    native=Pointwise("leaky_relu_grad"),
     vjp=lambda ctx, h: (leaky_relu_grad_op(h, ctx.inputs[1], **ctx.attrs), _flat(ctx)),
+    slow_kernel=True,
 )
 
 
@@ -163,14 +175,17 @@ elu_op = computed(
     "Elu",
     FLOATING,
     lambda xp, x: xp.where(x < 0, xp.expm1(x), x),
-    native="elu",
+    native=Pointwise("elu"),
     vjp=lambda ctx, g: (elu_grad_op(g, ctx.outputs[0]),),
+    slow_kernel=True,
 )
 elu_grad_op: Op = _gradient_op(
     "EluGrad",
     FLOATING,
     lambda xp, g, y: xp.where(y < 0, g * (y + y.dtype.type(1)), g),
+    native=Pointwise("elu_grad"),
     vjp=_elu_grad_vjp,
+    slow_kernel=True,
 )
 
 
@@ -209,10 +224,18 @@ selu_op = computed(
     "Selu",
     FLOATING,
     _selu_kernel,
-    native="selu",
+    native=Pointwise("selu"),
     vjp=lambda ctx, g: (selu_grad_op(g, ctx.outputs[0]),),
+    slow_kernel=True,
 )
-selu_grad_op: Op = _gradient_op("SeluGrad", FLOATING, _selu_grad_kernel, vjp=_selu_grad_vjp)
+selu_grad_op: Op = _gradient_op(
+    "SeluGrad",
+    FLOATING,
+    _selu_grad_kernel,
+    native=Pointwise("selu_grad"),
+    vjp=_selu_grad_vjp,
+    slow_kernel=True,
+)
 
 
 def selu(features: Any, name: str | None = None) -> Tensor:
@@ -235,8 +258,9 @@ softsign_op = computed(
     "Softsign",
     FLOATING,
     lambda xp, x: x / (xp.abs(x) + x.dtype.type(1)),
-    native="softsign",
+    native=Pointwise("softsign"),
     vjp=_softsign_vjp,
+    slow_kernel=True,
 )
 
 

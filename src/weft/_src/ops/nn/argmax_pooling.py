@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from weft._src.core import dtypes
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, REAL, DType, int64
-from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
@@ -15,7 +14,7 @@ from weft._src.ops import rules, static
 from weft._src.ops.arrays import shape as shapes, space
 from weft._src.ops.nn import pooling, windows
 from weft._src.ops.nn.windows import Geometry
-from weft._src.ops.registry import Op, args, define_op, find_op
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 
 # --- with the places of the maxima -------------------------------------------------------------
 
@@ -28,7 +27,7 @@ class MaxPoolWithArgmax(NamedTuple):
 
 
 def _infer(x: TensorSpec, *, targmax: DType, whole: bool, **attrs: Any) -> tuple[TensorSpec, ...]:
-    out = find_op("MaxPool").infer(x, **attrs, channels_first=False)
+    out = pooling.max_pool_op.infer(x, **attrs, channels_first=False)
     return out, out.with_dtype(targmax)
 
 
@@ -56,8 +55,8 @@ def _vjp(ctx: Any, g: Tensor | None, _: Tensor | None) -> tuple[Tensor | None]:
     if g is None:
         return (None,)
     attrs = {key: ctx.attrs[key] for key in ("ksize", "strides", "padding")}
-    gradient = find_op("MaxPoolGrad")
-    return (gradient(ctx.inputs[0], ctx.outputs[0], g, **attrs, channels_first=False),)
+    x, out = ctx.inputs[0], ctx.outputs[0]
+    return (pooling.max_pool_grad_op(x, out, g, **attrs, channels_first=False),)
 
 
 argmax_op: Op = define_op(
@@ -65,7 +64,7 @@ argmax_op: Op = define_op(
     args("input", REAL),
     infer=_infer,
     kernel=_kernel,
-    native=Special("max_pool_with_argmax"),
+    native=NO_NATIVE,
     vjp=_vjp,
     outputs=2,
     fresh=True,

@@ -13,7 +13,7 @@ from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.nn import windows
 from weft._src.ops.nn.windows import Geometry, channels_back, channels_last
@@ -218,18 +218,22 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
     forward = define_op(
         name,
         args("input filter", _DTYPES),
+        batch=batching.inexact(batching.merged),
         infer=infer,
         kernel=kernel,
         native=Special("convolution"),
+        slow_kernel=True,
         vjp=vjp,
         fresh=True,
     )
     input_gradient = define_op(
         names[0],
         args("input_sizes", INDEX, is_shape=True) + args("filter out_backprop", _DTYPES),
+        batch=batching.merged_back,
         infer=input_infer,
         kernel=input_kernel,
         native=Special("convolution_input_gradient"),
+        slow_kernel=True,
         vjp=input_vjp,
     )
     filter_gradient = define_op(
@@ -238,6 +242,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         infer=filter_infer,
         kernel=filter_kernel,
         native=Special("convolution_filter_gradient"),
+        slow_kernel=True,
         vjp=filter_vjp,
     )
     return _Ops(forward, input_gradient, filter_gradient)

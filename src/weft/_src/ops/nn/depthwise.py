@@ -10,7 +10,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.nn import convolution as convolutions, windows
 from weft._src.ops.nn.windows import Geometry, channels_back, channels_last
@@ -127,6 +127,8 @@ depthwise_op: Op = define_op(
     native=Special("depthwise_convolution"),
     vjp=_vjp,
     fresh=True,
+    slow_kernel=True,
+    batch=batching.inexact(batching.merged),
 )
 input_op: Op = define_op(
     "DepthwiseConv2dNativeBackpropInput",
@@ -136,6 +138,8 @@ input_op: Op = define_op(
     native=Special("depthwise_convolution_input_gradient"),
     vjp=_input_vjp,
     fresh=True,
+    slow_kernel=True,
+    batch=batching.merged_back,
 )
 _x, _g = args("input out_backprop", FLOATING)
 filter_op: Op = define_op(
@@ -146,6 +150,7 @@ filter_op: Op = define_op(
     native=Special("depthwise_convolution_filter_gradient"),
     vjp=_filter_vjp,
     fresh=True,
+    slow_kernel=True,
 )
 
 

@@ -10,7 +10,7 @@ from weft._src.core.dtypes import FLOATING, int32
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, selection, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, comparison, guarded, unary
 from weft._src.ops.host import comparing
@@ -33,6 +33,7 @@ l2_loss_op = define_op(
     vjp=lambda ctx, g: (g * ctx.inputs[0],),
     trusts_kernel=True,
     fresh=True,
+    batch=batching.half_of_squares,
 )
 
 

@@ -7,14 +7,13 @@ from typing import Any
 
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, bfloat16, float16, float32
-from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, guarded, unary
 from weft._src.ops.reduce import sums
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 
 Statistics = tuple[Tensor, Tensor, Tensor, Tensor | None]
 
@@ -123,9 +122,10 @@ window_sum_op: Op = define_op(
     args("input", FLOATING),
     infer=_window_infer,
     kernel=_window_kernel,
-    native=Special("channel_window_sum"),
+    native=NO_NATIVE,
     vjp=lambda ctx, g: (window_sum_op(g, **ctx.attrs),),
     fresh=True,
+    batch=batching.inexact(batching.merged),
 )
 
 

@@ -7,15 +7,14 @@ from typing import Any
 
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, REAL
-from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import tiling
 from weft._src.ops.nn import windows
 from weft._src.ops.nn.windows import Geometry
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 
 
 def _geometry(x: Array, filters: Array, attrs: dict[str, Any]) -> Geometry:
@@ -128,16 +127,17 @@ dilation_op: Op = define_op(
     args("input filter", REAL),
     infer=_infer,
     kernel=_kernel,
-    native=Special("dilation"),
+    native=NO_NATIVE,
     vjp=_vjp,
     fresh=True,
+    batch=batching.inexact(batching.merged),
 )
 input_op: Op = define_op(
     "Dilation2DBackpropInput",
     args("input filter out_backprop", FLOATING),
     infer=rules.same,
     kernel=_input_kernel,
-    native=Special("dilation_gradient"),
+    native=NO_NATIVE,
     vjp=_input_vjp,
     fresh=True,
 )
@@ -146,7 +146,7 @@ filter_op: Op = define_op(
     args("input filter out_backprop", FLOATING),
     infer=lambda x, filters, g, **attrs: filters,
     kernel=_filter_kernel,
-    native=Special("dilation_gradient"),
+    native=NO_NATIVE,
     vjp=_filter_vjp,
     fresh=True,
 )
@@ -156,7 +156,7 @@ pick_op: Op = define_op(
     args("input filter image weights", FLOATING),
     infer=lambda x, filters, image, weights, **attrs: _infer(x, filters, **attrs),
     kernel=_pick_kernel,
-    native=Special("dilation_gradient"),
+    native=NO_NATIVE,
     vjp=_pick_vjp,
     fresh=True,
 )

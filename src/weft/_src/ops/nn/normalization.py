@@ -6,11 +6,11 @@ from typing import Any
 
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import NUMERIC, bfloat16, float16, float32
-from weft._src.core.native_rules import Pointwise, Reduction
+from weft._src.core.native_rules import Reduction, Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.elementwise import arithmetic, casting, comparison, guarded, unary
 from weft._src.ops.elementwise.operands import zeros_like
 from weft._src.ops.reduce import sums
@@ -41,9 +41,11 @@ bias_add_op: Op = define_op(
     args("value bias", NUMERIC),
     infer=_bias_add_infer,
     kernel=_bias_add_kernel,
-    native=Pointwise("bias_add"),
+    native=Special("bias_add"),
     vjp=lambda ctx, g: (g, bias_add_grad_op(g, **ctx.attrs)),
     fresh=True,
+    cheap=True,
+    ragged="elementwise",
 )
 
 
@@ -63,9 +65,10 @@ bias_add_grad_op: Op = define_op(
     args("out_backprop", NUMERIC),
     infer=_bias_add_grad_infer,
     kernel=_bias_add_grad_kernel,
-    native=Reduction("add"),
+    native=Reduction("bias_add_grad"),
     vjp=lambda ctx, h: (bias_add_op(zeros_like(ctx.inputs[0]), h, **ctx.attrs),),
     fresh=True,
+    batch=batching.channel_sums,
 )
 
 

@@ -11,7 +11,7 @@ from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.elementwise.operands import zeros_like
 from weft._src.ops.nn import windows
@@ -56,8 +56,8 @@ def _winners(xp: Any, where: Geometry, padded: Array, y: Array) -> Any:
         yield (slice(None), *at), hit
 
 
-def _define_max(name: str, op: str, n: int) -> Op:
-    """Max pooling over n spatial axes, the op of its gradient, and the gradient of that."""
+def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
+    """Max pooling over n spatial axes and its gradient; the gradient of that is defined, too."""
 
     def kernel(xp: Any, x: Array, **attrs: Any) -> Array:
         x = channels_last(xp, x, attrs["channels_first"])
@@ -92,17 +92,21 @@ def _define_max(name: str, op: str, n: int) -> Op:
     max_op = define_op(
         name,
         args("input", REAL),
+        batch=batching.merged,
         infer=_infer(op, n),
         kernel=kernel,
         native=Special("max_pool"),
+        slow_kernel=True,
         vjp=lambda ctx, g: (grad_op(ctx.inputs[0], ctx.outputs[0], g, **ctx.attrs),),
     )
     grad_op: Op = define_op(
         f"{name}Grad",
         args("orig_input orig_output grad", REAL),
+        batch=batching.merged_all,
         infer=rules.same,
         kernel=grad_kernel,
         native=Special("max_pool_grad"),
+        slow_kernel=True,
         # Which element is the largest does not change with small steps: zeros, as in TensorFlow.
         vjp=lambda ctx, h: (
             zeros_like(ctx.inputs[0]),
@@ -113,6 +117,7 @@ def _define_max(name: str, op: str, n: int) -> Op:
     pick_op: Op = define_op(
         f"{name}GradGrad",
         args("orig_input orig_output grad", REAL),
+        batch=batching.merged_all,
         infer=lambda x, y, h, **attrs: y,
         kernel=pick_kernel,
         native=Special("max_pool_grad_grad"),
@@ -122,7 +127,7 @@ def _define_max(name: str, op: str, n: int) -> Op:
             grad_op(*ctx.inputs[:2], g, **ctx.attrs),
         ),
     )
-    return max_op
+    return max_op, grad_op
 
 
 # --- mean --------------------------------------------------------------------------------------
@@ -181,26 +186,28 @@ def _define_mean(name: str, op: str, n: int) -> Op:
     mean_op = define_op(
         name,
         args("value", FLOATING),
+        batch=batching.merged,
         infer=_infer(op, n),
         kernel=kernel,
         native=Special("avg_pool"),
+        slow_kernel=True,
         vjp=vjp,
     )
     grad_op: Op = define_op(
         f"{name}Grad",
         args("orig_input_shape", INDEX, is_shape=True) + args("grad", FLOATING),
+        batch=batching.merged_back,
         infer=grad_infer,
         kernel=grad_kernel,
         native=Special("avg_pool_grad"),
+        slow_kernel=True,
         vjp=lambda ctx, h: (None, mean_op(h, **ctx.attrs)),
     )
     return mean_op
 
 
-_MAX = {
-    2: _define_max("MaxPool", "max_pool2d", 2),
-    3: _define_max("MaxPool3D", "max_pool3d", 3),
-}
+max_pool_op, max_pool_grad_op = _define_max("MaxPool", "max_pool2d", 2)
+_MAX = {2: max_pool_op, 3: _define_max("MaxPool3D", "max_pool3d", 3)[0]}
 _MEAN = {
     2: _define_mean("AvgPool", "avg_pool2d", 2),
     3: _define_mean("AvgPool3D", "avg_pool3d", 3),

@@ -10,7 +10,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import shape as shapes, shape_checks
 from weft._src.ops.elementwise import casting, unary
 from weft._src.ops.elementwise.operands import sum_to
@@ -60,6 +60,9 @@ softmax_op: Op = define_op(
     native=Special("softmax"),
     vjp=_softmax_vjp,
     fresh=True,
+    slow_kernel=True,
+    ragged="softmax",
+    batch=batching.inexact(batching.along_axis),
 )
 
 
@@ -94,6 +97,8 @@ log_softmax_op = define_op(
     native=Special("log_softmax"),
     vjp=_log_softmax_vjp,
     fresh=True,
+    slow_kernel=True,
+    batch=batching.inexact(batching.along_axis),
 )
 
 
@@ -163,6 +168,8 @@ cross_entropy_op = define_op(
     vjp=_cross_entropy_vjp,
     outputs=2,
     fresh=True,
+    slow_kernel=True,
+    batch=batching.inexact(batching.systems),
 )
 
 
@@ -260,6 +267,8 @@ sparse_cross_entropy_op = define_op(
     vjp=_sparse_vjp,
     outputs=2,
     fresh=True,
+    slow_kernel=True,
+    batch=batching.inexact(batching.systems),
 )
 
 

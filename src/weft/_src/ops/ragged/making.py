@@ -19,7 +19,7 @@ from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, masks
 from weft._src.ops.ragged import dense, reductions, rows
 from weft._src.ops.ragged.tensor import RaggedTensor
-from weft._src.ops.reduce import order
+from weft._src.ops.reduce import order, sums
 
 
 def constant(
@@ -177,7 +177,7 @@ def _masked(data: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
     if isinstance(mask.values, RaggedTensor):
         return data.with_values(_masked(data.values, mask.values))
     kept = shapes.reshape(masks.where_op(mask.values), [-1])
-    left = reductions.reduce(casting.cast(mask, data.row_splits.dtype), "Sum", (1,), False)
+    left = reductions.reduce(casting.cast(mask, data.row_splits.dtype), sums.sum_op, (1,), False)
     return RaggedTensor._of(gathering.gather(data.values, kept), rows.from_lengths(left))
 
 

@@ -15,7 +15,7 @@ from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, masks
 from weft._src.ops.ragged import indexing, rows, sparse
 from weft._src.ops.ragged.tensor import RaggedTensor
-from weft._src.ops.reduce import order
+from weft._src.ops.reduce import order, scans
 from weft._src.ops.registry import Op
 
 Attrs = dict[str, Any]
@@ -120,7 +120,7 @@ def _row_order(x: RaggedTensor, descending: bool) -> Tensor:
 def scan(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> RaggedTensor:
     """Sums or products up to each value, along any axis; what is not there does not count."""
     (x,) = inputs
-    neutral = convert_to_tensor(0 if op.name == "Cumsum" else 1, dtype=x.dtype)
+    neutral = convert_to_tensor(0 if op is scans.cumsum_op else 1, dtype=x.dtype)
     known_rank(op.name, x)
     whole = op(x.to_tensor(neutral), name=name, **attrs)
     places = sparse.to_sparse(x).indices

@@ -37,31 +37,29 @@ def _all_in_segments(data: Tensor, ids: Tensor, count: Tensor) -> Tensor:
 
 
 # Of each op: the whole tensor, or axes of it, at once; and segments of its rows.
-_FORMS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    "Sum": (sums.reduce_sum, segments.unsorted_segment_sum),
-    "Prod": (products.reduce_prod, segments.unsorted_segment_prod),
-    "Max": (extrema.reduce_max, segments.unsorted_segment_max),
-    "Min": (extrema.reduce_min, segments.unsorted_segment_min),
-    "Any": (logic.reduce_any, _any_in_segments),
-    "All": (logic.reduce_all, _all_in_segments),
+_FORMS: dict[Op, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    sums.sum_op: (sums.reduce_sum, segments.unsorted_segment_sum),
+    products.prod_op: (products.reduce_prod, segments.unsorted_segment_prod),
+    extrema.max_op: (extrema.reduce_max, segments.unsorted_segment_max),
+    extrema.min_op: (extrema.reduce_min, segments.unsorted_segment_min),
+    logic.any_op: (logic.reduce_any, _any_in_segments),
+    logic.all_op: (logic.reduce_all, _all_in_segments),
 }
-REDUCTIONS = (*_FORMS, "Mean")
-SEGMENTS = tuple([f"UnsortedSegment{kind}" for kind in ("Sum", "Prod", "Max", "Min")])
 
 
 def apply(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
-    """One of the ops above on a ragged tensor."""
+    """One of the ops above, or the mean, on a ragged tensor."""
     (x,) = inputs
-    return reduce(x, op.name, attrs["axis"], attrs["keepdims"])
+    return reduce(x, op, attrs["axis"], attrs["keepdims"])
 
 
-def reduce(x: RaggedTensor, kind: str, axis: Axes, keepdims: bool) -> Any:
+def reduce(x: RaggedTensor, op: Op, axis: Axes, keepdims: bool) -> Any:
     """A reduction along some axes, or all of them."""
-    if kind == "Mean":
+    if op is sums.mean_op:
         ones = x.with_flat_values(fill.ones_like(x.flat_values))
-        total = reduce(x, "Sum", axis, keepdims)
-        return arithmetic.truediv(total, reduce(ones, "Sum", axis, keepdims))
-    return reduce_with(*_FORMS[kind], x, axis, keepdims)
+        total = reduce(x, sums.sum_op, axis, keepdims)
+        return arithmetic.truediv(total, reduce(ones, sums.sum_op, axis, keepdims))
+    return reduce_with(*_FORMS[op], x, axis, keepdims)
 
 
 def reduce_with(

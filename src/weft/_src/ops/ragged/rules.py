@@ -1,7 +1,7 @@
 """What ops mean for ragged tensors: the table the dispatcher asks.
 
-Elementwise ops run on the flat values; the ops below have rules of their own; all others refuse,
-and say what to do instead.
+Elementwise ops run on the flat values; the block of an op may name one of the rules below; all
+others refuse, and say what to do instead.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Any
 
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.location import called_function
-from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops.arrays import shape as shapes
@@ -29,25 +28,14 @@ from weft._src.ops.ragged import (
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.registry import Op
 
-# Ops that work element by element (or along axes they add at the end) without a native loop form.
-_ELEMENTWISE = frozenset(
-    {"Angle", "AsString", "Bitcast", "CheckNumerics", "Complex", "Identity", "Imag", "Real"}
-    | {"RegexFullMatch", "RegexReplace", "StopGradient", "StringJoin", "StringLength", "AddN"}
-    | {"StringLower", "StringStrip", "StringToNumber", "StringUpper", "Substr"}
-    | {"StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong"}
-    | {"UnicodeTranscode"}
-)
-
 
 def apply(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
     """An op of which at least one input is ragged."""
-    rule = _RULES.get(op.name)
-    if rule is None and (isinstance(op.native, Pointwise) or op.name in _ELEMENTWISE):
-        rule = elementwise.apply
-    found = next(x for x in inputs if isinstance(x, RaggedTensor))
-    if rule is None or (op.name in _FIRST_ONLY and _any_ragged(inputs[1:])):
+    rule = "elementwise" if op.elementwise and op.ragged is None else op.ragged
+    if rule is None or (rule in _FIRST_ONLY and _any_ragged(inputs[1:])):
+        found = next(x for x in inputs if isinstance(x, RaggedTensor))
         raise found.refusal(f"{called_function()} (op {op.name})")
-    return rule(op, inputs, attrs, name)
+    return RULES[rule](op, inputs, attrs, name)
 
 
 def _any_ragged(inputs: Sequence[Any]) -> bool:
@@ -58,7 +46,7 @@ def _concat(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any
     return joining.concat(inputs, attrs["axis"])
 
 
-def _pack(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
+def _stack(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
     return joining.stack(inputs, attrs["axis"])
 
 
@@ -89,38 +77,38 @@ def _one_hot(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Ra
     return indices.with_flat_values(op(indices.flat_values, *rest, name=name, **attrs))
 
 
-_RULES: dict[str, Callable[..., Any]] = {
-    "ConcatV2": _concat,
-    "Pack": _pack,
-    "ExpandDims": _expand_dims,
-    "Size": _size,
-    "Rank": _rank,
-    "OneHot": _one_hot,
-    "Shape": shape.shape,
-    "GatherV2": picking.gather,
-    "GatherNd": picking.gather_nd,
-    "MatMul": products.matmul,
-    "ReverseV2": rearranging.reverse,
-    "Tile": rearranging.tile,
-    "Sort": rearranging.sort,
-    "ArgSort": rearranging.argsort,
-    "Cumsum": rearranging.scan,
-    "Cumprod": rearranging.scan,
-    "Where": rearranging.where,
-    "Squeeze": rearranging.squeeze,
-    "Reshape": rearranging.reshape,
-    "Split": rearranging.split,
-    "SplitV": rearranging.split,
-    "DynamicPartition": rearranging.partition,
-    "DenseBincount": reductions.bincount,
-    "ReduceJoin": reductions.join,
-    "Softmax": reductions.softmax,
-    **dict.fromkeys(reductions.SEGMENTS, reductions.in_segments),
-    **dict.fromkeys(reductions.REDUCTIONS, reductions.apply),
+# By the names that op blocks use: `ragged="concat"`.
+RULES: dict[str, Callable[..., Any]] = {
+    "argsort": rearranging.argsort,
+    "bincount": reductions.bincount,
+    "concat": _concat,
+    "elementwise": elementwise.apply,
+    "expand_dims": _expand_dims,
+    "gather": picking.gather,
+    "gather_nd": picking.gather_nd,
+    "in_segments": reductions.in_segments,
+    "join": reductions.join,
+    "matmul": products.matmul,
+    "one_hot": _one_hot,
+    "partition": rearranging.partition,
+    "rank": _rank,
+    "reduction": reductions.apply,
+    "reshape": rearranging.reshape,
+    "reverse": rearranging.reverse,
+    "scan": rearranging.scan,
+    "shape": shape.shape,
+    "size": _size,
+    "softmax": reductions.softmax,
+    "sort": rearranging.sort,
+    "split": rearranging.split,
+    "squeeze": rearranging.squeeze,
+    "stack": _stack,
+    "tile": rearranging.tile,
+    "where": rearranging.where,
 }
 
 # Of these only the first input may be ragged.
-_FIRST_ONLY = frozenset({"OneHot", "Tile", "Reshape", "SplitV", *reductions.SEGMENTS})
+_FIRST_ONLY = frozenset({"in_segments", "one_hot", "reshape", "split", "tile"})
 
 composite_rules[RaggedTensor] = apply
 install_operators(RaggedTensor)

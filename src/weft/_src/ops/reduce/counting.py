@@ -70,6 +70,7 @@ bincount_op = define_op(
     native=Special("bincount"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    ragged="bincount",
 )
 
 

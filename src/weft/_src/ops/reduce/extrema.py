@@ -10,6 +10,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import REAL
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import batching
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce.sums import Axes, reduced_dims, reduction_axes, restore_axes, sum_op
 from weft._src.ops.registry import Op, args, define_op
@@ -48,9 +49,11 @@ def _define(name: str, function: str, ufunc: str) -> Op:
     return define_op(
         name,
         args("input", REAL),
+        batch=batching.along_axes,
         infer=lambda x, *, axis, keepdims: reduced_dims(function, x, axis, keepdims),
         kernel=_kernel(ufunc),
-        native=Reduction(ufunc),
+        native=Reduction("reduction", combination=ufunc),
+        ragged="reduction",
         vjp=_vjp,
         trusts_kernel=True,
         fresh=True,

@@ -9,6 +9,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, int64, string
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Tensor
+from weft._src.ops import batching
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce.sums import reduce_sum, reduced_dims, reduction_axes
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
@@ -21,9 +22,11 @@ def _define(name: str, function: str, ufunc: str) -> Op:
     return define_op(
         name,
         args("input", BOOL),
+        batch=batching.along_axes,
         infer=lambda x, *, axis, keepdims: reduced_dims(function, x, axis, keepdims),
         kernel=kernel,
-        native=Reduction(ufunc),
+        native=Reduction("reduction", combination=ufunc),
+        ragged="reduction",
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,

@@ -8,6 +8,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, NUMERIC
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import batching
 from weft._src.ops.arrays import selection, source
 from weft._src.ops.elementwise import unary
 from weft._src.ops.elementwise.operands import zero
@@ -53,6 +54,7 @@ logsumexp_op = define_op(
     vjp=_logsumexp_vjp,
     trusts_kernel=True,
     fresh=True,
+    batch=batching.inexact(batching.along_axes),
 )
 
 
@@ -96,6 +98,7 @@ euclidean_norm_op = define_op(
     vjp=_norm_vjp,
     trusts_kernel=True,
     fresh=True,
+    batch=batching.inexact(batching.along_axes),
 )
 
 

@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.indexing import along_axis
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
@@ -33,7 +33,9 @@ def _holds_nan(xp: Any, x: Array, found: Array, axis: int) -> bool:
     return bool(xp.isnan(xp.max(x)))
 
 
-def _define_arg(name: str, function: str, reduction: str, worst: float) -> Op:
+def _define_arg(name: str, function: str, best: str) -> Op:
+    worst = -float("inf") if best == "maximum" else float("inf")
+
     def infer(x: TensorSpec, *, axis: int, output_type: DType) -> TensorSpec:
         if x.dims is None:
             return TensorSpec.of(output_type, None)
@@ -43,7 +45,7 @@ def _define_arg(name: str, function: str, reduction: str, worst: float) -> Op:
         return TensorSpec.of(output_type, rules.replace(x.dims, at))
 
     def kernel(xp: Any, x: Array, *, axis: int, output_type: DType) -> Any:
-        find = getattr(xp, reduction)
+        find = getattr(xp, function)
         axis = rules.normalize_axis(function, axis, x.ndim)  # NumPy lets scalars pass
         wide = xp.widen(x)
         out = find(wide, axis)
@@ -55,17 +57,18 @@ def _define_arg(name: str, function: str, reduction: str, worst: float) -> Op:
     return define_op(
         name,
         args("input", REAL | BOOL),
+        batch=batching.along_axis,
         infer=infer,
         kernel=kernel,
-        native=Special(reduction),
+        native=Special("first_place", best=best),
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,
     )
 
 
-argmax_op = _define_arg("ArgMax", "argmax", "argmax", -float("inf"))
-argmin_op = _define_arg("ArgMin", "argmin", "argmin", float("inf"))
+argmax_op = _define_arg("ArgMax", "argmax", "maximum")
+argmin_op = _define_arg("ArgMin", "argmin", "minimum")
 
 
 def _output_type(op: str, output_type: Any, allowed: Any) -> DType:
@@ -143,6 +146,8 @@ sort_op = define_op(
     vjp=_sort_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="sort",
+    batch=batching.along_axis,
 )
 argsort_op = define_op(
     "ArgSort",
@@ -151,10 +156,12 @@ argsort_op = define_op(
     kernel=lambda xp, x, *, axis, descending: _sorted_order(xp, x, axis, descending).astype(
         xp.int32
     ),
-    native=Special("sort"),
+    native=Special("argsort"),
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    ragged="argsort",
+    batch=batching.along_axis,
 )
 
 
@@ -282,6 +289,8 @@ top_k_op = define_op(
     outputs=2,
     trusts_kernel=True,
     fresh=True,
+    slow_kernel=True,
+    batch=batching.leading,
 )
 
 

@@ -11,7 +11,7 @@ from weft._src.core.native_rules import IndexMap, Reduction
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.elementwise.operands import conj
 from weft._src.ops.reduce import scans
@@ -95,11 +95,13 @@ prod_op = define_op(
     args("input", NUMERIC),
     infer=lambda x, *, axis, keepdims: reduced_dims("reduce_prod", x, axis, keepdims),
     kernel=lambda xp, x, *, axis, keepdims: xp.reduction(xp.multiply, x, axis, keepdims),
-    native=Reduction("multiply"),
+    native=Reduction("reduction", combination="multiply"),
     vjp=_prod_vjp,
     trusts_kernel=True,
     fresh=True,
     shape_arithmetic=True,
+    ragged="reduction",
+    batch=batching.summed,
 )
 
 

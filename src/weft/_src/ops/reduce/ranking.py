@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, REAL, bool_, int32
-from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.reduce import logic, order
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 
 
 def _in_top_k_infer(predictions: TensorSpec, targets: TensorSpec, k: TensorSpec) -> TensorSpec:
@@ -43,7 +42,7 @@ in_top_k_op = define_op(
     args("predictions", FLOATING) + args("targets", INDEX) + args("k", INDEX),
     infer=_in_top_k_infer,
     kernel=_in_top_k_kernel,
-    native=Special("in_top_k"),
+    native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

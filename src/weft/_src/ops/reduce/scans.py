@@ -9,7 +9,7 @@ from weft._src.core.dtypes import FLOATING, NUMERIC
 from weft._src.core.native_rules import Scan
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining, selection
 from weft._src.ops.elementwise import arithmetic, comparison, unary
 from weft._src.ops.elementwise.operands import conj
@@ -54,10 +54,12 @@ cumsum_op: Op = define_op(
     args("x", NUMERIC),
     infer=_infer("cumsum"),
     kernel=_kernel("add", 0),
-    native=Scan("add"),
+    native=Scan("scan", combination="add"),
     vjp=_cumsum_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="scan",
+    batch=batching.along_axis,
 )
 
 
@@ -95,10 +97,12 @@ cumprod_op: Op = define_op(
     args("x", NUMERIC),
     infer=_infer("cumprod"),
     kernel=_kernel("multiply", 1),
-    native=Scan("multiply"),
+    native=Scan("scan", combination="multiply"),
     vjp=_cumprod_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="scan",
+    batch=batching.along_axis,
 )
 
 
@@ -142,10 +146,11 @@ cumulative_logsumexp_op: Op = define_op(
     args("x", FLOATING),
     infer=_infer("cumulative_logsumexp"),
     kernel=_kernel("logaddexp", -float("inf")),
-    native=Scan("logaddexp"),
+    native=Scan("scan", combination="logaddexp"),
     vjp=_cumulative_logsumexp_vjp,
     trusts_kernel=True,
     fresh=True,
+    batch=batching.inexact(batching.along_axis),
 )
 
 

@@ -50,7 +50,7 @@ def _define_bound(name: str, side: str) -> Op:
         args("sorted_sequence values", REAL),
         infer=_bound_infer,
         kernel=_bound_kernel(side),
-        native=Special("searchsorted"),
+        native=Special("bound", is_lower=side == "left"),
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,

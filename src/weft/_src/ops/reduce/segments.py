@@ -6,7 +6,6 @@ from typing import Any
 
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC, REAL, int32
-from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -15,7 +14,7 @@ from weft._src.ops import rules
 from weft._src.ops.arrays import fill
 from weft._src.ops.elementwise import guarded
 from weft._src.ops.reduce import unsorted_segments
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -70,7 +69,7 @@ def _define_sorted(
         args("data", allowed) + args("segment_ids", INDEX),
         infer=_sorted_infer(op),
         kernel=_sorted_kernel(op, ufunc, start, mean),
-        native=Special("segment"),
+        native=NO_NATIVE,
         vjp=vjp,
         fresh=True,
     )

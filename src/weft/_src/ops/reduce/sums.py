@@ -14,10 +14,10 @@ from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.elementwise import casting
-from weft._src.ops.registry import args, define_op
+from weft._src.ops.registry import FOLDED, args, define_op
 
 SHAPE_DTYPE = dtypes.int32
 Axes = tuple[int, ...] | None
@@ -64,7 +64,7 @@ kept_shape_op = define_op(
     args("shape", INDEX),
     infer=lambda shape, *, axis: shape,
     kernel=_kept_shape_kernel,
-    native=Special("shape"),
+    native=FOLDED,
     vjp=lambda ctx, g: (None,),
     fresh=True,
 )
@@ -86,10 +86,12 @@ sum_op = define_op(
     args("input", NUMERIC),
     infer=lambda x, *, axis, keepdims: reduced_dims("reduce_sum", x, axis, keepdims),
     kernel=lambda xp, x, *, axis, keepdims: xp.reduction(xp.add, x, axis, keepdims),
-    native=Reduction("add"),
+    native=Reduction("reduction", combination="add"),
     vjp=_sum_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="reduction",
+    batch=batching.summed,
 )
 
 
@@ -151,6 +153,8 @@ mean_op = define_op(
     vjp=_mean_vjp,
     trusts_kernel=True,
     fresh=True,
+    ragged="reduction",
+    batch=batching.summed,
 )
 
 
@@ -195,6 +199,8 @@ add_n_op = define_op(
     vjp=lambda ctx, g: (g,) * len(ctx.inputs),
     trusts_kernel=True,
     fresh=True,
+    ragged="elementwise",
+    batch=batching.same_shapes,
 )
 
 
@@ -262,4 +268,5 @@ sum_to_shape_op = define_op(
         shapes.broadcast_to_op(g, shapes.shape_op(ctx.inputs[0], out_type=SHAPE_DTYPE)),
         None,
     ),
+    batch=batching.summed_to_shape,
 )

@@ -16,7 +16,7 @@ from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, selection, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, comparison, guarded, unary
 from weft._src.ops.elementwise.operands import conj, zeros_like
@@ -66,7 +66,7 @@ spread_op: Op = define_op(
     args("g", NUMERIC) + args("segment_ids", INDEX),
     infer=_spread_infer,
     kernel=_spread_kernel,
-    native=Special("gather"),
+    native=Special("spread_segments"),
     vjp=_spread_vjp,
     fresh=True,
 )
@@ -170,9 +170,12 @@ def _define_unsorted(name: str, op: str, ufunc: str, allowed: Any, vjp: Any, emp
         args("data", allowed)
         + args("segment_ids", INDEX)
         + args("num_segments", INDEX, is_shape=True),
+        batch=batching.inexact(batching.segments),
         infer=_unsorted_infer(op),
         kernel=_unsorted_kernel(op, ufunc, empty),
-        native=Special("segment"),
+        native=Special("segments", combination=ufunc),
+        slow_kernel=True,
+        ragged="in_segments",
         vjp=vjp,
         trusts_kernel=True,
         fresh=True,

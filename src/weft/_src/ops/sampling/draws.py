@@ -178,6 +178,7 @@ multinomial_op = define_op(
     native=Special("philox_multinomial"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    slow_kernel=True,
 )
 
 

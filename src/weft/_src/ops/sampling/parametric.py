@@ -17,7 +17,6 @@ from weft._src.core.dtypes import (
     int32,
     int64,
 )
-from weft._src.core.native_rules import Pointwise
 from weft._src.core.random_numbers import index_shuffle as shuffling, rejection, seeds
 from weft._src.core.shapes import format_dims
 from weft._src.core.specs import TensorSpec
@@ -98,7 +97,8 @@ gamma_slope_op = define_op(
     args("alpha sample", FLOATING),
     infer=rules.broadcast("RandomGammaGrad"),
     kernel=_gamma_slope_kernel,
-    native=Pointwise("random_gamma_grad"),
+    native=NO_NATIVE,
+    elementwise=True,
     vjp=_refuse,
     fresh=True,
 )

@@ -73,6 +73,7 @@ read_and_skip_op = define_op(
     writes=(0,),
     trusts_kernel=True,
     fresh=True,
+    advances_stream=True,
 )
 
 
@@ -85,6 +86,7 @@ read_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     reads=(0,),
     fresh=True,
+    advances_stream=True,
 )
 
 
@@ -107,6 +109,7 @@ write_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     writes=(0,),
     outputs=0,
+    advances_stream=True,
 )
 
 

@@ -21,25 +21,19 @@ from weft._src.ops.reduce import products
 from weft._src.ops.registry import Op
 from weft._src.ops.sparse.tensor import SparseTensor
 
-_ZERO_AT_ZERO = frozenset(
-    {"Abs", "Asin", "Asinh", "Atan", "Atanh", "Cast", "Ceil", "Conj", "Erf", "Expm1", "Floor"}
-    | {"Identity", "Log1p", "Neg", "Relu", "Relu6", "Rint", "Round", "Sign", "Sin", "Sinh", "Sqrt"}
-    | {"Square", "StopGradient", "Tan", "Tanh"}
-)
-
 
 def apply(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
     """An op of which at least one input is sparse."""
     x = next(x for x in inputs if isinstance(x, SparseTensor))
-    if op.name in _ZERO_AT_ZERO:
+    if op.zero_at_zero:
         return x.with_values(op(x.values, name=name, **attrs))
-    if op.name in ("Mul", "RealDiv"):
+    if op in (arithmetic.mul_op, arithmetic.real_div_op):
         return _with_tensor(op, inputs, name)
-    if op.name == "Shape":
+    if op is shapes.shape_op:
         return casting.cast(x.dense_shape, attrs["out_type"])
-    if op.name == "Size":
+    if op is shapes.size_op:
         return casting.cast(products.reduce_prod(x.dense_shape), attrs["out_type"])
-    if op.name == "Rank":
+    if op is shapes.rank_op:
         return shapes.size(x.dense_shape)
     raise x.refusal(f"{called_function()} (op {op.name})")
 
@@ -47,7 +41,9 @@ def apply(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | No
 def _with_tensor(op: Op, inputs: tuple[Any, ...], name: str | None) -> SparseTensor:
     """A product or quotient with a tensor that is broadcast to the shape of the sparse one."""
     x, y = inputs
-    if isinstance(y, SparseTensor) and (op.name == "RealDiv" or isinstance(x, SparseTensor)):
+    if isinstance(y, SparseTensor) and (
+        op is arithmetic.real_div_op or isinstance(x, SparseTensor)
+    ):
         raise y.refusal(f"{called_function()} (op {op.name}), as its second operand,")
     sp, other = (y, x) if isinstance(y, SparseTensor) else (x, y)
     factors = _picked(sp, other)

@@ -6,15 +6,14 @@ from typing import Any
 
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import float32, float64, int32
-from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError, UnsupportedError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import ranges, selection, shape as shapes, tiling
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce import sums
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 from weft._src.ops.spectral import fourier
 
 _REAL = frozenset({float32, float64})
@@ -59,9 +58,10 @@ dct_op: Op = define_op(
     args("input", _REAL),
     infer=_infer,
     kernel=_kernel,
-    native=Special("dct"),
+    native=NO_NATIVE,
     vjp=_vjp,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 

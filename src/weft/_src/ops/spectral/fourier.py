@@ -11,17 +11,16 @@ from typing import Any
 
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import COMPLEX, INDEX, complex64, complex128, float32, float64, int32
-from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError, UnsupportedError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import padding, ranges, selection, shape as shapes
 from weft._src.ops.arrays.joining import stack
 from weft._src.ops.elementwise import arithmetic, casting, comparison
 from weft._src.ops.indexing import blocks
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 from weft._src.ops.spectral import long_lines
 
 Axes = tuple[int, ...]
@@ -64,9 +63,10 @@ def _complex_pair(names: tuple[str, str], ops: tuple[str, str]) -> tuple[Op, Op]
             define_op(
                 names[i],
                 args("input", COMPLEX),
+                batch=batching.inexact(batching.leading),
                 infer=_complex_infer(ops[i]),
                 kernel=_complex_kernel(inverse=i == 1),
-                native=Special("fft"),
+                native=NO_NATIVE,
                 vjp=vjp,
                 fresh=True,
             )
@@ -207,9 +207,10 @@ rfft_op: Op = define_op(
     args("input", _REAL),
     infer=_rfft_infer,
     kernel=_rfft_kernel,
-    native=Special("rfft"),
+    native=NO_NATIVE,
     vjp=_rfft_vjp,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 
@@ -242,7 +243,7 @@ irfft_op: Op = define_op(
     args("input", COMPLEX) + args("fft_length", INDEX, is_shape=True),
     infer=_irfft_infer,
     kernel=_irfft_kernel,
-    native=Special("irfft"),
+    native=NO_NATIVE,
     vjp=_irfft_vjp,
     fresh=True,
 )

@@ -7,18 +7,17 @@ from typing import Any
 
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC, int32
-from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError, UnsupportedError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import padding, ranges, shape as shapes
 from weft._src.ops.arrays.joining import concat, single_axis, stack
 from weft._src.ops.elementwise import arithmetic, casting, guarded, unary
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import sums
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 from weft._src.ops.spectral import fourier, windows
 
 WindowFunction = Callable[..., Any] | None
@@ -126,9 +125,10 @@ overlap_op: Op = define_op(
     args("signal", NUMERIC) + args("frame_step", INDEX, is_shape=True),
     infer=_overlap_infer,
     kernel=_overlap_kernel,
-    native=Special("overlap_and_add"),
+    native=NO_NATIVE,
     vjp=_overlap_vjp,
     fresh=True,
+    batch=batching.inexact(batching.leading),
 )
 
 

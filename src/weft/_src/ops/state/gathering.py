@@ -89,7 +89,7 @@ gather_nd_op: Op = define_op(
     args("resource", RESOURCE) + args("indices", INDEX),
     infer=_gather_nd_infer,
     kernel=_gather_nd_kernel,
-    native=Special("gather_variable"),
+    native=NO_NATIVE,
     vjp=_gather_nd_vjp,
     reads=(0,),
 )

@@ -17,7 +17,7 @@ from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.elementwise import division
 from weft._src.ops.indexing import gathering, scattering
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 
 # Puts updates at an index of a buffer: (xp, buffer, index, updates) -> None.
 Change = Callable[[Any, Array, tuple[Any, ...], Array], None]
@@ -88,13 +88,14 @@ def _check_range(op: str, indices: Any, size: int) -> None:
             )
 
 
-def _scatter_op(name: str, allowed: Any, infer: Any, kernel: Any) -> Op:
+def _scatter_op(name: str, allowed: Any, infer: Any, kernel: Any, native: Any) -> Op:
     return define_op(
         name,
         args("resource", RESOURCE) + args("indices", INDEX) + args("updates", allowed),
         infer=infer,
         kernel=kernel,
-        native=Special("scatter_variable"),
+        native=native,
+        keeps_shape=True,
         vjp=NOT_DIFFERENTIABLE,
         outputs=0,
         reads=(0,),
@@ -103,7 +104,7 @@ def _scatter_op(name: str, allowed: Any, infer: Any, kernel: Any) -> Op:
     )
 
 
-def _row_op(name: str, op: str, allowed: Any, change: Change) -> Op:
+def _row_op(name: str, op: str, allowed: Any, change: Change, native: Any) -> Op:
     def infer(
         handle: TensorSpec, indices: TensorSpec, updates: TensorSpec, *, shape: Dims | None
     ) -> tuple[()]:
@@ -121,16 +122,29 @@ def _row_op(name: str, op: str, allowed: Any, change: Change) -> Op:
         cell.modify(change_rows)
         return ()
 
-    return _scatter_op(name, allowed, infer, kernel)
+    return _scatter_op(name, allowed, infer, kernel, native)
 
 
-scatter_update_op = _row_op("ResourceScatterUpdate", "scatter_update", DATA, _put)
-scatter_add_op = _row_op("ResourceScatterAdd", "scatter_add", NUMERIC, _combining(np.add))
-scatter_sub_op = _row_op("ResourceScatterSub", "scatter_sub", NUMERIC, _combining(np.subtract))
-scatter_mul_op = _row_op("ResourceScatterMul", "scatter_mul", NUMERIC, _combining(np.multiply))
-scatter_div_op = _row_op("ResourceScatterDiv", "scatter_div", NUMERIC, _divide)
-scatter_min_op = _row_op("ResourceScatterMin", "scatter_min", REAL, _combining(np.minimum))
-scatter_max_op = _row_op("ResourceScatterMax", "scatter_max", REAL, _combining(np.maximum))
+def _combining_row_op(name: str, op: str, allowed: Any, ufunc: np.ufunc) -> Op:
+    native = Special("scatter_variable", combination=ufunc.__name__)
+    return _row_op(name, op, allowed, _combining(ufunc), native)
+
+
+scatter_update_op = _row_op(
+    "ResourceScatterUpdate",
+    "scatter_update",
+    DATA,
+    _put,
+    Special("scatter_variable", combination=None),
+)
+scatter_add_op = _combining_row_op("ResourceScatterAdd", "scatter_add", NUMERIC, np.add)
+scatter_sub_op = _combining_row_op("ResourceScatterSub", "scatter_sub", NUMERIC, np.subtract)
+scatter_min_op = _combining_row_op("ResourceScatterMin", "scatter_min", REAL, np.minimum)
+scatter_max_op = _combining_row_op("ResourceScatterMax", "scatter_max", REAL, np.maximum)
+scatter_mul_op = _row_op(
+    "ResourceScatterMul", "scatter_mul", NUMERIC, _combining(np.multiply), NO_NATIVE
+)
+scatter_div_op = _row_op("ResourceScatterDiv", "scatter_div", NUMERIC, _divide, NO_NATIVE)
 
 
 # --- elements: each index is a vector -----------------------------------------------------------
@@ -166,7 +180,7 @@ def _element_op(name: str, op: str, allowed: Any, change: Change) -> Op:
         cell.modify(change_elements)
         return ()
 
-    return _scatter_op(name, allowed, infer, kernel)
+    return _scatter_op(name, allowed, infer, kernel, NO_NATIVE)
 
 
 scatter_nd_update_op = _element_op("ResourceScatterNdUpdate", "scatter_nd_update", DATA, _put)

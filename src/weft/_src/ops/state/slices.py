@@ -8,14 +8,13 @@ import numpy as np
 
 from weft._src.core.cells import VariableCell
 from weft._src.core.dtypes import DATA, INDEX, NUMERIC, RESOURCE, DType
-from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import rules
 from weft._src.ops.indexing import slicing
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.state import gathering
 
 
@@ -54,7 +53,7 @@ read_slice_op: Op = define_op(
     args("resource", RESOURCE) + args("*positions", INDEX, is_shape=True),
     infer=_read_slice_infer,
     kernel=_read_slice_kernel,
-    native=Special("read_slice"),
+    native=NO_NATIVE,
     vjp=_read_slice_vjp,
     reads=(0,),
     trusts_kernel=True,
@@ -123,7 +122,7 @@ def _slice_op(name: str, allowed: Any, ufunc: np.ufunc | None) -> Op:
         + args("*positions", INDEX, is_shape=True),
         infer=infer,
         kernel=kernel,
-        native=Special("assign_slice"),
+        native=NO_NATIVE,
         vjp=NOT_DIFFERENTIABLE,
         outputs=0,
         reads=(0,),

@@ -27,10 +27,12 @@ read_op = define_op(
     infer=_read_infer,
     kernel=lambda xp, cell, *, dtype, shape: cell.read(),
     native=Special("read_variable"),
+    rows_vjp=lambda ctx, g: (g,),
     # The gradient of a variable is the gradient of its handle: every read adds to it.
     vjp=lambda ctx, g: (g,),
     reads=(0,),
     trusts_kernel=True,
+    computes=False,
 )
 
 
@@ -82,7 +84,8 @@ def _update_op(name: str, ufunc: np.ufunc) -> Op:
         args("resource", RESOURCE) + args("value", NUMERIC),
         infer=_assign_infer,
         kernel=kernel,
-        native=Special("update_variable"),
+        native=Special("update_variable", combination=ufunc.__name__),
+        keeps_shape=True,
         vjp=NOT_DIFFERENTIABLE,
         outputs=0,
         reads=(0,),

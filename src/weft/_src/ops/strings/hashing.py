@@ -9,7 +9,7 @@ import numpy as np
 from weft._src.core import farmhash, string_hashes
 from weft._src.core.dtypes import STRING, int64
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.strings.elements import as_array, string_tensor
 
@@ -24,12 +24,14 @@ def _bucket_op(name: str, kernel: Any) -> Op:
     return define_op(
         name,
         args("input", STRING),
+        batch=batching.first_only,
         infer=rules.same_as(int64),
         kernel=kernel,
         native=NO_NATIVE,
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,
+        elementwise=True,
     )
 
 

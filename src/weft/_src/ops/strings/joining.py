@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.strings.elements import as_array, string_tensor, text_argument
 
@@ -50,6 +50,8 @@ join_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    ragged="elementwise",
+    batch=batching.pointwise,
 )
 
 
@@ -106,6 +108,8 @@ reduce_join_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    ragged="join",
+    batch=batching.along_axes,
 )
 
 

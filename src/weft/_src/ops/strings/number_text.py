@@ -69,6 +69,7 @@ as_string_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    elementwise=True,
 )
 
 
@@ -183,6 +184,7 @@ to_number_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    elementwise=True,
 )
 
 

@@ -16,7 +16,7 @@ from weft._src.core.dtypes import STRING
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.strings import pattern_search
 from weft._src.ops.strings.elements import as_array, string_tensor
@@ -58,6 +58,8 @@ full_match_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    ragged="elementwise",
+    batch=batching.first_only,
 )
 
 
@@ -125,6 +127,8 @@ replace_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    ragged="elementwise",
+    batch=batching.first_only,
 )
 
 

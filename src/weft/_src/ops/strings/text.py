@@ -47,6 +47,7 @@ length_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    elementwise=True,
 )
 
 
@@ -71,6 +72,7 @@ def _elementwise(name: str, kernel: Any) -> Op:
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,
+        elementwise=True,
     )
 
 
@@ -90,7 +92,10 @@ def _lower_kernel(xp: Any, x: Any, *, encoding: str) -> Array:
     return mapped(xp, lambda s: s.decode("utf-8", "replace").lower().encode(), x)
 
 
-lower_op = _elementwise("StringLower", _lower_kernel)
+lower_op = _elementwise(
+    "StringLower",
+    _lower_kernel,
+)
 
 
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
@@ -108,7 +113,10 @@ def _upper_kernel(xp: Any, x: Any, *, encoding: str) -> Array:
     return mapped(xp, lambda s: s.decode("utf-8", "replace").upper().encode(), x)
 
 
-upper_op = _elementwise("StringUpper", _upper_kernel)
+upper_op = _elementwise(
+    "StringUpper",
+    _upper_kernel,
+)
 
 
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
@@ -120,7 +128,10 @@ def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     return upper_op(string_tensor(input), encoding=_encoding("strings.upper", encoding), name=name)
 
 
-strip_op = _elementwise("StringStrip", lambda xp, x: mapped(xp, bytes.strip, x))
+strip_op = _elementwise(
+    "StringStrip",
+    lambda xp, x: mapped(xp, bytes.strip, x),
+)
 
 
 def strip(input: Any, name: str | None = None) -> Tensor:
@@ -188,6 +199,7 @@ substr_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    ragged="elementwise",
 )
 
 

@@ -44,6 +44,7 @@ transcode_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    elementwise=True,
 )
 
 

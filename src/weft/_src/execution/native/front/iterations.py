@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.graph.ir import Node
+from weft._src.ops.elementwise.arithmetic import add_op
+from weft._src.ops.elementwise.comparison import less_op
 
 
 class Count(NamedTuple):
@@ -24,7 +26,7 @@ def count_of(node: Node, inputs: tuple[SymbolicTensor, ...]) -> Count | None:
     """
     condition, body = node.attrs["cond"], node.attrs["body"]
     test = condition.outputs[0].node
-    if test.op.name != "Less" or node.attrs["maximum_iterations"] is not None:
+    if test.op is not less_op or node.attrs["maximum_iterations"] is not None:
         return None
     places = {id(x): i for i, x in enumerate(condition.all_inputs)}
     counter, variables = places.get(id(test.inputs[0])), len(node.outputs)
@@ -34,7 +36,7 @@ def count_of(node: Node, inputs: tuple[SymbolicTensor, ...]) -> Count | None:
     if places.get(id(limit), -1) >= variables:
         limit = inputs[places[id(limit)]]
     step = body.outputs[counter].node
-    if step.op.name != "AddV2" or step.inputs[0] is not body.all_inputs[counter]:
+    if step.op is not add_op or step.inputs[0] is not body.all_inputs[counter]:
         return None
     start, end, by = [_constant(x) for x in (inputs[counter], limit, step.inputs[1])]
     if start is None or end is None or by is None or by < 1:
@@ -43,5 +45,5 @@ def count_of(node: Node, inputs: tuple[SymbolicTensor, ...]) -> Count | None:
 
 
 def _constant(x: SymbolicTensor) -> int | None:
-    is_known = x.node.op.name == "Const" and x.dtype.is_integer and x.spec.dims == ()
+    is_known = x.node.is_const and x.dtype.is_integer and x.spec.dims == ()
     return int(x.node.attrs["value"]) if is_known else None

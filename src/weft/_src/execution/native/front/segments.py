@@ -22,12 +22,6 @@ from weft._src.graph.ir import Graph, Node
 from weft._src.graph.rewrite import Rewriter, with_nested
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, define_op, each
 
-# What is there to raise, with a text of its own.
-_GUARDS = frozenset({"Assert", "CheckNumerics"})
-# Effects on the world that depend on nothing but the inputs.
-_SELF_CONTAINED = _GUARDS | {"PrintV2", "Timestamp", "WriteSummary"}
-# Taking the next state of a random stream, or setting it: quick, and nothing for machine code.
-STREAM_OPS = frozenset({"RngReadAndSkip", "RngRead", "RngWrite"})
 LEAST_NODES = 2  # that compute something: less is not worth a segment
 
 # Types of the variables among the inputs of a graph, by the id of the input.
@@ -58,7 +52,7 @@ class Splitter:
         self._compile = compile_segment
         self._least_nodes = least_nodes
         self.segments = 0
-        self.left_out: dict[str, str] = {}  # op -> why
+        self.left_out: dict[Op, str] = {}  # why
 
     def split(self, graph: Graph, variables: Variables) -> Graph:
         """The graph with segments in place of the nodes that can be compiled."""
@@ -66,7 +60,7 @@ class Splitter:
         levels = _levels(graph, native, checked)
         rewriter = Rewriter(graph)
         for node in graph.nodes:
-            if node.op.name == "Const":
+            if node.is_const:
                 rewriter.copy(node)
         for level in sorted(set(levels.values())):
             nodes = [n for n in graph.nodes if levels.get(id(n)) == level]
@@ -99,9 +93,7 @@ class Splitter:
         native: set[int] = set()
         checked: set[int] = set()
         checks = lowering.program.checks
-        for node in graph.nodes:
-            if node.op.name == "Placeholder":
-                continue
+        for node in graph.body:
             before = len(checks)
             try:
                 results = self._try(lowering, node, values)
@@ -109,7 +101,7 @@ class Splitter:
                 if len(checks) > before:
                     checked.add(id(node))
             except NotCompilableError as reason:
-                self.left_out.setdefault(node.op.name, str(reason))
+                self.left_out.setdefault(node.op, str(reason))
                 lowering.has_written = False
                 results = [_stand_in(lowering, out, None) for out in node.outputs]
             for tensor, value in zip(node.outputs, results, strict=True):
@@ -129,14 +121,14 @@ class Splitter:
     def _segment(
         self, rewriter: Rewriter, graph: Graph, nodes: list[Node], variables: Variables
     ) -> bool:
-        if sum(1 for n in nodes if n.op.name != "Identity") < self._least_nodes:
+        if sum(1 for n in nodes if not n.op.identity) < self._least_nodes:
             return False
         body, inputs, outputs = _body(graph, nodes)
         specs = [variables.get(id(t)) for t in inputs]
         try:
             segment = self._compile(body, specs)
         except NotCompilableError as reason:
-            self.left_out.setdefault(nodes[0].op.name, str(reason))
+            self.left_out.setdefault(nodes[0].op, str(reason))
             return False
         made = rewriter.new.add_node(
             segment_op,
@@ -172,8 +164,8 @@ def _levels(graph: Graph, native: set[int], checked: set[int]) -> dict[int, int]
     # Of the highest turns: NumPy's nodes may raise, and then what was written is what stands above.
     last_host: Node | None = None
     last_write: Node | None = None
-    for node in graph.nodes:
-        if node.op.name in ("Placeholder", "Const"):
+    for node in graph.body:
+        if node.is_const:
             continue
         before = [made_by[id(x)] for x in node.inputs if id(x) in made_by]
         for tensor in node.effects.reads:
@@ -194,7 +186,7 @@ def _levels(graph: Graph, native: set[int], checked: set[int]) -> dict[int, int]
         if calls_back(node):
             before += [n for nodes in last_touch.values() for n in nodes]
         # What random streams give comes before everything else if nothing stands before it.
-        turn = -1 if node.op.name in STREAM_OPS else parity
+        turn = -1 if node.op.advances_stream else parity
         for other in before:
             at = level[id(other)]
             turn = max(turn, at if at % 2 == parity else at + 1)
@@ -209,7 +201,7 @@ def _levels(graph: Graph, native: set[int], checked: set[int]) -> dict[int, int]
             last_io = node
         if calls_back(node):
             last_callback = node
-        if node.op.name in _GUARDS:
+        if node.op.guards:
             last_guard = node
         if parity and (last_host is None or turn > level[id(last_host)]):
             last_host = node
@@ -220,7 +212,7 @@ def _levels(graph: Graph, native: set[int], checked: set[int]) -> dict[int, int]
 
 def calls_back(node: Node) -> bool:
     """Whether a node may run code that uses variables its effects do not name."""
-    return node.effects.host_io and node.op.name not in _SELF_CONTAINED
+    return node.effects.host_io and not node.op.self_contained
 
 
 def _writes(node: Node, tensor: SymbolicTensor) -> bool:
@@ -237,19 +229,12 @@ def _body(graph: Graph, nodes: list[Node]) -> tuple[Graph, list[SymbolicTensor],
     outputs = [out for n in nodes for out in n.outputs if id(out) in used]
     body = Graph(f"segment_{nodes[0].name.replace('/', '_')}")
     known: dict[int, SymbolicTensor] = {}
-    constants = [x.node for x in inputs.values() if x.node.op.name == "Const"]
-    inputs = {key: x for key, x in inputs.items() if x.node.op.name != "Const"}
+    constants = [x.node for x in inputs.values() if x.node.is_const]
+    inputs = {key: x for key, x in inputs.items() if not x.node.is_const}
     for x in inputs.values():
         known[id(x)] = body.add_input(x.spec, x.node.name)
     for node in (*constants, *nodes):
-        copy = body.add_node(
-            node.op,
-            tuple([known[id(x)] for x in node.inputs]),
-            node.attrs,
-            [out.spec for out in node.outputs],
-            node.name,
-            node.location,
-        )
+        copy = body.add_copy(node, tuple([known[id(x)] for x in node.inputs]))
         for old, new in zip(node.outputs, copy.outputs, strict=True):
             known[id(old)] = new
     body.outputs = [known[id(out)] for out in outputs]

@@ -15,7 +15,9 @@ from weft._src.execution.native.pace import breathe
 from weft._src.graph.ir import Graph, Node, infer
 from weft._src.graph.passes import optimize
 from weft._src.ops.arrays.source import placeholder_op
+from weft._src.ops.control import stack
 from weft._src.ops.control.loop import LOOP_NAMES
+from weft._src.ops.state.variables import read_op
 
 _LOOSENED = 4  # how often the sizes of loop variables are loosened before giving up
 _ROUNDS = 4  # how often folded constants may tell further sizes
@@ -25,8 +27,6 @@ _SMALL = 1024  # bytes of constants that nested graphs get as their own
 # what a loop counts in its first iteration.
 Fact = int | TensorSpec | None
 Facts = dict[int, Fact]
-
-_KEEPS_SHAPE = frozenset({"AssignAddVariableOp", "AssignSubVariableOp"})
 
 
 def specialize(
@@ -65,10 +65,7 @@ def _may_change_shape(graph: Graph, position: int) -> bool:
         return True
     cell = graph.all_inputs[position]
     writers = [node for node in graph.nodes if any(t is cell for t in node.effects.writes)]
-    return not all(
-        node.op.name in _KEEPS_SHAPE or node.op.name.startswith("ResourceScatter")
-        for node in writers
-    )
+    return not all(node.op.keeps_shape for node in writers)
 
 
 def _retraced(
@@ -90,16 +87,13 @@ def _retraced(
         made = new.add_node(placeholder_op, (), attrs, (spec,), node.name, node.location)
         new.inputs.append(made.outputs[0])
         if constant is not None:
-            made = new.add_node(
-                constant.op, (), constant.attrs, (spec,), constant.name, constant.location
-            )
+            made = new.add_copy(constant, (), specs=(spec,))
         known[id(old)] = made.outputs[0]
     for tensor, fact in zip(new.inputs, given, strict=True):
         if fact is not None:
             facts[id(tensor)] = fact
-    for node in graph.nodes:
-        if node.op.name != "Placeholder":
-            _copy(new, node, known, facts)
+    for node in graph.body:
+        _copy(new, node, known, facts)
     new.outputs = [known[id(out)] for out in graph.outputs]
     new.structured_outputs = graph.structured_outputs
     return new, [facts.get(id(out)) for out in new.outputs]
@@ -111,11 +105,11 @@ def _copy(new: Graph, node: Node, known: dict[int, SymbolicTensor], facts: Facts
     attrs, resulting = _nested_attrs(node, inputs, facts)
     specs = _types(node, inputs, attrs)
     fact = facts.get(id(inputs[0])) if inputs else None
-    if node.op.name == "TensorListStack" and isinstance(fact, int) and specs[0].dims:
+    if node.op is stack.to_tensor_op and isinstance(fact, int) and specs[0].dims:
         specs[0] = specs[0].with_dims((fact, *specs[0].dims[1:]))
-    if node.op.name == "ReadVariableOp" and isinstance(fact, TensorSpec):
+    if node.op is read_op and isinstance(fact, TensorSpec):
         specs[0] = fact
-    made = new.add_node(node.op, inputs, attrs, specs, node.name, node.location)
+    made = new.add_copy(node, inputs, attrs=attrs, specs=specs)
     for i, (old, out) in enumerate(zip(node.outputs, made.outputs, strict=True)):
         known[id(old)] = out
         length = resulting[i] if resulting else _length(made, facts)
@@ -125,22 +119,22 @@ def _copy(new: Graph, node: Node, known: dict[int, SymbolicTensor], facts: Facts
 
 def _length(node: Node, facts: Facts) -> Fact:
     """The length of the stack a node makes, if it is the same whenever it runs."""
-    name = node.op.name
-    if name == "TensorListReserve" and node.inputs[0].node.op.name == "Const":
+    op = node.op
+    if op is stack.reserve_op and node.inputs[0].node.is_const:
         return int(node.inputs[0].node.attrs["value"])
-    if name == "TensorListFromTensor":
+    if op is stack.from_tensor_op:
         dims = node.inputs[0].spec.dims
         return dims[0] if dims and isinstance(dims[0], int) else None
-    if name == "TensorListSetItem":
+    if op is stack.set_item_op:
         before, index = [facts.get(id(x)) for x in node.inputs[:2]]
         if not node.attrs["grow"]:
             return before
         # At its end, as a loop does that writes at the number of its iteration.
         return before + 1 if isinstance(before, int) and before == index else None
-    if name == "TensorListPushBack":
+    if op is stack.push_op:
         before = facts.get(id(node.inputs[0]))
         return before + 1 if isinstance(before, int) else None
-    if name in ("Identity", "StopGradient"):
+    if op.identity and op.outputs == 1:
         return facts.get(id(node.inputs[0]))
     return None
 
@@ -148,7 +142,7 @@ def _length(node: Node, facts: Facts) -> Fact:
 def _types(
     node: Node, inputs: tuple[SymbolicTensor, ...], attrs: dict[str, Any]
 ) -> list[TensorSpec]:
-    if node.op.name == "Const":
+    if node.is_const:
         return [node.outputs[0].spec]
     try:
         return list(infer(node.op, inputs, attrs))
@@ -184,7 +178,7 @@ def _nested_attrs(
 
 def _as_constant(x: SymbolicTensor) -> Node | None:
     """The node of a small constant."""
-    is_small = x.node.op.name == "Const" and x.node.attrs["value"].nbytes <= _SMALL
+    is_small = x.node.is_const and x.node.attrs["value"].nbytes <= _SMALL
     return x.node if is_small else None
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from weft._src.execution.native.front.lowering.rules import copy_rule
+from weft._src.execution.native.loops import scalars
 from weft._src.execution.native.loops.blocks import (
     Assembly,
     Block,
@@ -34,18 +35,8 @@ from weft._src.execution.native.loops.values import (
     Uniform,
     Value,
 )
-from weft._src.execution.native.machine import outside
 from weft._src.execution.native.pace import breathe
 
-_COSTLY = frozenset({
-    "exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus", "erf", "erfc", "sin", "cos",
-    "tan", "pow", "atan2", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cosh",
-    "sinh", "lgamma", "elu", "selu", "xlogy", "xlog1py", *outside.SPECIAL,
-})  # fmt: skip
-_SLOW = frozenset({
-    "divide", "sqrt", "rsqrt", "reciprocal", "floor_divide", "floor_mod", "truncate_mod",
-})  # fmt: skip
-_DOUBTFUL = frozenset({"divide", "sin", "cos"})  # whose fast forms are wrong for rare numbers
 _KEEP_FROM = 4  # the cost from which a value with several uses is kept
 _INLINE_LIMIT = 64
 _NEST_LIMIT = 300
@@ -158,7 +149,7 @@ class Schedule:
             return
         parts = list(_in_order(result, lambda v: v is not result and self.is_read_at(v, at)))
         # In place nothing can be computed a second time, and the exact forms are slower.
-        if any(isinstance(v, Elementwise) and v.rule_name in _DOUBTFUL for v in parts):
+        if any(isinstance(v, Elementwise) and scalars.is_doubtful(v.rule_name) for v in parts):
             return
         for source in [operand for part in parts for operand in part.operands]:
             if self._may_be_overwritten(source, result, at):
@@ -422,8 +413,7 @@ def _copied(value: Value) -> Elementwise:
 
 def _own_cost(value: Value) -> int:
     if isinstance(value, Elementwise):
-        name = value.rule_name
-        return 10 if name in _COSTLY else 3 if name in _SLOW else 1
+        return scalars.cost_of(value.rule_name)
     return 2 if isinstance(value, Indexed) and value.kind == "gather" else 1
 
 

@@ -53,19 +53,10 @@ def _accumulator(dtype: DType) -> DType:
     return dtypes.float64 if dtype.is_floating else dtype
 
 
-_SEGMENTS = {
-    "UnsortedSegmentSum": "add",
-    "UnsortedSegmentProd": "multiply",
-    "UnsortedSegmentMax": "maximum",
-    "UnsortedSegmentMin": "minimum",
-}
-
-
-@lowers(*_SEGMENTS)
-def _segments(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+@lowers("segments")
+def _segments(lowering: Any, node: Node, inputs: list[Value], *, combination: str) -> Value:
     data, ids, _ = inputs
     dtype, shape = data.dtype, static_shape(node)
-    combination = _SEGMENTS[node.op.name]
     rows = cast_to(ids, dtypes.int64)
     lowering.check(node, _all(apply("less", rows, number(rows, shape[0]))))
     is_counted = apply("greater_equal", rows, number(rows, 0))
@@ -89,7 +80,7 @@ def _all(condition: Value) -> Value:
     return reduced(condition, tuple(range(len(condition.shape))), "logical_and", "in range")
 
 
-@lowers("GatherSegments")
+@lowers("spread_segments")
 def _spread(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     g, ids = inputs
     shape = static_shape(node)
@@ -109,7 +100,7 @@ def _spread(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return Indexed(g.dtype, shape, node.name, "gather", (g, rows), formula)
 
 
-@lowers("DenseBincount")
+@lowers("bincount")
 def _bincount(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, _, weights = inputs
     shape, dtype = static_shape(node), node.outputs[0].dtype
@@ -137,7 +128,7 @@ def _bincount(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return cast_to(out, dtype)
 
 
-@lowers("HistogramFixedWidth")
+@lowers("histogram")
 def _histogram(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     values, ends, _ = [cast_to(v, dtypes.float64) if i < 2 else v for i, v in enumerate(inputs)]
     shape, dtype = static_shape(node), node.outputs[0].dtype
@@ -166,9 +157,9 @@ def _entry(vector: Value, i: int) -> Value:
     return Indexed(vector.dtype, (), f"entry {i}", "slice", (vector,), formula)
 
 
-@lowers("LowerBound", "UpperBound")
-def _bound(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    found = bound(lowering, node, *inputs, is_lower=node.op.name == "LowerBound")
+@lowers("bound")
+def _bound(lowering: Any, node: Node, inputs: list[Value], *, is_lower: bool) -> Value:
+    found = bound(lowering, node, *inputs, is_lower=is_lower)
     return cast_to(found, node.outputs[0].dtype)
 
 

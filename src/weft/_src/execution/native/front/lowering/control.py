@@ -157,7 +157,7 @@ def _stack_targets(
 
 def _origin(graph: Graph, stack: Any) -> int | None:
     """The number of the input a stack was made from, by nodes that change their first input."""
-    while stack.node.op.name != "Placeholder":
+    while not stack.node.is_parameter:
         stacks = [x for x in stack.node.inputs if x.dtype is dtypes.variant]
         if not stacks:
             return None
@@ -179,14 +179,14 @@ def _through(stack: Any) -> Any:
     return None if origin is None else node.inputs[node.op.nested_offset + origin]
 
 
-@lowers("If")
+@lowers("if")
 def _if(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     if node.inputs[0].dtype is not dtypes.bool_:
         raise NotCompilableError("a condition that is no bool")
     return _branch(lowering, node, inputs, node.attrs["branches"])
 
 
-@lowers("Case")
+@lowers("case")
 def _case(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     return _branch(lowering, node, inputs, node.attrs["branches"])
 
@@ -218,7 +218,7 @@ def _begin_stack(lowering: Any, node: Node, i: int, variable: StackPlace, first:
     first.changed()
 
 
-@lowers("While")
+@lowers("while")
 def _while(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     n = len(node.outputs)
     start = inputs[:n]

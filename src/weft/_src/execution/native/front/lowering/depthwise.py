@@ -32,7 +32,7 @@ def _with_unit(x: Value) -> Value:
     return reshaped(x, (*x.shape, 1))
 
 
-@lowers("DepthwiseConv2dNative")
+@lowers("depthwise_convolution")
 def _depthwise(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = channels_last(widened(inputs[0]), node.attrs["channels_first"])
     filters = widened(inputs[1])
@@ -48,7 +48,7 @@ def _by_channel(g: Value, filters: tuple[int, ...]) -> Value:
     return reshaped(g, (*g.shape[:3], *filters[2:]))
 
 
-@lowers("DepthwiseConv2dNativeBackpropInput")
+@lowers("depthwise_convolution_input_gradient")
 def _input_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
     filters = widened(inputs[1])
@@ -98,7 +98,7 @@ def _input_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return finished(node, reduced(terms, (*_WINDOW, 6), "add", node.name))
 
 
-@lowers("DepthwiseConv2dNativeBackpropFilter")
+@lowers("depthwise_convolution_filter_gradient")
 def _filter_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
     x, g = [channels_last(widened(v), first) for v in (inputs[0], inputs[2])]

@@ -22,7 +22,7 @@ from weft._src.ops.linalg.diagonals import longest_diagonal
 # --- bands --------------------------------------------------------------------------------------
 
 
-@lowers("MatrixBandPart")
+@lowers("band_part")
 def _band_part(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     widths = [cast_to(v, dtypes.int64) for v in inputs[1:]]
@@ -111,7 +111,7 @@ class _Band:
         return exists, (b.select(exists, row, zero), b.select(exists, column, zero))
 
 
-@lowers("MatrixDiagPartV3")
+@lowers("diag_part")
 def _diag_part(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, padding = inputs
     band = _Band(node, *x.shape[-2:])
@@ -125,10 +125,9 @@ def _diag_part(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return Indexed(x.dtype, static_shape(node), node.name, "slice", (x, padding), formula)
 
 
-@lowers("MatrixDiagV3", "MatrixSetDiagV3")
-def _set_diag(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+@lowers("set_diag")
+def _set_diag(lowering: Any, node: Node, inputs: list[Value], *, is_new: bool = False) -> Value:
     # On the diagonals of a matrix, or of one that is a single number elsewhere.
-    is_new = node.op.name == "MatrixDiagV3"
     diagonal, rest = inputs if is_new else inputs[::-1]
     shape = static_shape(node)
     band = _Band(node, *shape[-2:])
@@ -146,7 +145,7 @@ def _set_diag(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 # --- of tensors ---------------------------------------------------------------------------------
 
 
-@lowers("Diag")
+@lowers("tensor_diag")
 def _tensor_diag(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = reshaped(inputs[0], (inputs[0].size,))
 
@@ -159,7 +158,7 @@ def _tensor_diag(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return reshaped(matrix, static_shape(node))
 
 
-@lowers("DiagPart")
+@lowers("tensor_diag_part")
 def _tensor_diag_part(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     shape = static_shape(node)
 

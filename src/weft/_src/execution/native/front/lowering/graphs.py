@@ -9,14 +9,13 @@ import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
-from weft._src.core.native_rules import Pointwise
 from weft._src.execution.native.front.lowering import (  # the families register their rules
     bins as bins,
     control as control,
     depthwise as depthwise,
     diagonals as diagonals,
     movement as movement,
-    pointwise,
+    pointwise as pointwise,
     pooling as pooling,
     products as products,
     rearranging as rearranging,
@@ -139,9 +138,7 @@ class Lowering:
         env: dict[int, Any] = dict(zip(map(id, graph.all_inputs), inputs, strict=True))
         self._note_volatile(graph, env)
         self._note_last_uses(graph)
-        for node in graph.nodes:
-            if node.op.name == "Placeholder":
-                continue
+        for node in graph.body:
             results = self.lower_node(node, [env[id(x)] for x in node.inputs])
             for tensor, value in zip(node.outputs, results, strict=True):
                 env[id(tensor)] = value
@@ -179,11 +176,9 @@ class Lowering:
 
     def lower_node(self, node: Node, inputs: list[Any]) -> list[Any]:
         """The values of a node's outputs."""
-        rule = rule_of(node.op.name)
+        rule = rule_of(node.op)
         if rule is None:
-            if not isinstance(node.op.native, Pointwise):
-                raise NotCompilableError(f"{node.op.name} has no native form", node)
-            rule = pointwise.lower_pointwise
+            raise NotCompilableError(f"{node.op.name} has no native form", node)
         if not node.op.has_resources and not _has_stacks(node):
             check_dtype(node)
         breathe()

@@ -35,7 +35,7 @@ from weft._src.graph.ir import Node
 from weft._src.ops.indexing.slicing import NEW_AXIS, _expand
 
 
-@lowers("Reshape", "ExpandDims", "Squeeze")
+@lowers("reshape")
 def _reshape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return reshaped(inputs[0], static_shape(node), node.name)
 
@@ -55,7 +55,7 @@ def transposed(x: Value, perm: tuple[int, ...], label: str = "transpose") -> Val
     return Indexed(x.dtype, shape, label, "transpose", (x,), formula)
 
 
-@lowers("Transpose")
+@lowers("transpose")
 def _transpose(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     rank = len(inputs[0].shape)
     perm = node.attrs["perm"]
@@ -63,7 +63,7 @@ def _transpose(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return transposed(inputs[0], perm, node.name)
 
 
-@lowers("ReverseV2")
+@lowers("reverse")
 def _reverse(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     (x,) = inputs
     axes = normalized_axes(node.attrs["axis"], len(x.shape)) if node.attrs["axis"] != () else ()
@@ -135,7 +135,7 @@ def _dynamic_of(picked: Any) -> list[Value]:
     return [e[0] for e in picked if e is not None and isinstance(e[0], Value)]
 
 
-@lowers("StridedSlice")
+@lowers("strided_slice")
 def _strided_slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, *dynamic = inputs
     shape = static_shape(node)
@@ -147,7 +147,7 @@ def _strided_slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return Indexed(x.dtype, shape, node.name, "slice", (x, *_dynamic_of(picked)), formula)
 
 
-@lowers("StridedSliceGrad")
+@lowers("strided_slice_grad")
 def _strided_slice_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     _, g, *dynamic = inputs
     shape = static_shape(node)
@@ -156,11 +156,11 @@ def _strided_slice_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value
     return Assembled(g.dtype, shape, node.name, [part], Uniform(g.dtype, (), "0", 0))
 
 
-@lowers("Slice")
+@lowers("slice")
 def _slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, begin, _ = inputs
     shape = static_shape(node)
-    if node.inputs[1].node.op.name == "Const":
+    if node.inputs[1].node.is_const:
         return window(x, known(node.inputs[1]).tolist(), shape, node.name)
     begin = lowering.kept(cast_to(begin, dtypes.int64))
     room = np.subtract(x.shape, shape) + 1
@@ -185,15 +185,17 @@ def window(x: Value, begin: list[int], shape: tuple[int, ...], label: str) -> Va
     return Indexed(x.dtype, shape, label, "slice", (x,), formula)
 
 
-@lowers("Split", "SplitV", "Unpack")
-def _split(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
+@lowers("split")
+def _split(
+    lowering: Any, node: Node, inputs: list[Value], *, drops_axis: bool = False
+) -> list[Value]:
     x = inputs[0]
     axis = node.attrs["axis"] % len(x.shape)
     out: list[Value] = []
     begin = 0
     for i in range(len(node.outputs)):
         shape = static_shape(node, i)
-        n = 1 if node.op.name == "Unpack" else shape[axis]
+        n = 1 if drops_axis else shape[axis]
         whole = (*x.shape[:axis], n, *x.shape[axis + 1 :])
         starts = [begin if a == axis else 0 for a in range(len(x.shape))]
         out.append(reshaped(window(x, starts, whole, node.name), shape))
@@ -223,13 +225,13 @@ def joined(values: list[Value], axis: int, label: str) -> Value:
     return Assembled(first.dtype, shape, label, parts, None)
 
 
-@lowers("ConcatV2")
+@lowers("concat")
 def _concat(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     axis = node.attrs["axis"] % len(static_shape(node))
     return joined(inputs, axis, node.name)
 
 
-@lowers("Pack")
+@lowers("stack")
 def _pack(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     shape = static_shape(node)
     axis = node.attrs["axis"] % len(shape)
@@ -237,7 +239,7 @@ def _pack(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return joined([reshaped(v, one) for v in inputs], axis, node.name)
 
 
-@lowers("Pad", "PadV2")
+@lowers("pad")
 def _pad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     before = [int(lo) for lo, _ in known(node.inputs[1]).tolist()]
@@ -255,7 +257,7 @@ def padded(x: Value, before: Sequence[int], shape: Shape, fill: Value, label: st
     return Assembled(x.dtype, shape, label, [Part(x, place)], fill)
 
 
-@lowers("Tile")
+@lowers("tile")
 def _tile(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     shape = static_shape(node)
@@ -273,10 +275,10 @@ def _tile(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return reshaped(broadcast(reshaped(x, tuple(inner)), tuple(wide)), shape, node.name)
 
 
-@lowers("Roll")
+@lowers("roll")
 def _roll(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     out, by = inputs
-    if node.inputs[1].node.op.name != "Const":
+    if not node.inputs[1].node.is_const:
         return _rolled_by(lowering, node, out, by)
     shifts = known(node.inputs[1]).reshape(-1).tolist()
     for axis, shift in zip(node.attrs["axis"], shifts, strict=True):
@@ -319,7 +321,7 @@ def _rolled_by(lowering: Any, node: Node, x: Value, by: Value) -> Value:
 # --- gathers --------------------------------------------------------------------------------
 
 
-@lowers("GatherV2")
+@lowers("gather")
 def _gather(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     params, indices = inputs
     axis, batch = gather_axes(node, params.shape, indices.shape)
@@ -349,7 +351,7 @@ def gathered(
     return Indexed(params.dtype, shape, node.name, "gather", (params, rows), formula)
 
 
-@lowers("OneHot")
+@lowers("one_hot")
 def _one_hot(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     indices, _, on, off = inputs
     shape = static_shape(node)

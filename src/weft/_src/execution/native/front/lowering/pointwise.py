@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
-from weft._src.core.native_rules import Pointwise
 from weft._src.execution.native.front.lowering.rules import (
+    Lowered,
     apply,
     broadcast,
     cast_to,
@@ -23,22 +23,19 @@ from weft._src.execution.native.loops import scalars
 from weft._src.execution.native.loops.values import Elementwise, NotCompilableError, Uniform, Value
 from weft._src.graph.ir import Node
 
-_DIVISIONS = frozenset({"FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod"})
 
-
-def lower_pointwise(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    """Any op whose native rule is Pointwise."""
-    assert isinstance(node.op.native, Pointwise)
-    name = node.op.native.name
+@lowers("pointwise")
+def _pointwise(
+    lowering: Any, node: Node, inputs: list[Value], *, name: str, checks_divisor: bool = False
+) -> Lowered:
+    """Any op whose native rule is Pointwise, by the scalar rule that it names."""
     t = inputs[-1].dtype
     rule = scalars.rule_for(name, t)
     if rule is None:
         raise NotCompilableError(f"{node.op.name} has no native form for {t.name}")
     shape = static_shape(node)
-    if node.op.name in _DIVISIONS and t.is_integer and 0 not in shape:
+    if checks_divisor and t.is_integer and 0 not in shape:
         _check_divisor(lowering, node, inputs[1])
-    if node.op.name == "BiasAdd":
-        inputs = _bias_operands(node, inputs)
     out = node.outputs[0].dtype
     return Elementwise(out, shape, node.name, name, rule, inputs, node.attrs)
 
@@ -50,25 +47,26 @@ def _check_divisor(lowering: Any, node: Node, divisor: Value) -> None:
     lowering.check(node, reduced(nonzero, axes, "logical_and", "divisor"))
 
 
-def _bias_operands(node: Node, inputs: list[Value]) -> list[Value]:
+@lowers("bias_add")
+def _bias_add(lowering: Any, node: Node, inputs: list[Value]) -> Lowered:
     x, bias = inputs
     if node.attrs.get("channels_first"):
         bias = reshaped(bias, (bias.size, *[1] * (len(x.shape) - 2)))
-    return [x, bias]
+    return _pointwise(lowering, node, [x, bias], name="add")
 
 
-@lowers("Identity", "StopGradient", "PreventGradient", "EnsureShape")
+@lowers("identity")
 def _identity(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     static_shape(node)
     return inputs[0]
 
 
-@lowers("IdentityN", "CustomGradient")
+@lowers("identities")
 def _identities(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
     return inputs[: len(node.outputs)]
 
 
-@lowers("Const")
+@lowers("constant")
 def _constant(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     value = node.attrs["value"]
     flat = value.reshape(-1)
@@ -82,17 +80,17 @@ def _bits(flat: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(flat).view(f"u{flat.dtype.itemsize}")
 
 
-@lowers("Fill")
+@lowers("fill")
 def _fill(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return broadcast(inputs[1], static_shape(node), node.name)
 
 
-@lowers("BroadcastTo")
+@lowers("broadcast")
 def _broadcast_to(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return broadcast(inputs[0], static_shape(node), node.name)
 
 
-@lowers("AddN")
+@lowers("add_n")
 def _add_n(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     out = inputs[0]
     for x in inputs[1:]:
@@ -100,12 +98,12 @@ def _add_n(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return out
 
 
-@lowers("NoOp")
+@lowers("nothing")
 def _nothing(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
     return []
 
 
-@lowers("Range")
+@lowers("range")
 def _range(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     start, _, delta = [widened(v) for v in inputs]
     shape = static_shape(node)
@@ -114,7 +112,7 @@ def _range(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return cast_to(out, node.outputs[0].dtype)
 
 
-@lowers("RangeShape")
+@lowers("range_shape")
 def _range_shape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     start, limit, delta = inputs
     zero = number(delta, 0)

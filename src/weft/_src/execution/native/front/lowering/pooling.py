@@ -45,7 +45,7 @@ def _window_axes(where: Geometry) -> tuple[int, ...]:
 # --- maximum ------------------------------------------------------------------------------------
 
 
-@lowers("MaxPool", "MaxPool3D")
+@lowers("max_pool")
 def _max_pool(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = channels_last(inputs[0], node.attrs["channels_first"])
     where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
@@ -99,7 +99,7 @@ def _contest(node: Node, inputs: list[Value]) -> tuple[Geometry, Value, Value, V
     return where, winners, has_one, g
 
 
-@lowers("MaxPoolGrad", "MaxPool3DGrad")
+@lowers("max_pool_grad")
 def _max_pool_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     where, winners, has_one, g = _contest(node, inputs)
     wide = widened(g)
@@ -115,7 +115,7 @@ def _max_pool_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return finished(node, inside(whole, where, image, node.name))
 
 
-@lowers("MaxPoolGradGrad", "MaxPool3DGradGrad")
+@lowers("max_pool_grad_grad")
 def _max_pool_pick(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     where, winners, has_one, h = _contest(node, inputs)
     bordered = padded(h, where, 0)
@@ -140,7 +140,7 @@ def _counts(lowering: Any, where: Geometry, like: Value) -> Value:
     return lowering.constant("counts", counts.astype(like.dtype.numpy_dtype))
 
 
-@lowers("AvgPool", "AvgPool3D")
+@lowers("avg_pool")
 def _avg_pool(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = widened(channels_last(inputs[0], node.attrs["channels_first"]))
     where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
@@ -148,7 +148,7 @@ def _avg_pool(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return finished(node, apply("divide", total, _counts(lowering, where, total)))
 
 
-@lowers("AvgPoolGrad", "AvgPool3DGrad")
+@lowers("avg_pool_grad")
 def _avg_pool_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
     g = widened(channels_last(inputs[1], first))

@@ -37,7 +37,6 @@ from weft._src.execution.native.loops.values import (
     Value,
 )
 from weft._src.graph.ir import Node
-from weft._src.ops.linalg import einsum
 
 # Tiles are for products of at least so many rows, from and up to so many multiplications, and of
 # so few bytes down that a stripe of the right side stays in a cache.
@@ -192,7 +191,7 @@ def _batched(x: Value, batch: tuple[int, ...]) -> tuple[Value, bool]:
     return broadcast(x, (*batch, *x.shape[-2:])), True
 
 
-@lowers("MatMul")
+@lowers("matmul")
 def _matmul(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     a, b = inputs
     attrs = node.attrs
@@ -244,9 +243,6 @@ def _ordered(
     return reshaped(v, (*shape, *heights)), False
 
 
-_LABELS = {"Einsum": einsum.einsum_labels, "Tensordot": einsum.tensordot_labels}
-
-
 def _plain(operands: list[tuple[Value, Labels]]) -> bool:
     """Two operands, no axis named twice, none broadcast."""
     sizes: dict[Any, set[int]] = {}
@@ -258,24 +254,26 @@ def _plain(operands: list[tuple[Value, Labels]]) -> bool:
     return len(operands) == 2 and all(len(found) == 1 for found in sizes.values())
 
 
-@lowers("Einsum", "Tensordot")
-def _contraction(lowering: Any, node: Node, inputs: list[Value]) -> Value:
-    labels, output = _LABELS[node.op.name](tuple([len(x.shape) for x in inputs]), **node.attrs)
+@lowers("contraction")
+def _contraction(lowering: Any, node: Node, inputs: list[Value], *, labels_of: Any) -> Value:
+    labels, output = labels_of(tuple([len(x.shape) for x in inputs]), **node.attrs)
     operands = list(zip(inputs, labels, strict=True))
     if not _plain(operands):
         raise NotCompilableError(f"this {node.op.name} stays with NumPy")
     return contracted(lowering, node.name, operands, output)
 
 
-@lowers("EinsumGrad", "TensordotGrad")
-def _contraction_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+@lowers("contraction_gradient")
+def _contraction_gradient(
+    lowering: Any, node: Node, inputs: list[Value], *, labels_of: Any
+) -> Value:
     _, g, *others = inputs
     attrs = {key: value for key, value in node.attrs.items() if key != "index"}
     index = node.attrs["index"]
     shape = static_shape(node)
     ranks = [len(x.shape) for x in others]
     ranks.insert(index, len(shape))
-    labels, output = _LABELS[node.op.name.removesuffix("Grad")](tuple(ranks), **attrs)
+    labels, output = labels_of(tuple(ranks), **attrs)
     mine = labels[index]
     operands = [(g, output), *zip(others, [*labels[:index], *labels[index + 1 :]], strict=True)]
     present = {s for _, own in operands for s in own}

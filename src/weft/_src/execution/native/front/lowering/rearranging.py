@@ -37,7 +37,7 @@ from weft._src.graph.ir import Node
 # --- blocks of spatial axes ---------------------------------------------------------------------
 
 
-@lowers("SpaceToBatchND")
+@lowers("space_to_batch")
 def _to_batch(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     sizes, pairs = known(node.inputs[1]).tolist(), known(node.inputs[2]).tolist()
@@ -54,7 +54,7 @@ def _to_batch(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return reshaped(transposed(x, order), static_shape(node), node.name)
 
 
-@lowers("BatchToSpaceND")
+@lowers("batch_to_space")
 def _to_space(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     sizes, pairs = known(node.inputs[1]).tolist(), known(node.inputs[2]).tolist()
@@ -68,12 +68,12 @@ def _to_space(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return window(x, [0, *[a for a, _ in pairs], *[0 for _ in rest]], static_shape(node), node.name)
 
 
-@lowers("SpaceToDepth", "DepthToSpace")
-def _depth(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+@lowers("depth_blocks")
+def _depth(lowering: Any, node: Node, inputs: list[Value], *, to_depth: bool = False) -> Value:
     first, b = node.attrs["channels_first"], node.attrs["block_size"]
     x = transposed(inputs[0], (0, 2, 3, 1)) if first else inputs[0]
     n, h, w, c = x.shape
-    if node.op.name == "SpaceToDepth":
+    if to_depth:
         split, out = (n, h // b, b, w // b, b, c), (n, h // b, w // b, b * b * c)
     else:
         split, out = (n, h, w, b, b, c // (b * b)), (n, h * b, w * b, c // (b * b))
@@ -89,13 +89,13 @@ def _reduced_first(node: Node, rank: int) -> tuple[int, ...]:
     return (*first, *[i for i in range(rank) if i not in first])
 
 
-@lowers("CollapseAxes")
+@lowers("collapse_axes")
 def _collapse(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     order = _reduced_first(node, len(inputs[0].shape))
     return reshaped(transposed(inputs[0], order), static_shape(node), node.name)
 
 
-@lowers("RestoreAxes")
+@lowers("restore_axes")
 def _restore(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     shape = static_shape(node)
     order = _reduced_first(node, len(shape))
@@ -106,7 +106,7 @@ def _restore(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 # --- repetitions and mirrors --------------------------------------------------------------------
 
 
-@lowers("TileGrad")
+@lowers("tile_grad")
 def _tile_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     g = widened(inputs[0])
     shape = static_shape(node)
@@ -133,7 +133,7 @@ def _mirrored(b: Builder, at: Scalar, size: int, before: int, mode: str) -> Scal
     return b.select(b.compare("sge", at, b.index(size)), high, at)
 
 
-@lowers("MirrorPad")
+@lowers("mirror_pad")
 def _mirror_pad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, mode = inputs[0], node.attrs["mode"]
     pairs = known(node.inputs[1]).tolist()
@@ -148,7 +148,7 @@ def _mirror_pad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return Indexed(x.dtype, static_shape(node), node.name, "slice", (x,), formula)
 
 
-@lowers("MirrorPadGrad")
+@lowers("mirror_pad_grad")
 def _mirror_pad_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     out, mode = inputs[0], node.attrs["mode"]
     shape = static_shape(node)
@@ -171,7 +171,7 @@ def _folded(x: Value, axis: int, size: int, before: int, mode: str, label: str) 
 # --- sequences and permutations -----------------------------------------------------------------
 
 
-@lowers("ReverseSequence")
+@lowers("reverse_sequence")
 def _reverse_sequence(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     ends = cast_to(inputs[1], dtypes.int64)
@@ -189,7 +189,7 @@ def _reverse_sequence(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return Indexed(x.dtype, x.shape, node.name, "gather", (x, ends), formula)
 
 
-@lowers("InvertPermutation")
+@lowers("invert_permutation")
 def _invert_permutation(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     (x,) = inputs
     n = x.shape[0]
@@ -207,7 +207,7 @@ def _invert_permutation(lowering: Any, node: Node, inputs: list[Value]) -> Value
     return out
 
 
-@lowers("UnravelIndex")
+@lowers("unravel_index")
 def _unravel_index(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     indices = cast_to(inputs[0], dtypes.int64)
     sizes = known(node.inputs[1]).tolist()

@@ -33,19 +33,18 @@ def _axes(node: Node, x: Value) -> tuple[int, ...]:
     return normalized_axes(node.attrs["axis"], len(x.shape))
 
 
-@lowers("Sum", "Prod", "Max", "Min", "All", "Any")
-def _plain(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+@lowers("reduction")
+def _plain(lowering: Any, node: Node, inputs: list[Value], *, combination: str) -> Value:
     (x,) = inputs
-    name = node.op.native.name
-    wide = widened(x) if name in ("add", "multiply") else x
-    return _finished(node, reduced(wide, _axes(node, x), name, node.name))
+    wide = widened(x) if combination in ("add", "multiply") else x
+    return _finished(node, reduced(wide, _axes(node, x), combination, node.name))
 
 
 def _sum(x: Value, axes: tuple[int, ...], label: str) -> Value:
     return reduced(x, axes, "add", label)
 
 
-@lowers("Mean")
+@lowers("mean")
 def _mean(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     (x,) = inputs
     axes = _axes(node, x)
@@ -56,14 +55,14 @@ def _mean(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return _finished(node, apply("divide", total, number(total, float(count))))
 
 
-@lowers("ArgMax", "ArgMin")
-def _first_place(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+@lowers("first_place")
+def _first_place(lowering: Any, node: Node, inputs: list[Value], *, best: str) -> Value:
     """Along the last axis a search; else two reductions, for the best and its least place."""
     (x,) = inputs
     if x.size == 0 or not x.shape:
         raise NotCompilableError(f"{node.op.name} of this stays with NumPy")
     axis = node.attrs["axis"] % len(x.shape)
-    best, worst = ("maximum", -math.inf) if node.op.name == "ArgMax" else ("minimum", math.inf)
+    worst = -math.inf if best == "maximum" else math.inf
     x = cast_to(x, dtypes.uint8) if x.dtype is dtypes.bool_ else widened(x)
     if axis == len(x.shape) - 1 and is_searchable(x.shape[axis], x.dtype):
         result = Stored(dtypes.int64, x.shape[:-1], node.name)
@@ -80,14 +79,14 @@ def _first_place(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return _finished(node, reduced(found, (axis,), "minimum", node.name))
 
 
-@lowers("L2Loss")
+@lowers("l2_loss")
 def _l2_loss(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     wide = widened(inputs[0])
     total = _sum(apply("square", wide), tuple(range(len(wide.shape))), node.name)
     return _finished(node, apply("multiply", total, number(total, 0.5)))
 
 
-@lowers("EuclideanNorm")
+@lowers("euclidean_norm")
 def _norm(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     wide = widened(inputs[0])
     if not wide.dtype.is_floating:
@@ -96,7 +95,7 @@ def _norm(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return _finished(node, apply("sqrt", total))
 
 
-@lowers("BiasAddGrad")
+@lowers("bias_add_grad")
 def _bias_add_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     (g,) = inputs
     channel = 1 if node.attrs["channels_first"] else len(g.shape) - 1
@@ -104,7 +103,7 @@ def _bias_add_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return _finished(node, _sum(widened(g), axes, node.name))
 
 
-@lowers("SumToShape")
+@lowers("sum_to_shape")
 def _sum_to_shape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     shape = static_shape(node)
@@ -131,7 +130,7 @@ def _log_sum_exp(x: Value, axes: tuple[int, ...], label: str) -> Value:
     return apply("add", apply("log", total), top)
 
 
-@lowers("LogSumExp")
+@lowers("logsumexp")
 def _logsumexp(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     wide = widened(inputs[0])
     axes = _axes(node, wide)
@@ -151,7 +150,7 @@ def _softmax_parts(x: Value, axis: int, label: str) -> tuple[Value, Value, Value
     return shifted, powers, expanded(_sum(powers, (axis,), f"{label}/sum"), (axis,))
 
 
-@lowers("Softmax")
+@lowers("softmax")
 def _softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     if not inputs[0].size:
         return inputs[0]
@@ -161,7 +160,7 @@ def _softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return cast_to(out, node.outputs[0].dtype)
 
 
-@lowers("LogSoftmax")
+@lowers("log_softmax")
 def _log_softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     if not inputs[0].size:
         return inputs[0]
@@ -171,7 +170,7 @@ def _log_softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return cast_to(out, node.outputs[0].dtype)
 
 
-@lowers("SoftmaxCrossEntropyWithLogits")
+@lowers("softmax_cross_entropy")
 def _cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
     logits, labels = [widened(v) for v in inputs]
     last = len(logits.shape) - 1
@@ -182,7 +181,7 @@ def _cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> list[Value
     return [_finished(node, loss), _finished(node, slope, 1)]
 
 
-@lowers("SparseSoftmaxCrossEntropyWithLogits")
+@lowers("sparse_softmax_cross_entropy")
 def _sparse_cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
     logits, labels = widened(inputs[0]), inputs[1]
     last = len(logits.shape) - 1

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
+from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.execution.native.loops import scalars
 from weft._src.execution.native.loops.values import (
     Elementwise,
@@ -23,27 +25,40 @@ from weft._src.execution.native.loops.values import (
 )
 from weft._src.execution.native.machine.builder import has_memory_type
 from weft._src.graph.ir import Node
+from weft._src.ops.registry import Op
 
 Lowered = Value | Sequence[Value] | None
-Rule = Callable[[Any, Node, list[Value]], Lowered]
+Rule = Callable[..., Lowered]  # of the lowering, the node and its inputs; options by keyword
 
 _rules: dict[str, Rule] = {}
 
 
-def lowers(*names: str) -> Callable[[Rule], Rule]:
-    """Registers the rule of ops."""
+def lowers(name: str) -> Callable[[Rule], Rule]:
+    """Registers a rule under the name that op blocks use for it: `native=Special("softmax")`."""
 
     def register(rule: Rule) -> Rule:
-        for name in names:
-            _rules[name] = rule
+        if name in _rules:
+            raise ValueError(f"Two lowering rules are named {name!r}.")
+        _rules[name] = rule
         return rule
 
     return register
 
 
-def rule_of(name: str) -> Rule | None:
-    """The rule of an op, if it has one."""
-    return _rules.get(name)
+def lowering_rules() -> dict[str, Rule]:
+    """All rules by their names."""
+    return dict(_rules)
+
+
+def rule_of(op: Op) -> Rule | None:
+    """The rule that an op's block names, with its options; None if it has no native form."""
+    native = op.native
+    if not isinstance(native, NativeRule):
+        return None
+    if isinstance(native, Pointwise):
+        return partial(_rules["pointwise"], name=native.name, **native.options)
+    rule = _rules[native.name]
+    return partial(rule, **native.options) if native.options else rule
 
 
 def static_shape(node: Node, i: int = 0) -> Shape:
@@ -207,7 +222,7 @@ def check_dtype(node: Node) -> None:
 
 def known(tensor: Any) -> np.ndarray[Any, Any]:
     """The value of a constant input."""
-    if tensor.node.op.name != "Const":
+    if not tensor.node.is_const:
         raise NotCompilableError(
             f"{tensor.node.name} ({tensor.node.op.name}) is only known at run time"
         )

@@ -91,12 +91,12 @@ def _uniform(label: str, shape: Shape, dtype: DType, state: Value) -> Value:
     return cast_to(_drawn(label, shape, _arithmetic_dtype(dtype), state, numbers), dtype)
 
 
-@lowers("StatelessRandomUniformV2")
+@lowers("philox_uniform")
 def _uniform_numbers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return _uniform(node.name, static_shape(node), node.outputs[0].dtype, inputs[1])
 
 
-@lowers("StatelessRandomNormalV2")
+@lowers("philox_normal")
 def _normal_numbers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     dtype = node.outputs[0].dtype
     wide = _arithmetic_dtype(dtype)
@@ -107,7 +107,7 @@ def _normal_numbers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return cast_to(_drawn(node.name, static_shape(node), wide, inputs[1], numbers), dtype)
 
 
-@lowers("StatelessTruncatedNormalV2")
+@lowers("philox_truncated_normal")
 def _truncated_numbers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     shape, dtype = static_shape(node), node.outputs[0].dtype
     wide = _arithmetic_dtype(dtype)
@@ -130,7 +130,7 @@ def _integers(b: Builder, words: list[Scalar], kind: str) -> list[Scalar]:
     return [b.convert("trunc", word, kind) for word in words]
 
 
-@lowers("StatelessRandomUniformFullIntV2")
+@lowers("philox_full_int")
 def _any_integers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     dtype = node.outputs[0].dtype
     kind = compute_type(dtype)
@@ -138,7 +138,7 @@ def _any_integers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return _drawn(node.name, shape, dtype, inputs[1], lambda b, words: _integers(b, words, kind))
 
 
-@lowers("StatelessRandomUniformIntV2")
+@lowers("philox_uniform_int")
 def _integers_below(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     _, state, low, high = inputs
     shape, dtype = static_shape(node), node.outputs[0].dtype
@@ -162,7 +162,7 @@ def _integers_below(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 # --- seeds --------------------------------------------------------------------------------------
 
 
-@lowers("StatelessRandomGetKeyCounter")
+@lowers("philox_seed")
 def _key_counter(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     (seed,) = inputs
     wide = cast_to(seed, dtypes.int64)
@@ -180,7 +180,7 @@ def _key_counter(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 # --- classes and permutations -------------------------------------------------------------------
 
 
-@lowers("StatelessMultinomial")
+@lowers("philox_multinomial")
 def _classes(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     logits, _, state = inputs
     shape, dtype = static_shape(node), node.outputs[0].dtype
@@ -199,7 +199,7 @@ def _classes(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return cast_to(bound(lowering, node, sums, find, is_lower=False), dtype)
 
 
-@lowers("StatelessShuffle")
+@lowers("philox_shuffle")
 def _shuffle(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     value, state = inputs
     if not value.shape or value.shape[0] < 2:

@@ -15,11 +15,8 @@ def _sizes(x: Value, axis: int) -> tuple[int, int, int]:
     return math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
 
 
-_COMBINATIONS = {"Cumsum": "add", "Cumprod": "multiply", "CumulativeLogsumexp": "logaddexp"}
-
-
-@lowers(*_COMBINATIONS)
-def _cumulative(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+@lowers("scan")
+def _cumulative(lowering: Any, node: Node, inputs: list[Value], *, combination: str) -> Value:
     (x,) = inputs
     if x.size == 0:
         return x
@@ -27,7 +24,7 @@ def _cumulative(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = widened(x)
     result = Stored(x.dtype, x.shape, node.name)
     kernel = Cumulative(x, result, _sizes(x, node.attrs["axis"] % len(x.shape)))
-    kernel.combination = _COMBINATIONS[node.op.name]
+    kernel.combination = combination
     kernel.exclusive, kernel.reverse = node.attrs["exclusive"], node.attrs["reverse"]
     lowering.add(kernel)
     return cast_to(result, dtype)

@@ -40,7 +40,7 @@ def _check_range(lowering: Any, node: Node, rows: Value, sizes: Value) -> None:
     lowering.check(node, in_range(rows, number(rows, 0), sizes))
 
 
-@lowers("GatherGrad")
+@lowers("gather_grad")
 def _gather_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     _, g, indices = inputs
     shape = static_shape(node)
@@ -84,30 +84,22 @@ def _check_vectors(lowering: Any, node: Node, indices: Value, shape: Shape, batc
     _check_range(lowering, node, indices, lowering.constant("sizes", sizes))
 
 
-_COMBINATIONS = {
-    "Add": "add",
-    "Sub": "subtract",
-    "Max": "maximum",
-    "Min": "minimum",
-    "Update": None,
-}
-
-
-@lowers(*[f"TensorScatter{name}" for name in _COMBINATIONS])
-def _tensor_scatter(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+@lowers("tensor_scatter")
+def _tensor_scatter(
+    lowering: Any, node: Node, inputs: list[Value], *, combination: str | None
+) -> Value:
     x, indices, updates = inputs
     rows = cast_to(indices, dtypes.int64)
     if not rows.shape[-1]:
         raise NotCompilableError("a scatter with empty indices stays with NumPy")
     _check_vectors(lowering, node, rows, x.shape)
-    combination = _COMBINATIONS[node.op.name.removeprefix("TensorScatter")]
     if combination == "subtract":
         updates, combination = apply("negative", updates), "add"
     parts = [_whole(x), _slices(updates, rows, combination)]
     return Assembled(x.dtype, x.shape, node.name, parts, None)
 
 
-@lowers("ScatterNd")
+@lowers("scatter_nd")
 def _scatter_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     indices, updates, _ = inputs
     rows = cast_to(indices, dtypes.int64)
@@ -120,13 +112,14 @@ def _scatter_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return Assembled(updates.dtype, shape, node.name, parts, number(updates, 0))
 
 
-@lowers(*[f"ResourceScatter{name}" for name in _COMBINATIONS])
-def _resource_scatter(lowering: Any, node: Node, inputs: list[Any]) -> None:
+@lowers("scatter_variable")
+def _resource_scatter(
+    lowering: Any, node: Node, inputs: list[Any], *, combination: str | None
+) -> None:
     cell, indices, updates = inputs
     rows = cast_to(indices, dtypes.int64)
     old = lowering.read(cell)
     _check_range(lowering, node, rows, number(rows, old.shape[0]))
-    combination = _COMBINATIONS[node.op.name.removeprefix("ResourceScatter")]
     if combination == "subtract":
         updates, combination = apply("negative", updates), "add"
     wanted = (*rows.shape, *old.shape[1:])
@@ -138,7 +131,7 @@ def _resource_scatter(lowering: Any, node: Node, inputs: list[Any]) -> None:
     lowering.assign(cell, Assembled(old.dtype, old.shape, node.name, parts, None))
 
 
-@lowers("TakeAlongAxis")
+@lowers("take_along")
 def _take_along(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, indices = inputs
     shape = static_shape(node)
@@ -160,7 +153,7 @@ def _clipped(source: Any, x: Value, index: Index) -> Index:
     return tuple([zero if n == 1 else i for n, i in zip(x.shape, index, strict=True)])
 
 
-@lowers("PutAlongAxis")
+@lowers("put_along")
 def _put_along(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     _, g, indices = inputs
     shape = static_shape(node)
@@ -175,7 +168,7 @@ def _put_along(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return Assembled(g.dtype, shape, node.name, parts, number(g, 0))
 
 
-@lowers("GatherNd")
+@lowers("gather_nd")
 def _gather_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, indices = inputs
     rows = cast_to(indices, dtypes.int64)

@@ -81,7 +81,7 @@ def _restored(lines: Value, shape: tuple[int, ...], axis: int, label: str) -> Va
     return transposed(moved, back, label)
 
 
-@lowers("Sort")
+@lowers("sort")
 def _sort(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, descending = inputs[0], node.attrs["descending"]
     axis = node.attrs["axis"] % len(x.shape)
@@ -133,7 +133,7 @@ def _order(lowering: Any, label: str, x: Value, count: int, *, descending: bool)
     return cast_to(results[-1], dtypes.int32)  # the low bits: the place
 
 
-@lowers("ArgSort")
+@lowers("argsort")
 def _argsort(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x, descending = inputs[0], node.attrs["descending"]
     axis = node.attrs["axis"] % len(x.shape)
@@ -144,7 +144,7 @@ def _argsort(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return _restored(order, x.shape, axis, node.name)
 
 
-@lowers("TopKV2")
+@lowers("top_k")
 def _top_k(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
     x = inputs[0]
     shape = static_shape(node)

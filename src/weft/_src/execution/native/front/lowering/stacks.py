@@ -123,17 +123,17 @@ def _add(lowering: Any, node: Node, kernel: Any) -> None:
     lowering.add(kernel)
 
 
-@lowers("TensorListReserve")
+@lowers("stack_reserve")
 def _reserve(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     return [Reserved(int(known(node.inputs[0])))]
 
 
-@lowers("StackZeros")
+@lowers("stack_zeros")
 def _zeros(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     return [Reserved(0, endless=True)]
 
 
-@lowers("StackZerosLike")
+@lowers("stack_zeros_like")
 def _zeros_like(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     (stack,) = inputs
     if isinstance(stack, Reserved):
@@ -145,7 +145,7 @@ def _zeros_like(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     return [Stack(StackPlace(words, stack.elements))]
 
 
-@lowers("TensorListPushBack")
+@lowers("stack_push")
 def _push(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     stack, item = changeable(lowering, node, 0, inputs[0]), inputs[1]
     if not isinstance(item, Value):  # a stack: its words are the element
@@ -169,7 +169,7 @@ def _result(node: Node, i: int) -> Stored:
     return Stored(node.outputs[i].dtype, static_shape(node, i), node.name)
 
 
-@lowers("TensorListPopBack", "StackPopShaped")
+@lowers("stack_pop")
 def _pop(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     stack = changeable(lowering, node, 0, inputs[0])
     makes_stack = node.outputs[1].dtype is variant
@@ -186,7 +186,7 @@ def _pop(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     return [after, Stack(StackPlace(result, inner))]
 
 
-@lowers("TensorListSetItem")
+@lowers("stack_put")
 def _put(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     stack, (index, item) = changeable(lowering, node, 0, inputs[0]), inputs[1:]
     _refuse_nested(item)
@@ -198,7 +198,7 @@ def _put(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     return [after]
 
 
-@lowers("StackClearItem")
+@lowers("stack_clear")
 def _clear(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     if isinstance(inputs[0], Reserved):
         return inputs[:1]
@@ -213,7 +213,7 @@ def _refuse_narrow(dtype: DType) -> None:
         raise NotCompilableError(f"sums of {dtype.name} in stacks stay with NumPy")
 
 
-@lowers("StackAddRows")
+@lowers("stack_add_rows")
 def _add_rows(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     stack, (indices, values, length) = changeable(lowering, node, 0, inputs[0]), inputs[1:]
     _refuse_narrow(values.dtype)
@@ -224,7 +224,7 @@ def _add_rows(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     return [after]
 
 
-@lowers("StackAdd")
+@lowers("stack_add")
 def _add_stacks(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     x, y = inputs
     if isinstance(x, Reserved) or isinstance(y, Reserved):
@@ -238,7 +238,7 @@ def _add_stacks(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     return [after]
 
 
-@lowers("TensorListGetItem", "StackGetShapedItem", "StackReadRows")
+@lowers("stack_pick")
 def _pick(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     stack = own(lowering, inputs[0], node)
     result = _result(node, 0)
@@ -260,17 +260,17 @@ def _all(lowering: Any, node: Node, stack: Any, kernel_type: Any) -> list[Any]:
     return [result]
 
 
-@lowers("TensorListStack")
+@lowers("stack_to_tensor")
 def _unload(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     return _all(lowering, node, inputs[0], kernels.Unload)
 
 
-@lowers("StackToShape")
+@lowers("stack_to_shape")
 def _fit(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     return _all(lowering, node, inputs[0], kernels.Fit)
 
 
-@lowers("TensorListFromTensor")
+@lowers("stack_from_tensor")
 def _load(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     (x,) = inputs
     stack = own(lowering, Reserved(0), node)
@@ -281,7 +281,7 @@ def _load(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     return [stack]
 
 
-@lowers("TensorListLength")
+@lowers("stack_length")
 def _length(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     if isinstance(inputs[0], Reserved):
         return [lowering.constant(node.name, np.array(inputs[0].length, np.int32))]

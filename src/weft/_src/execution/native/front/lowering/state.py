@@ -10,7 +10,7 @@ from weft._src.execution.native.loops.values import NotCompilableError, Value
 from weft._src.graph.ir import Node
 
 
-@lowers("ReadVariableOp")
+@lowers("read_variable")
 def _read(lowering: Any, node: Node, inputs: list[Any]) -> Value:
     value = lowering.read(inputs[0])
     if value.shape != static_shape(node):
@@ -20,18 +20,17 @@ def _read(lowering: Any, node: Node, inputs: list[Any]) -> Value:
     return value
 
 
-@lowers("AssignVariableOp")
+@lowers("assign_variable")
 def _assign(lowering: Any, node: Node, inputs: list[Any]) -> None:
     lowering.assign(inputs[0], inputs[1])
 
 
-@lowers("AssignAddVariableOp", "AssignSubVariableOp")
-def _update(lowering: Any, node: Node, inputs: list[Any]) -> None:
+@lowers("update_variable")
+def _update(lowering: Any, node: Node, inputs: list[Any], *, combination: str) -> None:
     cell, value = inputs
-    name = "add" if node.op.name == "AssignAddVariableOp" else "subtract"
-    lowering.assign(cell, apply(name, lowering.read(cell), value, label=node.name))
+    lowering.assign(cell, apply(combination, lowering.read(cell), value, label=node.name))
 
 
-@lowers("ResourceGather")
+@lowers("gather_variable")
 def _gather(lowering: Any, node: Node, inputs: list[Any]) -> Value:
     return gathered(lowering, node, lowering.read(inputs[0]), inputs[1], 0)

@@ -142,7 +142,7 @@ def _joined(x: Value) -> Value:
     return reshaped(x, (rows, groups * channels), "groups")
 
 
-@lowers("Conv2D", "Conv3D")
+@lowers("convolution")
 def _convolution(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     x = channels_last(widened(inputs[0]), node.attrs["channels_first"])
     filters = widened(inputs[1])
@@ -156,7 +156,7 @@ def _convolution(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return finished(node, reshaped(out, (x.shape[0], *where.outputs, outputs)))
 
 
-@lowers("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+@lowers("convolution_filter_gradient")
 def _filter_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
     x, g = [channels_last(widened(v), first) for v in (inputs[0], inputs[2])]
@@ -172,7 +172,7 @@ def _filter_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return reshaped(cast_to(out, node.outputs[0].dtype), wanted, node.name)
 
 
-@lowers("Conv2DBackpropInput", "Conv3DBackpropInputV2")
+@lowers("convolution_input_gradient")
 def _input_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
     filters, g = widened(inputs[1]), channels_last(widened(inputs[2]), first)

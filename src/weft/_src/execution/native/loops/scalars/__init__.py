@@ -13,4 +13,9 @@ from weft._src.execution.native.loops.scalars import (
     rounding as rounding,
 )
 from weft._src.execution.native.loops.scalars.casts import cast as cast
-from weft._src.execution.native.loops.scalars.registry import rule_for as rule_for
+from weft._src.execution.native.loops.scalars.registry import (
+    cost_of as cost_of,
+    is_doubtful as is_doubtful,
+    rule_for as rule_for,
+    scalar_rules as scalar_rules,
+)

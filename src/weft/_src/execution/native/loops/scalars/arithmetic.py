@@ -7,11 +7,11 @@ from typing import Any
 from weft._src.core.dtypes import REAL, DType
 from weft._src.execution.native.loops import elementary
 from weft._src.execution.native.loops.scalars.comparisons import less
-from weft._src.execution.native.loops.scalars.registry import rule
+from weft._src.execution.native.loops.scalars.registry import COSTLY, SLOW, rule
 from weft._src.execution.native.machine.builder import Builder, Scalar, is_unsigned
 
 
-@rule("add bias_add", REAL)
+@rule("add", REAL)
 def _add(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     return b.add(x, y)
 
@@ -26,7 +26,7 @@ def _multiply(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     return b.mul(x, y)
 
 
-@rule("divide")
+@rule("divide", cost=SLOW, doubtful=True)
 def _divide(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     if b.exact or y.level >= x.level or y.text.startswith("0x"):
         return b.div(x, y)
@@ -53,17 +53,17 @@ def _squared_difference(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) 
     return b.mul(difference, difference)
 
 
-@rule("reciprocal")
+@rule("reciprocal", cost=SLOW)
 def _reciprocal(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
     return b.div(b.like(x, 1.0), x)
 
 
-@rule("sqrt")
+@rule("sqrt", cost=SLOW)
 def _sqrt(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
     return b.intrinsic("sqrt", x)
 
 
-@rule("rsqrt")
+@rule("rsqrt", cost=SLOW)
 def _rsqrt(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
     return b.div(b.like(x, 1.0), b.rounded(b.intrinsic("sqrt", x), t))
 
@@ -133,11 +133,11 @@ def _xdivy(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     return _zero_where(b, x, b.div(x, y))
 
 
-@rule("xlogy")
+@rule("xlogy", cost=COSTLY)
 def _xlogy(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     return _zero_where(b, x, b.mul(x, b.rounded(elementary.log(b, y), t)))
 
 
-@rule("xlog1py")
+@rule("xlog1py", cost=COSTLY)
 def _xlog1py(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     return _zero_where(b, x, b.mul(x, b.rounded(elementary.log1p(b, y), t)))

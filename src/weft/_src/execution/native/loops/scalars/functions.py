@@ -6,19 +6,21 @@ from typing import Any
 
 from weft._src.core.dtypes import DType
 from weft._src.execution.native.loops import elementary
-from weft._src.execution.native.loops.scalars.registry import rule
+from weft._src.execution.native.loops.scalars.registry import COSTLY, rule
 from weft._src.execution.native.machine import outside
 from weft._src.execution.native.machine.builder import Builder, Scalar
 
 
-def _unary(names: str, function: elementary.Unary) -> None:
-    rule(names)(lambda b, t, attrs, x: function(b, x))
+def _unary(name: str, function: elementary.Unary, doubtful: bool = False) -> None:
+    rule(name, cost=COSTLY, doubtful=doubtful)(lambda b, t, attrs, x: function(b, x))
 
 
 for _name in (
-    "exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus", "erf", "sin", "cos", "lgamma",
+    "exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus", "erf", "lgamma",
 ):  # fmt: skip
     _unary(_name, getattr(elementary, _name))
+for _name in ("sin", "cos"):
+    _unary(_name, getattr(elementary, _name), doubtful=True)
 for _name, _in_c in {
     "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctanh": "atanh", "cosh": "cosh", "erfc": "erfc", "sinh": "sinh", "tan": "tan",
@@ -28,7 +30,7 @@ for _name in ("ceil", "floor", "rint"):
     rule(_name)(lambda b, t, attrs, x, name=_name: b.intrinsic(name, x))
 
 
-@rule("pow")
+@rule("pow", cost=COSTLY)
 def _pow(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     exponents = {b.like(x, n).text: n for n in (2.0, 3.0, 1.0, -1.0)}
     known = exponents.get(y.text)
@@ -43,7 +45,7 @@ def _pow(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     return elementary.power(b, x, y)
 
 
-@rule("atan2")
+@rule("atan2", cost=COSTLY)
 def _atan2(b: Builder, t: DType, attrs: Any, y: Scalar, x: Scalar) -> Scalar:
     wide = [b.convert("fpext", v, "double") for v in (y, x)]
     return b.convert("fptrunc", b.call("atan2", "double", *wide), x.type)
@@ -58,7 +60,7 @@ def _special(name: str) -> None:
         out = b.call(outside.symbol_of(name), "double", *wide, b.number("i32", 0))
         return b.convert("fptrunc", out, operands[0].type)
 
-    rule(name)(call)
+    rule(name, cost=COSTLY)(call)
 
 
 for _name in outside.SPECIAL:

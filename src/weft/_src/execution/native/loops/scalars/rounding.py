@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core.dtypes import REAL, DType
-from weft._src.execution.native.loops.scalars.registry import rule
+from weft._src.execution.native.loops.scalars.registry import SLOW, rule
 from weft._src.execution.native.machine.builder import Builder, Scalar, is_unsigned
 
 
-@rule("floor_divide", REAL)
+@rule("floor_divide", REAL, cost=SLOW)
 def _floor_divide(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     if x.is_float:
         return b.intrinsic("floor", b.rounded(b.div(x, y), t))
@@ -19,7 +19,7 @@ def _floor_divide(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Sca
     return b.add(quotient, b.convert("sext", _is_too_high(b, rest, y), x.type))
 
 
-@rule("floor_mod", REAL)
+@rule("floor_mod", REAL, cost=SLOW)
 def _floor_mod(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     if x.is_float:
         return _float_floor_mod(b, x, y)
@@ -50,7 +50,7 @@ def _truncate_div(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Sca
     return _divided(b, x, y)[0]
 
 
-@rule("truncate_mod", REAL)
+@rule("truncate_mod", REAL, cost=SLOW)
 def _truncate_mod(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
     if x.is_float:
         return b.binary("frem", x, y)
