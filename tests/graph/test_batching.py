@@ -119,6 +119,11 @@ CASES: dict[str, tuple[Callable[[Any], Any], Any]] = {
         lambda p: tf.nn.sparse_softmax_cross_entropy_with_logits(p[1], p[0]), (VECTORS, PLACES)
     ),
     "einsum": (lambda x: tf.einsum("ij,ij->i", x, x), MATRICES),
+    "einsum with one for all": (lambda x: tf.einsum("...j,jk->k...", x, W), MATRICES),
+    "gradient of an einsum": (
+        gradient(lambda x: tf.reduce_sum(tf.einsum("ij,jk,ik->i", x, W, x @ W) ** 2)), MATRICES
+    ),
+    "bias": (lambda x: tf.nn.bias_add(x, W[:, 0]), MATRICES),
     "images": (
         lambda x: tf.nn.max_pool2d(
             tf.nn.conv2d(tf.reshape(x, [1, 3, 5, 1]), tf.ones([2, 2, 1, 3]), 1, "SAME"),

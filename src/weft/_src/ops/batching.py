@@ -16,6 +16,7 @@ alone would give; `inexact` marks those that may round differently, which `Datas
 from __future__ import annotations
 
 import functools
+import string
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -334,6 +335,35 @@ def product(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
         for new, r, rows in zip(inputs, ranks, stacked, strict=True)
     ]
     return node.op(*lined_up, **node.attrs)
+
+
+def _with_letter(equation: str, inputs: Sequence[bool], letter: str) -> str:
+    left, right = equation.split("->")
+    terms = [letter + term if rows else term for term, rows in zip(left.split(","), inputs)]
+    return f"{','.join(terms)}->{letter}{right}"
+
+
+def _unused_letter(equation: str) -> str:
+    return next(letter for letter in string.ascii_letters if letter not in equation)
+
+
+@inexact
+def einsum(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+    """The rows are one more letter, in front of the inputs that have rows and of the output."""
+    equation = node.attrs["equation"]
+    with_rows = _with_letter(equation, stacked, _unused_letter(equation))
+    return node.op(*inputs, equation=with_rows)
+
+
+@inexact
+def einsum_back(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+    """The gradient of one input of a product: it has rows, and so has that of the output."""
+    shape, g, *others = inputs
+    equation, index = node.attrs["equation"], node.attrs["index"]
+    flags = [*stacked[2 : 2 + index], True, *stacked[2 + index :]]
+    with_rows = _with_letter(equation, flags, _unused_letter(equation))
+    g = g if stacked[1] else b.stack(g)
+    return node.op(b.with_rows(shape), g, *others, equation=with_rows, index=index)
 
 
 # --- layers of networks --------------------------------------------------------------------------

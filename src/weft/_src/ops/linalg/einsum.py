@@ -19,7 +19,7 @@ from weft._src.core.shapes import Dim, Dims, Size, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.elementwise.operands import conj, operands
 from weft._src.ops.linalg import products
@@ -60,7 +60,7 @@ def _squeezed(xp: Any, x: Array, labels: Labels, sizes: dict[Any, int]) -> tuple
     return xp.squeeze(x, gone), tuple([s for i, s in enumerate(labels) if i not in gone])
 
 
-def _define(name: str, label_rule: LabelRule) -> Op:
+def _define(name: str, label_rule: LabelRule, batch: Any = None, batch_gradient: Any = None) -> Op:
     """An op that contracts its inputs as `label_rule` says, and the op of its gradients."""
 
     def infer(*inputs: TensorSpec, **attrs: Any) -> TensorSpec:
@@ -145,6 +145,7 @@ def _define(name: str, label_rule: LabelRule) -> Op:
         infer=infer,
         kernel=kernel,
         native=Contraction("contraction", labels_of=label_rule),
+        batch=batch,
         vjp=vjp,
         trusts_kernel=True,
     )
@@ -154,6 +155,7 @@ def _define(name: str, label_rule: LabelRule) -> Op:
         infer=grad_infer,
         kernel=grad_kernel,
         native=Contraction("contraction_gradient", labels_of=label_rule),
+        batch=batch_gradient,
         vjp=grad_vjp,
     )
     return op
@@ -196,7 +198,7 @@ def _spell_out(term: str, depth: int) -> Labels:
     return (*before, *[("...", -i) for i in range(depth, 0, -1) if dots], *after)
 
 
-einsum_op = _define("Einsum", einsum_labels)
+einsum_op = _define("Einsum", einsum_labels, batching.einsum, batching.einsum_back)
 
 _TERM = r"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
 _EQUATION = re.compile(rf"{_TERM}(,{_TERM})*(->{_TERM})?")

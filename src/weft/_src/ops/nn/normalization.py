@@ -39,6 +39,7 @@ def _bias_add_kernel(xp: Any, value: Array, bias: Array, *, channels_first: bool
 bias_add_op: Op = define_op(
     "BiasAdd",
     args("value bias", NUMERIC),
+    batch=batching.merged,
     infer=_bias_add_infer,
     kernel=_bias_add_kernel,
     native=Special("bias_add"),
