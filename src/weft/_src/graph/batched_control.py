@@ -29,6 +29,7 @@ from weft._src.ops.reduce import logic, order
 
 # The rules of results that are the same for every row, whatever their inputs are.
 _OF_SHAPES = (batching.shape_only, batching.length_of_list)
+_NEVER_FAIL = (*_OF_SHAPES, batching.along_axes, batching.summed, batching.expanded)
 Outputs = list[tuple[Any, bool]]
 
 
@@ -190,6 +191,13 @@ def _shape_with_rows(x: Tensor, n: int | None) -> TensorShape:
     return TensorShape(None if x.spec.rank is None else [n, *x.shape])
 
 
+def _cannot_fail(graph: Graph) -> bool:
+    """Whether a graph gives something for any numbers; gradients do not go through conditions."""
+    return all(
+        node.is_const or node.op.elementwise or node.op.batch in _NEVER_FAIL for node in graph.body
+    )
+
+
 class _Loop:
     """A loop whose variables have rows where `flags` say so."""
 
@@ -234,7 +242,10 @@ class _Loop:
         def step(active: Tensor, *v: Tensor) -> list[Any]:
             after = self._after(only(batch, active, [*v, *captured], self._flags))
             kept = [_choose(batch, active, new, old) for new, old in zip(after, v, strict=True)]
-            still = goes_on(only(batch, active, [*kept, *captured], self._flags))
+            values = [*kept, *captured]
+            if not _cannot_fail(self._cond):  # of rows that are done it is not asked
+                values = only(batch, active, values, self._flags)
+            still = goes_on(values)
             return [comparison.logical_and(active, still), *kept]
 
         active = goes_on([*start, *captured])
