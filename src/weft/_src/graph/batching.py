@@ -38,6 +38,7 @@ from weft._src.ops.control.functional import map_fn
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.host.asserting import assert_op
 from weft._src.ops.indexing.gathering import gather
+from weft._src.ops.linalg.products import matrix_transpose
 from weft._src.ops.reduce import logic, order, sums
 from weft._src.ops.registry import STRUCTURED, Op
 from weft._src.ops.static import get_static_value
@@ -283,6 +284,12 @@ class Batch:
     def sum(self, x: Tensor, axes: Sequence[int]) -> Tensor:
         """A sum over axes."""
         return sums.reduce_sum(x, list(axes))
+
+    def outer(self, x: Tensor, y: Tensor, turn_x: bool, turn_y: bool) -> Tensor:
+        """Products of columns and rows: every element is one product."""
+        column = matrix_transpose(x) if turn_x else x
+        row = matrix_transpose(y) if turn_y else y
+        return column * row
 
     def half_of_squares(self, x: Tensor) -> Tensor:
         """Half of the sum of the squares of each row."""

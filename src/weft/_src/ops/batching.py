@@ -334,6 +334,9 @@ def product(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
         b.expand(new, rank - r) if rows else new
         for new, r, rows in zip(inputs, ranks, stacked, strict=True)
     ]
+    summed = left.spec.dims[-2 if transpose_a else -1]
+    if summed == 1 and all(x.spec.dtype.is_floating for x in node.inputs):  # a column by a row
+        return b.outer(*lined_up, transpose_a, node.attrs["transpose_b"])
     return node.op(*lined_up, **node.attrs)
 
 
