@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,3 +64,22 @@ def test_calls_from_many_threads() -> None:
     results = in_threads(lambda _: all(np.allclose(tf.linalg.inv(x), wanted) for _ in range(20)), 4)
     assert results == [True] * 4
     assert set(_threads()) == {2}
+
+
+def test_products_of_some_hundred_rows_run_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+    read, _ = blas._controls("numpy")[0]
+    plain = np.dot
+
+    def watched(x: Any, y: Any) -> Any:
+        threads.append(read())
+        return plain(x, y)
+
+    before = read()
+    monkeypatch.setattr(np, "dot", watched)
+    for m, k, n in ((3, 4, 5), (64, 256, 128), (512, 512, 512)):
+        x, y = np.ones((m, k), np.float32), np.ones((k, n), np.float32)
+        assert (tf.matmul(x, y).numpy() == k).all()
+        assert (tf.function(tf.matmul)(x, y).numpy() == k).all()
+    assert threads == [before, before, 1, 1, before, before]
+    assert read() == before

@@ -12,9 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from weft._src.core import xp
+from weft._src.core import blas, xp
 from weft._src.core.dtypes import COMPLEX, REAL, float32, float64, resource, variant
 from weft._src.core.memory import limits
 from weft._src.core.tensor import SymbolicTensor
@@ -203,7 +201,7 @@ class _Writer:
         if op is matmul_op and specs[0].rank == 2 == specs[1].rank and specs[0].dtype in _WIDE:
             transposed = (node.attrs["transpose_a"], node.attrs["transpose_b"])
             x, y = [n + ".T" if t else n for n, t in zip(inputs, transposed, strict=True)]
-            return f"{self.bind(np.dot, 'np_dot')}({x}, {y})"
+            return f"{self.bind(blas.dot, 'np_dot')}({x}, {y})"
         return None
 
     def _scalar(self, tensor: SymbolicTensor) -> str:
