@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.config import flags
+from weft._src.core.flags import flags
 
 C = tf.config
 
