@@ -106,7 +106,7 @@ def test_failed_checks_raise_what_numpy_raises(name: str) -> None:
         traced(*good)
         assert v.numpy().tolist() == [3.0, 4.0]
     assert errors[0] == errors[1]
-    assert re.search(r"test_errors\.py:\d+", errors[0][1])
+    assert re.search(r"test_errors\.py\", line \d+", errors[0][1])
 
 
 def test_an_assignment_before_the_failure_is_as_on_numpy() -> None:
