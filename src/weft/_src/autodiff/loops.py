@@ -3,6 +3,19 @@
 A loop that is to be differentiated counts its iterations and pushes what the gradient reads on
 stacks, one for each value that differs between iterations and is not cheaply computed again; a
 value that is the same in all of them is returned once. The gradient is a loop that pops.
+
+    while i < n:                      count, stack = 0, []
+        y = sin(y) * w                while i < n:
+        i = i + 1                         push(stack, y); y = sin(y) * w; i = i + 1; count += 1
+
+                                      gy = gradient of the result, gw = 0
+                                      repeat count times:
+                                          y = pop(stack)
+                                          gw = gw + gy * sin(y)        sin(y) is computed again
+                                          gy = gy * w * cos(y)
+
+Only `y` is pushed: `sin(y)` is cheap, `w` and `n` do not change, and nothing else is read. What has
+to be pushed is a smallest cut between what is expensive and what the gradient reads (`recompute`).
 """
 
 from __future__ import annotations

@@ -8,6 +8,11 @@ elements in place, and an older one that is read again after all gets a copy of 
 
 Elements of one shape lie in one array. The first element of another shape (what a loop saves of a
 value that grows) makes the stack a ragged one: from then on the buffer holds each element alone.
+
+    a = Stack.reserve(float32, 0)     a: []          buffer [. . . .]
+    b = a.push(1.0)                   b: [1]         buffer [1 . . .]     a is still empty
+    c = b.push(2.0)                   c: [1, 2]      buffer [1 2 . .]     the same buffer
+    d = b.push(3.0)                   d: [1, 3]      a buffer of its own: that place is taken
 """
 
 from __future__ import annotations

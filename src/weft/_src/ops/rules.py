@@ -2,6 +2,14 @@
 
 A rule gets the specs of the inputs and the attributes, and returns the spec of the output. It
 must cope with unknown sizes (`Dim`) and unknown rank (`dims is None`).
+
+Two sizes that must be equal are unified: of a number and an unknown size the number is known
+afterwards, two unknown sizes are taken to be the one that is named last, and two numbers that
+differ are an error. Sizes that are broadcast may also be 1. With n and m unknown:
+
+    unify(n, 5) = 5           broadcast (3, n) with (1, 5): (3, 5), since n is 5 or 1
+    unify(n, m) = m           broadcast (n,) with (n,): (n,), without a check at run time
+    unify(4, 5): ShapeError   broadcast (n,) with (m,): a new unknown size
 """
 
 from __future__ import annotations

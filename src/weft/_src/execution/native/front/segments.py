@@ -3,6 +3,18 @@
 Nodes without a native form (strings, decompositions, printing, shapes that depend on data) stay
 what they are. The others are gathered into as few segments as the order of data and effects
 allows; each becomes one node that calls machine code. NumPy's plan runs the whole.
+
+Every node gets a turn: even turns are machine code's, odd ones NumPy's, and no node comes before
+what it needs. For example
+
+    a = sin(x)              turn 0, native
+    b = exp(x)              turn 0, native             segment 0: a, b, d
+    c = where(a > 0)        turn 1, NumPy              c
+    d = sum(b) + 1          turn 0, native             segment 2: e
+    e = gather(b, c) * 2    turn 2, native
+
+since d needs nothing of c. Effects are followed like data: what reads a variable stays behind what
+wrote it, and what may raise does not overtake a write that NumPy would have done before it.
 """
 
 from __future__ import annotations

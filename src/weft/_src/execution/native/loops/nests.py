@@ -1,4 +1,18 @@
-"""A loop nest as an LLVM function: every root computed at every index, stores and sums last."""
+"""A loop nest as an LLVM function: every root computed at every index, stores and sums last.
+
+What goes in is a nest of the schedule: an index space and its roots, which are expressions over
+values in memory. For `result = exp(x - s)` over [3, 5], where s : [3, 1], what comes out is
+
+    for i1 in 0..3:
+        r1 = load s[i1]                     as far outside as its index allows
+        for i2 in 0..5:
+            r2 = load x[5 * i1 + i2]
+            store exp(r2 - r1), result[5 * i1 + i2]
+
+as text. Axes that all values walk through alike are merged into one loop (`x + y` of [3, 5] is one
+loop of 15); sums over the innermost axis have several accumulators, so that LLVM may use vectors.
+Elements are made once per index (`NestWriter.at` remembers them), whoever uses them.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,24 @@
 A value is computed where it is used unless something needs it in memory: a kernel, a write, a
 reduction, or several uses that would each compute it anew. Kept values with the same index space
 go into one nest if neither needs more of the other than the element at the same place.
+
+What goes in is a block: values that are expressions of others, and writes of results. For example,
+of x : [3, 5]
+
+    s = sum(x, axis 1)         write e * 2 to result 0
+    e = exp(x - s)             write sum(e) to result 1
+
+What comes out are steps, and a place in memory for each value that is kept:
+
+    0  nest over [3, 5]        s += x                               s in scratch memory
+    1  nest over [3, 5]        e = exp(x - s)                       e in no memory at all
+                               result 0 = e * 2, result 1 += e
+
+The second nest cannot be part of the first one: it needs all of a row's sum. `e` is needed twice,
+but only at the place where it is computed. Had a matrix product read it, it would be in memory, and
+the product a step of its own. A value that lives in scratch memory gives its place to others after
+its last reader; one that is last read by the nest that computes a result of its size is computed
+right where that result will be.
 """
 
 from __future__ import annotations
