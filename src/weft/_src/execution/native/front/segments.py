@@ -167,59 +167,82 @@ def _stand_in(lowering: Lowering, tensor: SymbolicTensor, variable: TensorSpec |
 
 def _levels(graph: Graph, native: set[int], checked: set[int]) -> dict[int, int]:
     """The turn of each node: even turns are native, odd ones are NumPy's."""
-    level: dict[int, int] = {}
-    made_by: dict[int, Node] = {}
-    last_touch: dict[int, list[Node]] = {}  # resource -> nodes since and with the last write
-    last_io: Node | None = None
-    last_callback: Node | None = None
-    last_guard: Node | None = None  # what says better what is wrong than a check behind it
-    # Of the highest turns: NumPy's nodes may raise, and then what was written is what stands above.
-    last_host: Node | None = None
-    last_write: Node | None = None
+    turns = _Turns(native, checked)
     for node in graph.body:
-        if node.is_const:
-            continue
-        before = [made_by[id(x)] for x in node.inputs if id(x) in made_by]
-        for tensor in node.effects.reads:
-            before += [n for n in last_touch.get(id(tensor), []) if _writes(n, tensor)]
-        for tensor in node.effects.writes:
-            before += last_touch.get(id(tensor), [])
-        parity = 0 if id(node) in native else 1
-        if node.effects.writes and last_host is not None:
-            before.append(last_host)
-        if parity and last_write is not None:
-            before.append(last_write)
-        if id(node) in checked and last_guard is not None:
-            before.append(last_guard)
-        if node.effects.reads and last_callback is not None:
-            before.append(last_callback)
-        if node.effects.host_io and last_io is not None:
-            before.append(last_io)
-        if calls_back(node):
-            before += [n for nodes in last_touch.values() for n in nodes]
+        if not node.is_const:
+            turns.give(node)
+    return turns.of
+
+
+class _Turns:
+    """Gives nodes their turns, in the order of the program."""
+
+    def __init__(self, native: set[int], checked: set[int]) -> None:
+        self.of: dict[int, int] = {}
+        self._native, self._checked = native, checked
+        self._made_by: dict[int, Node] = {}
+        self._touched: dict[int, list[Node]] = {}  # resource -> nodes since and with the last write
+        self._io: Node | None = None  # the last one that did something outside
+        self._callback: Node | None = None
+        self._guard: Node | None = None  # what says better what is wrong than a check behind it
+        # Of the highest turns: NumPy's nodes may raise, and then what was written is what stands
+        # above.
+        self._host: Node | None = None
+        self._write: Node | None = None
+
+    def give(self, node: Node) -> None:
+        """The first turn of a node's kind that nothing it has to wait for comes after."""
+        parity = 0 if id(node) in self._native else 1
         # What random streams give comes before everything else if nothing stands before it.
         turn = -1 if node.op.advances_stream else parity
-        for other in before:
-            at = level[id(other)]
+        for other in [*self._data(node), *self._order(node, parity)]:
+            at = self.of[id(other)]
             turn = max(turn, at if at % 2 == parity else at + 1)
-        level[id(node)] = turn
-        for out in node.outputs:
-            made_by[id(out)] = node
+        self.of[id(node)] = turn
+        self._note(node, parity, turn)
+
+    def _data(self, node: Node) -> list[Node]:
+        """What made the inputs of a node and wrote what it reads, or touched what it writes."""
+        before = [self._made_by[id(x)] for x in node.inputs if id(x) in self._made_by]
         for tensor in node.effects.reads:
-            last_touch.setdefault(id(tensor), []).append(node)
+            before += [n for n in self._touched.get(id(tensor), []) if _writes(n, tensor)]
         for tensor in node.effects.writes:
-            last_touch[id(tensor)] = [node]
-        if node.effects.host_io:
-            last_io = node
+            before += self._touched.get(id(tensor), [])
+        return before
+
+    def _order(self, node: Node, parity: int) -> list[Node]:
+        """What else a node must not overtake."""
+        effects = node.effects
+        waits = [
+            (self._host, effects.writes),
+            (self._write, parity),
+            (self._guard, id(node) in self._checked),
+            (self._callback, effects.reads),
+            (self._io, effects.host_io),
+        ]
+        before = [other for other, applies in waits if applies and other is not None]
         if calls_back(node):
-            last_callback = node
+            before += [n for nodes in self._touched.values() for n in nodes]
+        return before
+
+    def _note(self, node: Node, parity: int, turn: int) -> None:
+        """Remembers what later nodes may have to wait for."""
+        effects = node.effects
+        self._made_by.update({id(out): node for out in node.outputs})
+        for tensor in effects.reads:
+            self._touched.setdefault(id(tensor), []).append(node)
+        for tensor in effects.writes:
+            self._touched[id(tensor)] = [node]
+        if effects.host_io:
+            self._io = node
+        if calls_back(node):
+            self._callback = node
         if node.op.guards:
-            last_guard = node
-        if parity and (last_host is None or turn > level[id(last_host)]):
-            last_host = node
-        if node.effects.writes and (last_write is None or turn > level[id(last_write)]):
-            last_write = node
-    return level
+            self._guard = node
+        if parity and (self._host is None or turn > self.of[id(self._host)]):
+            self._host = node
+        if effects.writes and (self._write is None or turn > self.of[id(self._write)]):
+            self._write = node
 
 
 def calls_back(node: Node) -> bool:
