@@ -174,7 +174,20 @@ class _LoopGradient:
         return self._ctx.inputs[self._position[i]]
 
     def run(self) -> tuple[Tensor | None, ...]:
-        ctx, made = self._ctx, self._made
+        step, outer, by_rows = self._step()
+        state, shapes = self._start(outer, by_rows)
+
+        def backwards(*state: Any) -> Any:
+            return self._iteration(step, outer, by_rows, *state)
+
+        _, carried, sums, *_ = while_loop(
+            lambda k, *_: k > 0, backwards, state, shape_invariants=shapes
+        )
+        return self._by_input(carried, dict(zip(outer, sums, strict=True)), by_rows)
+
+    def _step(self) -> tuple[Any, list[int], list[int]]:
+        """The gradient of one iteration, and the inputs from outside it adds to: some in place."""
+        made = self._made
         inputs = made.flat.all_inputs
         once = dict(zip(map(id, made.once), self._once_gradients, strict=True))
         given = tuple(
@@ -189,6 +202,11 @@ class _LoopGradient:
         self._specs = {i: step.gradient_spec(i) for i in outer}
         if by_rows:
             step = made.step(given, wanted, tuple([i in by_rows for i in range(len(inputs))]))
+        return step, outer, by_rows
+
+    def _start(self, outer: list[int], by_rows: list[int]) -> tuple[Any, Any]:
+        """What the loop begins with, behind the last iteration, and the shapes it keeps."""
+        ctx, inputs = self._ctx, self._made.flat.all_inputs
         carried = [
             zeros_for(ctx.outputs[i]) if self._gs[i] is None else self._gs[i]
             for i in self._variables
@@ -209,20 +227,20 @@ class _LoopGradient:
             [TensorShape([])] * len(gradient_stacks),
             [g.shape for g in last],
         )
+        return state, shapes
 
-        def backwards(*state: Any) -> Any:
-            return self._iteration(step, outer, by_rows, *state)
-
-        _, carried, sums, *_ = while_loop(
-            lambda k, *_: k > 0, backwards, state, shape_invariants=shapes
-        )
-        found: list[Tensor | None] = [None] * len(ctx.inputs)
+    def _by_input(
+        self, carried: list[Tensor], sums: dict[int, Tensor], by_rows: list[int]
+    ) -> tuple[Tensor | None, ...]:
+        """The gradients in the order of the loop's inputs."""
+        inputs = self._made.flat.all_inputs
+        found: list[Tensor | None] = [None] * len(self._ctx.inputs)
         for i, g in zip(self._variables, carried, strict=True):
             found[i] = g
         for i in range(self._n):
-            if made.is_passed_on(i):
+            if self._made.is_passed_on(i):
                 found[i] = self._gs[i]
-        for i, g in zip(outer, sums, strict=True):
+        for i, g in sums.items():
             if i in by_rows and inputs[i].dtype is not dtypes.variant:
                 spec = self._specs[i]
                 g = stack.to_shape_op(g, shape_for(self._outside(i), spec), dtype=spec.dtype)
