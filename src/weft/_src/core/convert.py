@@ -194,20 +194,29 @@ def _array_from_sequence(value: Any, dtype: DType | None) -> Array:
         if (found in "fc" and dtype.is_integer) or (found == "c" and dtype.is_floating):
             raise _wrong_kind(value, dtype)
         return _array_from_ndarray(array, dtype)
-    # As in TensorFlow: whole numbers in lists are int32 whatever they are, floating ones have the
-    # dtype of the first element, which of Python numbers is float32.
+    if array.dtype.kind == "f" and all(issubclass(kind, (int, np.integer)) for kind in kinds):
+        raise ValueError(f"No integer dtype holds all of {value!r}.")
+    wanted = _dtype_of_list(array, leaves[0])
+    if wanted is dtypes.int32:  # they fit: that was looked at
+        return array.astype(np.int32)
+    return _array_from_ndarray(array, wanted)
+
+
+def _dtype_of_list(array: Array, first: Any) -> DType | None:
+    """The dtype of numbers in a list that nobody named one for; None: that of the array.
+
+    As in TensorFlow: whole numbers in lists are int32 whatever they are, as long as they fit,
+    floating ones have the dtype of the first element, which of Python numbers is float32.
+    """
     if array.dtype.kind in "iu" and array.size:
         fits = array.min() >= _INT32.min and array.max() <= _INT32.max
-        return array.astype(np.int32) if fits else _array_from_ndarray(array, dtypes.int64)
-    if array.dtype.kind == "f":
-        if all(issubclass(kind, (int, np.integer)) for kind in kinds):
-            raise ValueError(f"No integer dtype holds all of {value!r}.")
-        wanted = dtypes.float32
-        if type(leaves[0]) not in _NUMBERS:
-            first = dtypes.from_numpy(_asarray(leaves[0]).dtype)
-            wanted = first if first.is_floating else wanted
-        return _array_from_ndarray(array, wanted)
-    return _array_from_ndarray(array, None)
+        return dtypes.int32 if fits else dtypes.int64
+    if array.dtype.kind != "f":
+        return None
+    if type(first) in _NUMBERS:
+        return dtypes.float32
+    found = dtypes.from_numpy(_asarray(first).dtype)
+    return found if found.is_floating else dtypes.float32
 
 
 def _strings_from_sequence(value: Any, leaves: list[Any], dtype: DType | None) -> Array:
