@@ -46,7 +46,8 @@ def problems(function: Callable[..., Any]) -> list[str]:
     text = inspect.getdoc(function) or ""
     signature = inspect.signature(function)
     named = [name for name in signature.parameters if name not in ("self", "cls", "name")]
-    missing = [name for name in named if not re.search(rf"^ +\*{{0,2}}{name}\b.*:", text, re.M)]
+    lines = re.findall(r"^ +\*{0,2}(\w+)\b.*:", text, re.MULTILINE)
+    missing = [name for name in named if name not in lines]
     found = [f"the argument {name}" for name in missing]
     if named and "Args:" not in text:
         found = ["Args:"]
