@@ -279,7 +279,7 @@ class _LoopGradient:
 def _add(a: Tensor, b: Tensor) -> Tensor:
     out = added(a, b)
     if a.dtype is not dtypes.variant:
-        out.set_shape(a.shape)  # type: ignore[attr-defined]
+        out.set_shape(a.shape)
     return out
 
 

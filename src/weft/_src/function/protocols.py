@@ -2,9 +2,8 @@
 
 from typing import Any, Protocol, runtime_checkable
 
+from weft._src.core.aliases import TensorLike as TensorLike
 from weft._src.function.trace_types import TraceType
-
-TensorLike = Any
 
 
 @runtime_checkable

@@ -396,7 +396,7 @@ class BatchingMethods(DatasetBase):
 
 def _sizes_vector(sizes: Any) -> Any:
     made = [int64_scalar("rebatch", "each of batch_size", size) for size in sizes]
-    return np.array([int(size) for size in made], np.int64)  # type: ignore[call-overload]
+    return np.array([int(size) for size in made], np.int64)
 
 
 def static_size(size: Tensor) -> int | None:

@@ -249,7 +249,7 @@ class TensorArray:
             raise TypeError(
                 "A TensorArray in a graph is iterated over by a converted for statement."
             )
-        return iter([self.read(i) for i in range(int(self.size()))])  # type: ignore[call-overload]
+        return iter([self.read(i) for i in range(int(self.size()))])
 
     def close(self, name: str | None = None) -> None:
         """Nothing to do: memory is freed when nobody refers to the array."""
