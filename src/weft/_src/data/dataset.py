@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft._src import nest
@@ -181,7 +182,7 @@ class Dataset(
 
     # --- as a whole -----------------------------------------------------------------------------
 
-    def apply(self, transformation_func: Any) -> Any:
+    def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """What a function makes of the dataset.
 
         >>> dataset = tf.data.Dataset.range(5).apply(lambda ds: ds.skip(3))
@@ -191,7 +192,7 @@ class Dataset(
         if not callable(transformation_func):
             raise TypeError(f"Dataset.apply takes a function, got {transformation_func!r}.")
         made = transformation_func(self)
-        if not isinstance(made, DatasetBase):
+        if not isinstance(made, Dataset):
             raise TypeError(f"Dataset.apply: the function must return a dataset, got {made!r}.")
         return made
 
@@ -199,7 +200,7 @@ class Dataset(
         """The options of the pipeline."""
         return Options().merge(self._options)
 
-    def with_options(self, options: Options, name: str | None = None) -> Any:
+    def with_options(self, options: Options, name: str | None = None) -> Dataset:
         """The dataset with options for the whole pipeline; later ones win."""
         if not isinstance(options, Options):
             raise TypeError(f"Dataset.with_options takes tf.data.Options, got {options!r}.")
@@ -211,7 +212,7 @@ class Dataset(
         return repr(self)
 
 
-def _same(dataset: Any) -> Any:
+def _same(dataset: Dataset) -> Dataset:
     made = object.__new__(Dataset)
     made._variant, made._element_spec = dataset._variant, dataset._element_spec
     return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from weft._src.data.core.stage import INFINITE, Cursor, Run, Stage
 from weft._src.data.core.structure import Values
 from weft._src.errors import ShapeError
 from weft._src.ops.registry import each
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 _LARGEST_TABLE = 1 << 20  # numbers that are made at once where rows can be picked
 _ANYTHING = DATA | frozenset({variant})
@@ -289,7 +292,7 @@ class SourceMethods(DatasetBase):
     """Datasets made of values."""
 
     @staticmethod
-    def range(*args: Any, **kwargs: Any) -> Any:
+    def range(*args: Any, **kwargs: Any) -> Dataset:
         """Numbers from `start` (0) up to `stop` in steps: `range(stop)`, `range(start, stop)`.
 
         >>> list(tf.data.Dataset.range(1, 10, 3).as_numpy_iterator())
@@ -312,7 +315,9 @@ class SourceMethods(DatasetBase):
         return make_dataset(made, TensorSpec([], output_type))
 
     @staticmethod
-    def counter(start: Any = 0, step: Any = 1, dtype: Any = int64, name: str | None = None) -> Any:
+    def counter(
+        start: Any = 0, step: Any = 1, dtype: Any = int64, name: str | None = None
+    ) -> Dataset:
         """Numbers from `start` in steps, without end.
 
         >>> list(tf.data.Dataset.counter(5, -2).take(3).as_numpy_iterator())
@@ -326,7 +331,7 @@ class SourceMethods(DatasetBase):
         )
 
     @staticmethod
-    def from_tensors(tensors: Any, name: str | None = None) -> Any:
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """A dataset of one element.
 
         >>> list(tf.data.Dataset.from_tensors(([1, 2], "a")).as_numpy_iterator())
@@ -337,7 +342,7 @@ class SourceMethods(DatasetBase):
         return make_dataset(made, structure.spec_of_element(element))
 
     @staticmethod
-    def from_tensor_slices(tensors: Any, name: str | None = None) -> Any:
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """A dataset of the rows of tensors.
 
         >>> rows = tf.data.Dataset.from_tensor_slices({"x": [[1, 2], [3, 4]], "y": [5.0, 6.0]})

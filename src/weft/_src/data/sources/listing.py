@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from weft._src.fileio.files import matches, matching_files_op
 from weft._src.ops.host.asserting import Assert
 from weft._src.ops.reduce import sums
 
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
+
 
 class ListingMethods(DatasetBase):
     """Names of files."""
@@ -23,7 +26,7 @@ class ListingMethods(DatasetBase):
     @staticmethod
     def list_files(
         file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
-    ) -> Any:
+    ) -> Dataset:
         """The names of the files that match a pattern, or any of several; shuffled if not said.
 
         >>> import os, tempfile

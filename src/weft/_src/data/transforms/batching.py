@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,6 +42,9 @@ from weft._src.ops.ragged.spec import RaggedTensorSpec
 from weft._src.ops.registry import args
 from weft._src.ops.sparse.tensor import SparseTensorSpec
 from weft._src.ops.static import get_static_value
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 # --- batch ---------------------------------------------------------------------------------------
 
@@ -255,7 +258,7 @@ class BatchingMethods(DatasetBase):
         num_parallel_calls: Any = None,
         deterministic: bool | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Consecutive elements stacked, `batch_size` at a time; the last batch may be smaller.
 
         >>> for batch in tf.data.Dataset.range(5).batch(2):
@@ -277,7 +280,7 @@ class BatchingMethods(DatasetBase):
 
     def _in_columns(
         self, method: str, size: Any, layout: Any, spec: Any, drop: bool, name: str | None
-    ) -> Any:
+    ) -> Dataset:
         return self._derived(
             column_batch_op,
             size,
@@ -294,7 +297,7 @@ class BatchingMethods(DatasetBase):
         drop_remainder: bool = False,
         row_splits_dtype: Any = int64,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Batches of tensors whose sizes may differ: ragged ones where sizes are not known.
 
         >>> rows = tf.data.Dataset.range(1, 4).map(lambda n: tf.fill([n], n))
@@ -317,7 +320,7 @@ class BatchingMethods(DatasetBase):
         spec = nest.map_structure(lambda s: batched(s, known), inner)
         return self._in_columns("ragged_batch", size, layout, spec, drop, name)
 
-    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Any:
+    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
         """Batches of tensors as sparse ones; a size of None in `row_shape` is that of the largest.
 
         >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
@@ -342,7 +345,7 @@ class BatchingMethods(DatasetBase):
         layout = (Column("to sparse", 1, sizes),)
         return self._in_columns("sparse_batch", size, layout, spec, False, name)
 
-    def unbatch(self, name: str | None = None) -> Any:
+    def unbatch(self, name: str | None = None) -> Dataset:
         """The rows of every element, one by one.
 
         >>> rows = tf.data.Dataset.from_tensor_slices([[1, 2], [3, 4]]).unbatch()
@@ -361,7 +364,7 @@ class BatchingMethods(DatasetBase):
 
     def rebatch(
         self, batch_size: Any, drop_remainder: bool = False, name: str | None = None
-    ) -> Any:
+    ) -> Dataset:
         """Batches of another size, or of several sizes in turn.
 
         >>> batches = tf.data.Dataset.range(6).batch(2).rebatch([1, 3])

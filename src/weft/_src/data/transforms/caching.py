@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING
@@ -15,6 +15,9 @@ from weft._src.data.core.structure import Values
 from weft._src.data.sources import storage
 from weft._src.data.sources.in_memory import ListCursor
 from weft._src.ops.registry import args
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 
 class MemoryCacheStage(Stage):
@@ -136,7 +139,7 @@ cache_op = dataset_op("CacheDatasetV2", INPUT + args("filename", STRING), _cache
 class CachingMethods(DatasetBase):
     """Elements made once."""
 
-    def cache(self, filename: Any = "", name: str | None = None) -> Any:
+    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
         """Keeps the elements of the first complete iteration, in memory or in a file.
 
         >>> calls = []

@@ -7,7 +7,7 @@ one loop for the elements of a batch. With `num_parallel_calls` see `parallel`.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from weft._src.data.transforms.parallel import ParallelMapCursor, parallel_calls
 from weft._src.data.transforms.vectorizing import RowsGraph, vectorized
 from weft._src.errors import InvalidArgumentError
 from weft._src.execution.runner import plan_of
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 _READ_AHEAD = 64  # elements of a source that is all there, mapped at once
 _READ_AHEAD_BYTES = 1 << 16
@@ -217,7 +220,7 @@ class MappingMethods(DatasetBase):
         synchronous: bool | None = None,
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """The function applied to every element; it is traced once, like a `tf.function`.
 
         The parts of an element that is a tuple are arguments of their own. With

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core.processors import processors
 from weft._src.core.tensor import Tensor
@@ -25,6 +25,9 @@ from weft._src.data.core.structure import Values
 from weft._src.data.core.traced import Call, Traced
 from weft._src.data.transforms.mapping import checked_parallel
 from weft._src.data.transforms.prefetching import PrefetchCursor
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 _MOST_OPEN = 1 << 16  # datasets at the same time
 
@@ -243,7 +246,7 @@ class NestingMethods(DatasetBase):
     """A dataset for each element."""
 
     @hides_own_frames
-    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Any:
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets that the function makes, one dataset after the other.
 
         >>> dataset = tf.data.Dataset.range(1, 4).flat_map(tf.data.Dataset.range)
@@ -263,7 +266,7 @@ class NestingMethods(DatasetBase):
         num_parallel_calls: Any = None,
         deterministic: bool | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """The elements of the datasets that the function makes, of `cycle_length` ones in turn.
 
         >>> dataset = tf.data.Dataset.range(1, 4).interleave(

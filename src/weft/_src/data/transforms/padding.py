@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from weft._src.ops.host.asserting import Assert
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import sums
 from weft._src.ops.registry import each
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 Sizes = tuple[int, ...]
 
@@ -119,7 +122,7 @@ class PaddingMethods(DatasetBase):
         padding_values: Any = None,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Consecutive elements filled up to one shape and stacked.
 
         `padded_shapes` gives the shape; a size of None (or -1) is that of the largest element of
@@ -139,7 +142,7 @@ class PaddingMethods(DatasetBase):
     def _padded(
         self, batch_size: Any, wanted: Sequence[Sizes], inputs: Sequence[Tensor],
         padding_values: Any, drop_remainder: Any, name: str | None,
-    ) -> Any:  # fmt: skip
+    ) -> Dataset:  # fmt: skip
         """Shapes as far as they are known, and as tensors."""
         size = int64_scalar("padded_batch", "batch_size", batch_size)
         drop = static_bool("padded_batch", "drop_remainder", drop_remainder)
@@ -166,7 +169,7 @@ class PaddingMethods(DatasetBase):
         no_padding: bool = False,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Batches of elements of similar length, which need little padding.
 
         >>> rows = tf.data.Dataset.range(1, 5).map(lambda n: tf.fill([n], n))

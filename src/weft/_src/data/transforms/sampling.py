@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from weft._src.data.transforms.shuffling import Numbers, Seeds, SeedSource
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops.registry import args, each
 from weft._src.ops.sampling.streams import seed_pair
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 
 class DirectedStage(Stage):
@@ -165,7 +168,7 @@ class SamplingMethods(DatasetBase):
     @staticmethod
     def choose_from_datasets(
         datasets: Sequence[Any], choice_dataset: Any, stop_on_empty_dataset: bool = True
-    ) -> Any:
+    ) -> Dataset:
         """Elements of several datasets; `choice_dataset` says of which one the next comes.
 
         >>> a, b = (tf.data.Dataset.from_tensors(x).repeat() for x in "ab")
@@ -192,7 +195,7 @@ class SamplingMethods(DatasetBase):
         seed: Any = None,
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Elements of several datasets, the next one of a random one of them.
 
         `weights` says how likely each is: a list, a tensor, or a dataset of such. A dataset that

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from weft._src.data.core.base import (
 from weft._src.data.core.stage import INFINITE, UNKNOWN, Cursor, Run, Stage
 from weft._src.data.core.structure import Values
 from weft._src.ops.sampling.streams import seed_pair
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 Seeds = tuple[int, int]  # the key, and the high half of the counter, of a stream of numbers
 _LOW64 = (1 << 64) - 1
@@ -304,7 +307,7 @@ class ShufflingMethods(DatasetBase):
         seed: Any = None,
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """The elements in random order, each drawn from a buffer of the next `buffer_size` ones.
 
         With seeds the order is determined. Unless `reshuffle_each_iteration` is False, it is
@@ -325,7 +328,7 @@ class ShufflingMethods(DatasetBase):
     @staticmethod
     def random(
         seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
-    ) -> Any:
+    ) -> Dataset:
         """Random numbers from 0 to 2**32 - 1, as int64, without end.
 
         >>> numbers = tf.data.Dataset.random(seed=4).take(3)

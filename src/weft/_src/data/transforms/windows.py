@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from weft._src.data.core.structure import Values
 from weft._src.data.core.traced import Call, Traced
 from weft._src.data.sources.in_memory import ListStage, SliceStage
 from weft._src.data.transforms.nesting import check_returns_dataset
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 # --- window --------------------------------------------------------------------------------------
 
@@ -230,7 +233,7 @@ class WindowMethods(DatasetBase):
         stride: Any = 1,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Runs of `size` elements as datasets; each starts `shift` (`size`) after the one before.
 
         >>> for window in tf.data.Dataset.range(7).window(3, shift=2, drop_remainder=True):
@@ -260,7 +263,7 @@ class WindowMethods(DatasetBase):
         window_size: Any = None,
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Collects elements of equal key; `reduce_func(key, dataset)` makes a dataset of each lot.
 
         >>> dataset = tf.data.Dataset.range(6).group_by_window(
