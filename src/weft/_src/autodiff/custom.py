@@ -18,7 +18,7 @@ from weft._src import nest
 from weft._src.autodiff.bodies import gradient_of, parts_of
 from weft._src.autodiff.calls import call_graph
 from weft._src.autodiff.partial import Gradient, dense
-from weft._src.autodiff.sweep import takes_gradient
+from weft._src.autodiff.sweep import VjpContext, takes_gradient
 from weft._src.autodiff.tape import GradientTape
 from weft._src.core.context import building, recording, state
 from weft._src.core.convert import convert_to_tensor
@@ -119,7 +119,7 @@ def _custom_infer(*inputs: TensorSpec, gradient: _Gradient) -> tuple[TensorSpec,
     return inputs[: gradient.results]
 
 
-def _custom_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Gradient | None, ...]:
+def _custom_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Gradient | None, ...]:
     gradient: _Gradient = ctx.attrs["gradient"]
     filled = [ctx.zeros_like_output(i) if g is None else g for i, g in enumerate(gs)]
     first = gradient.results + gradient.sources + len(gradient.variables)

@@ -7,6 +7,7 @@ Weft: what a function refuses it refuses with an error of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any, Protocol, SupportsIndex, TypeAlias
 
 import numpy as np
@@ -55,13 +56,19 @@ TensorLike: TypeAlias = (
 # What becomes a dtype: tf.float32, "float32", np.float32, float.
 DTypeLike: TypeAlias = DType | np.dtype[Any] | type[Any] | str | int | HasDType
 
-# One size: None if it is not known.
-SizeLike: TypeAlias = SupportsIndex | Tensor | SupportsTensor | None
+# A whole number, or a tensor that holds one.
+IntLike: TypeAlias = SupportsIndex | Tensor | SupportsTensor
 
-# What becomes a shape: sizes, which may be tensors, or one tensor with all of them.
+# What becomes a shape: sizes (None if unknown), which may be tensors, or one tensor of them all.
 ShapeLike: TypeAlias = (
-    TensorShape | Sequence[SizeLike] | SizeLike | SupportsArray | np.ndarray[Any, Any]
+    TensorShape | IntLike | SupportsArray | np.ndarray[Any, Any] | Sequence[IntLike | None]
 )
 
 # One axis or several, counted from the end if negative.
-AxisLike: TypeAlias = SupportsIndex | Tensor | SupportsArray | Sequence[SupportsIndex | Tensor]
+AxisLike: TypeAlias = IntLike | SupportsArray | np.ndarray[Any, Any] | Sequence[IntLike]
+
+# How far a window reaches or moves: a number for all axes, or one for each.
+WindowLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | np.ndarray[Any, Any]
+
+# What kernels are written against: NumPy's functions, and more (`core.xp`).
+ArrayNamespace: TypeAlias = ModuleType

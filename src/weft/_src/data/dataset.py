@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import int64, variant
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import EagerTensor, Tensor
@@ -46,7 +47,9 @@ cardinality_op = define_op(
 )
 
 
-def _single_kernel(xp: Any, dataset: Stage, *, specs: tuple[TensorSpec, ...], run: Run) -> Any:
+def _single_kernel(
+    xp: ArrayNamespace, dataset: Stage, *, specs: tuple[TensorSpec, ...], run: Run
+) -> Any:
     cursor = dataset.cursor(run)
     found = []
     for values in cursor:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, STRING, DType, float32, int64, string
 from weft._src.core.shapes import Dim, TensorShape
@@ -97,7 +98,7 @@ def _parse_infer(
 
 
 def _parse_kernel(
-    xp: Any, serialized: Any, *defaults: Any, wanted: tuple[Wanted, ...]
+    xp: ArrayNamespace, serialized: Any, *defaults: Any, wanted: tuple[Wanted, ...]
 ) -> tuple[Array, ...]:
     serialized = as_array(serialized)
     found = [_features(data, i) for i, data in enumerate(serialized.reshape(-1).tolist())]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes, memory
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, STRING, DType, string
 from weft._src.core.shapes import Dim
@@ -43,7 +44,7 @@ def from_bytes(data: bytes) -> Array:
     return array_of(TensorProto.FromString(data))
 
 
-def _serialize_kernel(xp: Any, tensor: Any) -> Array:
+def _serialize_kernel(xp: ArrayNamespace, tensor: Any) -> Array:
     return np.array(to_bytes(np.asarray(tensor)), object)
 
 
@@ -81,7 +82,7 @@ def _parse_infer(serialized: TensorSpec, *, out_type: DType) -> TensorSpec:
     return TensorSpec.of(out_type, None)
 
 
-def _parse_kernel(xp: Any, serialized: Any, *, out_type: DType) -> Array:
+def _parse_kernel(xp: ArrayNamespace, serialized: Any, *, out_type: DType) -> Array:
     data = bytes(as_array(serialized)[()])
     try:
         array = from_bytes(data)
@@ -134,7 +135,7 @@ def _raw_infer(
 
 
 def _raw_kernel(
-    xp: Any, x: Any, *, out_type: DType, little_endian: bool, fixed_length: int | None
+    xp: ArrayNamespace, x: Any, *, out_type: DType, little_endian: bool, fixed_length: int | None
 ) -> Array:
     x = as_array(x)
     items: list[bytes] = x.reshape(-1).tolist()

@@ -94,7 +94,7 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
         constraint: Callable[[Any], Any] | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
-        shape: ShapeLike = None,
+        shape: ShapeLike | None = None,
         experimental_enable_variable_lifting: bool | None = None,
     ) -> None:
         if variable_def is not None:

@@ -79,7 +79,7 @@ def trace_off() -> None:
         flags.watch_calls(None)
 
 
-def trace_export(name: Any, step: Any = None, profiler_outdir: Any = None) -> None:
+def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:
     """Ends a trace and writes it: the graphs for TensorBoard's graph page, and the profile.
 
     The profile goes with the graphs, as run metadata, and into `profiler_outdir` (here, or of

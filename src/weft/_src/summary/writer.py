@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import RESOURCE
 from weft._src.core.tensor import EagerTensor
 from weft._src.fileio.paths import path_text
@@ -13,12 +14,12 @@ from weft._src.summary import recording
 from weft._src.summary.event_file import EventFile
 
 
-def _flush_kernel(xp: Any, writer: EventFile) -> tuple[()]:
+def _flush_kernel(xp: ArrayNamespace, writer: EventFile) -> tuple[()]:
     writer.flush()
     return ()
 
 
-def _close_kernel(xp: Any, writer: EventFile) -> tuple[()]:
+def _close_kernel(xp: ArrayNamespace, writer: EventFile) -> tuple[()]:
     writer.close()
     return ()
 

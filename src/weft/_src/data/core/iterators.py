@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import RESOURCE, bool_, resource, variant
@@ -111,7 +112,9 @@ def _next_infer(iterator: TensorSpec, *, specs: tuple[TensorSpec, ...]) -> tuple
     return tuple([spec.with_fresh_dims() for spec in specs])
 
 
-def _next_kernel(xp: Any, iterator: IteratorCell, *, specs: tuple[TensorSpec, ...]) -> Values:
+def _next_kernel(
+    xp: ArrayNamespace, iterator: IteratorCell, *, specs: tuple[TensorSpec, ...]
+) -> Values:
     try:
         return iterator.next()
     except StopIteration:
@@ -144,7 +147,7 @@ has_next_op = define_op(
 )
 
 
-def _optional_kernel(xp: Any, iterator: IteratorCell) -> OptionalValue:
+def _optional_kernel(xp: ArrayNamespace, iterator: IteratorCell) -> OptionalValue:
     try:
         return OptionalValue(iterator.next())
     except StopIteration:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, float32, float64, int32, int64, string
 from weft._src.core.specs import TensorSpec
@@ -127,7 +128,7 @@ def _scalar(value: Any, dtype: DType) -> Any:
 
 
 def _csv_kernel(
-    xp: Any, filenames: Any, *defaults: Any, columns: tuple[Column, ...], form: Format,
+    xp: ArrayNamespace, filenames: Any, *defaults: Any, columns: tuple[Column, ...], form: Format,
     header: bool, compression: str,
 ) -> Stage:  # fmt: skip
     paths = [os.fsdecode(name) for name in np.asarray(filenames).reshape(-1).tolist()]

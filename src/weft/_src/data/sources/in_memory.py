@@ -9,6 +9,7 @@ import numpy as np
 
 from weft._src import nest
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import DATA, int64, variant
 from weft._src.core.specs import TensorSpec
 from weft._src.data.core import columns, structure
@@ -220,7 +221,7 @@ slice_op = dataset_op(
 )
 
 
-def _column_slice_kernel(xp: Any, *components: Any, layout: Any) -> Stage:
+def _column_slice_kernel(xp: ArrayNamespace, *components: Any, layout: Any) -> Stage:
     method, parts = "from_tensor_slices", columns.from_plain(layout)
     length = columns.count_rows(parts, components, method)
     return ColumnRowsStage(TensorStage(components), method, parts, length)
@@ -261,7 +262,7 @@ class ListCursor(Cursor):
         return self._elements[at]
 
 
-def _list_kernel(xp: Any, *components: Any, width: int) -> ListStage:
+def _list_kernel(xp: ArrayNamespace, *components: Any, width: int) -> ListStage:
     elements = [tuple(components[i : i + width]) for i in range(0, len(components), width)]
     return ListStage(elements)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, string
 from weft._src.core.specs import TensorSpec
@@ -179,16 +180,16 @@ def _paths(filenames: Any) -> list[str]:
     return [os.fsdecode(name) for name in np.asarray(filenames).reshape(-1).tolist()]
 
 
-def _records_kernel(xp: Any, filenames: Any, *, compression: str) -> Stage:
+def _records_kernel(xp: ArrayNamespace, filenames: Any, *, compression: str) -> Stage:
     return ReaderStage(_paths(filenames), lambda path, at: RecordReader(path, compression, at))
 
 
-def _lines_kernel(xp: Any, filenames: Any, *, compression: str) -> Stage:
+def _lines_kernel(xp: ArrayNamespace, filenames: Any, *, compression: str) -> Stage:
     return ReaderStage(_paths(filenames), lambda path, at: LineReader(path, compression, at))
 
 
 def _fixed_kernel(
-    xp: Any, filenames: Any, *, compression: str, size: int, header: int, footer: int
+    xp: ArrayNamespace, filenames: Any, *, compression: str, size: int, header: int, footer: int
 ) -> Stage:
     return ReaderStage(
         _paths(filenames), lambda path, at: FixedReader(path, compression, size, header, footer, at)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft._src import nest
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import int64
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
@@ -241,7 +242,9 @@ class _RebatchCursor(Cursor):
         return values
 
 
-def _rebatch_kernel(xp: Any, source: Stage, sizes: Any, *, drop_remainder: bool) -> Stage:
+def _rebatch_kernel(
+    xp: ArrayNamespace, source: Stage, sizes: Any, *, drop_remainder: bool
+) -> Stage:
     return RebatchStage(source, sizes.reshape(-1).tolist(), drop_remainder)
 
 

@@ -6,6 +6,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING
 from weft._src.data.core import structure
@@ -128,7 +129,7 @@ class _FileWritingCursor(Cursor):
         self._source.close()
 
 
-def _cache_kernel(xp: Any, source: Stage, filename: Any, *, specs: Any) -> Stage:
+def _cache_kernel(xp: ArrayNamespace, source: Stage, filename: Any, *, specs: Any) -> Stage:
     name = os.fsdecode(filename[()])
     return FileCacheStage(source, name, specs) if name else MemoryCacheStage(source)
 

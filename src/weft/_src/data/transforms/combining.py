@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft._src import nest
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import variant
 from weft._src.core.specs import TensorSpec
 from weft._src.data.core import structure
@@ -165,7 +166,7 @@ concatenate_op = dataset_op(
 # --- enumerate -----------------------------------------------------------------------------------
 
 
-def _enumerate_kernel(xp: Any, input_dataset: Stage, start: Any) -> Stage:
+def _enumerate_kernel(xp: ArrayNamespace, input_dataset: Stage, start: Any) -> Stage:
     return ZipStage([RangeStage(int(start), None, 1, "int64"), input_dataset])
 
 

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import INDEX, STRING
 from weft._src.core.tracebacks import hides_own_frames
 from weft._src.data.core import structure, traced
@@ -161,7 +162,7 @@ class _ScanCursor(Cursor):
         return out[n:]
 
 
-def _scan_kernel(xp: Any, source: Stage, *inputs: Any, f: Traced, states: int) -> Stage:
+def _scan_kernel(xp: ArrayNamespace, source: Stage, *inputs: Any, f: Traced, states: int) -> Stage:
     return ScanStage(source, inputs[:states], Call(f, inputs[states:]))
 
 

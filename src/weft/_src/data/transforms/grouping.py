@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import int64
 from weft._src.core.specs import TensorSpec
 from weft._src.data.core import structure, traced
@@ -157,7 +158,7 @@ class _ReducerCursor(Cursor):
         return finalize(self._states.pop(first))
 
 
-def _reducer_kernel(xp: Any, source: Stage, *captured: Any, functions: Any) -> Stage:
+def _reducer_kernel(xp: ArrayNamespace, source: Stage, *captured: Any, functions: Any) -> Stage:
     calls = []
     first = 0
     for f in functions:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.tracebacks import hides_own_frames
 from weft._src.data.core import traced
 from weft._src.data.core.base import CAPTURES, INPUT, DatasetBase, dataset_op, static_bool
@@ -199,7 +200,7 @@ def _bytes(spec: Any) -> int:
 
 
 def _map_kernel(
-    xp: Any, source: Stage, *captured: Any,
+    xp: ArrayNamespace, source: Stage, *captured: Any,
     f: Traced, num_parallel_calls: int | None, deterministic: bool | None,
 ) -> Stage:  # fmt: skip
     return MapStage(source, Call(f, captured), num_parallel_calls, deterministic)

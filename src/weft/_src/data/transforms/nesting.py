@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.processors import processors
 from weft._src.core.tensor import Tensor
 from weft._src.core.tracebacks import hides_own_frames
@@ -229,7 +230,7 @@ class _InterleaveCursor(Cursor):
 
 
 def _interleave_kernel(
-    xp: Any, source: Stage, cycle: Any, block: Any, *captured: Any,
+    xp: ArrayNamespace, source: Stage, cycle: Any, block: Any, *captured: Any,
     f: Traced, num_parallel_calls: int | None,
 ) -> Stage:  # fmt: skip
     return InterleaveStage(source, int(cycle), int(block), Call(f, captured), num_parallel_calls)

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft._src import nest
 from weft._src.core import memory
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, int64
 from weft._src.core.shapes import TensorShape
@@ -99,7 +100,9 @@ def _padded(component: int, column: Sequence[Any], wanted: Sizes, padding: Any) 
     return out
 
 
-def _padded_kernel(xp: Any, source: Stage, size: Any, *inputs: Any, drop_remainder: bool) -> Stage:
+def _padded_kernel(
+    xp: ArrayNamespace, source: Stage, size: Any, *inputs: Any, drop_remainder: bool
+) -> Stage:
     n = len(inputs) // 2
     shapes = [tuple(shape.tolist()) for shape in inputs[:n]]
     return PaddedBatchStage(source, int(size), shapes, inputs[n:], drop_remainder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import int64, variant
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
@@ -16,7 +17,7 @@ from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_o
 
 
 def _element_kernel(
-    xp: Any, rest: Stage, index: Array, *, specs: tuple[TensorSpec, ...], run: Run
+    xp: ArrayNamespace, rest: Stage, index: Array, *, specs: tuple[TensorSpec, ...], run: Run
 ) -> Any:
     found = None
     if index >= 0:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import int64
 from weft._src.core.random_numbers.philox import philox_words
 from weft._src.core.specs import TensorSpec
@@ -246,7 +247,7 @@ def _shuffled_numbers(n: int, size: int, seeds: Seeds) -> Iterator[int]:
 
 
 def _shuffle_kernel(
-    xp: Any, source: Stage, buffer_size: Any, *, seeds: Seeds, reshuffle: bool
+    xp: ArrayNamespace, source: Stage, buffer_size: Any, *, seeds: Seeds, reshuffle: bool
 ) -> Stage:
     return ShuffleStage(source, int(buffer_size), SeedSource(seeds, reshuffle))
 

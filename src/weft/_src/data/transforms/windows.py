@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft._src import nest
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import int64
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tracebacks import hides_own_frames
@@ -119,7 +120,7 @@ def dataset_of(elements: list[Values]) -> Stage:
 
 
 def _window_kernel(
-    xp: Any, source: Stage, size: Any, shift: Any, stride: Any,
+    xp: ArrayNamespace, source: Stage, size: Any, shift: Any, stride: Any,
     *, drop_remainder: bool, widths: tuple[int, ...],
 ) -> Stage:  # fmt: skip
     return WindowStage(source, int(size), int(shift), int(stride), drop_remainder, widths)
@@ -209,7 +210,12 @@ class _GroupCursor(Cursor):
 
 
 def _group_kernel(
-    xp: Any, source: Stage, *captured: Any, key_func: Traced, reduce_func: Traced, size_func: Traced
+    xp: ArrayNamespace,
+    source: Stage,
+    *captured: Any,
+    key_func: Traced,
+    reduce_func: Traced,
+    size_func: Traced,
 ) -> Stage:
     functions = []
     first = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes, farmhash
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, NUMERIC, DType, uint8
 from weft._src.core.shapes import Dim
@@ -31,7 +32,7 @@ def _bitcast_infer(x: TensorSpec, *, type: DType) -> TensorSpec:
     return TensorSpec.of(type, x.dims[:-1])
 
 
-def _bitcast_kernel(xp: Any, x: Array, *, type: DType) -> Array:
+def _bitcast_kernel(xp: ArrayNamespace, x: Array, *, type: DType) -> Array:
     x, wanted = xp.array(x, order="C"), type.numpy_dtype
     if wanted.itemsize == x.dtype.itemsize:
         return x.view(wanted)
@@ -75,7 +76,7 @@ def _fingerprint_infer(data: TensorSpec) -> TensorSpec:
     return TensorSpec.of(uint8, (Dim() if data.dims is None else data.dims[0], 8))
 
 
-def _fingerprint_kernel(xp: Any, data: Array) -> Array:
+def _fingerprint_kernel(xp: ArrayNamespace, data: Array) -> Array:
     rows = xp.ascontiguousarray(data)
     if data.dtype == object:
         hashes = farmhash.fingerprints(list(data.flat))

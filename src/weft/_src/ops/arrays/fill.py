@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes, memory
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, DType, float32
@@ -24,7 +25,7 @@ def _fill_infer(dims: TensorSpec, value: TensorSpec) -> TensorSpec:
     return value.with_dims(rules.dims_from_value("fill", dims, name="dims"))
 
 
-def _fill_kernel(xp: Any, dims: Array, value: Array) -> Array:
+def _fill_kernel(xp: ArrayNamespace, dims: Array, value: Array) -> Array:
     shape = tuple(dims.tolist())
     if value.ndim:
         raise ValueError("the type rule says what is wrong")

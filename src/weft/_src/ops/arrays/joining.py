@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import DATA, INDEX, int32
 from weft._src.core.growing import GrowingList
@@ -17,6 +18,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import shape as shapes, source
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import Op, args, define_op
 
 Tensors = tuple[Tensor, ...]
@@ -74,7 +76,7 @@ def sizes_along(values: Sequence[Tensor], axis: int) -> Tensor:
     return source.pack_op(*[shapes.shape_op(v, out_type=int32)[axis] for v in values], axis=0)
 
 
-def _concat_vjp(ctx: Any, g: Tensor) -> Tensors:
+def _concat_vjp(ctx: VjpContext, g: Tensor) -> Tensors:
     axis = ctx.attrs["axis"]
     return split_v_op(g, sizes_along(ctx.inputs, axis), num=len(ctx.inputs), axis=axis)
 
@@ -212,14 +214,14 @@ def _cut(x: Array, sizes: Sequence[int], axis: int) -> tuple[Array, ...]:
     return tuple(out)
 
 
-def _split_kernel(xp: Any, x: Array, *, num: int, axis: int) -> tuple[Array, ...]:
+def _split_kernel(xp: ArrayNamespace, x: Array, *, num: int, axis: int) -> tuple[Array, ...]:
     size = x.shape[axis]
     if size % num:
         raise _uneven(size, num, axis)
     return _cut(x, [size // num] * num, axis)
 
 
-def _split_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor]:
+def _split_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Tensor]:
     filled = [ctx.zeros_like_output(i) if g is None else g for i, g in enumerate(gs)]
     return (concat(filled, ctx.attrs["axis"]),)
 
@@ -268,13 +270,15 @@ def _exact_sizes(sizes: Any, total: Any) -> list[int]:
     raise ShapeError(f"split: {problem}, got {list(sizes)} for an axis of size {total}.")
 
 
-def _split_v_kernel(xp: Any, x: Array, sizes: Array, *, num: int, axis: int) -> tuple[Array, ...]:
+def _split_v_kernel(
+    xp: ArrayNamespace, x: Array, sizes: Array, *, num: int, axis: int
+) -> tuple[Array, ...]:
     if sizes.shape != (num,):
         raise ShapeError(f"split: {num} sizes are wanted, got a tensor of shape {sizes.shape}.")
     return _cut(x, _exact_sizes(sizes.tolist(), x.shape[axis]), axis)
 
 
-def _split_v_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor, None]:
+def _split_v_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Tensor, None]:
     return _split_vjp(ctx, *gs)[0], None
 
 

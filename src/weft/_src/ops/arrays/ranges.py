@@ -7,6 +7,7 @@ from types import NoneType
 from typing import Any
 
 from weft._src.core import dtypes, memory
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import (
     FLOATING,
@@ -72,7 +73,7 @@ def _range_infer(start: TensorSpec, limit: TensorSpec, delta: TensorSpec) -> Ten
     return TensorSpec.of(start.dtype, (size,))
 
 
-def _range_kernel(xp: Any, start: Any, limit: Any, delta: Any) -> Array:
+def _range_kernel(xp: ArrayNamespace, start: Any, limit: Any, delta: Any) -> Array:
     dtype = start.dtype
     start, limit, delta = start[()], limit[()], delta[()]
     if dtype.kind in "iu":
@@ -108,7 +109,9 @@ def _range_shape_infer(
     return TensorSpec.of(out_type, (1,))
 
 
-def _range_shape_kernel(xp: Any, start: Any, limit: Any, delta: Any, *, out_type: DType) -> Array:
+def _range_shape_kernel(
+    xp: ArrayNamespace, start: Any, limit: Any, delta: Any, *, out_type: DType
+) -> Array:
     size = _range_size(int(start), int(limit), int(delta))
     if size > out_type.max:
         raise ShapeError(

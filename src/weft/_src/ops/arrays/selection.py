@@ -10,6 +10,7 @@ from weft._src.core.native_rules import Pointwise
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.ops import rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import operands
 from weft._src.ops.indexing import masks
 from weft._src.ops.registry import args, define_op
@@ -19,7 +20,7 @@ def _select_infer(condition: TensorSpec, x: TensorSpec, y: TensorSpec) -> Tensor
     return x.with_dims(rules.broadcast_dims("where", condition.dims, x.dims, y.dims))
 
 
-def _select_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+def _select_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, ...]:
     condition, x, y = ctx.inputs
     zero = operands.zero(g)
     return (

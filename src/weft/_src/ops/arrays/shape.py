@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.context import state
 from weft._src.core.convert import array_from, convert_to_tensor
 from weft._src.core.dtypes import ANY, DATA, INDEX, DType, int32
@@ -19,6 +20,7 @@ from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import source
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import operands
 from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, Op, args, define_op
 
@@ -56,7 +58,7 @@ def _shape_infer(x: TensorSpec, *, out_type: DType) -> TensorSpec:
     return TensorSpec.of(out_type, (Dim() if x.rank is None else x.rank,))
 
 
-def _shape_kernel(xp: Any, x: Any, *, out_type: DType) -> Any:
+def _shape_kernel(xp: ArrayNamespace, x: Any, *, out_type: DType) -> Any:
     return xp.array(x.shape, out_type.numpy_dtype)
 
 
@@ -86,7 +88,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     return shape_op(convert_to_tensor(input), out_type=out_type, name=name)
 
 
-def _size_kernel(xp: Any, x: Any, *, out_type: DType) -> Any:
+def _size_kernel(xp: ArrayNamespace, x: Any, *, out_type: DType) -> Any:
     return xp.array(x.size, out_type.numpy_dtype)
 
 
@@ -214,7 +216,7 @@ def _fill_in_ints(have: tuple[int, ...], wanted: list[int]) -> tuple[int, ...]:
     return out
 
 
-def _reshape_kernel(xp: Any, x: Any, shape: Any) -> Any:
+def _reshape_kernel(xp: ArrayNamespace, x: Any, shape: Any) -> Any:
     wanted = tuple(shape.tolist())
     if wanted and min(wanted) < 0:
         if min(wanted) < -1:
@@ -224,7 +226,7 @@ def _reshape_kernel(xp: Any, x: Any, shape: Any) -> Any:
     return x.reshape(wanted)
 
 
-def _reshape_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _reshape_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     return reshape_like(g, ctx.inputs[0]), None
 
 
@@ -361,7 +363,7 @@ def _transpose_infer(x: TensorSpec, *, perm: tuple[int, ...] | None) -> TensorSp
     return x.with_dims(tuple([dims[i] for i in order]))
 
 
-def _transpose_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _transpose_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     perm = ctx.attrs["perm"]
     if perm is not None:
         perm = tuple([p % len(perm) for p in perm])
@@ -413,7 +415,7 @@ def _broadcast_to_infer(x: TensorSpec, shape: TensorSpec) -> TensorSpec:
     return x.with_dims(dims)
 
 
-def _broadcast_to_kernel(xp: Any, x: Any, shape: Any) -> Any:
+def _broadcast_to_kernel(xp: ArrayNamespace, x: Any, shape: Any) -> Any:
     return xp.broadcast_to(x, tuple(shape.tolist()))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import ANY, INDEX, int32
 from weft._src.core.native_rules import IndexMap
@@ -48,7 +49,7 @@ def _broadcast_args_infer(x: TensorSpec, y: TensorSpec) -> TensorSpec:
     return x.with_dims((max(sizes) if known else Dim(),))  # type: ignore[type-var]
 
 
-def _broadcast_args_kernel(xp: Any, x: Array, y: Array) -> Array:
+def _broadcast_args_kernel(xp: ArrayNamespace, x: Array, y: Array) -> Array:
     dims = rules.broadcast_dims("broadcast_dynamic_shape", tuple(x.tolist()), tuple(y.tolist()))
     return xp.array(dims, x.dtype)
 
@@ -98,7 +99,7 @@ def _ensure_shape_infer(x: TensorSpec, *, shape: Promise) -> TensorSpec:
     return x.with_dims(tuple(dims))
 
 
-def _ensure_shape_kernel(xp: Any, x: Array, *, shape: Promise) -> Array:
+def _ensure_shape_kernel(xp: ArrayNamespace, x: Array, *, shape: Promise) -> Array:
     if shape is not None:
         _ensure_shape_infer(TensorSpec.of(int32, x.shape), shape=shape)  # only shapes are compared
     return x

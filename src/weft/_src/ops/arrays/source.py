@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import convert, dtypes, native_rules
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import ANY, DATA, DType
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, args, define_op, each
 
 const_op = define_op(
@@ -31,7 +33,7 @@ def make_constant(value: Array, name: str | None) -> Tensor:
     return const_op(value=value, name=name)
 
 
-def _placeholder_kernel(xp: Any, *, dtype: DType, shape: Dims | None) -> Any:
+def _placeholder_kernel(xp: ArrayNamespace, *, dtype: DType, shape: Dims | None) -> Any:
     raise AssertionError("A placeholder is fed, never run.")
 
 
@@ -185,7 +187,7 @@ def _pack_infer(*values: TensorSpec, axis: int) -> TensorSpec:
     return values[0].with_dims((*dims[:at], len(values), *dims[at:]))
 
 
-def _pack_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, ...]:
+def _pack_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, ...]:
     return tuple(unpack_op(g, num=len(ctx.inputs), axis=ctx.attrs["axis"]))
 
 
@@ -213,7 +215,7 @@ def _unpack_infer(x: TensorSpec, *, num: int, axis: int) -> tuple[TensorSpec, ..
     return (x.with_dims(rules.replace(x.dims, at)),) * num
 
 
-def _unpack_kernel(xp: Any, x: Array, *, num: int, axis: int) -> tuple[Array, ...]:
+def _unpack_kernel(xp: ArrayNamespace, x: Array, *, num: int, axis: int) -> tuple[Array, ...]:
     rows = xp.moveaxis(x, axis, 0)
     if len(rows) != num:
         raise ValueError("the type rule says what is wrong")
@@ -221,7 +223,7 @@ def _unpack_kernel(xp: Any, x: Array, *, num: int, axis: int) -> tuple[Array, ..
     return tuple([rows[i, ...] for i in range(num)])
 
 
-def _unpack_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor]:
+def _unpack_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Tensor]:
     filled = [ctx.zeros_like_output(i) if g is None else g for i, g in enumerate(gs)]
     return (pack_op(*filled, axis=ctx.attrs["axis"]),)
 

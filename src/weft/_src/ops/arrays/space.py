@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, INDEX, NUMERIC, int32
 from weft._src.core.native_rules import IndexMap
@@ -60,7 +61,7 @@ def _to_batch_infer(x: TensorSpec, block: TensorSpec, paddings: TensorSpec) -> T
     return x.with_dims((rules.size_from(out[0]), *out[1:], *x.dims[len(sizes) + 1 :]))
 
 
-def _to_batch_kernel(xp: Any, x: Array, block: Array, paddings: Array) -> Array:
+def _to_batch_kernel(xp: ArrayNamespace, x: Array, block: Array, paddings: Array) -> Array:
     sizes, m = block.tolist(), len(block)
     rest = x.shape[m + 1 :]
     x = xp.pad(x, [(0, 0), *paddings.tolist(), *[(0, 0) for _ in rest]]) if m else x
@@ -96,7 +97,7 @@ def _to_space_infer(x: TensorSpec, block: TensorSpec, crops: TensorSpec) -> Tens
     return x.with_dims((*out, *x.dims[len(sizes) + 1 :]))
 
 
-def _to_space_kernel(xp: Any, x: Array, block: Array, crops: Array) -> Array:
+def _to_space_kernel(xp: ArrayNamespace, x: Array, block: Array, crops: Array) -> Array:
     sizes, m = block.tolist(), len(block)
     batch, rest = x.shape[0] // math.prod(sizes), x.shape[m + 1 :]
     x = xp.reshape(x, (*sizes, batch, *x.shape[1:]))
@@ -240,7 +241,9 @@ def _to_depth_infer(x: TensorSpec, *, block_size: int, channels_first: bool) -> 
     return x.with_dims(_dims(batch, height, width, _times(depth, block_size**2), channels_first))
 
 
-def _to_depth_kernel(xp: Any, x: Array, *, block_size: int, channels_first: bool) -> Array:
+def _to_depth_kernel(
+    xp: ArrayNamespace, x: Array, *, block_size: int, channels_first: bool
+) -> Array:
     x = xp.moveaxis(x, 1, -1) if channels_first else x
     (n, h, w, c), b = x.shape, block_size
     x = xp.reshape(x, (n, h // b, b, w // b, b, c))
@@ -259,7 +262,9 @@ def _from_depth_infer(x: TensorSpec, *, block_size: int, channels_first: bool) -
     return x.with_dims(_dims(batch, height, width, depth, channels_first))
 
 
-def _from_depth_kernel(xp: Any, x: Array, *, block_size: int, channels_first: bool) -> Array:
+def _from_depth_kernel(
+    xp: ArrayNamespace, x: Array, *, block_size: int, channels_first: bool
+) -> Array:
     x = xp.moveaxis(x, 1, -1) if channels_first else x
     (n, h, w, c), b = x.shape, block_size
     x = xp.reshape(x, (n, h, w, b, b, c // (b * b)))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import memory
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, NUMERIC, int32
 from weft._src.core.native_rules import IndexMap, Special
@@ -16,6 +17,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import joining, ranges, shape as shapes, source
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import scans, searching, sums
@@ -39,7 +41,7 @@ def _tile_infer(x: TensorSpec, multiples: TensorSpec) -> TensorSpec:
     return x.with_dims(tuple(sizes))
 
 
-def _tile_kernel(xp: Any, x: Array, multiples: Array) -> Array:
+def _tile_kernel(xp: ArrayNamespace, x: Array, multiples: Array) -> Array:
     times = multiples.tolist()
     shape = tuple([d * n for d, n in zip(x.shape, times, strict=True)])
     memory.check("tile", shape, x.dtype)
@@ -47,7 +49,7 @@ def _tile_kernel(xp: Any, x: Array, multiples: Array) -> Array:
     return xp.tile(x, times) if x.size else xp.empty(shape, x.dtype)
 
 
-def _tile_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _tile_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     x, multiples = ctx.inputs
     return tile_grad_op(g, multiples, shapes.shape_op(x, out_type=sums.SHAPE_DTYPE)), None
 
@@ -76,7 +78,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     return tile_op(convert_to_tensor(input), shapes.shape_argument(multiples), name=name)
 
 
-def _tile_grad_kernel(xp: Any, g: Array, multiples: Array, shape: Array) -> Array:
+def _tile_grad_kernel(xp: ArrayNamespace, g: Array, multiples: Array, shape: Array) -> Array:
     split = [n for pair in zip(multiples.tolist(), shape.tolist(), strict=True) for n in pair]
     return xp.reduction(xp.add, xp.reshape(g, split), tuple(range(0, len(split), 2)), False)
 
@@ -211,7 +213,7 @@ def _roll_infer(x: TensorSpec, shift: TensorSpec, *, axis: tuple[int, ...]) -> T
     return x
 
 
-def _roll_kernel(xp: Any, x: Array, shift: Array, *, axis: tuple[int, ...]) -> Array:
+def _roll_kernel(xp: ArrayNamespace, x: Array, shift: Array, *, axis: tuple[int, ...]) -> Array:
     if shift.shape != (len(axis),) or not x.ndim:
         raise ValueError("the type rule says what is wrong")
     return xp.roll(x, tuple(shift.tolist()), axis)

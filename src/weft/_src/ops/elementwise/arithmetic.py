@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import (
     INEXACT,
@@ -23,6 +24,7 @@ from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Tensor
 from weft._src.ops import rules
 from weft._src.ops.arrays import selection
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
 from weft._src.ops.elementwise.operands import (
     binary,
@@ -39,7 +41,7 @@ from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 Gradients = tuple[Tensor | None, ...]
 
 
-def _add_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _add_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return sum_to(g, x), sum_to(g, y)
 
@@ -64,7 +66,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     return add_op(*operands(x, y), name=name or "Add")
 
 
-def _sub_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _sub_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return sum_to(g, x), sum_to(neg_op(g), y) if ctx.wants(1) else None
 
@@ -89,7 +91,7 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     return sub_op(*operands(x, y), name=name)
 
 
-def _mul_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _mul_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return (
         sum_to(mul_op(g, conj(y)), x) if ctx.wants(0) else None,
@@ -116,7 +118,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     return mul_op(*operands(x, y), name=name)
 
 
-def _real_div_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _real_div_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return (
         sum_to(real_div_op(g, conj(y)), x) if ctx.wants(0) else None,
@@ -183,7 +185,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     return truediv(x, y, name)
 
 
-def _pow_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _pow_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     gx = gy = None
     if ctx.wants(0):
@@ -196,7 +198,7 @@ def _pow_vjp(ctx: Any, g: Tensor) -> Gradients:
     return gx, gy
 
 
-def _pow_kernel(xp: Any, x: Any, y: Any) -> Any:
+def _pow_kernel(xp: ArrayNamespace, x: Any, y: Any) -> Any:
     # NumPy takes square roots where an exponent of 0.5 repeats; these differ for -0.0 and -inf.
     if y.size == 1:
         if y.item() == 0.5 and x.dtype.kind == "f":
@@ -208,7 +210,7 @@ def _pow_kernel(xp: Any, x: Any, y: Any) -> Any:
     return xp.power(x, y)
 
 
-def _root(xp: Any, x: Any) -> Any:
+def _root(xp: ArrayNamespace, x: Any) -> Any:
     """x to the power of 0.5: of -0.0 it is 0.0, of -inf it is inf."""
     out = xp.sqrt(x)
     out += 0
@@ -260,7 +262,7 @@ def negative(x: Any, name: str | None = None) -> Tensor:
 
 
 def _extremum_vjp(first_wins: Any) -> Any:
-    def vjp(ctx: Any, g: Tensor) -> Gradients:
+    def vjp(ctx: VjpContext, g: Tensor) -> Gradients:
         x, y = ctx.inputs
         mask = first_wins(x, y)
         return (
@@ -336,7 +338,7 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
     return out
 
 
-def _next_after_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _next_after_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x1, x2 = ctx.inputs
     return sum_to(g, x1), zeros_like(x2)
 

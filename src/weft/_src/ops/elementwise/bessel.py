@@ -9,6 +9,7 @@ from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Tensor
 from weft._src.ops.arrays import selection
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import guarded, unary
 from weft._src.ops.elementwise.unary import computed, special
 from weft._src.ops.registry import Op
@@ -46,12 +47,12 @@ i0e_op: Op = computed(
 )
 
 
-def _i1_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _i1_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, y = ctx.inputs[0], ctx.outputs[0]
     return (g * _half_at_zero(x, i0_op(x) - _over(y, x)),)
 
 
-def _i1e_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _i1e_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, y = ctx.inputs[0], ctx.outputs[0]
     return (g * _half_at_zero(x, i0e_op(x) - y * unary.sign_op(x) - _over(y, x)),)
 
@@ -138,7 +139,7 @@ k1_op: Op = computed(
 )
 
 
-def _k1e_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _k1e_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, y = ctx.inputs[0], ctx.outputs[0]
     return (g * (y - y / x - k0e_op(x)),)
 
@@ -201,7 +202,7 @@ j0_op: Op = computed(
 )
 
 
-def _j1_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _j1_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, y = ctx.inputs[0], ctx.outputs[0]
     return (g * _half_at_zero(x, j0_op(x) - _over(y, x)),)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INTEGER
 from weft._src.core.native_rules import Pointwise
@@ -57,7 +58,7 @@ def invert(x: Any, name: str | None = None) -> Tensor:
 
 
 def _shift(name: str, ufunc: str, native: str) -> Op:
-    def kernel(xp: Any, x: Array, y: Array) -> Any:
+    def kernel(xp: ArrayNamespace, x: Array, y: Array) -> Any:
         # A shift by a negative number, or by more bits than there are, is not defined by the
         # machine: clamped, it means the nearest shift that is.
         bits = 8 * x.dtype.itemsize - 1

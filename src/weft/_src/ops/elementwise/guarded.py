@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT, NUMERIC
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, unary
 from weft._src.ops.elementwise.operands import conj, operands, sum_to
 from weft._src.ops.registry import Op, args, define_op
@@ -38,14 +40,14 @@ def _is_not_zero(x: Tensor) -> Tensor:
 # --- the square of the difference --------------------------------------------------------------
 
 
-def _squared_difference_kernel(xp: Any, x: Array, y: Array) -> Any:
+def _squared_difference_kernel(xp: ArrayNamespace, x: Array, y: Array) -> Any:
     difference = xp.subtract(x, y)
     if difference.dtype.kind == "c":
         return xp.multiply(difference, xp.conjugate(difference))
     return xp.square(difference)
 
 
-def _squared_difference_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _squared_difference_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     gx = g * 2 * (x - y)
     return sum_to(gx, x) if ctx.wants(0) else None, sum_to(-gx, y) if ctx.wants(1) else None
@@ -72,7 +74,7 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
 # --- zero wins ---------------------------------------------------------------------------------
 
 
-def _div_no_nan_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _div_no_nan_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     gx = div_no_nan_op(g, conj(y))
     return (
@@ -110,7 +112,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     return divide_no_nan(1, convert_to_tensor(x), name=name)
 
 
-def _mul_no_nan_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _mul_no_nan_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return (
         sum_to(mul_no_nan_op(g, conj(y)), x) if ctx.wants(0) else None,
@@ -136,7 +138,7 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     return mul_no_nan_op(*operands(x, y), name=name)
 
 
-def _xlogy_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _xlogy_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return (
         sum_to(g * conj(xlogy_op(_is_not_zero(x), y)), x) if ctx.wants(0) else None,
@@ -163,7 +165,7 @@ def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
     return xlogy_op(*operands(x, y), name=name)
 
 
-def _xlog1py_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _xlog1py_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return (
         sum_to(g * conj(xlog1py_op(_is_not_zero(x), y)), x) if ctx.wants(0) else None,
@@ -190,7 +192,7 @@ def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
     return xlog1py_op(*operands(x, y), name=name)
 
 
-def _xdivy_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _xdivy_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return (
         sum_to(g * conj(xdivy_op(_is_not_zero(x), y)), x) if ctx.wants(0) else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
@@ -11,6 +12,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import UnsupportedError
 from weft._src.ops import rules
 from weft._src.ops.arrays import joining
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import guarded, special, unary
 from weft._src.ops.elementwise.operands import operands, sum_to
 from weft._src.ops.reduce import sums
@@ -24,7 +26,7 @@ Gradients = tuple[Tensor | None, ...]
 _DIFFERENCE = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
 
 
-def gammainc_slope(xp: Any, a: Array, x: Array) -> Array:
+def gammainc_slope(xp: ArrayNamespace, a: Array, x: Array) -> Array:
     """The derivative of the lower incomplete gamma function by `a`, in float64.
 
     There is no closed form. The logarithm of the tail in which x lies is smooth in `a` on the
@@ -45,7 +47,7 @@ def gammainc_slope(xp: Any, a: Array, x: Array) -> Array:
     return xp.where(nothing & (a > 0), 0.0, out)
 
 
-def _refuse_slope(ctx: Any, g: Tensor) -> Gradients:
+def _refuse_slope(ctx: VjpContext, g: Tensor) -> Gradients:
     raise UnsupportedError(
         "igamma: second derivatives with respect to `a` are not available; stop the gradient of "
         "`a` with tf.stop_gradient."
@@ -71,7 +73,7 @@ def _density(a: Tensor, x: Tensor) -> Tensor:
 
 
 def _igamma_vjp(sign: int) -> Any:
-    def vjp(ctx: Any, g: Tensor) -> Gradients:
+    def vjp(ctx: VjpContext, g: Tensor) -> Gradients:
         a, x = ctx.inputs
         g = g if sign > 0 else -g
         return (
@@ -83,7 +85,7 @@ def _igamma_vjp(sign: int) -> Any:
 
 
 def _define(name: str, function: str, sign: int) -> Op:
-    def kernel(xp: Any, a: Array, x: Array) -> Any:
+    def kernel(xp: ArrayNamespace, a: Array, x: Array) -> Any:
         return getattr(xp.special, function)(xp.widen(a), xp.widen(x)).astype(a.dtype)
 
     return define_op(
@@ -124,12 +126,12 @@ def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
 # --- incomplete beta ---------------------------------------------------------------------------
 
 
-def _betainc_kernel(xp: Any, a: Array, b: Array, x: Array) -> Any:
+def _betainc_kernel(xp: ArrayNamespace, a: Array, b: Array, x: Array) -> Any:
     out = xp.special.betainc(xp.widen(a), xp.widen(b), xp.widen(x))
     return out.astype(a.dtype)
 
 
-def _betainc_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _betainc_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     a, b, x = ctx.inputs
     # As in TensorFlow, there is no gradient for a and b.
     log_beta = special.lgamma_op(a) + special.lgamma_op(b) - special.lgamma_op(a + b)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops.arrays import selection
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, guarded, unary
 from weft._src.ops.elementwise.unary import computed, special
 from weft._src.ops.registry import NO_NATIVE, Op
@@ -53,7 +55,7 @@ def expint(x: Any, name: str | None = None) -> Tensor:
 
 
 def _fresnel(part: int) -> Any:
-    def kernel(xp: Any, x: Array) -> Array:
+    def kernel(xp: ArrayNamespace, x: Array) -> Array:
         return xp.asarray(xp.special.fresnel(xp.widen(x))[part]).astype(x.dtype)
 
     return kernel
@@ -93,7 +95,7 @@ def fresnel_cos(x: Any, name: str | None = None) -> Tensor:
     return fresnel_cos_op(convert_to_tensor(x), name=name)
 
 
-def _spence_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _spence_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x = ctx.inputs[0]
     slope = guarded.div_no_nan_op(arithmetic.log_op(x), 1 - x)
     return (g * selection.where(x == 1, adopt(-1, x.dtype), slope),)

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import unary
 from weft._src.ops.elementwise.operands import operands, sum_to
 from weft._src.ops.elementwise.unary import computed, special
@@ -19,11 +21,11 @@ from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 # --- gamma and zeta ----------------------------------------------------------------------------
 
 
-def _zeta_kernel(xp: Any, x: Array, q: Array) -> Any:
+def _zeta_kernel(xp: ArrayNamespace, x: Array, q: Array) -> Any:
     return xp.special.zeta(xp.widen(x), xp.widen(q)).astype(x.dtype)
 
 
-def _zeta_vjp(ctx: Any, g: Tensor) -> tuple[None, Tensor]:
+def _zeta_vjp(ctx: VjpContext, g: Tensor) -> tuple[None, Tensor]:
     x, q = ctx.inputs
     return None, sum_to(g * -x * zeta_op(x + 1, q), q)
 
@@ -50,7 +52,7 @@ def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
     return zeta_op(*operands(x, q), name=name)
 
 
-def _polygamma_kernel(xp: Any, a: Array, x: Array) -> Any:
+def _polygamma_kernel(xp: ArrayNamespace, a: Array, x: Array) -> Any:
     wide_a, wide_x = xp.widen(a), xp.widen(x)
     sign = xp.where(wide_a % 2 == 0, wide_a.dtype.type(-1), wide_a.dtype.type(1))
     higher = sign * xp.special.gamma(wide_a + 1) * xp.special.zeta(wide_a + 1, wide_x)
@@ -60,7 +62,7 @@ def _polygamma_kernel(xp: Any, a: Array, x: Array) -> Any:
     return xp.where(whole, out, wide_a.dtype.type(xp.nan)).astype(a.dtype)
 
 
-def _polygamma_vjp(ctx: Any, g: Tensor) -> tuple[None, Tensor]:
+def _polygamma_vjp(ctx: VjpContext, g: Tensor) -> tuple[None, Tensor]:
     a, x = ctx.inputs
     return None, sum_to(g * polygamma_op(a + 1, x), x)
 
@@ -97,7 +99,7 @@ digamma_op = computed(
 )
 
 
-def _lgamma_kernel(xp: Any, x: Array) -> Any:
+def _lgamma_kernel(xp: ArrayNamespace, x: Array) -> Any:
     out = xp.special.gammaln(xp.widen(x))
     if out.size and not out.min() > -xp.inf:
         out = xp.where(xp.isneginf(out), xp.inf, out)  # SciPy's limit at -inf has the wrong sign

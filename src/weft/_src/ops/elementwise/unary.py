@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INEXACT, NUMERIC, bool_
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, complex_parts, guarded
 from weft._src.ops.elementwise.operands import conj, scaled_op, unary, zeros_like
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
@@ -45,7 +47,7 @@ def computed(
 def special(name: str) -> Any:
     """A kernel that calls scipy.special; narrow floats are computed in float32."""
 
-    def kernel(xp: Any, x: Array) -> Any:
+    def kernel(xp: ArrayNamespace, x: Array) -> Any:
         return getattr(xp.special, name)(xp.widen(x)).astype(x.dtype)
 
     return kernel
@@ -58,14 +60,14 @@ def _abs_infer(x: TensorSpec) -> TensorSpec:
     return x.with_dtype(x.dtype.real_dtype)
 
 
-def _abs_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _abs_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x = ctx.inputs[0]
     if x.dtype.is_complex:
         g = casting.cast(g, x.dtype)
     return (g * sign_op(x),)
 
 
-def _sign_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _sign_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     (x,), (y,) = ctx.inputs, ctx.outputs
     if not x.dtype.is_complex:
         return (zeros_like(g),)
@@ -473,7 +475,7 @@ def atanh(x: Any, name: str | None = None) -> Tensor:
 # --- sigmoid, error function -------------------------------------------------------------------
 
 
-def _sigmoid_kernel(xp: Any, x: Array) -> Any:
+def _sigmoid_kernel(xp: ArrayNamespace, x: Array) -> Any:
     if x.dtype.kind == "c":
         return xp.reciprocal(xp.exp(-x) + 1)
     # Four passes of NumPy take a fifth of the time of scipy.special.expit; exp may overflow to

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import BOOL, DATA
 from weft._src.core.specs import TensorSpec
@@ -19,7 +20,7 @@ def _assert_infer(condition: TensorSpec, *data: TensorSpec, summarize: int) -> t
     return ()
 
 
-def _assert_kernel(xp: Any, condition: Any, *data: Array, summarize: int) -> tuple[()]:
+def _assert_kernel(xp: ArrayNamespace, condition: Any, *data: Array, summarize: int) -> tuple[()]:
     if not condition:
         shown = " ".join(format_array(xp.asarray(value), summarize) for value in data)
         raise AssertionFailedError(f"assertion failed: {shown}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes, memory
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, DType, float32, int8, int32, string, uint8
 from weft._src.core.native_rules import Special
@@ -36,7 +37,9 @@ def _one_hot_infer(
     return on.with_dims((*indices.dims[:at], size, *indices.dims[at:]))
 
 
-def _one_hot_kernel(xp: Any, indices: Array, depth: Any, on: Any, off: Any, *, axis: int) -> Array:
+def _one_hot_kernel(
+    xp: ArrayNamespace, indices: Array, depth: Any, on: Any, off: Any, *, axis: int
+) -> Array:
     if depth.ndim or on.ndim or off.ndim:
         raise ValueError("the type rule says what is wrong")
     at = rules.normalize_axis("one_hot", axis, indices.ndim + 1)

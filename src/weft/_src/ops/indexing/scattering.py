@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import memory
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, int32
 from weft._src.core.native_rules import Special
@@ -16,6 +17,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.indexing import gathering
 from weft._src.ops.registry import Op, args, define_op
@@ -67,7 +69,7 @@ def _scatter_nd_infer(
 
 
 def _scatter_nd_kernel(
-    xp: Any, indices: Array, updates: Array, shape: Array, *, batch_dims: int
+    xp: ArrayNamespace, indices: Array, updates: Array, shape: Array, *, batch_dims: int
 ) -> Array:
     sizes = tuple(shape.tolist())
     if any(size < 0 for size in sizes):
@@ -83,7 +85,9 @@ def _scatter_nd_kernel(
     return out
 
 
-def combine(xp: Any, ufunc: Any, out: Array, index: tuple[Any, ...], updates: Array) -> None:
+def combine(
+    xp: ArrayNamespace, ufunc: Any, out: Array, index: tuple[Any, ...], updates: Array
+) -> None:
     """Combines updates into `out`, in place; an empty index means all of `out` each time."""
     if index:
         xp.scatter_with(ufunc, out, index, updates)
@@ -92,7 +96,7 @@ def combine(xp: Any, ufunc: Any, out: Array, index: tuple[Any, ...], updates: Ar
             out[...] = ufunc(out, update)
 
 
-def _scatter_nd_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _scatter_nd_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     return None, gathering.gather_nd_op(g, ctx.inputs[0], **ctx.attrs), None
 
 
@@ -138,7 +142,7 @@ def _scatter_into(name: str, op: str, allowed: Any, ufunc: np.ufunc | None, vjp:
             check_updates(op, tensor.dims, indices, updates)
         return tensor
 
-    def kernel(xp: Any, tensor: Array, indices: Array, updates: Array) -> Array:
+    def kernel(xp: ArrayNamespace, tensor: Array, indices: Array, updates: Array) -> Array:
         check_updates(op, tensor.shape, _spec(indices), _spec(updates))
         index = gathering.nd_index(xp, op, tensor.shape, indices)
         out = xp.array(tensor)
@@ -164,17 +168,17 @@ def _scatter_into(name: str, op: str, allowed: Any, ufunc: np.ufunc | None, vjp:
     )
 
 
-def _update_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _update_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     _, indices, updates = ctx.inputs
     kept = update_op(g, indices, fill.zeros_like(updates)) if ctx.wants(0) else None
     return kept, None, gathering.gather_nd_op(g, indices, batch_dims=0)
 
 
-def _sub_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _sub_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     return g, None, -gathering.gather_nd_op(g, ctx.inputs[1], batch_dims=0)
 
 
-def _extremum_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _extremum_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     """Whatever equals the result shares the gradient equally."""
     tensor, indices, updates = ctx.inputs
     out = ctx.outputs[0]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.blas import one_thread
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INEXACT, float64, int32
@@ -14,6 +15,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, unary
 from weft._src.ops.elementwise.operands import operands
 from weft._src.ops.linalg import products, spectrum
@@ -38,7 +40,7 @@ def _pinv_infer(x: TensorSpec, rcond: TensorSpec) -> TensorSpec:
     return x.with_dims((*lead, n, m))
 
 
-def _pinv_kernel(xp: Any, x: Array, rcond: Array) -> Array:
+def _pinv_kernel(xp: ArrayNamespace, x: Array, rcond: Array) -> Array:
     wide, finite = spectrum.finite_matrices(xp, xp.widen(x))
     with one_thread(wide.shape[-1]):
         u, s, vh = xp.linalg.svd(wide, full_matrices=False)
@@ -51,7 +53,7 @@ def _pinv_kernel(xp: Any, x: Array, rcond: Array) -> Array:
     return out.astype(x.dtype, copy=False)
 
 
-def _pinv_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _pinv_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     x, y = ctx.inputs[0], ctx.outputs[0]
     adjoint, g_adjoint = products.adjoint(y), products.adjoint(g)
     out = -products.matmul(products.matmul(adjoint, g), adjoint)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching
 from weft._src.ops.arrays import fill, joining
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.linalg import products, solvers
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 
@@ -17,7 +19,7 @@ from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 def _one_by_one(function: Any) -> Any:
     """A kernel that applies a function of SciPy to each matrix; NaN where it has no result."""
 
-    def kernel(xp: Any, x: Array) -> Array:
+    def kernel(xp: ArrayNamespace, x: Array) -> Array:
         wide = xp.widen(x)
         out = xp.empty(wide.shape, wide.dtype)
         for at in xp.ndindex(x.shape[:-2]) if x.size else ():
@@ -42,7 +44,7 @@ def _logarithm(linalg: Any, x: Array) -> Any:
 
 
 def _define(name: str, op: str, function: Any) -> Op:
-    def vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    def vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
         """f([[a, e], [0, a]]) has the derivative of f at a in the direction e as upper right."""
         x = products.adjoint(ctx.inputs[0])
         top = joining.concat([x, g], -1)

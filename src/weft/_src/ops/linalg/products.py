@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT, INTEGER, REAL
 from weft._src.core.native_rules import Contraction
@@ -38,7 +39,9 @@ def _matmul_infer(
     return a.with_dims((*batch, m, n))  # type: ignore[misc]
 
 
-def _matmul_kernel(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
+def _matmul_kernel(
+    xp: ArrayNamespace, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool
+) -> Array:
     if a.ndim < 2 or b.ndim < 2:
         raise ValueError("NumPy would take a vector; the type rule says what is wrong.")
     if transpose_a:
@@ -196,7 +199,7 @@ def _cross_infer(a: TensorSpec, b: TensorSpec) -> TensorSpec:
     return a.with_dims(dims)
 
 
-def _cross_kernel(xp: Any, a: Array, b: Array) -> Array:
+def _cross_kernel(xp: ArrayNamespace, a: Array, b: Array) -> Array:
     def turned(x: Array, by: int) -> Array:
         return xp.roll(x, by, axis=-1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import NUMERIC
 from weft._src.core.native_rules import Special
@@ -19,7 +20,7 @@ def _tensor_diag_infer(diagonal: TensorSpec) -> TensorSpec:
     return diagonal if diagonal.dims is None else diagonal.with_dims(diagonal.dims * 2)
 
 
-def _tensor_diag_kernel(xp: Any, diagonal: Array) -> Array:
+def _tensor_diag_kernel(xp: ArrayNamespace, diagonal: Array) -> Array:
     out = xp.zeros((diagonal.size, diagonal.size), diagonal.dtype)
     i = xp.arange(diagonal.size)
     out[i, i] = diagonal.reshape(-1)
@@ -59,7 +60,7 @@ def _tensor_diag_part_infer(x: TensorSpec) -> TensorSpec:
     return x.with_dims(rules.merge_dims("tensor_diag_part", x.dims[:half], x.dims[half:], what))
 
 
-def _tensor_diag_part_kernel(xp: Any, x: Array) -> Array:
+def _tensor_diag_part_kernel(xp: ArrayNamespace, x: Array) -> Array:
     shape = x.shape[: x.ndim // 2]
     n = 1
     for size in shape:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, REAL, float32
 from weft._src.core.native_rules import Pointwise
@@ -13,6 +14,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import joining, selection
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, unary
 from weft._src.ops.elementwise.operands import zero, zeros_like
 from weft._src.ops.elementwise.unary import computed
@@ -39,7 +41,7 @@ def _gradient_op(
 # --- relu and its kin --------------------------------------------------------------------------
 
 
-def _flat(ctx: Any) -> Tensor:
+def _flat(ctx: VjpContext) -> Tensor:
     """What `features` does to a slope that is constant between kinks: zeros, as in TensorFlow.
 
     Not None: second derivatives of networks (gradient penalties) then exist for all weights.
@@ -47,7 +49,7 @@ def _flat(ctx: Any) -> Tensor:
     return zeros_like(ctx.inputs[1])
 
 
-def _relu_grad_kernel(xp: Any, g: Array, y: Array) -> Any:
+def _relu_grad_kernel(xp: ArrayNamespace, g: Array, y: Array) -> Any:
     # A product with 0 or 1, so NaN stays NaN as in TensorFlow; up to ten times faster than where.
     return xp.multiply(g, y > 0)
 
@@ -106,11 +108,11 @@ def relu6(features: Any, name: str | None = None) -> Tensor:
     return relu6_op(convert_to_tensor(features), name=name)
 
 
-def _leaky_relu_kernel(xp: Any, x: Array, *, alpha: float) -> Any:
+def _leaky_relu_kernel(xp: ArrayNamespace, x: Array, *, alpha: float) -> Any:
     return xp.where(x > 0, x, x * x.dtype.type(alpha))
 
 
-def _leaky_relu_grad_kernel(xp: Any, g: Array, x: Array, *, alpha: float) -> Any:
+def _leaky_relu_grad_kernel(xp: ArrayNamespace, g: Array, x: Array, *, alpha: float) -> Any:
     return xp.where(x > 0, g, g * g.dtype.type(alpha))
 
 
@@ -163,7 +165,7 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
 # --- exponential -------------------------------------------------------------------------------
 
 
-def _elu_grad_vjp(ctx: Any, h: Tensor) -> tuple[Tensor | None, ...]:
+def _elu_grad_vjp(ctx: VjpContext, h: Tensor) -> tuple[Tensor | None, ...]:
     g, y = ctx.inputs
     return (
         elu_grad_op(h, y) if ctx.wants(0) else None,
@@ -202,17 +204,17 @@ _SCALE = 1.0507009873554805
 _SCALE_ALPHA = 1.7580993408473768
 
 
-def _selu_kernel(xp: Any, x: Array) -> Any:
+def _selu_kernel(xp: ArrayNamespace, x: Array) -> Any:
     scale, scale_alpha = x.dtype.type(_SCALE), x.dtype.type(_SCALE_ALPHA)
     return xp.where(x < 0, scale_alpha * xp.expm1(x), scale * x)
 
 
-def _selu_grad_kernel(xp: Any, g: Array, y: Array) -> Any:
+def _selu_grad_kernel(xp: ArrayNamespace, g: Array, y: Array) -> Any:
     scale, scale_alpha = g.dtype.type(_SCALE), g.dtype.type(_SCALE_ALPHA)
     return xp.where(y < 0, g * (y + scale_alpha), g * scale)
 
 
-def _selu_grad_vjp(ctx: Any, h: Tensor) -> tuple[Tensor | None, ...]:
+def _selu_grad_vjp(ctx: VjpContext, h: Tensor) -> tuple[Tensor | None, ...]:
     g, y = ctx.inputs
     return (
         selu_grad_op(h, y) if ctx.wants(0) else None,
@@ -250,7 +252,7 @@ def selu(features: Any, name: str | None = None) -> Tensor:
 # --- smooth ------------------------------------------------------------------------------------
 
 
-def _softsign_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _softsign_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     return (g / unary.square_op(unary.abs_op(ctx.inputs[0]) + 1),)
 
 

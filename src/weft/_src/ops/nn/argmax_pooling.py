@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, REAL, DType, int64
 from weft._src.core.specs import TensorSpec
@@ -12,6 +13,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import shape as shapes, space
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import pooling, windows
 from weft._src.ops.nn.windows import Geometry
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
@@ -31,7 +33,9 @@ def _infer(x: TensorSpec, *, targmax: DType, whole: bool, **attrs: Any) -> tuple
     return out, out.with_dtype(targmax)
 
 
-def _kernel(xp: Any, x: Array, *, targmax: DType, whole: bool, **attrs: Any) -> tuple[Array, Array]:
+def _kernel(
+    xp: ArrayNamespace, x: Array, *, targmax: DType, whole: bool, **attrs: Any
+) -> tuple[Array, Array]:
     op = "max_pool_with_argmax"
     ones = (1, 1)
     where = Geometry.of(op, x.shape[1:-1], attrs["ksize"], attrs["strides"], ones, attrs["padding"])
@@ -51,7 +55,7 @@ def _kernel(xp: Any, x: Array, *, targmax: DType, whole: bool, **attrs: Any) -> 
     return out, found.astype(targmax.numpy_dtype)
 
 
-def _vjp(ctx: Any, g: Tensor | None, _: Tensor | None) -> tuple[Tensor | None]:
+def _vjp(ctx: VjpContext, g: Tensor | None, _: Tensor | None) -> tuple[Tensor | None]:
     if g is None:
         return (None,)
     attrs = {key: ctx.attrs[key] for key in ("ksize", "strides", "padding")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, int32
 from weft._src.core.native_rules import Reduction
@@ -19,7 +20,7 @@ from weft._src.ops.reduce import sums
 from weft._src.ops.registry import args, define_op
 
 
-def _l2_loss_kernel(xp: Any, x: Array) -> Any:
+def _l2_loss_kernel(xp: ArrayNamespace, x: Array) -> Any:
     flat = xp.reshape(xp.widen(x), -1)
     return (xp.dot(flat, flat) / 2).astype(x.dtype)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, bfloat16, float16, float32
 from weft._src.core.specs import TensorSpec
@@ -103,7 +104,7 @@ def _window_infer(x: TensorSpec, *, radius: int) -> TensorSpec:
 _FEW_CHANNELS = 256
 
 
-def _window_kernel(xp: Any, x: Array, *, radius: int) -> Array:
+def _window_kernel(xp: ArrayNamespace, x: Array, *, radius: int) -> Array:
     wide, channels = xp.widen(x), x.shape[-1]
     if channels <= _FEW_CHANNELS:  # the product with a matrix of ones around its diagonal
         apart = xp.abs(xp.arange(channels)[:, None] - xp.arange(channels))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import NUMERIC, bfloat16, float16, float32
 from weft._src.core.native_rules import Reduction, Special
@@ -30,7 +31,9 @@ def _bias_add_infer(value: TensorSpec, bias: TensorSpec, *, channels_first: bool
     return value.with_dims(rules.replace(value.dims, at, size))
 
 
-def _bias_add_kernel(xp: Any, value: Array, bias: Array, *, channels_first: bool) -> Array:
+def _bias_add_kernel(
+    xp: ArrayNamespace, value: Array, bias: Array, *, channels_first: bool
+) -> Array:
     if channels_first:
         bias = xp.reshape(bias, (-1, *[1] * (value.ndim - 2)))
     return xp.add(value, bias)
@@ -56,7 +59,7 @@ def _bias_add_grad_infer(g: TensorSpec, *, channels_first: bool) -> TensorSpec:
     return g.with_dims((g.dims[1 if channels_first else -1],))
 
 
-def _bias_add_grad_kernel(xp: Any, g: Array, *, channels_first: bool) -> Array:
+def _bias_add_grad_kernel(xp: ArrayNamespace, g: Array, *, channels_first: bool) -> Array:
     at = 1 if channels_first else g.ndim - 1
     return xp.reduction(xp.add, g, tuple([i for i in range(g.ndim) if i != at]), False)
 

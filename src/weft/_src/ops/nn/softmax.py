@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX
 from weft._src.core.native_rules import Special
@@ -12,6 +13,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import shape as shapes, shape_checks
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, unary
 from weft._src.ops.elementwise.operands import sum_to
 from weft._src.ops.reduce import sums
@@ -29,7 +31,7 @@ def _along(op: str) -> Any:
     return infer
 
 
-def _shifted(xp: Any, x: Array, axis: int) -> Array:
+def _shifted(xp: ArrayNamespace, x: Array, axis: int) -> Array:
     """Wide enough to add up, and with maximum 0, so that nothing overflows."""
     x = xp.widen(x)
     if not x.shape[axis]:
@@ -37,7 +39,7 @@ def _shifted(xp: Any, x: Array, axis: int) -> Array:
     return x - xp.max(x, axis=axis, keepdims=True)
 
 
-def _softmax_kernel(xp: Any, x: Array, *, axis: int) -> Array:
+def _softmax_kernel(xp: ArrayNamespace, x: Array, *, axis: int) -> Array:
     e = xp.exp(_shifted(xp, x, axis))
     e /= xp.sum(e, axis=axis, keepdims=True)
     return e.astype(x.dtype, copy=False)
@@ -47,7 +49,7 @@ def _sum(x: Tensor, axis: int) -> Tensor:
     return sums.sum_op(x, axis=(axis,), keepdims=True)
 
 
-def _softmax_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _softmax_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     y, axis = ctx.outputs[0], ctx.attrs["axis"]
     return ((g - _sum(g * y, axis)) * y,)
 
@@ -79,13 +81,13 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return softmax_op(convert_to_tensor(logits), axis=_axis("softmax", axis), name=name)
 
 
-def _log_softmax_kernel(xp: Any, x: Array, *, axis: int) -> Array:
+def _log_softmax_kernel(xp: ArrayNamespace, x: Array, *, axis: int) -> Array:
     shifted = _shifted(xp, x, axis)
     out = shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True))
     return out.astype(x.dtype, copy=False)
 
 
-def _log_softmax_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _log_softmax_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     return (g - unary.exp_op(ctx.outputs[0]) * _sum(g, ctx.attrs["axis"]),)
 
 
@@ -123,7 +125,7 @@ def _cross_entropy_infer(logits: TensorSpec, labels: TensorSpec) -> tuple[Tensor
     return (out if out.dims is None else out.with_dims(out.dims[:-1])), out
 
 
-def _cross_entropy_kernel(xp: Any, logits: Array, labels: Array) -> tuple[Array, Array]:
+def _cross_entropy_kernel(xp: ArrayNamespace, logits: Array, labels: Array) -> tuple[Array, Array]:
     shifted = _shifted(xp, logits, -1)
     e = xp.exp(shifted)
     total = xp.sum(e, axis=-1, keepdims=True)
@@ -137,7 +139,7 @@ def _column(g: Tensor) -> Tensor:
 
 
 def _cross_entropy_vjp(
-    ctx: Any, g_loss: Tensor | None, g_slope: Tensor | None
+    ctx: VjpContext, g_loss: Tensor | None, g_slope: Tensor | None
 ) -> tuple[Tensor | None, Tensor | None]:
     logits, labels = ctx.inputs
     g_logits = g_labels = None
@@ -226,7 +228,7 @@ def _sparse_infer(logits: TensorSpec, labels: TensorSpec) -> tuple[TensorSpec, T
     return logits.with_dims(dims), logits
 
 
-def _sparse_kernel(xp: Any, logits: Array, labels: Array) -> tuple[Array, Array]:
+def _sparse_kernel(xp: ArrayNamespace, logits: Array, labels: Array) -> tuple[Array, Array]:
     n = logits.shape[-1]
     wrong = (labels < 0) | (labels >= n)
     if xp.any(wrong):
@@ -247,7 +249,7 @@ def _sparse_kernel(xp: Any, logits: Array, labels: Array) -> tuple[Array, Array]
 
 
 def _sparse_vjp(
-    ctx: Any, g_loss: Tensor | None, g_slope: Tensor | None
+    ctx: VjpContext, g_loss: Tensor | None, g_slope: Tensor | None
 ) -> tuple[Tensor | None, None]:
     g_logits = None
     if g_loss is not None:

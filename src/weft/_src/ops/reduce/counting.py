@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes, memory
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, REAL, DType, float32, float64, int32, int64
 from weft._src.core.native_rules import Special
@@ -41,7 +42,9 @@ def _bincount_infer(
     return weights.with_dims((*x.dims[:-1], Dim() if number is None else number))
 
 
-def _bincount_kernel(xp: Any, x: Array, size: Any, weights: Array, *, binary_output: bool) -> Array:
+def _bincount_kernel(
+    xp: ArrayNamespace, x: Array, size: Any, weights: Array, *, binary_output: bool
+) -> Array:
     bins = int(size)
     rows = xp.reshape(x, (1, -1)) if x.ndim < 2 else x
     weighed = not binary_output and (bool(weights.size) or weights.shape == x.shape)
@@ -151,7 +154,7 @@ def _histogram_infer(
 
 
 def _histogram_kernel(
-    xp: Any, values: Array, value_range: Array, nbins: Any, *, dtype: DType
+    xp: ArrayNamespace, values: Array, value_range: Array, nbins: Any, *, dtype: DType
 ) -> Array:
     low, high = [float(end) for end in value_range]
     if not low < high:

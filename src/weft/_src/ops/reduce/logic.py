@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, int64, string
 from weft._src.core.native_rules import Reduction
@@ -16,7 +17,7 @@ from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def _define(name: str, function: str, ufunc: str) -> Op:
-    def kernel(xp: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
+    def kernel(xp: ArrayNamespace, x: Any, *, axis: Any, keepdims: bool) -> Any:
         return getattr(xp, ufunc).reduce(x, axis=axis, keepdims=keepdims)
 
     return define_op(

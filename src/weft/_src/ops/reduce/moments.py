@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, NUMERIC
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching
 from weft._src.ops.arrays import selection, source
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import unary
 from weft._src.ops.elementwise.operands import zero
 from weft._src.ops.reduce.sums import (
@@ -25,7 +27,7 @@ from weft._src.ops.registry import args, define_op
 # --- logsumexp ---------------------------------------------------------------------------------
 
 
-def _logsumexp_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
+def _logsumexp_kernel(xp: ArrayNamespace, x: Array, *, axis: Axes, keepdims: bool) -> Any:
     wide = xp.widen(x)
     top = xp.maximum.reduce(wide, axis=axis, keepdims=True, initial=-xp.inf)
     top = xp.where(xp.isfinite(top), top, 0)
@@ -35,7 +37,7 @@ def _logsumexp_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
     return out.astype(x.dtype)
 
 
-def _logsumexp_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _logsumexp_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, axis, keepdims = ctx.inputs[0], ctx.attrs["axis"], ctx.attrs["keepdims"]
     total = source.stop_gradient(restore_axes(ctx.outputs[0], x, axis, keepdims))
     total = selection.select_op(unary.is_finite_op(total), total, zero(total))
@@ -74,7 +76,7 @@ def reduce_logsumexp(
 # --- the euclidean norm ------------------------------------------------------------------------
 
 
-def _norm_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
+def _norm_kernel(xp: ArrayNamespace, x: Array, *, axis: Axes, keepdims: bool) -> Any:
     wide = xp.widen(x)
     if x.dtype.kind in "iu":
         wide = x.astype(xp.float64)
@@ -83,7 +85,7 @@ def _norm_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
     return xp.sqrt(total).astype(x.dtype)
 
 
-def _norm_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _norm_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, axis, keepdims = ctx.inputs[0], ctx.attrs["axis"], ctx.attrs["keepdims"]
     norm = restore_axes(ctx.outputs[0], x, axis, keepdims)
     return (x / (norm / restore_axes(g, x, axis, keepdims)),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, REAL, bool_, int32
 from weft._src.core.specs import TensorSpec
@@ -25,7 +26,7 @@ def _in_top_k_infer(predictions: TensorSpec, targets: TensorSpec, k: TensorSpec)
     return targets.with_dtype(bool_)
 
 
-def _in_top_k_kernel(xp: Any, predictions: Array, targets: Array, k: Any) -> Array:
+def _in_top_k_kernel(xp: ArrayNamespace, predictions: Array, targets: Array, k: Any) -> Array:
     classes = predictions.shape[1]
     known = (targets >= 0) & (targets < classes)
     if not classes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC, REAL, int32
 from weft._src.core.shapes import Dim
@@ -12,6 +13,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops import rules
 from weft._src.ops.arrays import fill
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import guarded
 from weft._src.ops.reduce import unsorted_segments
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
@@ -36,7 +38,7 @@ def _sorted_infer(op: str) -> Any:
 
 
 def _sorted_kernel(op: str, ufunc: str, start: int, mean: bool) -> Any:
-    def kernel(xp: Any, data: Array, ids: Array) -> Array:
+    def kernel(xp: ArrayNamespace, data: Array, ids: Array) -> Array:
         if len(ids) and (ids[0] < 0 or (ids[1:] < ids[:-1]).any()):
             raise InvalidArgumentError(
                 None,
@@ -75,7 +77,7 @@ def _define_sorted(
     )
 
 
-def _mean_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _mean_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     data, ids = ctx.inputs
     sizes = sum_op(fill.ones_like(data), ids)
     return unsorted_segments.spread_op(guarded.div_no_nan_op(g, sizes), ids), None

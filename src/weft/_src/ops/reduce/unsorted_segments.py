@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC, REAL, int32
 from weft._src.core.native_rules import Special
@@ -18,6 +19,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, selection, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, comparison, guarded, unary
 from weft._src.ops.elementwise.operands import conj, zeros_like
 from weft._src.ops.indexing import slicing
@@ -26,7 +28,7 @@ from weft._src.ops.registry import Op, args, define_op
 Gradients = tuple[Tensor | None, ...]
 
 
-def reduce_rows(xp: Any, ufunc: Any, rows: Array, ids: Array, out: Array) -> Array:
+def reduce_rows(xp: ArrayNamespace, ufunc: Any, rows: Array, ids: Array, out: Array) -> Array:
     """Combines rows whose ids are sorted and valid into `out`, one for each id that occurs."""
     if len(ids):
         starts = xp.flatnonzero(xp.concatenate([[True], ids[1:] != ids[:-1]]))
@@ -43,7 +45,7 @@ def _spread_infer(g: TensorSpec, ids: TensorSpec) -> TensorSpec:
     return g.with_dims((*ids.dims, *g.dims[1:]))
 
 
-def _spread_kernel(xp: Any, g: Array, ids: Array) -> Array:
+def _spread_kernel(xp: ArrayNamespace, g: Array, ids: Array) -> Array:
     out = (
         xp.asarray(xp.take(g, xp.maximum(ids, 0), 0))
         if len(g)
@@ -55,7 +57,7 @@ def _spread_kernel(xp: Any, g: Array, ids: Array) -> Array:
     return out
 
 
-def _spread_vjp(ctx: Any, h: Tensor) -> Gradients:
+def _spread_vjp(ctx: VjpContext, h: Tensor) -> Gradients:
     g, ids = ctx.inputs
     return unsorted_sum_op(h, ids, slicing.get_item(shapes.shape_op(g, out_type=int32), 0)), None
 
@@ -72,17 +74,17 @@ spread_op: Op = define_op(
 )
 
 
-def sum_vjp(ctx: Any, g: Tensor) -> Gradients:
+def sum_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     return (spread_op(g, ctx.inputs[1]), None, None)[: len(ctx.inputs)]
 
 
-def _again(ctx: Any, x: Tensor, op: Op) -> Tensor:
+def _again(ctx: VjpContext, x: Tensor, op: Op) -> Tensor:
     """The sum or product of another tensor over the same segments."""
     return op(x, *ctx.inputs[1:])
 
 
 def extremum_vjp(total: Any) -> Any:
-    def vjp(ctx: Any, g: Tensor) -> Gradients:
+    def vjp(ctx: VjpContext, g: Tensor) -> Gradients:
         """All rows that reach the extremum share the gradient equally."""
         data, ids, *rest = ctx.inputs
         chosen = casting.cast(comparison.equal(data, spread_op(ctx.outputs[0], ids)), g.dtype)
@@ -93,7 +95,7 @@ def extremum_vjp(total: Any) -> Any:
 
 
 def product_vjp(total: Any, product: Any) -> Any:
-    def vjp(ctx: Any, g: Tensor) -> Gradients:
+    def vjp(ctx: VjpContext, g: Tensor) -> Gradients:
         """The product of the other rows; with one zero among them only its own is not zero."""
         data, ids, *rest = ctx.inputs
         one, is_zero = fill.ones_like(data), comparison.equal(data, zeros_like(data))
@@ -133,7 +135,7 @@ def _unsorted_infer(op: str) -> Any:
 
 
 def _unsorted_kernel(op: str, ufunc: str, empty: Any) -> Any:
-    def kernel(xp: Any, data: Array, ids: Array, num: Any) -> Array:
+    def kernel(xp: ArrayNamespace, data: Array, ids: Array, num: Any) -> Array:
         if num.ndim or num < 0 or data.shape[: ids.ndim] != ids.shape:
             raise ValueError("the type rule says what is wrong")
         count = int(num)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, bool_, int64, string
@@ -12,6 +13,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import fill, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import comparison, complex_parts
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, masks
@@ -36,7 +38,13 @@ def _to_dense_infer(
 
 
 def _to_dense_kernel(
-    xp: Any, indices: Array, shape: Array, values: Array, default: Any, *, validate_indices: bool
+    xp: ArrayNamespace,
+    indices: Array,
+    shape: Array,
+    values: Array,
+    default: Any,
+    *,
+    validate_indices: bool,
 ) -> Array:
     sizes = tuple(shape.tolist())
     outside = ((indices < 0) | (indices >= shape)).any(1)
@@ -60,7 +68,7 @@ def _to_dense_kernel(
     return out
 
 
-def _to_dense_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+def _to_dense_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, ...]:
     indices = ctx.inputs[0]
     picked = gathering.gather_nd(g, indices)
     rest = sums.reduce_sum(g) - sums.reduce_sum(picked) if ctx.wants(3) else None

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, int8, int16, int32, int64, uint8, uint16
 from weft._src.core.shapes import Dim
@@ -70,7 +71,7 @@ def _operation_infer(*inputs: TensorSpec, **_: Any) -> tuple[TensorSpec, ...]:
 
 
 def _operation_kernel(
-    xp: Any, *inputs: Array, set_operation: str, validate_indices: bool
+    xp: ArrayNamespace, *inputs: Array, set_operation: str, validate_indices: bool
 ) -> tuple[Array, ...]:
     a = _grouped("a", inputs[:3], validate_indices)
     b = _grouped("b", inputs[3:], validate_indices)
@@ -168,7 +169,7 @@ def _size_infer(indices: TensorSpec, values: TensorSpec, shape: TensorSpec, **_:
 
 
 def _size_kernel(
-    xp: Any, indices: Array, values: Array, shape: Array, *, validate_indices: bool
+    xp: ArrayNamespace, indices: Array, values: Array, shape: Array, *, validate_indices: bool
 ) -> Array:
     out = np.zeros(tuple(shape[:-1].tolist()), np.int32)
     for group, members in _grouped("a", (indices, values, shape), validate_indices).items():

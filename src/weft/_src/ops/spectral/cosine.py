@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import float32, float64, int32
 from weft._src.core.specs import TensorSpec
@@ -11,6 +12,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import ranges, selection, shape as shapes, tiling
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce import sums
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
@@ -27,7 +29,7 @@ def _infer(x: TensorSpec, *, type: int, norm: str | None) -> TensorSpec:
     return x
 
 
-def _kernel(xp: Any, x: Array, *, type: int, norm: str | None) -> Array:
+def _kernel(xp: ArrayNamespace, x: Array, *, type: int, norm: str | None) -> Array:
     if not x.size:
         return xp.array(x)
     return xp.scipy_fft.dct(x, type, axis=-1, norm=norm)
@@ -41,7 +43,7 @@ def _ends(x: Tensor, factor: float, last: bool) -> Tensor:
     return x * casting.cast(selection.where(is_end, factor, 1.0), x.dtype)
 
 
-def _vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     kind, norm = ctx.attrs["type"], ctx.attrs["norm"]
     other = _TRANSPOSED[kind]
     if norm is None and kind == 1:

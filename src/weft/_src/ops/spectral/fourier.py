@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import COMPLEX, INDEX, complex64, complex128, float32, float64, int32
 from weft._src.core.shapes import Dim
@@ -18,6 +19,7 @@ from weft._src.errors import DTypeError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import padding, ranges, selection, shape as shapes
 from weft._src.ops.arrays.joining import stack
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, comparison
 from weft._src.ops.indexing import blocks
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
@@ -42,7 +44,7 @@ def _complex_infer(op: str) -> Any:
 
 
 def _complex_kernel(inverse: bool) -> Any:
-    def kernel(xp: Any, x: Array, *, axes: Axes, norm: str) -> Array:
+    def kernel(xp: ArrayNamespace, x: Array, *, axes: Axes, norm: str) -> Array:
         if not x.size:
             return xp.array(x)
         return long_lines.fftn(xp, x, axes, norm, inverse=inverse).astype(x.dtype, copy=False)
@@ -55,7 +57,7 @@ def _complex_pair(names: tuple[str, str], ops: tuple[str, str]) -> tuple[Op, Op]
     pair: list[Op] = []
     for i in range(2):
 
-        def vjp(ctx: Any, g: Tensor, other: int = 1 - i) -> tuple[Tensor]:
+        def vjp(ctx: VjpContext, g: Tensor, other: int = 1 - i) -> tuple[Tensor]:
             norm = OPPOSITE[ctx.attrs["norm"]]
             return (pair[other](g, axes=ctx.attrs["axes"], norm=norm),)
 
@@ -170,7 +172,7 @@ def _rfft_infer(x: TensorSpec, *, axis: int, norm: str) -> TensorSpec:
     return out.with_dims(rules.replace(x.dims, at, half))
 
 
-def _rfft_kernel(xp: Any, x: Array, *, axis: int, norm: str) -> Array:
+def _rfft_kernel(xp: ArrayNamespace, x: Array, *, axis: int, norm: str) -> Array:
     dtype = xp.result_type(x.dtype, xp.complex64)
     if not x.shape[axis]:
         raise ValueError("an axis of size 0 has no transform")
@@ -195,7 +197,7 @@ def _from_end(axis: int, x: Tensor) -> int:
     return axis - x.spec.rank
 
 
-def _rfft_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _rfft_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, axis = ctx.inputs[0], _from_end(ctx.attrs["axis"], ctx.inputs[0])
     count = shapes.shape_op(x, out_type=int32)[axis]
     norm = OPPOSITE[ctx.attrs["norm"]]
@@ -226,12 +228,12 @@ def _irfft_infer(x: TensorSpec, length: TensorSpec, *, axis: int, norm: str) -> 
     return out.with_dims(rules.replace(x.dims, at, Dim() if size is None else size))
 
 
-def _irfft_kernel(xp: Any, x: Array, length: Any, *, axis: int, norm: str) -> Array:
+def _irfft_kernel(xp: ArrayNamespace, x: Array, length: Any, *, axis: int, norm: str) -> Array:
     dtype = xp.real(x).dtype
     return long_lines.irfft(xp, x, int(length), axis, norm).astype(dtype, copy=False)
 
 
-def _irfft_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _irfft_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     x, count = ctx.inputs
     axis = _from_end(ctx.attrs["axis"], x)
     out = rfft_op(g, axis=axis, norm=OPPOSITE[ctx.attrs["norm"]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC, int32
 from weft._src.core.shapes import Dim
@@ -14,6 +15,7 @@ from weft._src.errors import DTypeError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import padding, ranges, shape as shapes
 from weft._src.ops.arrays.joining import concat, single_axis, stack
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, guarded, unary
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import sums
@@ -95,7 +97,7 @@ def _overlap_infer(x: TensorSpec, step: TensorSpec) -> TensorSpec:
     return x.with_dims((*lead, total))
 
 
-def _overlap_kernel(xp: Any, x: Array, step: Any) -> Array:
+def _overlap_kernel(xp: ArrayNamespace, x: Array, step: Any) -> Array:
     *lead, frames, length = x.shape
     hop = int(step)
     wide = xp.widen(x)
@@ -112,7 +114,7 @@ def _overlap_kernel(xp: Any, x: Array, step: Any) -> Array:
     return line[..., :total].astype(x.dtype)
 
 
-def _overlap_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _overlap_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     x, step = ctx.inputs
     length = shapes.shape_op(x, out_type=step.dtype)[-1]
     count = shapes.shape_op(x, out_type=step.dtype)[-2]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.cells import VariableCell
 from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, RESOURCE, int32
 from weft._src.core.native_rules import Special
@@ -27,7 +28,7 @@ def _spec(x: Array) -> TensorSpec:
     return TensorSpec.of(int32, x.shape)  # only the shape is looked at
 
 
-def _put(xp: Any, data: Array, index: tuple[Any, ...], updates: Array) -> None:
+def _put(xp: ArrayNamespace, data: Array, index: tuple[Any, ...], updates: Array) -> None:
     if index:
         data[index] = updates
     elif len(updates):  # every update is all of the data, and the last one stays
@@ -35,13 +36,13 @@ def _put(xp: Any, data: Array, index: tuple[Any, ...], updates: Array) -> None:
 
 
 def _combining(ufunc: np.ufunc) -> Change:
-    def change(xp: Any, data: Array, index: tuple[Any, ...], updates: Array) -> None:
+    def change(xp: ArrayNamespace, data: Array, index: tuple[Any, ...], updates: Array) -> None:
         scattering.combine(xp, ufunc, data, index, updates)
 
     return change
 
 
-def _divide(xp: Any, data: Array, index: tuple[Any, ...], updates: Array) -> None:
+def _divide(xp: ArrayNamespace, data: Array, index: tuple[Any, ...], updates: Array) -> None:
     if data.dtype.kind not in "iu":
         scattering.combine(xp, xp.divide, data, index, updates)
         return
@@ -112,7 +113,7 @@ def _row_op(name: str, op: str, allowed: Any, change: Change, native: Any) -> Op
         return ()
 
     def kernel(
-        xp: Any, cell: VariableCell, indices: Any, updates: Any, *, shape: Dims | None
+        xp: ArrayNamespace, cell: VariableCell, indices: Any, updates: Any, *, shape: Dims | None
     ) -> tuple[()]:
         def change_rows(data: Array) -> None:
             _check_rows(op, data.shape, _spec(indices), _spec(updates))
@@ -164,7 +165,7 @@ def _element_op(name: str, op: str, allowed: Any, change: Change) -> Op:
         return ()
 
     def kernel(
-        xp: Any,
+        xp: ArrayNamespace,
         cell: VariableCell,
         indices: Array,
         updates: Any,

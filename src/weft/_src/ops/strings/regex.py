@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import STRING
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -37,7 +38,7 @@ def _full_match_infer(x: TensorSpec, pattern: TensorSpec) -> TensorSpec:
     return x.with_dtype(dtypes.bool_)
 
 
-def _full_match_kernel(xp: Any, x: Any, pattern: Any) -> Array:
+def _full_match_kernel(xp: ArrayNamespace, x: Any, pattern: Any) -> Array:
     x = as_array(x)
     searched = pattern_search.full_matches(x, _item(pattern))
     if searched is not None:
@@ -101,7 +102,9 @@ def _replace_infer(
     return x
 
 
-def _replace_kernel(xp: Any, x: Any, pattern: Any, rewrite: Any, *, replace_global: bool) -> Array:
+def _replace_kernel(
+    xp: ArrayNamespace, x: Any, pattern: Any, rewrite: Any, *, replace_global: bool
+) -> Array:
     x = as_array(x)
     pattern, rewrite = _item(pattern), _item(rewrite)
     simple = simple_pattern(pattern)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import INDEX, STRING, int64, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -33,7 +34,7 @@ def _sparse_infer(x: TensorSpec, *_: Any, **__: Any) -> tuple[TensorSpec, ...]:
     )
 
 
-def _as_sparse(xp: Any, rows: Sequence[Sequence[bytes]]) -> tuple[Array, Array, Array]:
+def _as_sparse(xp: ArrayNamespace, rows: Sequence[Sequence[bytes]]) -> tuple[Array, Array, Array]:
     """Rows of pieces as indices, values and dense shape."""
     lengths = [len(row) for row in rows]
     ids = np.repeat(np.arange(len(rows)), lengths)
@@ -63,7 +64,9 @@ def _pieces(text: bytes, separator: bytes, maxsplit: int) -> list[bytes]:
     return pieces
 
 
-def _split_kernel(xp: Any, x: Array, separator: Any, *, maxsplit: int) -> tuple[Array, ...]:
+def _split_kernel(
+    xp: ArrayNamespace, x: Array, separator: Any, *, maxsplit: int
+) -> tuple[Array, ...]:
     cut = bytes(as_array(separator)[()])
     return _as_sparse(xp, [_pieces(text, cut, maxsplit) for text in x.tolist()])
 
@@ -104,7 +107,7 @@ def split(input: Any, sep: Any = None, maxsplit: Any = -1, name: str | None = No
     return rows_of_strings("strings.split", input, rows)[0]
 
 
-def _bytes_kernel(xp: Any, x: Array) -> tuple[Array, ...]:
+def _bytes_kernel(xp: ArrayNamespace, x: Array) -> tuple[Array, ...]:
     # The same as splitting at nothing, which is how TensorFlow's op of that name is called.
     return _as_sparse(xp, [[text[i : i + 1] for i in range(len(text))] for text in x.tolist()])
 
@@ -146,7 +149,7 @@ def _ngrams_infer(data: TensorSpec, splits: TensorSpec, **_: Any) -> tuple[Tenso
 
 
 def _ngrams_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     data: Array,
     splits: Array,
     *,

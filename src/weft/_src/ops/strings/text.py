@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import INDEX, STRING, int32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -32,7 +33,7 @@ def _characters(s: bytes) -> int:
     return len(s.translate(None, _CONTINUATION))
 
 
-def _length_kernel(xp: Any, x: Any, *, unit: str) -> Array:
+def _length_kernel(xp: ArrayNamespace, x: Any, *, unit: str) -> Array:
     x = as_array(x)
     measure: Callable[[bytes], int] = len if unit == "BYTE" else _characters
     return xp.array(list(map(measure, x.reshape(-1).tolist())), np.int32).reshape(x.shape)
@@ -86,7 +87,7 @@ def _encoding(op: str, encoding: Any) -> str:
     return encoding
 
 
-def _lower_kernel(xp: Any, x: Any, *, encoding: str) -> Array:
+def _lower_kernel(xp: ArrayNamespace, x: Any, *, encoding: str) -> Array:
     if not encoding:
         return mapped(xp, bytes.lower, x)
     return mapped(xp, lambda s: s.decode("utf-8", "replace").lower().encode(), x)
@@ -107,7 +108,7 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     return lower_op(string_tensor(input), encoding=_encoding("strings.lower", encoding), name=name)
 
 
-def _upper_kernel(xp: Any, x: Any, *, encoding: str) -> Array:
+def _upper_kernel(xp: ArrayNamespace, x: Any, *, encoding: str) -> Array:
     if not encoding:
         return mapped(xp, bytes.upper, x)
     return mapped(xp, lambda s: s.decode("utf-8", "replace").upper().encode(), x)
@@ -152,7 +153,7 @@ def _substr_infer(x: TensorSpec, pos: TensorSpec, length: TensorSpec, *, unit: s
     return x.with_dims(rules.broadcast_dims("substr", x.dims, dims))
 
 
-def _substr_kernel(xp: Any, x: Any, pos: Any, length: Any, *, unit: str) -> Array:
+def _substr_kernel(xp: ArrayNamespace, x: Any, pos: Any, length: Any, *, unit: str) -> Array:
     if pos.shape != length.shape:
         raise ValueError("pos and len differ in shape")
     x = as_array(x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import STRING, int64
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import rules
@@ -17,7 +18,7 @@ from weft._src.ops.strings.elements import mapped, string_tensor, text_argument
 
 
 def _transcode_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     x: Any,
     *,
     input_encoding: str,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, STRING, DType, int32, int64, string
 from weft._src.core.shapes import Dim
@@ -42,7 +43,7 @@ def _decode_infer(x: TensorSpec, *, splits_dtype: DType, **_: Any) -> tuple[Tens
 
 
 def _decode_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     x: Array,
     *,
     input_encoding: str,
@@ -170,7 +171,7 @@ def _encode_infer(points: TensorSpec, splits: TensorSpec, **_: Any) -> TensorSpe
 
 
 def _encode_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     points: Array,
     splits: Array,
     *,
