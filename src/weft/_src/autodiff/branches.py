@@ -115,7 +115,7 @@ class _TypeOfGradient(NamedTuple):
 
     def parts(self, g: Gradient | None) -> list[Tensor]:
         """A gradient of this type, zero if there is none."""
-        if not self.sparse:
+        if self.index_dtype is None:
             return [zeros_for(self.tensor, self.spec) if g is None else dense(g)]
         if g is not None:
             assert isinstance(g, IndexedSlices)

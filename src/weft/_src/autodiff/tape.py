@@ -10,7 +10,7 @@ import contextlib
 import enum
 import logging
 from collections.abc import Callable, Iterator
-from typing import Any, Self, TypeAlias, TypeVar, overload
+from typing import Any, Literal, Self, TypeAlias, TypeVar, overload
 
 from weft._src import nest
 from weft._src.autodiff import (
@@ -48,6 +48,9 @@ class UnconnectedGradients(enum.StrEnum):
 
     NONE = "none"
     ZERO = "zero"
+
+
+_Zero: TypeAlias = Literal["zero", UnconnectedGradients.ZERO]
 
 
 def _pair_recorder(
@@ -185,6 +188,33 @@ class GradientTape:
 
     # --- playing back --------------------------------------------------------------------------
 
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Source,
+        output_gradients: Any = None,
+        *,
+        unconnected_gradients: _Zero,
+    ) -> Tensor: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: list[_S],
+        output_gradients: Any = None,
+        *,
+        unconnected_gradients: _Zero,
+    ) -> list[Tensor]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: tuple[_S, ...],
+        output_gradients: Any = None,
+        *,
+        unconnected_gradients: _Zero,
+    ) -> tuple[Tensor, ...]: ...
     @overload
     def gradient(
         self,

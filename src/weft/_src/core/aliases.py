@@ -13,7 +13,7 @@ from typing import Any, Protocol, SupportsIndex, TypeAlias
 import numpy as np
 
 from weft._src.core.dtypes import DType
-from weft._src.core.shapes import TensorShape
+from weft._src.core.shapes import Dim, TensorShape
 from weft._src.core.tensor import Tensor
 
 
@@ -61,7 +61,7 @@ IntLike: TypeAlias = SupportsIndex | Tensor | SupportsTensor
 
 # What becomes a shape: sizes (None if unknown), which may be tensors, or one tensor of them all.
 ShapeLike: TypeAlias = (
-    TensorShape | IntLike | SupportsArray | np.ndarray[Any, Any] | Sequence[IntLike | None]
+    TensorShape | IntLike | SupportsArray | np.ndarray[Any, Any] | Sequence[IntLike | Dim | None]
 )
 
 # One axis or several, counted from the end if negative.

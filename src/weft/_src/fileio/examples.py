@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, STRING, DType, float32, int64, string
 from weft._src.core.shapes import Dim, TensorShape
@@ -228,7 +228,10 @@ parse_example_op = define_op(
 
 
 def parse_example(
-    serialized: Any, features: Any, example_names: Any = None, name: str | None = None
+    serialized: TensorLike,
+    features: Any,
+    example_names: TensorLike | None = None,
+    name: str | None = None,
 ) -> dict[str, Any]:
     """Features of serialized Examples (a vector of strings, or one), as a dict of tensors.
 
@@ -259,7 +262,10 @@ def _sparse(values: Tensor, counts: Tensor) -> SparseTensor:
 
 
 def parse_single_example(
-    serialized: Any, features: Any, example_names: Any = None, name: str | None = None
+    serialized: TensorLike,
+    features: TensorLike,
+    example_names: TensorLike | None = None,
+    name: str | None = None,
 ) -> dict[str, Any]:
     """Features of one serialized Example, as a dict of tensors.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import STRING, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -54,7 +54,7 @@ read_file_op = define_op(
 )
 
 
-def read_file(filename: Any, name: str | None = None) -> Tensor:
+def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     """The whole content of a file, as one string.
 
     >>> import os, tempfile
@@ -95,7 +95,7 @@ write_file_op = define_op(
 )
 
 
-def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
+def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> None:
     """Writes a string to a file, in folders that are made if they are not there.
 
     >>> import os, tempfile

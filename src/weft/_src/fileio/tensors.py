@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes, memory
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, STRING, DType, string
 from weft._src.core.shapes import Dim
@@ -60,7 +60,7 @@ serialize_tensor_op = define_op(
 )
 
 
-def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The tensor as bytes (a serialized TensorProto), which `parse_tensor` reads.
 
     >>> tf.io.parse_tensor(tf.io.serialize_tensor([[1, 2], [3, 4]]), tf.int32).numpy()
@@ -112,7 +112,7 @@ parse_tensor_op = define_op(
 )
 
 
-def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """The tensor that `serialize_tensor` turned into bytes; its dtype must be said.
 
     >>> tf.io.parse_tensor(tf.io.serialize_tensor("hello"), tf.string).numpy()
@@ -179,7 +179,7 @@ decode_raw_op = define_op(
 
 def decode_raw(
     input_bytes: Any,
-    out_type: Any,
+    out_type: DTypeLike,
     little_endian: bool = True,
     fixed_length: int | None = None,
     name: str | None = None,
@@ -264,7 +264,9 @@ decode_compressed_op = define_op(
 )
 
 
-def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
+def decode_compressed(
+    bytes: TensorLike, compression_type: str = "", name: str | None = None
+) -> Tensor:
     """Strings decompressed: "GZIP" or "ZLIB" data, or "" for none.
 
     >>> import zlib
@@ -316,7 +318,7 @@ decode_base64_op = define_op(
 )
 
 
-def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
+def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Strings in web-safe base64, padded with "=" if wanted.
 
     >>> tf.io.encode_base64("hello").numpy()
@@ -327,7 +329,7 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Ten
     return encode_base64_op(string_tensor(input), pad=pad, name=name)
 
 
-def decode_base64(input: Any, name: str | None = None) -> Tensor:
+def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """The strings that `encode_base64` encoded.
 
     >>> tf.io.decode_base64("aGVsbG8").numpy()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, float32, float64, int32, int64, string
 from weft._src.core.specs import TensorSpec
@@ -158,7 +158,7 @@ class CsvDataset(_FileDataset):
         filenames: Any,
         record_defaults: Any,
         compression_type: Any = None,
-        buffer_size: Any = None,
+        buffer_size: IntLike | None = None,
         header: bool = False,
         field_delim: str = ",",
         use_quote_delim: bool = True,

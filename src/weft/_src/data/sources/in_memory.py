@@ -9,7 +9,7 @@ import numpy as np
 
 from weft._src import nest
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike
 from weft._src.core.dtypes import DATA, int64, variant
 from weft._src.core.specs import TensorSpec
 from weft._src.data.core import columns, structure
@@ -317,7 +317,7 @@ class SourceMethods(DatasetBase):
 
     @staticmethod
     def counter(
-        start: Any = 0, step: Any = 1, dtype: Any = int64, name: str | None = None
+        start: IntLike = 0, step: IntLike = 1, dtype: DTypeLike = int64, name: str | None = None
     ) -> Dataset:
         """Numbers from `start` in steps, without end.
 

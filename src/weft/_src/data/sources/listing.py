@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft._src.core.aliases import IntLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import string
 from weft._src.core.tensor import EagerTensor
@@ -25,7 +26,10 @@ class ListingMethods(DatasetBase):
 
     @staticmethod
     def list_files(
-        file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
+        file_pattern: Any,
+        shuffle: bool | None = None,
+        seed: IntLike | None = None,
+        name: str | None = None,
     ) -> Dataset:
         """The names of the files that match a pattern, or any of several; shuffled if not said.
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, string
 from weft._src.core.specs import TensorSpec
@@ -271,8 +271,8 @@ class _CompressibleDataset(_FileDataset):
         self,
         filenames: Any,
         compression_type: Any = None,
-        buffer_size: Any = None,
-        num_parallel_reads: Any = None,
+        buffer_size: IntLike | None = None,
+        num_parallel_reads: IntLike | None = None,
         name: str | None = None,
     ) -> None:
         method = type(self).__name__
@@ -328,9 +328,9 @@ class FixedLengthRecordDataset(_FileDataset):
         record_bytes: Any,
         header_bytes: Any = None,
         footer_bytes: Any = None,
-        buffer_size: Any = None,
+        buffer_size: IntLike | None = None,
         compression_type: Any = None,
-        num_parallel_reads: Any = None,
+        num_parallel_reads: IntLike | None = None,
         name: str | None = None,
     ) -> None:
         what = "FixedLengthRecordDataset"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft._src import nest
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike, ShapeLike
 from weft._src.core.dtypes import int64
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
@@ -256,9 +256,9 @@ class BatchingMethods(DatasetBase):
 
     def batch(
         self,
-        batch_size: Any,
+        batch_size: IntLike,
         drop_remainder: bool = False,
-        num_parallel_calls: Any = None,
+        num_parallel_calls: IntLike | None = None,
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
@@ -296,9 +296,9 @@ class BatchingMethods(DatasetBase):
 
     def ragged_batch(
         self,
-        batch_size: Any,
+        batch_size: IntLike,
         drop_remainder: bool = False,
-        row_splits_dtype: Any = int64,
+        row_splits_dtype: DTypeLike = int64,
         name: str | None = None,
     ) -> Dataset:
         """Batches of tensors whose sizes may differ: ragged ones where sizes are not known.
@@ -323,7 +323,9 @@ class BatchingMethods(DatasetBase):
         spec = nest.map_structure(lambda s: batched(s, known), inner)
         return self._in_columns("ragged_batch", size, layout, spec, drop, name)
 
-    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
+    def sparse_batch(
+        self, batch_size: IntLike, row_shape: ShapeLike, name: str | None = None
+    ) -> Dataset:
         """Batches of tensors as sparse ones; a size of None in `row_shape` is that of the largest.
 
         >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
@@ -366,7 +368,7 @@ class BatchingMethods(DatasetBase):
         )
 
     def rebatch(
-        self, batch_size: Any, drop_remainder: bool = False, name: str | None = None
+        self, batch_size: IntLike, drop_remainder: bool = False, name: str | None = None
     ) -> Dataset:
         """Batches of another size, or of several sizes in turn.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft._src import nest
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.dtypes import variant
 from weft._src.core.specs import TensorSpec
 from weft._src.data.core import structure
@@ -219,7 +219,7 @@ class CombiningMethods(DatasetBase):
             ) from None
         return self._derived(concatenate_op, dataset._variant, spec=spec, name=name)
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+    def enumerate(self, start: IntLike = 0, name: str | None = None) -> Dataset:
         """Pairs of a number and an element.
 
         >>> list(tf.data.Dataset.from_tensor_slices(["a", "b"]).enumerate(5).as_numpy_iterator())

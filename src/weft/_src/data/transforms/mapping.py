@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.tracebacks import hides_own_frames
 from weft._src.data.core import traced
 from weft._src.data.core.base import CAPTURES, INPUT, DatasetBase, dataset_op, static_bool
@@ -216,7 +216,7 @@ class MappingMethods(DatasetBase):
     def map(
         self,
         map_func: Any,
-        num_parallel_calls: Any = None,
+        num_parallel_calls: IntLike | None = None,
         deterministic: bool | None = None,
         synchronous: bool | None = None,
         use_unbounded_threadpool: bool = False,

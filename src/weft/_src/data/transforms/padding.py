@@ -9,7 +9,7 @@ import numpy as np
 
 from weft._src import nest
 from weft._src.core import memory
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, int64
 from weft._src.core.shapes import TensorShape
@@ -120,7 +120,7 @@ class PaddingMethods(DatasetBase):
 
     def padded_batch(
         self,
-        batch_size: Any,
+        batch_size: IntLike,
         padded_shapes: Any = None,
         padding_values: Any = None,
         drop_remainder: bool = False,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from weft._src.core.aliases import IntLike
 from weft._src.data.core.base import (
     INPUT,
     DatasetBase,
@@ -187,7 +188,7 @@ prefetch_op = dataset_op(
 class PrefetchingMethods(DatasetBase):
     """Elements ahead of time."""
 
-    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+    def prefetch(self, buffer_size: IntLike, name: str | None = None) -> Dataset:
         """Makes up to `buffer_size` elements ahead in a thread; `tf.data.AUTOTUNE` is -1.
 
         >>> list(tf.data.Dataset.range(3).prefetch(2).as_numpy_iterator())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.dtypes import int64, variant
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
@@ -44,7 +44,7 @@ element_op = define_op(
 )
 
 
-def at(dataset: Any, index: Any) -> Any:
+def at(dataset: Any, index: IntLike) -> Any:
     """The element of a number, counted from 0; OutOfRangeError if there is none.
 
     Args:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft._src.core.aliases import IntLike
 from weft._src.core.convert import array_from
 from weft._src.core.dtypes import FLOATING, int64, variant
 from weft._src.core.specs import TensorSpec
@@ -192,7 +193,7 @@ class SamplingMethods(DatasetBase):
     def sample_from_datasets(
         datasets: Sequence[Any],
         weights: Any = None,
-        seed: Any = None,
+        seed: IntLike | None = None,
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
     ) -> Dataset:

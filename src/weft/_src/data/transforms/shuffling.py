@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.dtypes import int64
 from weft._src.core.random_numbers.philox import philox_words
 from weft._src.core.specs import TensorSpec
@@ -304,8 +304,8 @@ class ShufflingMethods(DatasetBase):
 
     def shuffle(
         self,
-        buffer_size: Any,
-        seed: Any = None,
+        buffer_size: IntLike,
+        seed: IntLike | None = None,
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
     ) -> Dataset:
@@ -328,7 +328,9 @@ class ShufflingMethods(DatasetBase):
 
     @staticmethod
     def random(
-        seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+        seed: IntLike | None = None,
+        rerandomize_each_iteration: bool | None = None,
+        name: str | None = None,
     ) -> Dataset:
         """Random numbers from 0 to 2**32 - 1, as int64, without end.
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import weft as tf
+from weft._src.core.aliases import TensorLike
 from weft._src.experimental.numpy.promotion import (
     asarray,
     binary,
@@ -149,7 +150,7 @@ def _least_multiple(x: Any, y: Any) -> Any:
     return product if x.dtype.is_unsigned else tf.abs(product)
 
 
-def divmod(x1: Any, x2: Any) -> tuple[tf.Tensor, tf.Tensor]:
+def divmod(x1: TensorLike, x2: TensorLike) -> tuple[tf.Tensor, tf.Tensor]:
     """The quotient, rounded down, and the remainder.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.divmod([7, -7], 3)]
@@ -158,7 +159,7 @@ def divmod(x1: Any, x2: Any) -> tuple[tf.Tensor, tf.Tensor]:
     return floor_divide(x1, x2), remainder(x1, x2)
 
 
-def polyval(p: Any, x: Any) -> tf.Tensor:
+def polyval(p: TensorLike, x: TensorLike) -> tf.Tensor:
     """The value of a polynomial whose coefficients are given, that of the highest power first.
 
     >>> tf.experimental.numpy.polyval([1, 0, 2], [0, 3]).numpy()
@@ -170,7 +171,7 @@ def polyval(p: Any, x: Any) -> tf.Tensor:
     return tf.foldl(lambda out, c: out * at + c, coefficients, tf.zeros_like(at))
 
 
-def around(a: Any, decimals: int = 0) -> tf.Tensor:
+def around(a: TensorLike, decimals: int = 0) -> tf.Tensor:
     """Numbers rounded to a number of decimals, halves to the even one.
 
     >>> tf.experimental.numpy.around([1.25, 2.349], 1).numpy()
@@ -186,7 +187,7 @@ def around(a: Any, decimals: int = 0) -> tf.Tensor:
 round = around
 
 
-def clip(a: Any, a_min: Any, a_max: Any) -> tf.Tensor:
+def clip(a: TensorLike, a_min: TensorLike, a_max: TensorLike) -> tf.Tensor:
     """Numbers cut to bounds, of which one may be None.
 
     >>> tf.experimental.numpy.clip([1, 5, 9], 2, 8).numpy()
@@ -199,7 +200,7 @@ def clip(a: Any, a_min: Any, a_max: Any) -> tf.Tensor:
 
 
 def isclose(
-    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    a: TensorLike, b: TensorLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
     """Whether numbers differ by at most `atol + rtol * |b|`.
 
@@ -213,7 +214,7 @@ def isclose(
 
 
 def allclose(
-    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    a: TensorLike, b: TensorLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
     """Whether all numbers are close.
 

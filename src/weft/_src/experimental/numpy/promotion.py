@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
+from weft._src.core.aliases import DTypeLike
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.dtypes import DType
 
@@ -28,7 +29,7 @@ def as_dtype(dtype: Any) -> DType:
     return tf.as_dtype(dtype)
 
 
-def asarray(a: Any, dtype: Any = None) -> tf.Tensor:
+def asarray(a: Any, dtype: DTypeLike | None = None) -> tf.Tensor:
     """A tensor of numbers, lists or arrays, with NumPy's default dtypes.
 
     >>> tf.experimental.numpy.asarray([1, 2]).dtype

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import DATA, INDEX, int32
 from weft._src.core.growing import GrowingList
@@ -96,7 +96,7 @@ concat_op = define_op(
 )
 
 
-def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+def concat(values: TensorLike, axis: AxisLike, name: str = "concat") -> Tensor:
     """Tensors joined along an axis they all have.
 
     >>> tf.concat([[[1, 2]], [[3, 4], [5, 6]]], 0).numpy()
@@ -128,7 +128,7 @@ def single_axis(op: str, axis: Any, name: str = "axis") -> int:
 # --- stack and unstack -------------------------------------------------------------------------
 
 
-def stack(values: Any, axis: Any = 0, name: str = "stack") -> Tensor:
+def stack(values: TensorLike, axis: AxisLike = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape joined along a new axis.
 
     >>> tf.stack([[1, 2, 3], [4, 5, 6]], axis=1).numpy()
@@ -152,7 +152,9 @@ def stack(values: Any, axis: Any = 0, name: str = "stack") -> Tensor:
     return source.pack_op(*matching_tensors(items), axis=at, name=name)
 
 
-def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str = "unstack") -> list[Any]:
+def unstack(
+    value: TensorLike, num: int | None = None, axis: AxisLike = 0, name: str = "unstack"
+) -> list[Any]:
     """The slices of a tensor along an axis, which they lose, as a list.
 
     >>> [t.numpy() for t in tf.unstack([[1, 2, 3], [4, 5, 6]])]
@@ -297,9 +299,9 @@ split_v_op: Op = define_op(
 
 
 def split(
-    value: Any,
-    num_or_size_splits: Any,
-    axis: Any = 0,
+    value: TensorLike,
+    num_or_size_splits: TensorLike,
+    axis: AxisLike = 0,
     num: int | None = None,
     name: str = "split",
 ) -> list[Tensor]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import DATA, INDEX, int32
 from weft._src.core.shapes import Dim, Dims
@@ -78,7 +76,7 @@ partition_op: Op = define_op(
 
 
 def dynamic_partition(
-    data: Any, partitions: Any, num_partitions: Any, name: str | None = None
+    data: TensorLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
 ) -> list[Tensor]:
     """The rows of data dealt out to `num_partitions` tensors, as `partitions` says.
 
@@ -142,7 +140,7 @@ stitch_op: Op = define_op(
 )
 
 
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = None) -> Tensor:
     """One tensor whose row `indices[m][i]` is `data[m][i]`; later rows replace earlier ones.
 
     >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, int32
 from weft._src.core.native_rules import Special
@@ -49,7 +49,7 @@ invert_op = define_op(
 )
 
 
-def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """The permutation that undoes another one.
 
     >>> tf.math.invert_permutation([2, 0, 1]).numpy()
@@ -98,7 +98,7 @@ unravel_op = define_op(
 )
 
 
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+def unravel_index(indices: TensorLike, dims: Any, name: str | None = None) -> Tensor:
     """The indices along each axis of elements given by their number in row-major order.
 
     >>> tf.unravel_index([2, 5, 7], [3, 3]).numpy()
@@ -159,8 +159,8 @@ reverse_sequence_op: Op = define_op(
 
 
 def reverse_sequence(
-    input: Any,
-    seq_lengths: Any,
+    input: TensorLike,
+    seq_lengths: TensorLike,
     seq_axis: Any = None,
     batch_axis: Any = None,
     name: str | None = None,

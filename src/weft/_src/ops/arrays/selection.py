@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, DATA
 from weft._src.core.native_rules import Pointwise
@@ -42,7 +41,12 @@ select_op = define_op(
 )
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where(
+    condition: TensorLike,
+    x: TensorLike | None = None,
+    y: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """x where the condition holds, else y; the indices where it holds if x and y are left out.
 
     >>> tf.where([True, False, True], [1, 2, 3], 0).numpy()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, ShapeLike, TensorLike
 from weft._src.core.context import state
 from weft._src.core.convert import array_from, convert_to_tensor
 from weft._src.core.dtypes import ANY, DATA, INDEX, DType, int32
@@ -78,7 +78,7 @@ shape_op: Op = define_op(
 )
 
 
-def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+def shape(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The shape of a tensor, as a tensor: also known when sizes are unknown while tracing.
 
     >>> tf.shape([[1, 2, 3]]).numpy()
@@ -108,7 +108,7 @@ size_op = define_op(
 )
 
 
-def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+def size(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The number of elements, as a tensor.
 
     >>> tf.size([[1, 2, 3]]).numpy()
@@ -134,7 +134,7 @@ rank_op = define_op(
 )
 
 
-def rank(input: Any, name: str | None = None) -> Tensor:
+def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions, as a tensor.
 
     >>> tf.rank([[1, 2, 3]]).numpy()
@@ -243,7 +243,7 @@ reshape_op = define_op(
 )
 
 
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """The same elements in another shape; one size may be -1 and is worked out.
 
     >>> tf.reshape([1, 2, 3, 4, 5, 6], [2, -1]).numpy()
@@ -292,7 +292,7 @@ expand_dims_op = define_op(
 )
 
 
-def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
+def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """The tensor with a new axis of size one.
 
     >>> tf.expand_dims([1, 2, 3], 0).shape
@@ -335,7 +335,7 @@ squeeze_op = define_op(
 )
 
 
-def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def squeeze(input: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The tensor without axes of size one (all of them, or those named).
 
     >>> tf.squeeze([[[1], [2]]]).numpy()
@@ -383,7 +383,9 @@ transpose_op = define_op(
 )
 
 
-def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
+def transpose(
+    a: TensorLike, perm: TensorLike | None = None, conjugate: bool = False, name: str = "transpose"
+) -> Tensor:
     """The tensor with its axes in another order; reversed if `perm` is left out.
 
     >>> tf.transpose([[1, 2, 3], [4, 5, 6]]).numpy()
@@ -431,7 +433,7 @@ broadcast_to_op: Op = define_op(
 )
 
 
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """The tensor repeated along axes of size one to have the given shape.
 
     >>> tf.broadcast_to([1, 2, 3], [2, 3]).numpy()

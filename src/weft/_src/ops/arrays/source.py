@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import convert, dtypes, native_rules
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import ANY, DATA, DType
 from weft._src.core.shapes import Dims
@@ -65,14 +65,15 @@ identity_op = define_op(
 )
 
 
-def identity(input: Any, name: str | None = None) -> Any:
+def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """A tensor with the same value.
 
     >>> tf.identity([1, 2]).numpy()
     array([1, 2], dtype=int32)
     """
     if hasattr(input, "with_values"):  # rows of a tensor: tf.IndexedSlices
-        return input.with_values(identity(input.values, name))
+        slices: Any = input
+        return slices.with_values(identity(slices.values, name))
     return identity_op(convert_to_tensor(input), name=name)
 
 
@@ -91,7 +92,7 @@ identity_n_op = define_op(
 )
 
 
-def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+def identity_n(input: TensorLike, name: str | None = None) -> list[Tensor]:
     """Tensors with the same values, as one operation.
 
     >>> [t.numpy() for t in tf.identity_n([1, 2.5])]
@@ -118,7 +119,7 @@ stop_gradient_op = define_op(
 )
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Any:
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """The same value, through which no gradient flows.
 
     >>> x = tf.constant(3.0)
@@ -129,7 +130,8 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     np.float32(3.0)
     """
     if hasattr(input, "with_values"):  # rows of a tensor: tf.IndexedSlices
-        return input.with_values(stop_gradient(input.values, name))
+        slices: Any = input
+        return slices.with_values(stop_gradient(slices.values, name))
     return stop_gradient_op(convert_to_tensor(input), name=name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, INDEX, NUMERIC, int32
 from weft._src.core.native_rules import IndexMap
@@ -137,7 +137,9 @@ def _pairs(value: Any) -> Tensor:
     return convert_to_tensor(value, dtype_hint=int32)
 
 
-def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+def space_to_batch(
+    input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
+) -> Tensor:
     """The elements at each place in blocks of the axes behind the first, as batches of their own.
 
     >>> x = tf.reshape(tf.range(4), [1, 2, 2, 1])
@@ -149,7 +151,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
 
 
 def space_to_batch_nd(
-    input: Any, block_shape: Any, paddings: Any, name: str | None = None
+    input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
 ) -> Tensor:
     """Another name of `tf.space_to_batch`.
 
@@ -161,7 +163,9 @@ def space_to_batch_nd(
     return space_to_batch(input, block_shape, paddings, name)
 
 
-def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
+def batch_to_space(
+    input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None
+) -> Tensor:
     """What `tf.space_to_batch` took apart, put together and cropped.
 
     >>> tf.batch_to_space([[0, 2], [1, 3]], [2], [[0, 1]]).numpy()
@@ -179,7 +183,10 @@ class PaddingsAndCrops(NamedTuple):
 
 
 def required_space_to_batch_paddings(
-    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
+    input_shape: Any,
+    block_shape: Any,
+    base_paddings: TensorLike | None = None,
+    name: str | None = None,
 ) -> PaddingsAndCrops:
     """The paddings that make the sizes multiples of the block's, and the crops that undo them.
 
@@ -304,7 +311,7 @@ def _depth_attributes(op: str, block_size: Any, data_format: str) -> dict[str, A
 
 
 def space_to_depth(
-    input: Any, block_size: Any, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, block_size: Any, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
     """Square blocks of images as channels of smaller images.
 
@@ -316,7 +323,7 @@ def space_to_depth(
 
 
 def depth_to_space(
-    input: Any, block_size: Any, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, block_size: Any, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
     """Channels of images as square blocks of larger images.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import memory
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, NUMERIC, int32
 from weft._src.core.native_rules import IndexMap, Special
@@ -68,7 +68,7 @@ tile_op: Op = define_op(
 )
 
 
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """A tensor repeated as a whole along each axis.
 
     >>> tf.tile([[1, 2]], [2, 3]).numpy()
@@ -96,7 +96,9 @@ tile_grad_op: Op = define_op(
 )
 
 
-def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def repeat(
+    input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None, name: str | None = None
+) -> Tensor:
     """Each element (or slice along an axis) repeated; without an axis the tensor is flattened.
 
     >>> tf.repeat([[1, 2], [3, 4]], [1, 2], axis=0).numpy()
@@ -189,7 +191,7 @@ reverse_op: Op = define_op(
 )
 
 
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+def reverse(tensor: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """A tensor with the order of its elements reversed along the given axes.
 
     >>> tf.reverse([[1, 2, 3], [4, 5, 6]], [1]).numpy()
@@ -232,7 +234,7 @@ roll_op: Op = define_op(
 )
 
 
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """A tensor with its elements moved along axes; what leaves at one end enters at the other.
 
     >>> tf.roll([1, 2, 3, 4], shift=1, axis=0).numpy()

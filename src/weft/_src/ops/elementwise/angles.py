@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import COMPLEX, FLOATING
 from weft._src.core.native_rules import Pointwise
@@ -44,7 +44,7 @@ atan2_op = define_op(
 )
 
 
-def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The angle of the point (x, y), between -pi and pi.
 
     >>> tf.atan2([0.0, 1.0], [1.0, 0.0]).numpy()
@@ -75,7 +75,7 @@ angle_op = define_op(
 )
 
 
-def angle(input: Any, name: str | None = None) -> Tensor:
+def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """The argument of complex numbers, in radians; 0 or pi for real ones.
 
     >>> tf.math.angle([1.0, -1.0]).numpy()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
@@ -75,7 +74,7 @@ i1e_op: Op = computed(
 )
 
 
-def bessel_i0(x: Any, name: str | None = None) -> Tensor:
+def bessel_i0(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind and order 0.
 
     >>> tf.math.bessel_i0([0.5, 1.0]).numpy()
@@ -84,7 +83,7 @@ def bessel_i0(x: Any, name: str | None = None) -> Tensor:
     return i0_op(convert_to_tensor(x), name=name)
 
 
-def bessel_i0e(x: Any, name: str | None = None) -> Tensor:
+def bessel_i0e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_i0` scaled by exp(-|x|), which does not overflow.
 
     >>> tf.math.bessel_i0e([0.5, 1.0]).numpy()
@@ -93,7 +92,7 @@ def bessel_i0e(x: Any, name: str | None = None) -> Tensor:
     return i0e_op(convert_to_tensor(x), name=name)
 
 
-def bessel_i1(x: Any, name: str | None = None) -> Tensor:
+def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind and order 1.
 
     >>> tf.math.bessel_i1([0.5, 1.0]).numpy()
@@ -102,7 +101,7 @@ def bessel_i1(x: Any, name: str | None = None) -> Tensor:
     return i1_op(convert_to_tensor(x), name=name)
 
 
-def bessel_i1e(x: Any, name: str | None = None) -> Tensor:
+def bessel_i1e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_i1` scaled by exp(-|x|), which does not overflow.
 
     >>> tf.math.bessel_i1e([0.5, 1.0]).numpy()
@@ -154,7 +153,7 @@ k1e_op: Op = computed(
 )
 
 
-def bessel_k0(x: Any, name: str | None = None) -> Tensor:
+def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind and order 0.
 
     >>> tf.math.special.bessel_k0([0.5, 1.0]).numpy()
@@ -163,7 +162,7 @@ def bessel_k0(x: Any, name: str | None = None) -> Tensor:
     return k0_op(convert_to_tensor(x), name=name)
 
 
-def bessel_k0e(x: Any, name: str | None = None) -> Tensor:
+def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_k0` scaled by exp(x), which does not vanish.
 
     >>> tf.math.special.bessel_k0e([0.5, 1.0]).numpy()
@@ -172,7 +171,7 @@ def bessel_k0e(x: Any, name: str | None = None) -> Tensor:
     return k0e_op(convert_to_tensor(x), name=name)
 
 
-def bessel_k1(x: Any, name: str | None = None) -> Tensor:
+def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind and order 1.
 
     >>> tf.math.special.bessel_k1([0.5, 1.0]).numpy()
@@ -181,7 +180,7 @@ def bessel_k1(x: Any, name: str | None = None) -> Tensor:
     return k1_op(convert_to_tensor(x), name=name)
 
 
-def bessel_k1e(x: Any, name: str | None = None) -> Tensor:
+def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_k1` scaled by exp(x), which does not vanish.
 
     >>> tf.math.special.bessel_k1e([0.5, 1.0]).numpy()
@@ -233,7 +232,7 @@ y1_op: Op = computed(
 )
 
 
-def bessel_j0(x: Any, name: str | None = None) -> Tensor:
+def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind and order 0.
 
     >>> tf.math.special.bessel_j0([0.5, 1.0]).numpy()
@@ -242,7 +241,7 @@ def bessel_j0(x: Any, name: str | None = None) -> Tensor:
     return j0_op(convert_to_tensor(x), name=name)
 
 
-def bessel_j1(x: Any, name: str | None = None) -> Tensor:
+def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind and order 1.
 
     >>> tf.math.special.bessel_j1([0.5, 1.0]).numpy()
@@ -251,7 +250,7 @@ def bessel_j1(x: Any, name: str | None = None) -> Tensor:
     return j1_op(convert_to_tensor(x), name=name)
 
 
-def bessel_y0(x: Any, name: str | None = None) -> Tensor:
+def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind and order 0.
 
     >>> tf.math.special.bessel_y0([0.5, 1.0]).numpy()
@@ -260,7 +259,7 @@ def bessel_y0(x: Any, name: str | None = None) -> Tensor:
     return y0_op(convert_to_tensor(x), name=name)
 
 
-def bessel_y1(x: Any, name: str | None = None) -> Tensor:
+def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind and order 1.
 
     >>> tf.math.special.bessel_y1([0.5, 1.0]).numpy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, NUMERIC, DType
 from weft._src.core.native_rules import Pointwise
@@ -66,7 +66,7 @@ cast_op = define_op(
 )
 
 
-def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """x with elements of another dtype; floats are cut towards zero to become integers.
 
     Floats that do not fit give a number that does not depend on the processor or the tier, but
@@ -77,7 +77,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """
     dtype = dtypes.as_dtype(dtype)
     if hasattr(x, "with_values"):  # rows of a tensor: tf.IndexedSlices
-        return x.with_values(cast(x.values, dtype, name))
+        slices: Any = x
+        return slices.with_values(cast(slices.values, dtype, name))
     x = convert_to_tensor(x)
     if x.dtype is dtype:
         return x

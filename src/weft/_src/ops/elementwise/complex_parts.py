@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import COMPLEX, FLOATING, complex64, complex128, float32, float64
 from weft._src.core.native_rules import Pointwise
@@ -31,7 +31,7 @@ conj_op: Op = define_op(
 )
 
 
-def conj(x: Any, name: str | None = None) -> Tensor:
+def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """The complex conjugate; a real tensor is returned as it is.
 
     >>> tf.math.conj(1 + 2j).numpy()
@@ -108,7 +108,7 @@ complex_op: Op = define_op(
 )
 
 
-def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """Complex numbers from their real and imaginary parts.
 
     >>> tf.complex(1.0, 2.0).numpy()
@@ -118,7 +118,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     return complex_op(real, convert_to_tensor(imag, dtype_hint=real.dtype), name=name)
 
 
-def real(input: Any, name: str | None = None) -> Tensor:
+def real(input: TensorLike, name: str | None = None) -> Tensor:
     """The real part.
 
     >>> tf.math.real([1 + 2j]).numpy()
@@ -128,7 +128,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
     return real_op(x, name=name) if x.dtype.is_complex else x
 
 
-def imag(input: Any, name: str | None = None) -> Tensor:
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """The imaginary part; zeros for real numbers.
 
     >>> tf.math.imag([1 + 2j]).numpy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import REAL
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Tensor
@@ -42,7 +42,7 @@ floor_div_op = define_op(
 )
 
 
-def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x // y: the quotient rounded down, as in Python.
 
     >>> tf.math.floordiv(-7, 2).numpy()
@@ -74,7 +74,7 @@ floor_mod_op = define_op(
 )
 
 
-def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
+def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x % y with the sign of y, as in Python.
 
     >>> tf.math.floormod(-7, 3).numpy()
@@ -110,7 +110,7 @@ truncate_div_op = define_op(
 )
 
 
-def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The quotient rounded towards zero, as in C.
 
     >>> tf.truncatediv(-7, 2).numpy()
@@ -141,7 +141,7 @@ truncate_mod_op = define_op(
 )
 
 
-def truncatemod(x: Any, y: Any, name: str | None = None) -> Tensor:
+def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """What is left of x after truncated division by y: it has the sign of x.
 
     >>> tf.truncatemod(-7, 3).numpy()

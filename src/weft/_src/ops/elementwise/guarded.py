@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT, NUMERIC
 from weft._src.core.native_rules import Pointwise
@@ -62,7 +62,7 @@ squared_difference_op = _binary(
 )
 
 
-def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
+def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """(x - y) squared; for complex numbers the squared modulus of the difference.
 
     >>> tf.math.squared_difference([1.0, 5.0], 3.0).numpy()
@@ -94,7 +94,7 @@ div_no_nan_op: Op = _binary(
 )
 
 
-def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python divides, and 0 where y is 0.
 
     >>> tf.math.divide_no_nan([3.0, 1.0], [2.0, 0.0]).numpy()
@@ -103,7 +103,7 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     return div_no_nan_op(*arithmetic.division_operands(x, y), name=name)
 
 
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, and 0 where x is 0.
 
     >>> tf.math.reciprocal_no_nan([2.0, 0.0]).numpy()
@@ -129,7 +129,7 @@ mul_no_nan_op: Op = _binary(
 )
 
 
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * y, and 0 where y is 0 even if x is infinite or NaN.
 
     >>> tf.math.multiply_no_nan([3.0, np.inf], [2.0, 0.0]).numpy()
@@ -156,7 +156,7 @@ xlogy_op: Op = _binary(
 )
 
 
-def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * log(y), and 0 where x is 0.
 
     >>> tf.math.xlogy([0.0, 2.0], [0.0, 1.0]).numpy()
@@ -183,7 +183,7 @@ xlog1py_op: Op = _binary(
 )
 
 
-def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * log(1 + y), and 0 where x is 0.
 
     >>> tf.math.xlog1py([0.0, 2.0], [-1.0, 0.0]).numpy()
@@ -210,7 +210,7 @@ xdivy_op: Op = _binary(
 )
 
 
-def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y, and 0 where x is 0.
 
     >>> tf.math.xdivy([0.0, 2.0], [0.0, 4.0]).numpy()

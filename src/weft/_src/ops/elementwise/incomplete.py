@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
@@ -105,7 +105,7 @@ igamma_op = _define("Igamma", "gammainc", 1)
 igammac_op = _define("Igammac", "gammaincc", -1)
 
 
-def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The lower incomplete gamma function, as a part of the whole: 0 at x = 0, 1 at infinity.
 
     >>> tf.math.igamma([1.0, 2.0], 1.0).numpy()
@@ -114,7 +114,7 @@ def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     return igamma_op(*operands(a, x), name=name)
 
 
-def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
+def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The upper incomplete gamma function, 1 - igamma(a, x) without loss of digits.
 
     >>> tf.math.igammac([1.0, 2.0], 1.0).numpy()
@@ -152,7 +152,7 @@ betainc_op: Op = define_op(
 )
 
 
-def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
+def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The regularised incomplete beta function: 0 at x = 0, 1 at x = 1.
 
     >>> tf.math.betainc(2.0, 3.0, [0.0, 0.5, 1.0]).numpy()
@@ -161,7 +161,7 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     return betainc_op(*joining.matching_tensors([a, b, x]), name=name)
 
 
-def lbeta(x: Any, name: str | None = None) -> Tensor:
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the absolute value of the beta function of the numbers in the last axis.
 
     >>> tf.math.lbeta([2.0, 3.0]).numpy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
@@ -36,7 +36,7 @@ expint_op: Op = computed(
 )
 
 
-def dawsn(x: Any, name: str | None = None) -> Tensor:
+def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral, exp(-x ** 2) times the integral of exp(t ** 2) from 0 to x.
 
     >>> tf.math.special.dawsn([-1.0, 0.5]).numpy()
@@ -45,7 +45,7 @@ def dawsn(x: Any, name: str | None = None) -> Tensor:
     return dawsn_op(convert_to_tensor(x), name=name)
 
 
-def expint(x: Any, name: str | None = None) -> Tensor:
+def expint(x: TensorLike, name: str | None = None) -> Tensor:
     """The exponential integral Ei: the integral of exp(t) / t from minus infinity to x.
 
     >>> tf.math.special.expint([1.0, 2.0]).numpy()
@@ -77,7 +77,7 @@ fresnel_cos_op: Op = computed(
 )
 
 
-def fresnel_sin(x: Any, name: str | None = None) -> Tensor:
+def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
     """The integral of sin(pi / 2 * t ** 2) from 0 to x.
 
     >>> tf.math.special.fresnel_sin([-1.0, 0.5]).numpy()
@@ -86,7 +86,7 @@ def fresnel_sin(x: Any, name: str | None = None) -> Tensor:
     return fresnel_sin_op(convert_to_tensor(x), name=name)
 
 
-def fresnel_cos(x: Any, name: str | None = None) -> Tensor:
+def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
     """The integral of cos(pi / 2 * t ** 2) from 0 to x.
 
     >>> tf.math.special.fresnel_cos([-1.0, 0.5]).numpy()
@@ -111,7 +111,7 @@ spence_op: Op = computed(
 )
 
 
-def spence(x: Any, name: str | None = None) -> Tensor:
+def spence(x: TensorLike, name: str | None = None) -> Tensor:
     """The integral of log(t) / (1 - t) from 1 to x, which is the dilogarithm of 1 - x.
 
     >>> tf.math.special.spence([0.5, 2.0]).numpy()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
@@ -43,7 +43,7 @@ zeta_op: Op = define_op(
 )
 
 
-def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
+def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function: the sum of (q + n) ** -x over n = 0, 1, 2, ...
 
     >>> tf.math.zeta(2.0, 1.0).numpy()
@@ -80,7 +80,7 @@ polygamma_op: Op = define_op(
 )
 
 
-def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of order `a` of the digamma function.
 
     >>> tf.math.polygamma(1.0, 1.0).numpy()
@@ -117,7 +117,7 @@ lgamma_op = computed(
 )
 
 
-def digamma(x: Any, name: str | None = None) -> Tensor:
+def digamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of `lgamma`.
 
     >>> tf.math.digamma([1.0]).numpy()
@@ -126,7 +126,7 @@ def digamma(x: Any, name: str | None = None) -> Tensor:
     return digamma_op(convert_to_tensor(x), name=name)
 
 
-def lgamma(x: Any, name: str | None = None) -> Tensor:
+def lgamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the absolute value of the gamma function.
 
     >>> tf.math.lgamma([1.0, 4.0]).numpy()
@@ -159,7 +159,7 @@ ndtri_op = computed(
 )
 
 
-def erfinv(x: Any, name: str | None = None) -> Tensor:
+def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of the error function.
 
     >>> tf.math.erfinv([0.0]).numpy()
@@ -168,7 +168,7 @@ def erfinv(x: Any, name: str | None = None) -> Tensor:
     return erfinv_op(convert_to_tensor(x), name=name)
 
 
-def ndtri(x: Any, name: str | None = None) -> Tensor:
+def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
     """The quantile function of the standard normal distribution.
 
     >>> tf.math.ndtri([0.5]).numpy()
@@ -177,7 +177,7 @@ def ndtri(x: Any, name: str | None = None) -> Tensor:
     return ndtri_op(convert_to_tensor(x), name=name)
 
 
-def erfcinv(x: Any, name: str | None = None) -> Tensor:
+def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of 1 - erf(x).
 
     >>> tf.math.erfcinv([0.5]).numpy()
@@ -199,7 +199,7 @@ softplus_op = computed(
 )
 
 
-def softplus(features: Any, name: str | None = None) -> Tensor:
+def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     """log(exp(x) + 1), a smooth form of `relu`.
 
     >>> tf.math.softplus([0.0, 50.0]).numpy()
@@ -208,7 +208,7 @@ def softplus(features: Any, name: str | None = None) -> Tensor:
     return softplus_op(convert_to_tensor(features), name=name)
 
 
-def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """log(sigmoid(x)), exact also where sigmoid(x) is close to 0.
 
     >>> tf.math.log_sigmoid([0.0, -50.0]).numpy()

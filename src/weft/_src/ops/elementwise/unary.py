@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INEXACT, NUMERIC, bool_
 from weft._src.core.native_rules import Pointwise
@@ -94,7 +94,7 @@ sign_op = unary(
 )
 
 
-def abs(x: Any, name: str | None = None) -> Tensor:
+def abs(x: TensorLike, name: str | None = None) -> Tensor:
     """The absolute value; the modulus of complex numbers.
 
     >>> tf.abs([-1.5, 2.0]).numpy()
@@ -103,7 +103,7 @@ def abs(x: Any, name: str | None = None) -> Tensor:
     return abs_op(convert_to_tensor(x), name=name)
 
 
-def sign(x: Any, name: str | None = None) -> Tensor:
+def sign(x: TensorLike, name: str | None = None) -> Tensor:
     """-1, 0 or 1; x / |x| for complex numbers.
 
     >>> tf.sign([-1.5, 0.0, 2.0]).numpy()
@@ -144,7 +144,7 @@ rint_op = unary(
 )
 
 
-def floor(x: Any, name: str | None = None) -> Tensor:
+def floor(x: TensorLike, name: str | None = None) -> Tensor:
     """The largest integer not above x.
 
     >>> tf.floor([-1.5, 1.5]).numpy()
@@ -153,7 +153,7 @@ def floor(x: Any, name: str | None = None) -> Tensor:
     return floor_op(convert_to_tensor(x), name=name)
 
 
-def ceil(x: Any, name: str | None = None) -> Tensor:
+def ceil(x: TensorLike, name: str | None = None) -> Tensor:
     """The smallest integer not below x.
 
     >>> tf.math.ceil([-1.5, 1.5]).numpy()
@@ -162,7 +162,7 @@ def ceil(x: Any, name: str | None = None) -> Tensor:
     return ceil_op(convert_to_tensor(x), name=name)
 
 
-def round(x: Any, name: str | None = None) -> Tensor:
+def round(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integer, halves to the even one; integers stay as they are.
 
     >>> tf.round([0.5, 1.5, 2.4]).numpy()
@@ -172,7 +172,7 @@ def round(x: Any, name: str | None = None) -> Tensor:
     return x if x.dtype.is_integer else round_op(x, name=name)
 
 
-def rint(x: Any, name: str | None = None) -> Tensor:
+def rint(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integer, halves to the even one.
 
     >>> tf.math.rint([0.5, 1.5]).numpy()
@@ -228,7 +228,7 @@ rsqrt_op = computed(
 )
 
 
-def square(x: Any, name: str | None = None) -> Tensor:
+def square(x: TensorLike, name: str | None = None) -> Tensor:
     """x * x.
 
     >>> tf.square([-2, 3]).numpy()
@@ -237,7 +237,7 @@ def square(x: Any, name: str | None = None) -> Tensor:
     return square_op(convert_to_tensor(x), name=name)
 
 
-def exp(x: Any, name: str | None = None) -> Tensor:
+def exp(x: TensorLike, name: str | None = None) -> Tensor:
     """e to the power of x.
 
     >>> tf.exp([0.0]).numpy()
@@ -246,7 +246,7 @@ def exp(x: Any, name: str | None = None) -> Tensor:
     return exp_op(convert_to_tensor(x), name=name)
 
 
-def expm1(x: Any, name: str | None = None) -> Tensor:
+def expm1(x: TensorLike, name: str | None = None) -> Tensor:
     """exp(x) - 1, exact also for small x.
 
     >>> tf.math.expm1([0.0]).numpy()
@@ -255,7 +255,7 @@ def expm1(x: Any, name: str | None = None) -> Tensor:
     return expm1_op(convert_to_tensor(x), name=name)
 
 
-def log1p(x: Any, name: str | None = None) -> Tensor:
+def log1p(x: TensorLike, name: str | None = None) -> Tensor:
     """log(1 + x), exact also for small x.
 
     >>> tf.math.log1p([0.0]).numpy()
@@ -264,7 +264,7 @@ def log1p(x: Any, name: str | None = None) -> Tensor:
     return log1p_op(convert_to_tensor(x), name=name)
 
 
-def sqrt(x: Any, name: str | None = None) -> Tensor:
+def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """The square root.
 
     >>> tf.sqrt([4.0]).numpy()
@@ -273,7 +273,7 @@ def sqrt(x: Any, name: str | None = None) -> Tensor:
     return sqrt_op(convert_to_tensor(x), name=name)
 
 
-def rsqrt(x: Any, name: str | None = None) -> Tensor:
+def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / sqrt(x).
 
     >>> tf.math.rsqrt([4.0]).numpy()
@@ -282,7 +282,7 @@ def rsqrt(x: Any, name: str | None = None) -> Tensor:
     return rsqrt_op(convert_to_tensor(x), name=name)
 
 
-def reciprocal(x: Any, name: str | None = None) -> Tensor:
+def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x.
 
     >>> tf.math.reciprocal([4.0]).numpy()
@@ -364,7 +364,7 @@ atanh_op = unary(
 )
 
 
-def sin(x: Any, name: str | None = None) -> Tensor:
+def sin(x: TensorLike, name: str | None = None) -> Tensor:
     """The sine.
 
     >>> tf.sin([0.0]).numpy()
@@ -373,7 +373,7 @@ def sin(x: Any, name: str | None = None) -> Tensor:
     return sin_op(convert_to_tensor(x), name=name)
 
 
-def cos(x: Any, name: str | None = None) -> Tensor:
+def cos(x: TensorLike, name: str | None = None) -> Tensor:
     """The cosine.
 
     >>> tf.cos([0.0]).numpy()
@@ -382,7 +382,7 @@ def cos(x: Any, name: str | None = None) -> Tensor:
     return cos_op(convert_to_tensor(x), name=name)
 
 
-def tan(x: Any, name: str | None = None) -> Tensor:
+def tan(x: TensorLike, name: str | None = None) -> Tensor:
     """The tangent.
 
     >>> tf.tan([0.0]).numpy()
@@ -391,7 +391,7 @@ def tan(x: Any, name: str | None = None) -> Tensor:
     return tan_op(convert_to_tensor(x), name=name)
 
 
-def asin(x: Any, name: str | None = None) -> Tensor:
+def asin(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse sine.
 
     >>> tf.asin([0.0]).numpy()
@@ -400,7 +400,7 @@ def asin(x: Any, name: str | None = None) -> Tensor:
     return asin_op(convert_to_tensor(x), name=name)
 
 
-def acos(x: Any, name: str | None = None) -> Tensor:
+def acos(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse cosine.
 
     >>> tf.acos([1.0]).numpy()
@@ -409,7 +409,7 @@ def acos(x: Any, name: str | None = None) -> Tensor:
     return acos_op(convert_to_tensor(x), name=name)
 
 
-def atan(x: Any, name: str | None = None) -> Tensor:
+def atan(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse tangent.
 
     >>> tf.atan([0.0]).numpy()
@@ -418,7 +418,7 @@ def atan(x: Any, name: str | None = None) -> Tensor:
     return atan_op(convert_to_tensor(x), name=name)
 
 
-def sinh(x: Any, name: str | None = None) -> Tensor:
+def sinh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic sine.
 
     >>> tf.sinh([0.0]).numpy()
@@ -427,7 +427,7 @@ def sinh(x: Any, name: str | None = None) -> Tensor:
     return sinh_op(convert_to_tensor(x), name=name)
 
 
-def cosh(x: Any, name: str | None = None) -> Tensor:
+def cosh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic cosine.
 
     >>> tf.cosh([0.0]).numpy()
@@ -436,7 +436,7 @@ def cosh(x: Any, name: str | None = None) -> Tensor:
     return cosh_op(convert_to_tensor(x), name=name)
 
 
-def tanh(x: Any, name: str | None = None) -> Tensor:
+def tanh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic tangent.
 
     >>> tf.tanh([0.0]).numpy()
@@ -445,7 +445,7 @@ def tanh(x: Any, name: str | None = None) -> Tensor:
     return tanh_op(convert_to_tensor(x), name=name)
 
 
-def asinh(x: Any, name: str | None = None) -> Tensor:
+def asinh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic sine.
 
     >>> tf.asinh([0.0]).numpy()
@@ -454,7 +454,7 @@ def asinh(x: Any, name: str | None = None) -> Tensor:
     return asinh_op(convert_to_tensor(x), name=name)
 
 
-def acosh(x: Any, name: str | None = None) -> Tensor:
+def acosh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic cosine.
 
     >>> tf.acosh([1.0]).numpy()
@@ -463,7 +463,7 @@ def acosh(x: Any, name: str | None = None) -> Tensor:
     return acosh_op(convert_to_tensor(x), name=name)
 
 
-def atanh(x: Any, name: str | None = None) -> Tensor:
+def atanh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic tangent.
 
     >>> tf.atanh([0.0]).numpy()
@@ -515,7 +515,7 @@ erfc_op = computed(
 )
 
 
-def sigmoid(x: Any, name: str | None = None) -> Tensor:
+def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / (1 + exp(-x)).
 
     >>> tf.sigmoid([0.0]).numpy()
@@ -524,7 +524,7 @@ def sigmoid(x: Any, name: str | None = None) -> Tensor:
     return sigmoid_op(convert_to_tensor(x), name=name)
 
 
-def erf(x: Any, name: str | None = None) -> Tensor:
+def erf(x: TensorLike, name: str | None = None) -> Tensor:
     """The error function.
 
     >>> tf.math.erf([0.0]).numpy()
@@ -533,7 +533,7 @@ def erf(x: Any, name: str | None = None) -> Tensor:
     return erf_op(convert_to_tensor(x), name=name)
 
 
-def erfc(x: Any, name: str | None = None) -> Tensor:
+def erfc(x: TensorLike, name: str | None = None) -> Tensor:
     """1 - erf(x), exact also where erf(x) is close to 1.
 
     >>> tf.math.erfc([0.0]).numpy()

@@ -6,6 +6,7 @@ from typing import Any
 
 import ml_dtypes
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import REAL
 from weft._src.core.tensor import Tensor
@@ -39,7 +40,11 @@ def _compare_with_zero(
 
 
 def assert_equal(
-    x: Any, y: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x == y, element by element.
 
@@ -51,7 +56,11 @@ def assert_equal(
 
 
 def assert_none_equal(
-    x: Any, y: Any, summarize: Any = None, message: Any = None, name: str | None = None
+    x: TensorLike,
+    y: TensorLike,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x != y, for every element.
 
@@ -61,7 +70,11 @@ def assert_none_equal(
 
 
 def assert_less(
-    x: Any, y: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x < y, element by element.
 
@@ -71,7 +84,11 @@ def assert_less(
 
 
 def assert_less_equal(
-    x: Any, y: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x <= y, element by element.
 
@@ -81,7 +98,11 @@ def assert_less_equal(
 
 
 def assert_greater(
-    x: Any, y: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x > y, element by element.
 
@@ -91,7 +112,11 @@ def assert_greater(
 
 
 def assert_greater_equal(
-    x: Any, y: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x >= y, element by element.
 
@@ -102,7 +127,7 @@ def assert_greater_equal(
 
 
 def assert_positive(
-    x: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """InvalidArgumentError unless every element is above 0.
 
@@ -112,7 +137,7 @@ def assert_positive(
 
 
 def assert_negative(
-    x: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """InvalidArgumentError unless every element is below 0.
 
@@ -122,7 +147,7 @@ def assert_negative(
 
 
 def assert_non_negative(
-    x: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """InvalidArgumentError if an element is below 0.
 
@@ -133,7 +158,7 @@ def assert_non_negative(
 
 
 def assert_non_positive(
-    x: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """InvalidArgumentError if an element is above 0.
 
@@ -144,12 +169,12 @@ def assert_non_positive(
 
 
 def assert_near(
-    x: Any,
-    y: Any,
-    rtol: Any = None,
-    atol: Any = None,
-    message: Any = None,
-    summarize: Any = None,
+    x: TensorLike,
+    y: TensorLike,
+    rtol: TensorLike | None = None,
+    atol: TensorLike | None = None,
+    message: str | None = None,
+    summarize: int | None = None,
     name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless abs(x - y) <= atol + rtol * abs(y), element by element.

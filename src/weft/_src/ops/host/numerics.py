@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.context import set_checker
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING
@@ -44,7 +44,7 @@ check_numerics_op: Op = define_op(
 )
 
 
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """The same tensor; InvalidArgumentError if it holds NaN or infinity. So for its gradient.
 
     >>> tf.debugging.check_numerics([1.0, float("nan")], "the loss")
@@ -56,7 +56,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
     return check_numerics_op(convert_to_tensor(tensor), message=message, name=name)
 
 
-def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
+def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> Tensor:
     """The same tensor; InvalidArgumentError if it holds NaN or infinity.
 
     >>> tf.debugging.assert_all_finite([1.0, 2.0], "must be finite").numpy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, NUMERIC, int16, int32
 from weft._src.core.native_rules import Special
@@ -131,10 +131,10 @@ gather_op: Op = define_op(
 
 
 def gather(
-    params: Any,
-    indices: Any,
+    params: TensorLike,
+    indices: TensorLike,
     validate_indices: Any = None,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     batch_dims: Any = 0,
     name: str | None = None,
 ) -> Tensor:
@@ -293,8 +293,8 @@ gather_nd_op: Op = define_op(
 
 
 def gather_nd(
-    params: Any,
-    indices: Any,
+    params: TensorLike,
+    indices: TensorLike,
     batch_dims: Any = 0,
     name: str | None = None,
     bad_indices_policy: str = "",

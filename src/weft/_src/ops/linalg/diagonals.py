@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import BOOL, DATA, INDEX, NUMERIC
 from weft._src.core.native_rules import Special
@@ -120,10 +120,10 @@ diag_part_op: Op = define_op(
 
 
 def diag_part(
-    input: Any,
+    input: TensorLike,
     name: str = "diag_part",
-    k: Any = 0,
-    padding_value: Any = 0,
+    k: TensorLike = 0,
+    padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """The diagonal of matrices, or several diagonals as rows if k is (lower, upper).
@@ -234,12 +234,12 @@ diag_op = define_op(
 
 
 def diag(
-    diagonal: Any,
+    diagonal: TensorLike,
     name: str = "diag",
-    k: Any = 0,
-    num_rows: Any = -1,
-    num_cols: Any = -1,
-    padding_value: Any = 0,
+    k: TensorLike = 0,
+    num_rows: TensorLike = -1,
+    num_cols: TensorLike = -1,
+    padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """Matrices with the given diagonal (or diagonals, if k is (lower, upper)), else padding.
@@ -308,7 +308,11 @@ set_diag_op: Op = define_op(
 
 
 def set_diag(
-    input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
+    input: TensorLike,
+    diagonal: TensorLike,
+    name: str = "set_diag",
+    k: TensorLike = 0,
+    align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """The matrices with another diagonal (or diagonals, if k is (lower, upper)).
 
@@ -364,7 +368,9 @@ band_part_op: Op = define_op(
 )
 
 
-def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
+def band_part(
+    input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
+) -> Tensor:
     """The matrices with zeros outside of a band around the diagonal; -1 keeps that whole side.
 
     >>> tf.linalg.band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 0, -1).numpy()
@@ -376,7 +382,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     return band_part_op(convert_to_tensor(input), lower, adopt(num_upper, lower.dtype), name=name)
 
 
-def trace(x: Any, name: str | None = None) -> Tensor:
+def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the main diagonal.
 
     >>> tf.linalg.trace([[1, 2], [3, 4]]).numpy()

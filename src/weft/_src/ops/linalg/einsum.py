@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src.core import memory
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC
 from weft._src.core.native_rules import Contraction
@@ -304,7 +304,7 @@ def _tensordot_axes(axes: Any) -> Any:
     return axes_a, axes_b
 
 
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Tensor:
     """The product of two tensors summed over axes: the last of a and first of b, or those named.
 
     >>> tf.tensordot([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0], 1).numpy()

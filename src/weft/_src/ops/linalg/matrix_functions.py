@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
 from weft._src.core.tensor import Array, Tensor
@@ -71,7 +71,7 @@ logm_op = _define("MatrixLogarithm", "logm", _logarithm)
 sqrtm_op = _define("MatrixSquareRoot", "sqrtm", _square_root)
 
 
-def expm(input: Any, name: str | None = None) -> Tensor:
+def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """The exponential of square matrices: the sum of x @ x @ ... / n! over n = 0, 1, ...
 
     >>> tf.linalg.expm([[0.0, 2.0], [0.0, 0.0]]).numpy()
@@ -81,7 +81,7 @@ def expm(input: Any, name: str | None = None) -> Tensor:
     return expm_op(convert_to_tensor(input), name=name)
 
 
-def logm(input: Any, name: str | None = None) -> Tensor:
+def logm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal logarithm of square matrices; NaN for a real matrix that has no real one.
 
     >>> np.round(tf.linalg.logm([[1.0, 2.0], [0.0, 1.0]]).numpy(), 5) + 0.0
@@ -91,7 +91,7 @@ def logm(input: Any, name: str | None = None) -> Tensor:
     return logm_op(convert_to_tensor(input), name=name)
 
 
-def sqrtm(input: Any, name: str | None = None) -> Tensor:
+def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal square root of square matrices; NaN for a real one without a real root.
 
     >>> tf.linalg.sqrtm([[4.0, 4.0], [0.0, 4.0]]).numpy()

@@ -6,7 +6,7 @@ import contextlib
 import math
 from typing import Any, NamedTuple
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.blas import one_thread
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
@@ -67,7 +67,7 @@ inverse_op = define_op(
 )
 
 
-def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverse of square matrices (of their adjoints, with `adjoint`).
 
     >>> tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy()
@@ -112,7 +112,7 @@ determinant_op = define_op(
 )
 
 
-def det(input: Any, name: str | None = None) -> Tensor:
+def det(input: TensorLike, name: str | None = None) -> Tensor:
     """The determinant of square matrices.
 
     >>> tf.linalg.det([[2.0, 0.0], [0.0, 4.0]]).numpy()
@@ -161,7 +161,7 @@ slogdet_op = define_op(
 )
 
 
-def slogdet(input: Any, name: str | None = None) -> LogMatrixDeterminant:
+def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
     """The sign and the logarithm of the absolute value of determinants.
 
     >>> sign, logarithm = tf.linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])
@@ -206,7 +206,9 @@ solve_op: Op = define_op(
 )
 
 
-def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def solve(
+    matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
+) -> Tensor:
     """x with matrix @ x = rhs.
 
     >>> tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy()
@@ -294,7 +296,11 @@ triangular_solve_op: Op = define_op(
 
 
 def triangular_solve(
-    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """x with matrix @ x = rhs, where only one triangle of the matrix counts.
 
@@ -351,7 +357,7 @@ cholesky_op = define_op(
 )
 
 
-def cholesky(input: Any, name: str | None = None) -> Tensor:
+def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """The lower triangular L with L @ adjoint(L) = input, of which the lower triangle counts.
 
     A matrix that is not positive definite has no such factor: its L is NaN below and on the
@@ -364,7 +370,7 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
     return cholesky_op(convert_to_tensor(input), name=name)
 
 
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """x with chol @ adjoint(chol) @ x = rhs, for a Cholesky factor.
 
     >>> tf.linalg.cholesky_solve([[2.0, 0.0], [1.0, 2.0]], [[8.0], [8.0]]).numpy()
@@ -375,7 +381,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True, name=name)
 
 
-def logdet(matrix: Any, name: str | None = None) -> Tensor:
+def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of positive definite matrices, of others NaN.
 
     >>> tf.linalg.logdet([[4.0, 0.0], [0.0, 0.25]]).numpy()

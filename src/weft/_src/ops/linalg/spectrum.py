@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.blas import one_thread
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT, complex64, complex128, float64
@@ -143,6 +143,7 @@ def _svd_vjp(ctx: VjpContext, gs: Tensor | None, gu: Tensor | None, gv: Tensor |
         rest = gv - products.matmul(v, inner)
         more = products.matmul(u, rest * inverse, adjoint_b=True)
         outside = more if outside is None else outside + more
+    assert middle is not None  # a rule is asked if some gradient is there
     out = products.matmul(products.matmul(u, middle), v, adjoint_b=True)
     return (out if outside is None else out + outside,)
 
@@ -161,7 +162,10 @@ svd_op: Op = define_op(
 
 
 def svd(
-    tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
+    tensor: TensorLike,
+    full_matrices: bool = False,
+    compute_uv: bool = True,
+    name: str | None = None,
 ) -> Any:
     """Singular values s, and vectors u and v with tensor = u @ diag(s) @ adjoint(v).
 
@@ -237,6 +241,7 @@ def _eigh_vjp(ctx: VjpContext, ge: Tensor | None, gv: Tensor | None) -> Gradient
         gaps = _reciprocal(_row(values) - _column(values))
         part = gaps * products.matmul(vectors, gv, adjoint_a=True)
         middle = part if middle is None else middle + part
+    assert middle is not None  # a rule is asked if some gradient is there
     full = products.matmul(products.matmul(vectors, middle), vectors, adjoint_b=True)
     # Only the lower triangle is read, so it gets the gradient of both.
     lower = diagonals.band_part(full + products.adjoint(full), -1, 0)
@@ -256,7 +261,7 @@ eigh_op: Op = define_op(
 )
 
 
-def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues, ascending, and eigenvectors (as columns) of symmetric or Hermitian matrices.
 
     >>> e, v = tf.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
@@ -267,7 +272,7 @@ def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return values, vectors
 
 
-def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
+def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The eigenvalues, ascending, of symmetric or Hermitian matrices.
 
     >>> tf.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]]).numpy()
@@ -317,6 +322,7 @@ def _eig_vjp(ctx: VjpContext, ge: Tensor | None, gv: Tensor | None) -> Gradients
         part = gaps * (inner - gram * _row(along))
         middle = part if middle is None else middle + part
     adjoint = products.adjoint(vectors)
+    assert middle is not None  # a rule is asked if some gradient is there
     full = solvers.solve(adjoint, products.matmul(middle, adjoint))
     if x.dtype.is_complex:
         return (full,)
@@ -336,7 +342,7 @@ eig_op: Op = define_op(
 )
 
 
-def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues and eigenvectors (as columns, of length 1) of square matrices; both complex.
 
     >>> e, v = tf.linalg.eig([[0.0, -1.0], [1.0, 0.0]])
@@ -347,7 +353,7 @@ def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return values, vectors
 
 
-def eigvals(tensor: Any, name: str | None = None) -> Tensor:
+def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The eigenvalues of square matrices, as complex numbers.
 
     >>> tf.linalg.eigvals([[2.0, 0.0], [0.0, 1.0]]).numpy()

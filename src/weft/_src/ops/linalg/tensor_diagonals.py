@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import NUMERIC
 from weft._src.core.native_rules import Special
@@ -38,7 +36,7 @@ tensor_diag_op: Op = define_op(
 )
 
 
-def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
+def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of twice the rank, zero but for its diagonal.
 
     >>> tf.linalg.tensor_diag([1, 2]).numpy()
@@ -78,7 +76,7 @@ tensor_diag_part_op: Op = define_op(
 )
 
 
-def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
+def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """The diagonal of a tensor of even rank, with half its rank.
 
     >>> tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
 from weft._src.core.shapes import Dims
@@ -82,7 +82,10 @@ def _shift(x: Tensor, before: int, after: int, axis: int = -1) -> Tensor:
 
 
 def tridiagonal_matmul(
-    diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
+    diagonals: TensorLike,
+    rhs: TensorLike,
+    diagonals_format: str = "compact",
+    name: str | None = None,
 ) -> Tensor:
     """The product of a tridiagonal matrix and another one.
 
@@ -171,8 +174,8 @@ solve_op: Op = define_op(
 
 
 def tridiagonal_solve(
-    diagonals: Any,
-    rhs: Any,
+    diagonals: TensorLike,
+    rhs: TensorLike,
     diagonals_format: str = "compact",
     transpose_rhs: bool = False,
     conjugate_rhs: bool = False,

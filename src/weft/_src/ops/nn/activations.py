@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, REAL, float32
 from weft._src.core.native_rules import Pointwise
@@ -71,7 +71,7 @@ relu_grad_op: Op = _gradient_op(
 )
 
 
-def relu(features: Any, name: str | None = None) -> Tensor:
+def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """max(x, 0).
 
     >>> tf.nn.relu([-2.0, 0.0, 3.0]).numpy()
@@ -99,7 +99,7 @@ relu6_grad_op: Op = _gradient_op(
 )
 
 
-def relu6(features: Any, name: str | None = None) -> Tensor:
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """min(max(x, 0), 6).
 
     >>> tf.nn.relu6([-2.0, 3.0, 7.0]).numpy()
@@ -134,7 +134,7 @@ leaky_relu_grad_op: Op = _gradient_op(
 )
 
 
-def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """x where it is positive, else alpha * x; integers become float32.
 
     >>> tf.nn.leaky_relu([-2.0, 3.0]).numpy()
@@ -152,7 +152,7 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Te
     return leaky_relu_op(x, alpha=alpha, name=name)
 
 
-def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
+def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
     """relu(x) and relu(-x), joined along an axis.
 
     >>> tf.nn.crelu([1.0, -2.0]).numpy()
@@ -191,7 +191,7 @@ elu_grad_op: Op = _gradient_op(
 )
 
 
-def elu(features: Any, name: str | None = None) -> Tensor:
+def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """x where it is positive, else exp(x) - 1.
 
     >>> tf.nn.elu([-1.0, 0.0, 3.0]).numpy()
@@ -240,7 +240,7 @@ selu_grad_op: Op = _gradient_op(
 )
 
 
-def selu(features: Any, name: str | None = None) -> Tensor:
+def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """`elu` scaled so that mean 0 and variance 1 reproduce themselves.
 
     >>> tf.nn.selu([-1.0, 0.0, 3.0]).numpy()
@@ -266,7 +266,7 @@ softsign_op = computed(
 )
 
 
-def softsign(features: Any, name: str | None = None) -> Tensor:
+def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """x / (1 + |x|).
 
     >>> tf.nn.softsign([-1.0, 3.0]).numpy()
@@ -275,7 +275,7 @@ def softsign(features: Any, name: str | None = None) -> Tensor:
     return softsign_op(convert_to_tensor(features), name=name)
 
 
-def silu(features: Any, beta: Any = 1.0) -> Tensor:
+def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
     """x * sigmoid(beta * x).
 
     >>> tf.nn.silu([0.0, 1.0]).numpy()
@@ -291,7 +291,7 @@ _ROOT_TWO_OVER_PI = float(np.sqrt(2 / np.pi))
 _ROOT_TWO = float(np.sqrt(2))
 
 
-def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
+def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     """x times the probability that a standard normal variable is below x.
 
     >>> tf.nn.gelu([-1.0, 0.0, 3.0]).numpy()

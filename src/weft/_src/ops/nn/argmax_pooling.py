@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike, WindowLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, REAL, DType, int64
 from weft._src.core.specs import TensorSpec
@@ -76,12 +77,12 @@ argmax_op: Op = define_op(
 
 
 def max_pool_with_argmax(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NHWC",
-    output_dtype: Any = int64,
+    output_dtype: DTypeLike = int64,
     include_batch_in_index: bool = False,
     name: str | None = None,
 ) -> MaxPoolWithArgmax:
@@ -124,13 +125,13 @@ _FORMATS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 
 
 def pool(
-    input: Any,
+    input: TensorLike,
     window_shape: Any,
     pooling_type: str,
-    strides: Any = None,
-    padding: Any = "VALID",
+    strides: WindowLike | None = None,
+    padding: str | Sequence[Sequence[int]] = "VALID",
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The maximum ("MAX") or mean ("AVG") of windows over one, two or three axes.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, ShapeLike, TensorLike, WindowLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, int32
 from weft._src.core.native_rules import Special
@@ -281,12 +281,12 @@ def attributes(
 
 
 def conv2d(
-    input: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    filters: TensorLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NHWC",
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The convolution of images with filters of shape (height, width, inputs, outputs).
@@ -301,12 +301,12 @@ def conv2d(
 
 
 def conv3d(
-    input: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    filters: TensorLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NDHWC",
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The convolution of volumes with filters of shape (depth, height, width, inputs, outputs).
@@ -321,12 +321,12 @@ def conv3d(
 
 
 def conv1d(
-    input: Any,
-    filters: Any,
+    input: TensorLike,
+    filters: TensorLike,
     stride: Any,
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NWC",
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The convolution of sequences with filters of shape (width, inputs, outputs).
@@ -364,13 +364,13 @@ def with_width(attrs: dict[str, Any]) -> dict[str, Any]:
 
 
 def conv2d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]] = "SAME",
     data_format: str = "NHWC",
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The transpose of `conv2d`: filters have shape (height, width, outputs, inputs).

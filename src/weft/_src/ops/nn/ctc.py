@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, int32, int64
 from weft._src.core.shapes import Dim
@@ -196,13 +196,13 @@ def _dense_labels(labels: Any) -> tuple[Tensor, Tensor]:
 
 
 def ctc_loss(
-    labels: Any,
-    logits: Any,
-    label_length: Any,
-    logit_length: Any,
+    labels: TensorLike,
+    logits: TensorLike,
+    label_length: TensorLike,
+    logit_length: TensorLike,
     logits_time_major: bool = True,
     unique: Any = None,
-    blank_index: Any = None,
+    blank_index: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """-log of the probability of the labels, summed over all their places in time.
@@ -297,7 +297,10 @@ decode_op = define_op(
 
 
 def ctc_greedy_decoder(
-    inputs: Any, sequence_length: Any, merge_repeated: bool = True, blank_index: Any = None
+    inputs: Any,
+    sequence_length: TensorLike,
+    merge_repeated: bool = True,
+    blank_index: TensorLike | None = None,
 ) -> tuple[list[SparseTensor], Tensor]:
     """The labels of the best class at each time, without blanks; and minus the sum of its logits.
 
@@ -320,7 +323,7 @@ def ctc_greedy_decoder(
 
 
 def collapse_repeated(
-    labels: Any, seq_length: Any, name: str | None = None
+    labels: TensorLike, seq_length: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Rows of labels with repetitions merged (and 0 behind them), and their new lengths.
 

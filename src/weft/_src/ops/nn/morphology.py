@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike, WindowLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, REAL
 from weft._src.core.shapes import Dim, Dims
@@ -175,12 +175,12 @@ def _attributes(op: str, strides: Any, padding: Any, data_format: str, dilations
 
 
 def dilation2d(
-    input: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    filters: TensorLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str,
-    dilations: Any,
+    dilations: WindowLike,
     name: str | None = None,
 ) -> Tensor:
     """The largest sum of pixel and filter, of shape (height, width, channels), in each window.
@@ -196,12 +196,12 @@ def dilation2d(
 
 
 def erosion2d(
-    value: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
+    value: TensorLike,
+    filters: TensorLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str,
-    dilations: Any,
+    dilations: WindowLike,
     name: str | None = None,
 ) -> Tensor:
     """The smallest difference of pixel and filter (turned around) in each window.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import NUMERIC, bfloat16, float16, float32
 from weft._src.core.native_rules import Reduction, Special
@@ -77,7 +75,7 @@ bias_add_grad_op: Op = define_op(
 
 
 def bias_add(
-    value: Any, bias: Any, data_format: str | None = None, name: str | None = None
+    value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
     """value plus one number for each channel: on the last axis, or on axis 1 with "NC...".
 
@@ -96,7 +94,11 @@ def bias_add(
 
 
 def moments(
-    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+    x: TensorLike,
+    axes: AxisLike,
+    shift: TensorLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The mean and the variance over the given axes. `shift` is accepted and not used.
 
@@ -115,12 +117,12 @@ def moments(
 
 
 def batch_normalization(
-    x: Any,
-    mean: Any,
-    variance: Any,
-    offset: Any,
-    scale: Any,
-    variance_epsilon: Any,
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    offset: TensorLike,
+    scale: TensorLike,
+    variance_epsilon: TensorLike,
     name: str | None = None,
 ) -> Tensor:
     """scale * (x - mean) / sqrt(variance + epsilon) + offset; scale and offset may be None.
@@ -138,7 +140,7 @@ def batch_normalization(
     return arithmetic.add(x * factor, shift, name=name or "batchnorm")
 
 
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """Which part of the elements is zero.
 
     >>> tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]).numpy()

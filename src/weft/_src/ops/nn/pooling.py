@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike, WindowLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, REAL
 from weft._src.core.native_rules import Special
@@ -269,10 +270,10 @@ def _spatial_rank(op: str, input: Any, data_format: str | None, ksize: Any) -> t
 
 
 def max_pool(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -287,10 +288,10 @@ def max_pool(
 
 
 def max_pool1d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NWC",
     name: str | None = None,
 ) -> Tensor:
@@ -303,10 +304,10 @@ def max_pool1d(
 
 
 def max_pool2d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NHWC",
     name: str | None = None,
 ) -> Tensor:
@@ -319,10 +320,10 @@ def max_pool2d(
 
 
 def max_pool3d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NDHWC",
     name: str | None = None,
 ) -> Tensor:
@@ -335,10 +336,10 @@ def max_pool3d(
 
 
 def avg_pool(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -353,10 +354,10 @@ def avg_pool(
 
 
 def avg_pool1d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NWC",
     name: str | None = None,
 ) -> Tensor:
@@ -369,10 +370,10 @@ def avg_pool1d(
 
 
 def avg_pool2d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NHWC",
     name: str | None = None,
 ) -> Tensor:
@@ -385,10 +386,10 @@ def avg_pool2d(
 
 
 def avg_pool3d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NDHWC",
     name: str | None = None,
 ) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX
 from weft._src.core.native_rules import Special
@@ -72,7 +72,7 @@ def _axis(op: str, axis: Any) -> int:
     return -1 if axis is None else static.static_int(op, axis, "axis")
 
 
-def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """exp(x), scaled so that the sum along an axis (the last one) is 1.
 
     >>> tf.nn.softmax([0.0, 0.0]).numpy()
@@ -104,7 +104,9 @@ log_softmax_op = define_op(
 )
 
 
-def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def log_softmax(
+    logits: TensorLike, axis: AxisLike | None = None, name: str | None = None
+) -> Tensor:
     """The logarithm of `softmax`, exact also for small probabilities.
 
     >>> tf.nn.log_softmax([0.0, -1000.0]).numpy()
@@ -176,7 +178,7 @@ cross_entropy_op = define_op(
 
 
 def softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, axis: int = -1, name: str | None = None
+    labels: TensorLike, logits: TensorLike, axis: int = -1, name: str | None = None
 ) -> Tensor:
     """The cross entropy between probabilities `labels` and softmax(logits), along an axis.
 
@@ -275,7 +277,7 @@ sparse_cross_entropy_op = define_op(
 
 
 def sparse_softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, name: str | None = None
+    labels: TensorLike, logits: TensorLike, name: str | None = None
 ) -> Tensor:
     """The cross entropy between class numbers `labels` and softmax(logits), on the last axis.
 

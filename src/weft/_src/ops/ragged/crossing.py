@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import int32, int64, string, uint64
 from weft._src.core.tensor import Tensor
@@ -115,7 +116,10 @@ def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
 
 
 def cross_hashed(
-    inputs: Any, num_buckets: Any = 0, hash_key: Any = None, name: str | None = None
+    inputs: Any,
+    num_buckets: TensorLike = 0,
+    hash_key: TensorLike | None = None,
+    name: str | None = None,
 ) -> RaggedTensor:
     """All combinations of values in the same row of matrices, as hashes below `num_buckets`.
 

@@ -95,7 +95,7 @@ def _places(indices: Any, start: Tensor, size: Tensor) -> Any:
         start, size = gathering.gather(start, ids), gathering.gather(size, ids)
         return indices.with_values(_places(indices.values, start, size))
     found = casting.cast(indices, start.dtype)
-    for _ in range(found.shape.rank - 1):
+    for _ in range(found.ndim - 1):
         start, size = shapes.expand_dims(start, -1), shapes.expand_dims(size, -1)
     _check_inside("gather", found, size)
     return found + start

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, INDEX, REAL, DType, int16, int32, int64, uint16
 from weft._src.core.native_rules import Special
@@ -82,7 +82,10 @@ def _output_type(op: str, output_type: Any, allowed: Any) -> DType:
 
 
 def argmax(
-    input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None
+    input: TensorLike,
+    axis: AxisLike | None = None,
+    output_type: DTypeLike = int64,
+    name: str | None = None,
 ) -> Tensor:
     """The index of the largest element along an axis (the first one); the first of equal ones.
 
@@ -95,7 +98,10 @@ def argmax(
 
 
 def argmin(
-    input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None
+    input: TensorLike,
+    axis: AxisLike | None = None,
+    output_type: DTypeLike = int64,
+    name: str | None = None,
 ) -> Tensor:
     """The index of the smallest element along an axis (the first one); the first of equal ones.
 
@@ -174,7 +180,7 @@ def _descending(op: str, direction: str) -> bool:
 
 
 def sort(
-    values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None
+    values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", name: str | None = None
 ) -> Tensor:
     """The elements in order along an axis; NaN is the largest.
 
@@ -190,8 +196,8 @@ def sort(
 
 
 def argsort(
-    values: Any,
-    axis: Any = -1,
+    values: TensorLike,
+    axis: AxisLike = -1,
     direction: str = "ASCENDING",
     stable: bool = False,
     name: str | None = None,
@@ -297,10 +303,10 @@ top_k_op = define_op(
 
 
 def top_k(
-    input: Any,
-    k: Any = 1,
+    input: TensorLike,
+    k: TensorLike = 1,
     sorted: bool = True,
-    index_type: Any = int32,
+    index_type: DTypeLike = int32,
     name: str | None = None,
 ) -> TopKV2:
     """The k largest elements along the last axis and their indices; of equal ones the first.

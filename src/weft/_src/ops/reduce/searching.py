@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, REAL, DType, int32
 from weft._src.core.native_rules import Special
@@ -63,10 +63,10 @@ upper_bound_op = _define_bound("UpperBound", "right")
 
 
 def searchsorted(
-    sorted_sequence: Any,
-    values: Any,
+    sorted_sequence: TensorLike,
+    values: TensorLike,
     side: str = "left",
-    out_type: Any = int32,
+    out_type: DTypeLike = int32,
     name: str | None = None,
 ) -> Tensor:
     """Where values would go into a sorted sequence, before (left) or after (right) equal ones.
@@ -176,7 +176,7 @@ unique_op = define_op(
 )
 
 
-def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
+def unique(x: TensorLike, out_idx: DTypeLike = int32, name: str | None = None) -> Unique:
     """The different values of a vector in the order of their first appearance.
 
     >>> y, idx = tf.unique([4, 1, 4, 2])
@@ -187,7 +187,9 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
     return Unique(*found[:2])
 
 
-def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> UniqueWithCounts:
+def unique_with_counts(
+    x: TensorLike, out_idx: DTypeLike = int32, name: str | None = None
+) -> UniqueWithCounts:
     """The different values of a vector in the order of their first appearance, and how often.
 
     >>> y, idx, count = tf.unique_with_counts([4, 1, 4, 2])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC, REAL, int32
 from weft._src.core.shapes import Dim
@@ -106,7 +106,7 @@ def _sorted(op: Op, data: Any, segment_ids: Any, name: str | None) -> Tensor:
     return op(convert_to_tensor(data), ids, name=name)
 
 
-def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the rows of each segment; 0 for ids that do not occur.
 
     >>> tf.math.segment_sum([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
@@ -115,7 +115,7 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return _sorted(sum_op, data, segment_ids, name)
 
 
-def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The mean of the rows of each segment; 0 for ids that do not occur.
 
     >>> tf.math.segment_mean([1.0, 2.0, 3.0, 4.0], [0, 0, 2, 2]).numpy()
@@ -124,7 +124,7 @@ def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
     return _sorted(mean_op, data, segment_ids, name)
 
 
-def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The product of the rows of each segment; 1 for ids that do not occur.
 
     >>> tf.math.segment_prod([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
@@ -133,7 +133,7 @@ def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
     return _sorted(prod_op, data, segment_ids, name)
 
 
-def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The largest of the rows of each segment; 0 for ids that do not occur.
 
     >>> tf.math.segment_max([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
@@ -142,7 +142,7 @@ def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return _sorted(max_op, data, segment_ids, name)
 
 
-def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The smallest of the rows of each segment; 0 for ids that do not occur.
 
     >>> tf.math.segment_min([1, 2, 3, 4], [0, 0, 2, 2]).numpy()

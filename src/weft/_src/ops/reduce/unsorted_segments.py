@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC, REAL, int32
 from weft._src.core.native_rules import Special
@@ -220,7 +220,7 @@ def _unsorted(op: Op, data: Any, segment_ids: Any, num_segments: Any, name: str 
 
 
 def unsorted_segment_sum(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The sum of the rows of each segment; 0 for segments without rows.
 
@@ -231,7 +231,7 @@ def unsorted_segment_sum(
 
 
 def unsorted_segment_prod(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The product of the rows of each segment; 1 for segments without rows.
 
@@ -242,7 +242,7 @@ def unsorted_segment_prod(
 
 
 def unsorted_segment_max(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The largest of the rows of each segment; the lowest number for segments without rows.
 
@@ -253,7 +253,7 @@ def unsorted_segment_max(
 
 
 def unsorted_segment_min(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The smallest of the rows of each segment; the highest number for segments without rows.
 
@@ -272,7 +272,7 @@ def _sizes(data: Tensor, ids: Tensor, num: Tensor) -> Tensor:
 
 
 def unsorted_segment_mean(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The mean of the rows of each segment; 0 for segments without rows.
 
@@ -286,7 +286,7 @@ def unsorted_segment_mean(
 
 
 def unsorted_segment_sqrt_n(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The sum of the rows of each segment over the square root of their number.
 

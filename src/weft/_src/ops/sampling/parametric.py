@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import memory
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import (
     FLOATING,
@@ -281,7 +281,7 @@ index_shuffle_op = define_op(
 )
 
 
-def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
+def index_shuffle(index: Any, seed: TensorLike, max_index: TensorLike) -> Tensor:
     """Where an index goes in a permutation of 0..max_index that a seed determines.
 
     >>> tf.random.experimental.index_shuffle(tf.range(5), seed=[1, 2], max_index=4).numpy()

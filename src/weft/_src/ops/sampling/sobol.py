@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, DType, float32, float64, int32
 from weft._src.core.shapes import Dim
@@ -56,7 +56,11 @@ sobol_op = define_op(
 
 
 def sobol_sample(
-    dim: Any, num_results: Any, skip: Any = 0, dtype: Any = float32, name: str | None = None
+    dim: Any,
+    num_results: TensorLike,
+    skip: Any = 0,
+    dtype: DTypeLike = float32,
+    name: str | None = None,
 ) -> Tensor:
     """The first points (after `skip` others) of the Sobol sequence in `dim` dimensions.
 

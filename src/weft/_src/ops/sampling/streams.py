@@ -21,7 +21,7 @@ import threading
 import weakref
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.context import state as context
 from weft._src.core.dtypes import INDEX, RESOURCE, int64
 from weft._src.core.random_numbers import seeds
@@ -210,7 +210,7 @@ def python_seed(op: str, seed: Any) -> int | None:
         raise TypeError(f"{op}: seed must be an integer or None, got {seed!r}.") from error
 
 
-def set_seed(seed: Any) -> None:
+def set_seed(seed: TensorLike) -> None:
     """Sets the global seed, and restarts every stream that has a seed; None removes it.
 
     Generators keep their states.

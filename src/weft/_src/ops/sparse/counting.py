@@ -53,7 +53,7 @@ def bincount(
     inside = casting.cast(flat, int64) < size
     numbers = casting.cast(masks.boolean_mask(flat, inside), int64)
     amounts = masks.boolean_mask(amounts, inside)
-    if at == 0 or row_of is None:
+    if at == 0 or row_of is None or count is None:
         indices, shape = shapes.expand_dims(numbers, 1), shapes.expand_dims(size, 0)
     else:
         indices = joining.stack([masks.boolean_mask(row_of, inside), numbers], axis=1)

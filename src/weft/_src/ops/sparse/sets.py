@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, int8, int16, int32, int64, uint8, uint16
 from weft._src.core.shapes import Dim
@@ -135,7 +135,7 @@ def _combined(op: str, operation: str, a: Any, b: Any, validate_indices: bool) -
     return SparseTensor._of(*out)
 
 
-def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def intersection(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """The values that are in the rows of both, each once and in order.
 
     >>> tf.sparse.to_dense(tf.sets.intersection([[1, 2, 2]], [[2, 3]])).numpy()
@@ -144,7 +144,7 @@ def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     return _combined("sets.intersection", "intersection", a, b, validate_indices)
 
 
-def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def union(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """The values that are in a row of either, each once and in order.
 
     >>> tf.sparse.to_dense(tf.sets.union([[1, 2, 2]], [[2, 3]])).numpy()
@@ -153,7 +153,9 @@ def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     return _combined("sets.union", "union", a, b, validate_indices)
 
 
-def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
+def difference(
+    a: TensorLike, b: TensorLike, aminusb: bool = True, validate_indices: bool = True
+) -> SparseTensor:
     """The values in the rows of a that are not in those of b (or the other way round).
 
     >>> tf.sparse.to_dense(tf.sets.difference([[1, 2, 2]], [[2, 3]])).numpy()
@@ -190,7 +192,7 @@ size_op = define_op(
 )
 
 
-def size(a: Any, validate_indices: bool = True) -> Any:
+def size(a: TensorLike, validate_indices: bool = True) -> Any:
     """How many different values each row of a sparse tensor has.
 
     >>> sp = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [7, 7, 8], [2, 3])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import float32, float64, int32
 from weft._src.core.specs import TensorSpec
@@ -90,10 +90,10 @@ def _checked(op: str, value: Any, type: Any, n: Any, axis: Any, norm: Any) -> tu
 
 
 def dct(
-    input: Any,
+    input: TensorLike,
     type: Any = 2,
-    n: Any = None,
-    axis: Any = -1,
+    n: TensorLike | None = None,
+    axis: AxisLike = -1,
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -107,10 +107,10 @@ def dct(
 
 
 def idct(
-    input: Any,
+    input: TensorLike,
     type: Any = 2,
-    n: Any = None,
-    axis: Any = -1,
+    n: TensorLike | None = None,
+    axis: AxisLike = -1,
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -124,7 +124,9 @@ def idct(
     return dct_op(x, type=_TRANSPOSED[kind], norm=norm, name=name)
 
 
-def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
+def mfccs_from_log_mel_spectrograms(
+    log_mel_spectrograms: TensorLike, name: str | None = None
+) -> Tensor:
     """Mel-frequency cepstral coefficients: a scaled cosine transform of the last axis.
 
     >>> tf.signal.mfccs_from_log_mel_spectrograms(tf.ones([2])).numpy().round(4) + 0
@@ -156,7 +158,7 @@ def _shifted(op: str, x: Any, axes: Any, sign: int, name: str | None) -> Tensor:
     return tiling.roll(x, convert_to_tensor(halves), list(along), name=name)
 
 
-def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def fftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The second half of axes before the first, which puts frequency 0 in the middle.
 
     >>> tf.signal.fftshift([0, 1, 2, -2, -1]).numpy()
@@ -165,7 +167,7 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     return _shifted("fftshift", x, axes, 1, name)
 
 
-def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def ifftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
     """What undoes `fftshift`.
 
     >>> tf.signal.ifftshift([-2, -1, 0, 1, 2]).numpy()

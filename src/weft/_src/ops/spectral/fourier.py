@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import COMPLEX, INDEX, complex64, complex128, float32, float64, int32
 from weft._src.core.shapes import Dim
@@ -102,7 +102,7 @@ def _transform(op: str, n: int, inverse: bool, value: Any, name: str | None) -> 
     return _OPS[n][inverse](x, axes=_LAST[n], norm="backward", name=name)
 
 
-def fft(input: Any, name: str | None = None) -> Tensor:
+def fft(input: TensorLike, name: str | None = None) -> Tensor:
     """The Fourier transform over the last axis.
 
     >>> tf.signal.fft(tf.constant([1.0, 0.0, 0.0, 0.0])).numpy()
@@ -111,7 +111,7 @@ def fft(input: Any, name: str | None = None) -> Tensor:
     return _transform("fft", 1, False, input, name)
 
 
-def ifft(input: Any, name: str | None = None) -> Tensor:
+def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse Fourier transform over the last axis.
 
     >>> tf.signal.ifft(tf.constant([4.0, 0.0, 0.0, 0.0])).numpy()
@@ -120,7 +120,7 @@ def ifft(input: Any, name: str | None = None) -> Tensor:
     return _transform("ifft", 1, True, input, name)
 
 
-def fft2d(input: Any, name: str | None = None) -> Tensor:
+def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The Fourier transform over the last two axes.
 
     >>> tf.signal.fft2d(tf.ones([2, 2])).numpy().real
@@ -130,7 +130,7 @@ def fft2d(input: Any, name: str | None = None) -> Tensor:
     return _transform("fft2d", 2, False, input, name)
 
 
-def ifft2d(input: Any, name: str | None = None) -> Tensor:
+def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse Fourier transform over the last two axes.
 
     >>> tf.signal.ifft2d(tf.ones([2, 2])).numpy().real
@@ -140,7 +140,7 @@ def ifft2d(input: Any, name: str | None = None) -> Tensor:
     return _transform("ifft2d", 2, True, input, name)
 
 
-def fft3d(input: Any, name: str | None = None) -> Tensor:
+def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The Fourier transform over the last three axes.
 
     >>> tf.signal.fft3d(tf.ones([1, 2, 2])).numpy().real.ravel()
@@ -149,7 +149,7 @@ def fft3d(input: Any, name: str | None = None) -> Tensor:
     return _transform("fft3d", 3, False, input, name)
 
 
-def ifft3d(input: Any, name: str | None = None) -> Tensor:
+def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse Fourier transform over the last three axes.
 
     >>> tf.signal.ifft3d(tf.ones([1, 2, 2])).numpy().real.ravel()
@@ -278,7 +278,7 @@ def lengths_of(op: str, fft_length: Any, n: int) -> list[Any]:
     else:
         vector = casting.cast(shapes.reshape(fft_length, [-1]), int32)
         known = static.get_static_value(vector)
-        size = vector.spec.dims[0]
+        size = (vector.spec.dims or (Dim(),))[0]
         if known is not None:
             lengths = known.tolist()
         else:
@@ -328,7 +328,9 @@ def inverse(op: str, value: Any, fft_length: Any, axes: Axes, norm: str, name: A
     return irfft_op(x, count, axis=axes[-1], norm=norm, name=name)
 
 
-def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The Fourier transform of real signals along the last axis: frequencies from 0 up.
 
     >>> tf.signal.rfft([1.0, 0.0, 0.0, 0.0]).numpy()
@@ -337,7 +339,9 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
     return forward("rfft", input_tensor, fft_length, _LAST[1], "backward", name)
 
 
-def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft2d(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The Fourier transform of real signals over the last two axes.
 
     >>> tf.signal.rfft2d(tf.ones([2, 4])).shape
@@ -346,7 +350,9 @@ def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -
     return forward("rfft2d", input_tensor, fft_length, _LAST[2], "backward", name)
 
 
-def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft3d(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The Fourier transform of real signals over the last three axes.
 
     >>> tf.signal.rfft3d(tf.ones([2, 3, 4])).shape
@@ -355,7 +361,9 @@ def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -
     return forward("rfft3d", input_tensor, fft_length, _LAST[3], "backward", name)
 
 
-def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The real signals of which `rfft` gives the spectrum; of even length unless one is given.
 
     >>> tf.signal.irfft(tf.constant([1.0, 1.0, 1.0])).numpy()
@@ -364,7 +372,9 @@ def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) ->
     return inverse("irfft", input_tensor, fft_length, _LAST[1], "backward", name)
 
 
-def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft2d(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The real signals of which `rfft2d` gives the spectrum.
 
     >>> tf.signal.irfft2d(tf.ones([2, 3])).shape
@@ -373,7 +383,9 @@ def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) 
     return inverse("irfft2d", input_tensor, fft_length, _LAST[2], "backward", name)
 
 
-def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft3d(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The real signals of which `rfft3d` gives the spectrum.
 
     >>> tf.signal.irfft3d(tf.ones([2, 3, 3])).shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC, int32
 from weft._src.core.shapes import Dim
@@ -41,12 +41,12 @@ def _count(op: str, value: Any, name: str) -> Tensor:
 
 
 def frame(
-    signal: Any,
-    frame_length: Any,
-    frame_step: Any,
+    signal: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
     pad_end: bool = False,
-    pad_value: Any = 0,
-    axis: Any = -1,
+    pad_value: TensorLike = 0,
+    axis: AxisLike = -1,
     name: str | None = None,
 ) -> Tensor:
     """Pieces of `frame_length` elements, each `frame_step` behind the one before it.
@@ -134,7 +134,7 @@ overlap_op: Op = define_op(
 )
 
 
-def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
+def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """Frames, each `frame_step` behind the one before it, added up to one signal.
 
     >>> tf.signal.overlap_and_add([[1, 1, 1], [2, 2, 2]], frame_step=2).numpy()
@@ -170,10 +170,10 @@ def _weighed(op: str, pieces: Tensor, window_fn: WindowFunction, length: Any) ->
 
 
 def stft(
-    signals: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    signals: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: WindowFunction = windows.hann_window,
     pad_end: bool = False,
     name: str | None = None,
@@ -191,10 +191,10 @@ def stft(
 
 
 def inverse_stft(
-    stfts: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    stfts: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: WindowFunction = windows.hann_window,
     name: str | None = None,
 ) -> Tensor:
@@ -221,7 +221,7 @@ def inverse_stft(
 
 
 def inverse_stft_window_fn(
-    frame_step: Any,
+    frame_step: TensorLike,
     forward_window_fn: Callable[..., Any] = windows.hann_window,
     name: str | None = None,
 ) -> Callable[..., Tensor]:

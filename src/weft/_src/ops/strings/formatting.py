@@ -50,7 +50,7 @@ def format(
     template: str,
     inputs: Any,
     placeholder: str = "{}",
-    summarize: Any = 3,
+    summarize: int = 3,
     name: str | None = None,
 ) -> Tensor:
     """A text in which placeholders stand for tensors, shown as `tf.print` does.

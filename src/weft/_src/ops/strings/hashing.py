@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import farmhash, string_hashes
+from weft._src.core.aliases import TensorLike
 from weft._src.core.dtypes import STRING, int64
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules, static
@@ -48,7 +49,9 @@ fast_op = _bucket_op(
 )
 
 
-def to_hash_bucket_fast(input: Any, num_buckets: Any, name: str | None = None) -> Tensor:
+def to_hash_bucket_fast(
+    input: TensorLike, num_buckets: TensorLike, name: str | None = None
+) -> Tensor:
     """The number of the bucket each string belongs to, by its FarmHash fingerprint.
 
     >>> tf.strings.to_hash_bucket_fast(["Hello", "TensorFlow", "2.x"], 3).numpy()
@@ -64,7 +67,7 @@ plain_op = _bucket_op(
 )
 
 
-def to_hash_bucket(input: Any, num_buckets: Any, name: str | None = None) -> Tensor:
+def to_hash_bucket(input: TensorLike, num_buckets: TensorLike, name: str | None = None) -> Tensor:
     """The number of the bucket each string belongs to, by its MurmurHash.
 
     >>> tf.strings.to_hash_bucket(["Hello", "TensorFlow", "2.x"], 3).numpy()
@@ -83,7 +86,7 @@ strong_op = _bucket_op(
 
 
 def to_hash_bucket_strong(
-    input: Any, num_buckets: Any, key: Any, name: str | None = None
+    input: TensorLike, num_buckets: TensorLike, key: TensorLike, name: str | None = None
 ) -> Tensor:
     """The number of the bucket each string belongs to, by its SipHash under a key of two ints.
 

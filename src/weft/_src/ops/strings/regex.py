@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import STRING
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -64,7 +64,7 @@ full_match_op = define_op(
 )
 
 
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+def regex_full_match(input: TensorLike, pattern: Any, name: str | None = None) -> Tensor:
     r"""Whether the pattern matches the whole string, for each string.
 
     >>> tf.strings.regex_full_match(["tf.add", "tf"], r"tf\.\w+").numpy()
@@ -136,7 +136,11 @@ replace_op = define_op(
 
 
 def regex_replace(
-    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
+    input: TensorLike,
+    pattern: Any,
+    rewrite: TensorLike,
+    replace_global: bool = True,
+    name: str | None = None,
 ) -> Tensor:
     r"""Strings with what matches the pattern replaced; ``\1`` in `rewrite` is the first group.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import INDEX, STRING, int64, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -88,7 +88,9 @@ split_op = define_op(
 )
 
 
-def split(input: Any, sep: Any = None, maxsplit: Any = -1, name: str | None = None) -> Any:
+def split(
+    input: TensorLike, sep: TensorLike | None = None, maxsplit: Any = -1, name: str | None = None
+) -> Any:
     """The pieces of each string between separators; without one, between white space.
 
     One string gives a vector of pieces, several a ragged tensor with a row for each.
@@ -124,7 +126,7 @@ bytes_split_op = define_op(
 )
 
 
-def bytes_split(input: Any, name: str | None = None) -> Any:
+def bytes_split(input: TensorLike, name: str | None = None) -> Any:
     """The bytes of each string.
 
     >>> tf.strings.bytes_split(["hi", ""]).to_list()
@@ -191,7 +193,7 @@ ngrams_op = define_op(
 
 
 def ngrams(
-    data: Any,
+    data: TensorLike,
     ngram_width: Any,
     separator: str = " ",
     pad_values: Any = None,

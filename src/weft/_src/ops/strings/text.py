@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import INDEX, STRING, int32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -52,7 +52,7 @@ length_op = define_op(
 )
 
 
-def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """The number of bytes, or of UTF-8 characters, of each string.
 
     >>> tf.strings.length(["a", "äöü"]).numpy()
@@ -99,7 +99,7 @@ lower_op = _elementwise(
 )
 
 
-def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Strings in lower case: ASCII letters, or with encoding="utf-8" all letters.
 
     >>> tf.strings.lower(["ABC"]).numpy()
@@ -120,7 +120,7 @@ upper_op = _elementwise(
 )
 
 
-def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Strings in upper case: ASCII letters, or with encoding="utf-8" all letters.
 
     >>> tf.strings.upper(["abc"]).numpy()
@@ -135,7 +135,7 @@ strip_op = _elementwise(
 )
 
 
-def strip(input: Any, name: str | None = None) -> Tensor:
+def strip(input: TensorLike, name: str | None = None) -> Tensor:
     """Strings without white space at both ends.
 
     >>> tf.strings.strip([" a b "]).numpy()
@@ -204,7 +204,9 @@ substr_op = define_op(
 )
 
 
-def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+def substr(
+    input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None
+) -> Tensor:
     """The part of each string from `pos` on, of at most `len` bytes (or UTF-8 characters).
 
     A negative `pos` counts from the end, a negative `len` means all that is left.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import STRING, int64
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import rules
@@ -50,7 +50,7 @@ transcode_op = define_op(
 
 
 def unicode_transcode(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     output_encoding: str,
     errors: str = "replace",
@@ -94,7 +94,7 @@ def _characters(
 
 
 def unicode_split(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = unicode.REPLACEMENT,
@@ -109,7 +109,7 @@ def unicode_split(
 
 
 def unicode_split_with_offsets(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = unicode.REPLACEMENT,
