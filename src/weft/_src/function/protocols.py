@@ -2,7 +2,6 @@
 
 from typing import Any, Protocol, runtime_checkable
 
-from weft._src.core.aliases import TensorLike as TensorLike
 from weft._src.function.trace_types import TraceType
 
 
