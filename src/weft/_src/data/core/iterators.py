@@ -9,7 +9,7 @@ import hashlib
 import pickle
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from weft._src.errors import (
     OutOfRangeError,
 )
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 _HANDLE = TensorSpec([], resource)
 _MOST_IN_A_TRACE = 5000
@@ -349,7 +352,7 @@ class Iterator:
 class NumpyIterator:
     """A walk through the elements of a dataset as NumPy arrays."""
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Dataset) -> None:
         self._iterator = iter(dataset)
         self._pack = structure.make_packer(dataset.element_spec, _as_numpy)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core.aliases import DTypeLike, IntLike, ShapeLike
 from weft._src.core.dtypes import int64
@@ -15,6 +15,9 @@ from weft._src.data.core.traced import Debug
 from weft._src.data.transforms.grouping import Transformation
 from weft._src.errors import UnsupportedError
 from weft._src.fileio.examples import parse_example
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 # --- older forms ---------------------------------------------------------------------------------
 
@@ -117,7 +120,7 @@ def map_and_batch(
     [[0, 2], [4]]
     """
 
-    def apply(dataset: Any) -> Any:
+    def apply(dataset: Dataset) -> Any:
         return dataset.map(map_func, num_parallel_calls).batch(batch_size, drop_remainder)
 
     return apply
@@ -251,7 +254,7 @@ def parse_example_dataset(
 # --- functions of datasets -----------------------------------------------------------------------
 
 
-def cardinality(dataset: Any) -> Tensor:
+def cardinality(dataset: Dataset) -> Tensor:
     """`Dataset.cardinality` as a function.
 
     >>> tf.data.experimental.cardinality(tf.data.Dataset.range(3)).numpy()
@@ -260,7 +263,7 @@ def cardinality(dataset: Any) -> Tensor:
     return check_dataset("cardinality", "dataset", dataset).cardinality()
 
 
-def get_single_element(dataset: Any) -> Any:
+def get_single_element(dataset: Dataset) -> Any:
     """`Dataset.get_single_element` as a function.
 
     >>> tf.data.experimental.get_single_element(tf.data.Dataset.from_tensors(5)).numpy()
@@ -296,7 +299,7 @@ def get_next_as_optional(iterator: Any) -> Optional:
 
 
 def save(
-    dataset: Any,
+    dataset: Dataset,
     path: Any,
     compression: str | None = None,
     shard_func: Callable[..., Any] | None = None,
@@ -313,7 +316,7 @@ def save(
     check_dataset("save", "dataset", dataset).save(path, compression, shard_func, checkpoint_args)
 
 
-def to_variant(dataset: Any) -> Tensor:
+def to_variant(dataset: Dataset) -> Tensor:
     """The variant tensor that holds a dataset.
 
     >>> tf.data.experimental.to_variant(tf.data.Dataset.range(3)).dtype

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft._src.core.aliases import IntLike
+from weft._src.core.aliases import IntLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import string
 from weft._src.core.tensor import EagerTensor
@@ -26,7 +26,7 @@ class ListingMethods(DatasetBase):
 
     @staticmethod
     def list_files(
-        file_pattern: Any,
+        file_pattern: TensorLike,
         shuffle: bool | None = None,
         seed: IntLike | None = None,
         name: str | None = None,
@@ -55,7 +55,7 @@ class ListingMethods(DatasetBase):
         return dataset
 
 
-def listed(what: str, file_pattern: Any) -> list[bytes]:
+def listed(what: str, file_pattern: TensorLike) -> list[bytes]:
     """The files that match; InvalidArgumentError if there is none."""
     patterns = _patterns(what, file_pattern)
     texts = np.asarray(patterns).reshape(-1).tolist()

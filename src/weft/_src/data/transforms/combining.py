@@ -202,7 +202,7 @@ class CombiningMethods(DatasetBase):
         made = zip_op(*[d._variant for d in flat], name=name)
         return make_dataset(made, spec)
 
-    def concatenate(self, dataset: Any, name: str | None = None) -> Dataset:
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements of this dataset and then those of another.
 
         >>> a, b = tf.data.Dataset.range(2), tf.data.Dataset.range(7, 9)

@@ -180,7 +180,7 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
     [np.int32(3), np.int32(2), np.int32(2)]
     """
 
-    def apply(dataset: Any) -> Any:
+    def apply(dataset: Dataset) -> Any:
         spec = dataset.element_spec
         key = traced.of_element(key_func, spec, "group_by_reducer")
         init = Traced(reducer.init_func, (TensorSpec([], int64),), "group_by_reducer")
@@ -213,7 +213,7 @@ def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Transformat
     [(1, True), (2, True), (0, False)]
     """
 
-    def apply(dataset: Any) -> Any:
+    def apply(dataset: Dataset) -> Any:
         spec = dataset.element_spec
         n = int(dataset.cardinality())
         if n < 0 or n > cardinality or not isinstance(spec, dict) or mask_key in spec:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.dtypes import int64, variant
@@ -14,6 +14,9 @@ from weft._src.data.core.iterators import run_of
 from weft._src.data.core.stage import Run, Stage
 from weft._src.errors import OutOfRangeError
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 
 def _element_kernel(
@@ -44,7 +47,7 @@ element_op = define_op(
 )
 
 
-def at(dataset: Any, index: IntLike) -> Any:
+def at(dataset: Dataset, index: IntLike) -> Any:
     """The element of a number, counted from 0; OutOfRangeError if there is none.
 
     Args:

@@ -119,23 +119,23 @@ conj = conjugate = unary("conjugate", tf.math.conj)
 angle = unary("angle", lambda x: tf.math.angle(floating(x)))
 
 
-def _spread(x: Any, y: Any) -> list[Any]:
+def _spread(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:
     shape = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(y))
     return [tf.broadcast_to(x, shape), tf.broadcast_to(y, shape)]
 
 
-def _sine_over(x: Any) -> Any:
+def _sine_over(x: tf.Tensor) -> tf.Tensor:
     # Twice where, so that the gradient at 0 is 0 and not 0 / 0.
     at_zero = x == 0
     return tf.where(at_zero, 1, tf.sin(x) / tf.where(at_zero, 1, x))
 
 
-def _greatest_divisor(x: Any, y: Any) -> Any:
+def _greatest_divisor(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     """Euclid's algorithm on all pairs at once, until every remainder is 0."""
     if not x.dtype.is_integer:
         raise TypeError(f"gcd and lcm take integers, got {x.dtype.name}.")
 
-    def step(a: Any, b: Any) -> Any:
+    def step(a: TensorLike, b: TensorLike) -> Any:
         divisor = tf.where(b == 0, 1, b)
         return tf.where(b == 0, a, b), tf.where(b == 0, 0, a % divisor)
 
@@ -144,7 +144,7 @@ def _greatest_divisor(x: Any, y: Any) -> Any:
     return tf.while_loop(lambda a, b: tf.reduce_any(b != 0), step, (x, y))[0]
 
 
-def _least_multiple(x: Any, y: Any) -> Any:
+def _least_multiple(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     divisor = _greatest_divisor(x, y)
     product = x // tf.where(divisor == 0, 1, divisor) * y
     return product if x.dtype.is_unsigned else tf.abs(product)

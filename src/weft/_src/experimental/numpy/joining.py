@@ -56,7 +56,7 @@ def hstack(tup: Sequence[Any]) -> tf.Tensor:
     return tf.concat(parts, 0 if parts[0].ndim == 1 else 1)
 
 
-def split(ary: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[tf.Tensor]:
+def split(ary: TensorLike, indices_or_sections: TensorLike, axis: int = 0) -> list[tf.Tensor]:
     """The array cut into equal parts, or at places.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.split([1, 2, 3], [1])]
@@ -153,7 +153,7 @@ def dstack(tup: Sequence[Any]) -> tf.Tensor:
     return concatenate([atleast_3d(a) for a in tup], 2)
 
 
-def vsplit(ary: TensorLike, indices_or_sections: Any) -> list[tf.Tensor]:
+def vsplit(ary: TensorLike, indices_or_sections: TensorLike) -> list[tf.Tensor]:
     """Parts along the first axis of an array with two axes or more.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.vsplit([[1], [2]], 2)]
@@ -162,7 +162,7 @@ def vsplit(ary: TensorLike, indices_or_sections: Any) -> list[tf.Tensor]:
     return _split_along("vsplit", ary, indices_or_sections, 0, 2)
 
 
-def hsplit(ary: TensorLike, indices_or_sections: Any) -> list[tf.Tensor]:
+def hsplit(ary: TensorLike, indices_or_sections: TensorLike) -> list[tf.Tensor]:
     """Parts along the second axis; of a vector, along its only one.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.hsplit([[1, 2]], 2)]
@@ -172,7 +172,7 @@ def hsplit(ary: TensorLike, indices_or_sections: Any) -> list[tf.Tensor]:
     return _split_along("hsplit", x, indices_or_sections, 0 if x.ndim == 1 else 1, 1)
 
 
-def dsplit(ary: TensorLike, indices_or_sections: Any) -> list[tf.Tensor]:
+def dsplit(ary: TensorLike, indices_or_sections: TensorLike) -> list[tf.Tensor]:
     """Parts along the third axis.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.dsplit([[[1, 2]]], 2)]
@@ -181,7 +181,9 @@ def dsplit(ary: TensorLike, indices_or_sections: Any) -> list[tf.Tensor]:
     return _split_along("dsplit", ary, indices_or_sections, 2, 3)
 
 
-def _split_along(name: str, ary: Any, sections: Any, axis: int, least: int) -> list[tf.Tensor]:
+def _split_along(
+    name: str, ary: TensorLike, sections: TensorLike, axis: int, least: int
+) -> list[tf.Tensor]:
     x = asarray(ary)
     if x.ndim is not None and x.ndim < least:
         raise ValueError(f"{name}: ary must have at least {least} axes, got shape {x.shape}.")

@@ -32,7 +32,7 @@ def array(
     return x[(None,) * (ndmin - x.ndim)] if x.ndim < ndmin else x
 
 
-def zeros(shape: Any, dtype: Any = float) -> tf.Tensor:
+def zeros(shape: ShapeLike, dtype: DTypeLike = float) -> tf.Tensor:
     """An array of zeros.
 
     >>> tf.experimental.numpy.zeros(2).numpy()

@@ -71,7 +71,9 @@ def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | No
     return tf.where(holds, first, second)
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> tf.Tensor:
+def select(
+    condlist: Sequence[Any], choicelist: Sequence[Any], default: TensorLike = 0
+) -> tf.Tensor:
     """From the first choice whose condition holds, the default where none does.
 
     >>> x = tf.experimental.numpy.arange(5)

@@ -55,7 +55,7 @@ def isrealobj(x: TensorLike) -> bool:
     return not iscomplexobj(x)
 
 
-def isscalar(num: Any) -> bool:
+def isscalar(num: TensorLike) -> bool:
     """Whether a value is one number or string, also as a tensor without axes.
 
     >>> tf.experimental.numpy.isscalar(3), tf.experimental.numpy.isscalar([3])
@@ -98,7 +98,7 @@ def signbit(x: TensorLike) -> tf.Tensor:
     return value < 0
 
 
-def issubdtype(arg1: Any, arg2: Any) -> bool:
+def issubdtype(arg1: TensorLike, arg2: TensorLike) -> bool:
     """Whether the first dtype is the second, or of that kind (such as `inexact`).
 
     >>> tnp = tf.experimental.numpy

@@ -10,7 +10,7 @@ from weft._src.experimental.numpy import arithmetic, joining, shapes
 from weft._src.experimental.numpy.promotion import promoted
 
 
-def matmul(x1: Any, x2: Any) -> tf.Tensor:
+def matmul(x1: TensorLike, x2: TensorLike) -> tf.Tensor:
     """The matrix product; vectors are rows on the left and columns on the right.
 
     >>> tf.experimental.numpy.matmul([[1, 2], [3, 4]], [5, 6]).numpy()
@@ -26,7 +26,7 @@ def matmul(x1: Any, x2: Any) -> tf.Tensor:
     return tf.matmul(x, y[:, None])[..., 0] if y.ndim == 1 else tf.matmul(x, y)
 
 
-def dot(a: Any, b: Any) -> tf.Tensor:
+def dot(a: TensorLike, b: TensorLike) -> tf.Tensor:
     """The sum of products over the last axis of a and the last but one of b.
 
     >>> tf.experimental.numpy.dot([1, 2], [3, 4]).numpy()
@@ -49,7 +49,7 @@ def outer(a: TensorLike, b: TensorLike) -> tf.Tensor:
     return arithmetic.multiply(tf.reshape(x, [-1, 1]), tf.reshape(y, [1, -1]))
 
 
-def inner(a: Any, b: Any) -> tf.Tensor:
+def inner(a: TensorLike, b: TensorLike) -> tf.Tensor:
     """The sum of products over the last axes.
 
     >>> tf.experimental.numpy.inner([[1, 2]], [[3, 4], [5, 6]]).numpy()

@@ -10,7 +10,7 @@ from weft._src.core.aliases import AxisLike, ShapeLike, TensorLike
 from weft._src.experimental.numpy.promotion import LARGEST, asarray, whole
 
 
-def sizes_of(shape: Any) -> Any:
+def sizes_of(shape: ShapeLike) -> Any:
     """A shape as TensorFlow's functions take it."""
     return shape if isinstance(shape, (list, tuple, tf.Tensor)) else [shape]
 
@@ -43,7 +43,7 @@ def size(a: TensorLike, axis: int | None = None) -> Any:
     return x.shape.num_elements() if axis is None else x.shape[axis_of("size", axis, x)]
 
 
-def reshape(a: Any, newshape: Any, order: str = "C") -> tf.Tensor:
+def reshape(a: TensorLike, newshape: ShapeLike, order: str = "C") -> tf.Tensor:
     """The elements in another shape.
 
     >>> tf.experimental.numpy.reshape([1, 2, 3, 4], (2, -1)).shape

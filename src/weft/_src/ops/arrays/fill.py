@@ -47,7 +47,7 @@ fill_op = define_op(
 )
 
 
-def fill(dims: Any, value: TensorLike, name: str | None = None, layout: Any = None) -> Tensor:
+def fill(dims: Any, value: TensorLike, name: str | None = None, layout: None = None) -> Tensor:
     """A tensor of the given shape with the same value everywhere.
 
     >>> tf.fill([2, 3], 9).numpy()
@@ -66,7 +66,7 @@ def _constant_of(dtype: DType, number: int) -> Tensor:
 
 
 def zeros(
-    shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, layout: Any = None
+    shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, layout: None = None
 ) -> Tensor:
     """Zeros (empty strings, False) of the given shape.
 
@@ -79,7 +79,7 @@ def zeros(
 
 
 def ones(
-    shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, layout: Any = None
+    shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, layout: None = None
 ) -> Tensor:
     """Ones of the given shape.
 

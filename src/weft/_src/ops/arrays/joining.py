@@ -115,7 +115,7 @@ def concat(values: TensorLike, axis: AxisLike, name: str = "concat") -> Tensor:
     return concat_op(*tensors, axis=at, name=name)
 
 
-def single_axis(op: str, axis: Any, name: str = "axis") -> int:
+def single_axis(op: str, axis: AxisLike, name: str = "axis") -> int:
     """An axis as a number; a list or vector of one number will do."""
     found = static.static_ints(op, axis, name)
     if isinstance(found, tuple) and len(found) == 1:

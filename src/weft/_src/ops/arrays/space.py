@@ -9,7 +9,7 @@ from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, INDEX, NUMERIC, int32
 from weft._src.core.native_rules import IndexMap
-from weft._src.core.shapes import Dim, Dims
+from weft._src.core.shapes import Dim, Dims, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
@@ -184,7 +184,7 @@ class PaddingsAndCrops(NamedTuple):
 
 def required_space_to_batch_paddings(
     input_shape: Any,
-    block_shape: Any,
+    block_shape: TensorLike,
     base_paddings: TensorLike | None = None,
     name: str | None = None,
 ) -> PaddingsAndCrops:
@@ -225,11 +225,11 @@ def _dims(batch: Any, height: Any, width: Any, depth: Any, first: bool) -> Dims:
     return (batch, depth, height, width) if first else (batch, height, width, depth)
 
 
-def _times(size: Any, factor: int) -> Any:
+def _times(size: Size, factor: int) -> Size:
     return size * factor if isinstance(size, int) else Dim()
 
 
-def _parts(op: str, what: str, size: Any, factor: int) -> Any:
+def _parts(op: str, what: str, size: Size, factor: int) -> Size:
     if not isinstance(size, int):
         return Dim()
     if size % factor:
@@ -301,7 +301,7 @@ from_depth_op: Op = define_op(
 )
 
 
-def _depth_attributes(op: str, block_size: Any, data_format: str) -> dict[str, Any]:
+def _depth_attributes(op: str, block_size: TensorLike, data_format: str) -> dict[str, Any]:
     size = static.static_int(op, block_size, "block_size")
     if not 2 <= size < 2**15:
         raise ShapeError(f"{op}: block_size must be at least 2, got {size}.")
@@ -311,7 +311,7 @@ def _depth_attributes(op: str, block_size: Any, data_format: str) -> dict[str, A
 
 
 def space_to_depth(
-    input: TensorLike, block_size: Any, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, block_size: TensorLike, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
     """Square blocks of images as channels of smaller images.
 
@@ -323,7 +323,7 @@ def space_to_depth(
 
 
 def depth_to_space(
-    input: TensorLike, block_size: Any, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, block_size: TensorLike, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
     """Channels of images as square blocks of larger images.
 

@@ -213,7 +213,9 @@ def case(
     return result()
 
 
-def _either(predicate: Tensor, fn: Any, otherwise: Any, name: str) -> Callable[[], Any]:
+def _either(
+    predicate: Tensor, fn: Callable[..., Any], otherwise: Any, name: str
+) -> Callable[[], Any]:
     return lambda: cond(predicate, fn, otherwise, name=name)
 
 

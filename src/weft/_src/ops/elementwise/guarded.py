@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import INEXACT, NUMERIC
-from weft._src.core.native_rules import Pointwise
+from weft._src.core.dtypes import INEXACT, NUMERIC, DType
+from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, unary
 from weft._src.ops.elementwise.operands import conj, operands, sum_to
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import Absent, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
 
-def _binary(name: str, allowed: Any, kernel: Any, *, vjp: Any, native: Any, **traits: Any) -> Op:
+def _binary(
+    name: str,
+    allowed: frozenset[DType],
+    kernel: Callable[..., Any] | Absent,
+    *,
+    vjp: Callable[..., Any] | Absent,
+    native: NativeRule | Absent,
+    **traits: Any,
+) -> Op:
     """An elementwise op of two broadcasting inputs whose kernel takes several NumPy calls."""
     return define_op(
         name,

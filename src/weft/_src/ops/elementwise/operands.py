@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import INEXACT, DType
-from weft._src.core.native_rules import Pointwise
+from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.core.shapes import Dim
 from weft._src.core.tensor import Tensor
 from weft._src.ops import rules
@@ -17,7 +18,7 @@ from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import complex_parts
 from weft._src.ops.reduce import sums
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import Absent, Op, args, define_op
 
 
 def operands(x: Any, y: Any) -> tuple[Tensor, Tensor]:
@@ -93,9 +94,9 @@ def unary(
     ufunc: np.ufunc,
     allowed: frozenset[DType],
     *,
-    vjp: Any,
-    native: Any = None,
-    infer: Any = rules.same,
+    vjp: Callable[..., Any] | Absent,
+    native: NativeRule | Absent | None = None,
+    infer: Callable[..., Any] = rules.same,
     **traits: Any,
 ) -> Op:
     """An elementwise op of one input that NumPy has as a ufunc; traits are those of `define_op`."""
@@ -117,9 +118,9 @@ def binary(
     ufunc: np.ufunc,
     allowed: frozenset[DType],
     *,
-    vjp: Any,
+    vjp: Callable[..., Any] | Absent,
     dtype: DType | None = None,
-    native: Any = None,
+    native: NativeRule | Absent | None = None,
     **traits: Any,
 ) -> Op:
     """An elementwise op of two broadcasting inputs that NumPy has as a ufunc."""

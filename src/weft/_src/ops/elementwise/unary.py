@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import FLOATING, INEXACT, NUMERIC, bool_
-from weft._src.core.native_rules import Pointwise
+from weft._src.core.dtypes import FLOATING, INEXACT, NUMERIC, DType, bool_
+from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, complex_parts, guarded
 from weft._src.ops.elementwise.operands import conj, scaled_op, unary, zeros_like
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 
 
 def computed(
     name: str,
-    allowed: Any,
-    kernel: Any,
+    allowed: frozenset[DType],
+    kernel: Callable[..., Any] | Absent,
     *,
-    vjp: Any,
-    native: Any,
-    infer: Any = rules.same,
+    vjp: Callable[..., Any] | Absent,
+    native: NativeRule | Absent,
+    infer: Callable[..., Any] = rules.same,
     **traits: Any,
 ) -> Op:
     """An elementwise op whose kernel takes several NumPy calls; traits are those of `define_op`."""

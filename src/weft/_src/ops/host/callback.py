@@ -93,7 +93,7 @@ def _declared(tout: Any) -> tuple[bool, tuple[TensorSpec, ...]]:
     return single and tout is not None, tuple(specs)
 
 
-def _inputs(op: str, func: Any, inp: Any) -> list[Tensor]:
+def _inputs(op: str, func: Callable[..., Any], inp: Any) -> list[Tensor]:
     if not callable(func):
         raise TypeError(f"{op}: func must be callable, got {func!r}.")
     if inp is None:

@@ -18,7 +18,14 @@ from weft._src.ops.registry import Op
 
 
 def _compare(
-    function: str, op: Op, sign: str, x: Any, y: Any, message: Any, summarize: Any, name: Any
+    function: str,
+    op: Op,
+    sign: str,
+    x: Any,
+    y: Any,
+    message: str | None,
+    summarize: int | None,
+    name: Any,
 ) -> None:
     text = f"{prefix(function, message)}x {sign} y does not hold"
     x, y = operands(x, y)
@@ -26,7 +33,7 @@ def _compare(
 
 
 def _compare_with_zero(
-    function: str, op: Op, sign: str, x: Any, message: Any, summarize: Any, name: Any
+    function: str, op: Op, sign: str, x: Any, message: str | None, summarize: int | None, name: Any
 ) -> None:
     text = f"{prefix(function, message)}x {sign} 0 does not hold"
     x = convert_to_tensor(x)

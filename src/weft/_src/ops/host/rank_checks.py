@@ -33,7 +33,7 @@ def _check_rank(
     condition: Callable[..., Tensor],
     holds: Callable[[int, list[int]], bool],
     wanted: str,
-    message: Any,
+    message: str | None,
     name: str | None,
 ) -> None:
     """At once if all is known, else in every run."""

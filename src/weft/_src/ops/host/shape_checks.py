@@ -85,9 +85,11 @@ def _parse_sizes(number: int, sizes: Any) -> list[Any]:
 class _ShapesCheck:
     """Sizes met so far, by name; new ones are compared with them."""
 
-    def __init__(self, message: Any, data: Any, summarize: Any, name: str | None) -> None:
+    def __init__(
+        self, message: str | None, data: Any, summarize: int | None, name: str | None
+    ) -> None:
         self._text = prefix("assert_shapes", message)
-        self._options = {
+        self._options: dict[str, Any] = {
             "summarize": summarize,
             "name": name,
             "more": [] if data is None else items_of("assert_shapes", data, "data"),

@@ -26,7 +26,9 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
         raise TypeError(f"{text}x must be of an integer dtype, got {dtype.name}.")
 
 
-def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None = None) -> None:
+def assert_type(
+    tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
+) -> None:
     """TypeError unless the tensor has the given dtype.
 
     >>> tf.debugging.assert_type([1, 2], tf.int32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from weft._src.core import memory
 from weft._src.core.aliases import ArrayNamespace, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, int32
+from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, DType, int32
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
@@ -20,7 +21,7 @@ from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.indexing import gathering
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import Absent, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -138,7 +139,13 @@ def scatter_nd(
 # --- tensor_scatter_nd_* -----------------------------------------------------------------------
 
 
-def _scatter_into(name: str, op: str, allowed: Any, ufunc: np.ufunc | None, vjp: Any) -> Op:
+def _scatter_into(
+    name: str,
+    op: str,
+    allowed: frozenset[DType],
+    ufunc: np.ufunc | None,
+    vjp: Callable[..., Any] | Absent,
+) -> Op:
     """An op that returns a tensor with updates combined into it at indices."""
 
     def infer(tensor: TensorSpec, indices: TensorSpec, updates: TensorSpec) -> TensorSpec:
@@ -209,7 +216,9 @@ min_op = _scatter_into("TensorScatterMin", "tensor_scatter_nd_min", REAL, np.min
 max_op = _scatter_into("TensorScatterMax", "tensor_scatter_nd_max", REAL, np.maximum, _extremum_vjp)
 
 
-def _scatter(op: Op, tensor: Any, indices: Any, updates: Any, policy: str, name: Any) -> Tensor:
+def _scatter(
+    op: Op, tensor: Any, indices: TensorLike, updates: TensorLike, policy: str, name: Any
+) -> Tensor:
     check_policy(op.name, policy)
     x = convert_to_tensor(tensor)
     new = updates if isinstance(updates, Tensor) else convert_to_tensor(updates, dtype=x.dtype)

@@ -242,7 +242,7 @@ def _slice_size(size: Size, parts: list[Any]) -> Size:
     return len(range(*slice(start, stop, step).indices(size)))
 
 
-def _is_prefix(start: Any, stop: Any, step: Any, size: Size) -> bool:
+def _is_prefix(start: Size | None, stop: Size | None, step: Size | None, size: Size) -> bool:
     """x[:0] is empty whatever the size; other unknown sizes stay unknown."""
     return start in (None, 0) and step in (None, 1) and not isinstance(stop, Dim) and stop == 0
 

@@ -27,7 +27,7 @@ from weft._src.ops.registry import Op, args, define_op
 _ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
-def _band(op: str, k: Any, align: str) -> dict[str, Any]:
+def _band(op: str, k: TensorLike, align: str) -> dict[str, Any]:
     """The attributes that say which diagonals are meant and how they are stored."""
     found = static.static_ints(op, k, "k")
     band = (found,) if isinstance(found, int) else tuple(found or ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
@@ -16,7 +17,7 @@ from weft._src.ops.linalg import products, solvers
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 
 
-def _one_by_one(function: Any) -> Any:
+def _one_by_one(function: Callable[..., Any]) -> Any:
     """A kernel that applies a function of SciPy to each matrix; NaN where it has no result."""
 
     def kernel(xp: ArrayNamespace, x: Array) -> Array:
@@ -43,7 +44,7 @@ def _logarithm(linalg: Any, x: Array) -> Any:
         return linalg.logm(x.astype(complex if x.dtype.kind == "c" else float))
 
 
-def _define(name: str, op: str, function: Any) -> Op:
+def _define(name: str, op: str, function: Callable[..., Any]) -> Op:
     def vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
         """f([[a, e], [0, a]]) has the derivative of f at a in the direction e as upper right."""
         x = products.adjoint(ctx.inputs[0])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import FLOATING, REAL, float32
-from weft._src.core.native_rules import Pointwise
+from weft._src.core.dtypes import FLOATING, REAL, DType, float32
+from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError
 from weft._src.ops import rules
@@ -18,11 +19,17 @@ from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, unary
 from weft._src.ops.elementwise.operands import zero, zeros_like
 from weft._src.ops.elementwise.unary import computed
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import Absent, Op, args, define_op
 
 
 def _gradient_op(
-    name: str, allowed: Any, kernel: Any, *, vjp: Any, native: Any, **traits: Any
+    name: str,
+    allowed: frozenset[DType],
+    kernel: Callable[..., Any] | Absent,
+    *,
+    vjp: Callable[..., Any] | Absent,
+    native: NativeRule | Absent,
+    **traits: Any,
 ) -> Op:
     """An op that scales an output gradient `g` by the slope, which `x` tells."""
     return define_op(

@@ -95,7 +95,7 @@ def general_dropout(
 
 
 def _dropout(
-    op: str, x: Any, rate: Any, noise_shape: Any, uniform: _Uniform, name: str | None
+    op: str, x: Any, rate: TensorLike, noise_shape: Any, uniform: _Uniform, name: str | None
 ) -> Tensor:
     x = convert_to_tensor(x)
     if x.dtype not in FLOATING:
@@ -115,7 +115,7 @@ def _dropout(
     return selection.select_op(keep, scaled, convert_to_tensor(0.0, x.dtype), name=name)
 
 
-def _rate_tensor(op: str, rate: Any, dtype: DType) -> Tensor:
+def _rate_tensor(op: str, rate: TensorLike, dtype: DType) -> Tensor:
     if not isinstance(rate, Tensor) and not hasattr(rate, "__tf_tensor__"):
         raise ValueError(f"{op}: rate must be a number or a scalar tensor, got {rate!r}.")
     rate = convert_to_tensor(rate)

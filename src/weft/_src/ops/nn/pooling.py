@@ -225,8 +225,8 @@ def _pool(
     op: str,
     n: int,
     input: Any,
-    ksize: Any,
-    strides: Any,
+    ksize: WindowLike,
+    strides: WindowLike,
     padding: Any,
     data_format: str | None,
     name: str | None,
@@ -255,7 +255,9 @@ def _pool(
     return shapes.squeeze_op(out, axis=(at,))
 
 
-def _spatial_rank(op: str, input: Any, data_format: str | None, ksize: Any) -> tuple[Tensor, int]:
+def _spatial_rank(
+    op: str, input: Any, data_format: str | None, ksize: WindowLike
+) -> tuple[Tensor, int]:
     """The number of spatial axes, from the format, the tensor or the window."""
     x = convert_to_tensor(input)
     if data_format is not None:

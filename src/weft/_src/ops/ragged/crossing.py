@@ -75,7 +75,9 @@ def joined(parts: Sequence[RaggedTensor], separator: str) -> RaggedTensor:
     return RaggedTensor._of(text_joining.join(texts, separator), splits)
 
 
-def hashed(op: str, parts: Sequence[RaggedTensor], num_buckets: Any, key: Any) -> RaggedTensor:
+def hashed(
+    op: str, parts: Sequence[RaggedTensor], num_buckets: TensorLike, key: Any
+) -> RaggedTensor:
     """Each combination as the number of a bucket (of all of int64 if there are 0)."""
     buckets = static.static_int(op, num_buckets, "num_buckets")
     if buckets < 0:

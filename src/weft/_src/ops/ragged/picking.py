@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.dtypes import int64
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
@@ -88,7 +89,7 @@ def _gather_batches(params: RaggedTensor, indices: RaggedTensor, axis: int, batc
     return indices.with_values(_gather_rows(params.values, picked))
 
 
-def _places(indices: Any, start: Tensor, size: Tensor) -> Any:
+def _places(indices: TensorLike, start: Tensor, size: Tensor) -> Any:
     """Numbers within rows as numbers among all values."""
     if isinstance(indices, RaggedTensor):
         ids = rows.rowids(indices.row_splits)

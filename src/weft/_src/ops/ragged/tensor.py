@@ -165,7 +165,7 @@ class RaggedTensor(CompositeTensor):
     @classmethod
     def from_uniform_row_length(
         cls,
-        values: Any,
+        values: TensorLike,
         uniform_row_length: TensorLike,
         nrows: Any = None,
         validate: bool = True,

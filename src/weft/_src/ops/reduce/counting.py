@@ -130,7 +130,7 @@ def number_of_bins(x: Tensor, minlength: Any, maxlength: Any) -> Tensor:
     return size
 
 
-def _count_type(op: str, dtype: Any, allowed: Any) -> DType:
+def _count_type(op: str, dtype: DTypeLike, allowed: frozenset[DType]) -> DType:
     found = dtypes.as_dtype(dtype)
     if found not in allowed:
         names = ", ".join(sorted(d.name for d in allowed))

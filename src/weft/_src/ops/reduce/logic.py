@@ -17,7 +17,7 @@ from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def _define(name: str, function: str, ufunc: str) -> Op:
-    def kernel(xp: ArrayNamespace, x: Any, *, axis: Any, keepdims: bool) -> Any:
+    def kernel(xp: ArrayNamespace, x: Any, *, axis: AxisLike, keepdims: bool) -> Any:
         return getattr(xp, ufunc).reduce(x, axis=axis, keepdims=keepdims)
 
     return define_op(

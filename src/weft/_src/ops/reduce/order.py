@@ -73,7 +73,7 @@ argmax_op = _define_arg("ArgMax", "argmax", "maximum")
 argmin_op = _define_arg("ArgMin", "argmin", "minimum")
 
 
-def _output_type(op: str, output_type: Any, allowed: Any) -> DType:
+def _output_type(op: str, output_type: DTypeLike, allowed: frozenset[DType]) -> DType:
     dtype = dtypes.as_dtype(output_type)
     if dtype not in allowed:
         names = ", ".join(sorted(d.name for d in allowed))

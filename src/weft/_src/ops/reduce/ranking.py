@@ -75,7 +75,9 @@ class ApproxTopK(NamedTuple):
     indices: Tensor
 
 
-def _best(op: str, operand: Any, k: Any, dimension: Any, sign: int, recall: Any) -> ApproxTopK:
+def _best(
+    op: str, operand: TensorLike, k: TensorLike, dimension: Any, sign: int, recall: Any
+) -> ApproxTopK:
     x = convert_to_tensor(operand)
     if x.dtype not in FLOATING:
         raise DTypeError(f"{op}: operand must be floating-point, got dtype {x.dtype.name}.")

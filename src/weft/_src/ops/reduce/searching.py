@@ -81,7 +81,7 @@ def searchsorted(
     return op(sequence, wanted, out_type=_index_type("searchsorted", out_type), name=name)
 
 
-def _index_type(op: str, out_type: Any) -> DType:
+def _index_type(op: str, out_type: DTypeLike) -> DType:
     dtype = dtypes.as_dtype(out_type)
     if dtype not in INDEX:
         raise DTypeError(f"{op}: the type of indices must be int32 or int64, got {dtype.name}.")

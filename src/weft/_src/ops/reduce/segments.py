@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import INDEX, NUMERIC, REAL, int32
+from weft._src.core.dtypes import INDEX, NUMERIC, REAL, DType, int32
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -16,7 +17,7 @@ from weft._src.ops.arrays import fill
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import guarded
 from weft._src.ops.reduce import unsorted_segments
-from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, Absent, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -64,7 +65,14 @@ def _sorted_kernel(op: str, ufunc: str, start: int, mean: bool) -> Any:
 
 
 def _define_sorted(
-    name: str, op: str, ufunc: str, allowed: Any, vjp: Any, *, start: int = 0, mean: bool = False
+    name: str,
+    op: str,
+    ufunc: str,
+    allowed: frozenset[DType],
+    vjp: Callable[..., Any] | Absent,
+    *,
+    start: int = 0,
+    mean: bool = False,
 ) -> Op:
     return define_op(
         name,
@@ -101,7 +109,7 @@ prod_op: Op = _define_sorted(
 )
 
 
-def _sorted(op: Op, data: Any, segment_ids: Any, name: str | None) -> Tensor:
+def _sorted(op: Op, data: Any, segment_ids: TensorLike, name: str | None) -> Tensor:
     ids = convert_to_tensor(segment_ids, dtype_hint=int32)
     return op(convert_to_tensor(data), ids, name=name)
 

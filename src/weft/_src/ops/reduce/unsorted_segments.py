@@ -6,12 +6,13 @@ negative id are left out. What the gradients of all segment ops need is here, to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft._src.core import dtypes
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import INDEX, NUMERIC, REAL, int32
+from weft._src.core.dtypes import INDEX, NUMERIC, REAL, DType, int32
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
@@ -23,7 +24,7 @@ from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, comparison, guarded, unary
 from weft._src.ops.elementwise.operands import conj, zeros_like
 from weft._src.ops.indexing import slicing
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import Absent, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -166,7 +167,14 @@ def _unsorted_kernel(op: str, ufunc: str, empty: Any) -> Any:
     return kernel
 
 
-def _define_unsorted(name: str, op: str, ufunc: str, allowed: Any, vjp: Any, empty: Any) -> Op:
+def _define_unsorted(
+    name: str,
+    op: str,
+    ufunc: str,
+    allowed: frozenset[DType],
+    vjp: Callable[..., Any] | Absent,
+    empty: Any,
+) -> Op:
     return define_op(
         name,
         args("data", allowed)
@@ -213,7 +221,9 @@ unsorted_min_op = _define_unsorted(
 )
 
 
-def _unsorted(op: Op, data: Any, segment_ids: Any, num_segments: Any, name: str | None) -> Tensor:
+def _unsorted(
+    op: Op, data: Any, segment_ids: TensorLike, num_segments: TensorLike, name: str | None
+) -> Tensor:
     ids = convert_to_tensor(segment_ids, dtype_hint=int32)
     count = convert_to_tensor(num_segments, dtype_hint=int32)
     return op(convert_to_tensor(data), ids, count, name=name)

@@ -7,6 +7,7 @@ their seed (`StatelessRandomGetKeyCounter`), stateful ones take it from a resour
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from weft._src.core import memory
 from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import DATA, FLOATING, INDEX, DType, int32, int64, uint32, uint64
-from weft._src.core.native_rules import Special
+from weft._src.core.native_rules import NativeRule, Special
 from weft._src.core.random_numbers import discrete, distributions, seeds
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -22,7 +23,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 
 INT64 = frozenset({int64})
 FULL_INTS = frozenset({int32, int64, uint32, uint64})
@@ -73,7 +74,7 @@ key_counter_op = define_op(
 # --- arrays of numbers -------------------------------------------------------------------------
 
 
-def _draw(name: str, function: Any, native: Any) -> Op:
+def _draw(name: str, function: Callable[..., Any], native: NativeRule | Absent) -> Op:
     """An op that draws numbers of a given dtype, independent of each other."""
 
     def infer(shape: TensorSpec, state: TensorSpec, *, dtype: DType) -> TensorSpec:

@@ -162,7 +162,7 @@ class Generator:
         """Sets the state to a key and a counter."""
         write_op(self._handle, _key_counter_state("reset_from_key_counter", key, counter))
 
-    def skip(self, delta: Any) -> Tensor:
+    def skip(self, delta: TensorLike) -> Tensor:
         """Moves on as if `delta` numbers had been drawn; the state before."""
         delta = casting.cast(convert_to_tensor(delta), int64)
         rules.check_rank("Generator.skip", delta.spec, 0, name="delta")
@@ -259,7 +259,7 @@ class Generator:
         return Generator(copy_from=self)
 
 
-def _key_counter_state(op: str, key: Any, counter: Any) -> Tensor:
+def _key_counter_state(op: str, key: Any, counter: TensorLike) -> Tensor:
     low_high = _words(op, counter, (2,), "counter")
     return convert_to_tensor([low_high[0], low_high[1], _words(op, key, (), "key")])
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import TensorLike
+from weft._src.core.aliases import ShapeLike, TensorLike
 from weft._src.core.convert import constant
 from weft._src.core.dtypes import DType, float32
 from weft._src.core.shapes import TensorShape
@@ -34,7 +34,7 @@ class Initializer:
         return cls(**{key: value for key, value in config.items() if key != "dtype"})
 
 
-def _shape_to_make(shape: Any, kwargs: dict[str, Any]) -> Any:
+def _shape_to_make(shape: ShapeLike, kwargs: dict[str, Any]) -> Any:
     """The shape asked for, or that of the partition asked for."""
     for key in kwargs:
         if key not in _PARTITION:
@@ -156,6 +156,6 @@ class RandomNormal(Initializer):
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
 
 
-def _as_vector(shape: Any) -> Any:
+def _as_vector(shape: ShapeLike) -> Any:
     """A single size stands for a vector of it."""
     return TensorShape([shape]) if isinstance(shape, int) else shape

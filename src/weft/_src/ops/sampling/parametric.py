@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import memory
-from weft._src.core.aliases import ArrayNamespace, TensorLike
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, ShapeLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import (
     FLOATING,
@@ -137,7 +137,7 @@ def _tiny(dtype: DType) -> float:
     return {float16: 6.1035e-05, float64: 2.2250738585072014e-308}.get(dtype, 1.1754944e-38)
 
 
-def _full_shape(op: str, shape: Any, parameters: list[Tensor], whole: bool) -> Tensor:
+def _full_shape(op: str, shape: ShapeLike, parameters: list[Tensor], whole: bool) -> Tensor:
     wanted = distributions.shape_of(op, shape)
     if whole:
         return wanted
@@ -177,7 +177,7 @@ poisson_op: Op = define_op(
 )
 
 
-def count_dtype(op: str, dtype: Any) -> DType:
+def count_dtype(op: str, dtype: DTypeLike) -> DType:
     """The dtype of numbers that count something."""
     found = as_dtype(dtype)
     if found not in _COUNTS:
@@ -187,7 +187,13 @@ def count_dtype(op: str, dtype: Any) -> DType:
 
 
 def poisson(
-    op: str, shape: Any, lam: Any, dtype: Any, name: str | None, source: Any, whole: bool
+    op: str,
+    shape: ShapeLike,
+    lam: TensorLike,
+    dtype: DTypeLike,
+    name: str | None,
+    source: Any,
+    whole: bool,
 ) -> Tensor:
     """Poisson numbers; `shape` is that of the `whole` result, or of the draws for each lam."""
     found = count_dtype(op, dtype)
@@ -229,7 +235,13 @@ binomial_op: Op = define_op(
 
 
 def binomial(
-    op: str, shape: Any, counts: Any, probs: Any, dtype: Any, name: str | None, source: Any
+    op: str,
+    shape: ShapeLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    dtype: DTypeLike,
+    name: str | None,
+    source: Any,
 ) -> Tensor:
     """Binomial numbers; the parameters broadcast to the end of the shape."""
     found = count_dtype(op, dtype)

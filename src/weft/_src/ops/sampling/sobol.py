@@ -58,7 +58,7 @@ sobol_op = define_op(
 def sobol_sample(
     dim: Any,
     num_results: TensorLike,
-    skip: Any = 0,
+    skip: TensorLike = 0,
     dtype: DTypeLike = float32,
     name: str | None = None,
 ) -> Tensor:

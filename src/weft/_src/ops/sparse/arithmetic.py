@@ -64,7 +64,7 @@ def _joined(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:
     )
 
 
-def _elementwise(op: str, function: Any, sp_a: Any, sp_b: Any) -> SparseTensor:
+def _elementwise(op: str, function: Callable[..., Any], sp_a: Any, sp_b: Any) -> SparseTensor:
     """A function of two sparse tensors wherever one of them has an element, 0 for the other."""
     a, b = sparse(op, sp_a, "sp_a"), sparse(op, sp_b, "sp_b")
     of_a = _joined(op, a, b.with_values(fill.zeros_like(b.values)))
@@ -255,7 +255,7 @@ def to_indicator(sp_input: SparseTensor, vocab_size: TensorLike, name: str | Non
 
 
 def _segments(
-    name: str, ops: tuple[Any, Any], data: Any, indices: Any, ids: Any, num: Any
+    name: str, ops: tuple[Any, Any], data: Any, indices: TensorLike, ids: TensorLike, num: Any
 ) -> Tensor:
     x = convert_to_tensor(data)
     if x.shape.rank == 0:

@@ -37,7 +37,7 @@ def _sizes(op: str, value: Any, name: str) -> Tensor:
     return casting.cast(sizes, int64)
 
 
-def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+def reshape(sp_input: Any, shape: ShapeLike, name: str | None = None) -> SparseTensor:
     """The elements at the places they have in another shape; one size may be -1.
 
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft._src.core import dtypes
 from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
@@ -41,7 +39,7 @@ def mask(a: TensorLike, mask_indices: TensorLike, name: str | None = None) -> In
 def sampled_addmm(
     indices: TensorLike,
     values: TensorLike,
-    dense_shape: Any,
+    dense_shape: TensorLike,
     mat1: TensorLike,
     mat2: TensorLike,
     beta: float = 1.0,

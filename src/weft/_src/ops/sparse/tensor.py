@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ShapeLike, TensorLike
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.composite import CompositeSpec, CompositeTensor
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int64
@@ -28,7 +28,7 @@ class SparseTensorSpec(CompositeSpec):
 
     _describes_components = True  # how many elements there are is not part of the type
 
-    def __init__(self, shape: ShapeLike | None = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, shape: ShapeLike | None = None, dtype: DTypeLike = dtypes.float32) -> None:
         super().__init__(shape, dtype)
 
     @property
@@ -68,7 +68,7 @@ class SparseTensor(CompositeTensor):
     _values: Tensor
     _dense_shape: Tensor
 
-    def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: Any) -> None:
+    def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: TensorLike) -> None:
         self._indices = convert_to_tensor(indices, dtype=int64)
         self._values = convert_to_tensor(values)
         self._dense_shape = convert_to_tensor(dense_shape, dtype=int64)

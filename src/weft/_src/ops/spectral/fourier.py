@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace, TensorLike
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import COMPLEX, INDEX, complex64, complex128, float32, float64, int32
 from weft._src.core.shapes import Dim
@@ -179,7 +179,7 @@ def _rfft_kernel(xp: ArrayNamespace, x: Array, *, axis: int, norm: str) -> Array
     return long_lines.rfft(xp, x, axis, norm).astype(dtype, copy=False)
 
 
-def _weights(count: Tensor, dtype: Any, axis: int) -> Tensor:
+def _weights(count: Tensor, dtype: DTypeLike, axis: int) -> Tensor:
     """How often each frequency of a real signal occurs in the whole spectrum: once or twice."""
     k = ranges.range(count // 2 + 1)
     once = comparison.logical_or(k == 0, k * 2 == count)
@@ -270,7 +270,7 @@ def resized(op: str, x: Tensor, lengths: list[Any], axes: Axes) -> Tensor:
     return padding.pad(kept, stack([missing * 0, missing], axis=1))
 
 
-def lengths_of(op: str, fft_length: Any, n: int) -> list[Any]:
+def lengths_of(op: str, fft_length: TensorLike, n: int) -> list[Any]:
     """One length (a number or a scalar tensor) for each axis."""
     if not isinstance(fft_length, Tensor):
         found = static.static_ints(op, fft_length, "fft_length")

@@ -30,7 +30,7 @@ def _chosen_axes(op: str, x: Tensor, fft_length: Any, axes: Any) -> Axes:
     return along
 
 
-def _norm(op: str, norm: Any) -> str:
+def _norm(op: str, norm: str) -> str:
     if norm is None:
         return "backward"
     if not isinstance(norm, str) or norm not in fourier.OPPOSITE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
+from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC, int32
 from weft._src.core.shapes import Dim
@@ -155,7 +155,7 @@ def _fft_length(op: str, fft_length: Any, frame_length: Any) -> Any:
     return 1 << max(length - 1, 0).bit_length()
 
 
-def _weighed(op: str, pieces: Tensor, window_fn: WindowFunction, length: Any) -> Tensor:
+def _weighed(op: str, pieces: Tensor, window_fn: WindowFunction, length: TensorLike) -> Tensor:
     """The frames times a window; None stands for a window of ones."""
     if window_fn is None:
         return pieces
@@ -239,7 +239,7 @@ def inverse_stft_window_fn(
             f"{type(forward_window_fn).__name__}."
         )
 
-    def window(frame_length: Any, dtype: Any) -> Tensor:
+    def window(frame_length: TensorLike, dtype: DTypeLike) -> Tensor:
         length = static.static_int("inverse_stft_window_fn", frame_length, "frame_length")
         forward = forward_window_fn(length, dtype=dtype)
         overlaps = -(-length // step)

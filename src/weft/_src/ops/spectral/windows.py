@@ -20,7 +20,7 @@ from weft._src.ops.elementwise import arithmetic, bessel, casting, unary
 from weft._src.ops.reduce import scans
 
 
-def _arguments(op: str, window_length: Any, dtype: Any) -> tuple[Tensor, DType]:
+def _arguments(op: str, window_length: TensorLike, dtype: DTypeLike) -> tuple[Tensor, DType]:
     found = dtypes.as_dtype(dtype)
     if not found.is_floating:
         raise DTypeError(f"{op}: dtype must be floating-point, got {found.name}.")
@@ -34,7 +34,9 @@ def _arguments(op: str, window_length: Any, dtype: Any) -> tuple[Tensor, DType]:
     return casting.cast(length, int32), found
 
 
-def _raised_cosine(op: str, window_length: Any, periodic: Any, dtype: Any, low: float) -> Tensor:
+def _raised_cosine(
+    op: str, window_length: TensorLike, periodic: Any, dtype: DTypeLike, low: float
+) -> Tensor:
     """`low` at the ends, 1 in the middle. A periodic window lacks its last element if even."""
     length, found = _arguments(op, window_length, dtype)
     even = 1 - length % 2

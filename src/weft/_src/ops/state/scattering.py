@@ -9,8 +9,8 @@ import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.cells import VariableCell
-from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, RESOURCE, int32
-from weft._src.core.native_rules import Special
+from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, RESOURCE, DType, int32
+from weft._src.core.native_rules import NativeRule, Special
 from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
@@ -18,7 +18,7 @@ from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.elementwise import division
 from weft._src.ops.indexing import gathering, scattering
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 
 # Puts updates at an index of a buffer: (xp, buffer, index, updates) -> None.
 Change = Callable[[Any, Array, tuple[Any, ...], Array], None]
@@ -89,7 +89,13 @@ def _check_range(op: str, indices: Any, size: int) -> None:
             )
 
 
-def _scatter_op(name: str, allowed: Any, infer: Any, kernel: Any, native: Any) -> Op:
+def _scatter_op(
+    name: str,
+    allowed: frozenset[DType],
+    infer: Callable[..., Any],
+    kernel: Callable[..., Any] | Absent,
+    native: NativeRule | Absent,
+) -> Op:
     return define_op(
         name,
         args("resource", RESOURCE) + args("indices", INDEX) + args("updates", allowed),
@@ -105,7 +111,9 @@ def _scatter_op(name: str, allowed: Any, infer: Any, kernel: Any, native: Any) -
     )
 
 
-def _row_op(name: str, op: str, allowed: Any, change: Change, native: Any) -> Op:
+def _row_op(
+    name: str, op: str, allowed: frozenset[DType], change: Change, native: NativeRule | Absent
+) -> Op:
     def infer(
         handle: TensorSpec, indices: TensorSpec, updates: TensorSpec, *, shape: Dims | None
     ) -> tuple[()]:
@@ -126,7 +134,7 @@ def _row_op(name: str, op: str, allowed: Any, change: Change, native: Any) -> Op
     return _scatter_op(name, allowed, infer, kernel, native)
 
 
-def _combining_row_op(name: str, op: str, allowed: Any, ufunc: np.ufunc) -> Op:
+def _combining_row_op(name: str, op: str, allowed: frozenset[DType], ufunc: np.ufunc) -> Op:
     native = Special("scatter_variable", combination=ufunc.__name__)
     return _row_op(name, op, allowed, _combining(ufunc), native)
 
@@ -151,7 +159,7 @@ scatter_div_op = _row_op("ResourceScatterDiv", "scatter_div", NUMERIC, _divide, 
 # --- elements: each index is a vector -----------------------------------------------------------
 
 
-def _element_op(name: str, op: str, allowed: Any, change: Change) -> Op:
+def _element_op(name: str, op: str, allowed: frozenset[DType], change: Change) -> Op:
     def infer(
         handle: TensorSpec,
         indices: TensorSpec,

@@ -83,7 +83,7 @@ def _check_fits(value: Dims | None, place: Dims | None) -> None:
         )
 
 
-def _slice_op(name: str, allowed: Any, ufunc: np.ufunc | None) -> Op:
+def _slice_op(name: str, allowed: frozenset[DType], ufunc: np.ufunc | None) -> Op:
     """The op that puts a value into a slice, or combines it with what is there."""
 
     def infer(

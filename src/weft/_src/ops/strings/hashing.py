@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from weft._src.core.aliases import TensorLike
 from weft._src.core.dtypes import STRING, int64
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules, static
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 from weft._src.ops.strings.elements import as_array, string_tensor
 
 
@@ -21,7 +22,7 @@ def _buckets(x: Any, hashes: Any, num_buckets: int) -> Array:
     return (found % np.uint64(num_buckets)).astype(np.int64).reshape(x.shape)
 
 
-def _bucket_op(name: str, kernel: Any) -> Op:
+def _bucket_op(name: str, kernel: Callable[..., Any] | Absent) -> Op:
     return define_op(
         name,
         args("input", STRING),
@@ -36,7 +37,7 @@ def _bucket_op(name: str, kernel: Any) -> Op:
     )
 
 
-def _count(op: str, num_buckets: Any) -> int:
+def _count(op: str, num_buckets: TensorLike) -> int:
     count = static.static_int(op, num_buckets, "num_buckets")
     if not 1 <= count < 2**63:
         raise ValueError(f"{op}: num_buckets must be at least 1 and fit int64, got {count}.")

@@ -64,7 +64,7 @@ full_match_op = define_op(
 )
 
 
-def regex_full_match(input: TensorLike, pattern: Any, name: str | None = None) -> Tensor:
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
     r"""Whether the pattern matches the whole string, for each string.
 
     >>> tf.strings.regex_full_match(["tf.add", "tf"], r"tf\.\w+").numpy()
@@ -137,7 +137,7 @@ replace_op = define_op(
 
 def regex_replace(
     input: TensorLike,
-    pattern: Any,
+    pattern: TensorLike,
     rewrite: TensorLike,
     replace_global: bool = True,
     name: str | None = None,

@@ -251,7 +251,7 @@ def _widths(value: Any) -> tuple[int, ...]:
     return widths
 
 
-def _padding(pad_values: Any, padding_width: Any) -> dict[str, Any]:
+def _padding(pad_values: TensorLike, padding_width: TensorLike) -> dict[str, Any]:
     if pad_values is None:
         if padding_width is not None:
             raise ValueError("strings.ngrams: padding_width needs pad_values to pad with.")

@@ -14,7 +14,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.elementwise import operands
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
 # Every byte of a UTF-8 character but the first is one of these.
@@ -63,7 +63,7 @@ def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Te
     return length_op(string_tensor(input), unit=_unit("strings.length", unit), name=name)
 
 
-def _elementwise(name: str, kernel: Any) -> Op:
+def _elementwise(name: str, kernel: Callable[..., Any] | Absent) -> Op:
     return define_op(
         name,
         args("input", STRING),
@@ -77,7 +77,7 @@ def _elementwise(name: str, kernel: Any) -> Op:
     )
 
 
-def _encoding(op: str, encoding: Any) -> str:
+def _encoding(op: str, encoding: str) -> str:
     if encoding not in ("", "utf-8"):
         raise InvalidArgumentError(
             None,

@@ -77,7 +77,7 @@ def unicode_transcode(
 
 
 def _characters(
-    op: str, input: Any, encoding: Any, errors: Any, replacement: Any, name: Any
+    op: str, input: Any, encoding: str, errors: str, replacement: TensorLike, name: Any
 ) -> Any:
     target = unicode.output_encoding_of(op, encoding)
     points, starts = unicode.decode(op, input, encoding, errors, replacement, False, name)

@@ -79,7 +79,7 @@ decode_op = define_op(
 )
 
 
-def options(op: str, errors: Any, replacement_char: Any) -> dict[str, Any]:
+def options(op: str, errors: str, replacement_char: Any) -> dict[str, Any]:
     if not isinstance(errors, str) or errors not in _ERRORS:
         raise ValueError(f"{op}: errors must be one of {_ERRORS}, got {errors!r}.")
     replacement = static.static_int(op, replacement_char, "replacement_char")
@@ -89,7 +89,13 @@ def options(op: str, errors: Any, replacement_char: Any) -> dict[str, Any]:
 
 
 def decode(
-    op: str, input: Any, encoding: Any, errors: Any, replacement: Any, controls: Any, name: Any
+    op: str,
+    input: Any,
+    encoding: str,
+    errors: str,
+    replacement: TensorLike,
+    controls: Any,
+    name: Any,
 ) -> list[Any]:
     """Code points and byte offsets, ragged like the input."""
     attrs = {
@@ -198,7 +204,7 @@ encode_op = define_op(
 )
 
 
-def output_encoding_of(op: str, encoding: Any) -> str:
+def output_encoding_of(op: str, encoding: str) -> str:
     if not isinstance(encoding, str) or encoding not in OUTPUTS:
         raise ValueError(
             f"{op}: output_encoding must be one of {tuple(OUTPUTS)}, got {encoding!r}."
