@@ -60,8 +60,8 @@ from weft._src.core.shapes import TensorShape
 from weft._src.core.showing_tracebacks import install as _show_users_frames
 from weft._src.core.specs import TensorSpec, TypeSpec, type_spec_from_value
 from weft._src.core.tensor import Tensor, is_symbolic_tensor, is_tensor
+from weft._src.function.decorator import function
 from weft._src.function.explain import explain
-from weft._src.function.polymorphic import function
 from weft._src.function.retracing import no_retrace
 from weft._src.graph.ir import Graph, Node as Operation
 from weft._src.graph.names import get_current_name_scope, name_scope

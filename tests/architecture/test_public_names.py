@@ -67,12 +67,13 @@ OWN: dict[str, str] = {
     "ParseError ShapeError SignatureError UnsupportedError error_code_from_exception_type "
     "exception_type_from_error_code",
     "nest": "flatten_with_paths",
+    "types.experimental": "DTypeLike ShapeLike",
 }
 
 
 # Classes of NumPy and Python under the names TensorFlow has for them.
 FOREIGN = {f"tf.experimental.numpy.{name}" for name in ("inexact", "object_", "unicode_")}
-FOREIGN.add("tf.types.experimental.TensorLike")
+FOREIGN |= {f"tf.types.experimental.{kind}Like" for kind in ("DType", "Shape", "Tensor")}
 
 
 def lookup(path: str) -> Any:

@@ -25,7 +25,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar, overload
 
 __all__ = [
     "assert_same_structure",
@@ -35,6 +35,10 @@ __all__ = [
     "map_structure",
     "pack_sequence_as",
 ]
+
+# Results have the kind of container that was given; of what is inside types say nothing, since a
+# leaf and a nest of leaves cannot be told apart by them.
+_K = TypeVar("_K")
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
@@ -63,6 +67,22 @@ def flatten_with_paths(
     return pairs
 
 
+@overload
+def pack_sequence_as(
+    structure: dict[_K, Any], flat_sequence: Sequence[Any], expand_composites: bool = False
+) -> dict[_K, Any]: ...
+@overload
+def pack_sequence_as(
+    structure: list[Any], flat_sequence: Sequence[Any], expand_composites: bool = False
+) -> list[Any]: ...
+@overload
+def pack_sequence_as(
+    structure: tuple[Any, ...], flat_sequence: Sequence[Any], expand_composites: bool = False
+) -> tuple[Any, ...]: ...
+@overload
+def pack_sequence_as(
+    structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False
+) -> Any: ...
 def pack_sequence_as(
     structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False
 ) -> Any:
@@ -87,6 +107,42 @@ def pack_sequence_as(
     return packed
 
 
+@overload
+def map_structure(
+    func: Callable[..., Any],
+    structure: dict[_K, Any],
+    /,
+    *more: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+) -> dict[_K, Any]: ...
+@overload
+def map_structure(
+    func: Callable[..., Any],
+    structure: list[Any],
+    /,
+    *more: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+) -> list[Any]: ...
+@overload
+def map_structure(
+    func: Callable[..., Any],
+    structure: tuple[Any, ...],
+    /,
+    *more: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+) -> tuple[Any, ...]: ...
+@overload
+def map_structure(
+    func: Callable[..., Any],
+    structure: Any,
+    /,
+    *more: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+) -> Any: ...
 def map_structure(
     func: Callable[..., Any],
     *structures: Any,

@@ -1,8 +1,9 @@
-"""`tf.types.experimental`: classes and protocols of traced functions."""
+"""`tf.types.experimental`: classes and protocols of traced functions, and what to annotate with."""
 
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.function.concrete import ConcreteFunction
 from weft._src.function.polymorphic import PolymorphicFunction
-from weft._src.function.protocols import SupportsTracingProtocol, TensorLike
+from weft._src.function.protocols import SupportsTracingProtocol
 from weft._src.function.trace_types import TraceType
 from weft._src.public.namespaces import open_namespace as _open_namespace
 
@@ -10,8 +11,10 @@ GenericFunction = PolymorphicFunction
 
 __all__ = [
     "ConcreteFunction",
+    "DTypeLike",
     "GenericFunction",
     "PolymorphicFunction",
+    "ShapeLike",
     "SupportsTracingProtocol",
     "TensorLike",
     "TraceType",

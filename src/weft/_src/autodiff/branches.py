@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from weft._src.autodiff.bodies import DifferentiableBody, differentiable
 from weft._src.autodiff.calls import call_graph
 from weft._src.autodiff.partial import Gradient, dense
-from weft._src.autodiff.sweep import takes_gradient
+from weft._src.autodiff.sweep import VjpContext, takes_gradient
 from weft._src.autodiff.zeros import placeholder_value, shape_for, zeros_for
 from weft._src.core import dtypes
 from weft._src.core.context import building
@@ -74,7 +74,7 @@ def _branch_with_saved(k: int, made: Sequence[DifferentiableBody]) -> Graph:
 
 
 def _branches_vjp(choose: Callable[[Tensor, list[Any]], Any]) -> Callable[..., Any]:
-    def vjp(ctx: Any, *gs: Tensor | None) -> tuple[Any, ...]:
+    def vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Any, ...]:
         saving: _Saving = ctx.attrs["branches"][0].saving
         selector, *inputs = ctx.inputs
         wanted = tuple([ctx.wants(i + 1) and takes_gradient(x) for i, x in enumerate(inputs)])
@@ -115,7 +115,7 @@ class _TypeOfGradient(NamedTuple):
 
     def parts(self, g: Gradient | None) -> list[Tensor]:
         """A gradient of this type, zero if there is none."""
-        if not self.sparse:
+        if self.index_dtype is None:
             return [zeros_for(self.tensor, self.spec) if g is None else dense(g)]
         if g is not None:
             assert isinstance(g, IndexedSlices)
@@ -148,7 +148,7 @@ def _branch_step(saving: _Saving, k: int, gs: Sequence[Any], wanted: tuple[bool,
 
 
 def _branch_gradient(
-    ctx: Any,
+    ctx: VjpContext,
     saving: _Saving,
     k: int,
     step: Any,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src import nest
-from weft._src.autodiff.sweep import takes_gradient
+from weft._src.autodiff.sweep import VjpContext, takes_gradient
 from weft._src.autodiff.tape import GradientTape
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.tensor import Tensor
@@ -38,7 +38,7 @@ class _Gradient:
         return [convert_to_tensor(g) for g in found]
 
 
-def _callback_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor | None, ...]:
+def _callback_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Tensor | None, ...]:
     given = [i for i, g in enumerate(gs) if g is not None]
     wanted = [i for i, x in enumerate(ctx.inputs) if ctx.wants(i) and takes_gradient(x)]
     made = eager_py_func_op(

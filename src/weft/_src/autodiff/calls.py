@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft._src.autodiff.bodies import DifferentiableBody, differentiable
-from weft._src.autodiff.sweep import takes_gradient
+from weft._src.autodiff.sweep import VjpContext, takes_gradient
 from weft._src.core.context import recording_repeatedly, state
 from weft._src.core.dtypes import variant
 from weft._src.core.tensor import SymbolicTensor, Tensor
@@ -33,7 +33,7 @@ class DifferentiableCall:
         outputs = enumerate(self._body.outputs)
         self._position = {id(t): i for i, t in reversed(list(outputs))}
 
-    def vjp(self, ctx: Any, gs: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
+    def vjp(self, ctx: VjpContext, gs: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
         """The gradients of the call's inputs."""
         if any(g is not None for g in gs[len(self._body.flat.outputs) :]):
             # What was saved has gradients too: everything needed is saved for all of them only.
@@ -46,13 +46,13 @@ class DifferentiableCall:
         return tuple(step.gradients(call_graph(step.graph, [*seeds, *saved])))
 
     @staticmethod
-    def _filled(ctx: Any, i: int, g: Tensor | None) -> Tensor | None:
+    def _filled(ctx: VjpContext, i: int, g: Tensor | None) -> Tensor | None:
         out = ctx.outputs[i]
         if g is not None or not takes_gradient(out):
             return g
         return stack.zeros_like_op(out) if out.dtype is variant else fill.zeros_like(out)
 
-    def _found(self, ctx: Any, tensor: SymbolicTensor) -> Tensor:
+    def _found(self, ctx: VjpContext, tensor: SymbolicTensor) -> Tensor:
         """A value of the forward graph, after it ran."""
         position = self._body.input_position(tensor)
         if position is not None:
@@ -90,7 +90,7 @@ def saving_body(body: Graph) -> Graph:
     return _differentiable_call(body, repeatedly=True).forward
 
 
-def _call_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Any, ...]:
+def _call_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Any, ...]:
     body: Graph = ctx.attrs["body"]
     made = next(iter(body.call_gradient.values())) if body.call_gradient else None
     if made is None:

@@ -12,13 +12,13 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 from weft._src import nest
 from weft._src.autodiff.bodies import gradient_of, parts_of
 from weft._src.autodiff.calls import call_graph
 from weft._src.autodiff.partial import Gradient, dense
-from weft._src.autodiff.sweep import takes_gradient
+from weft._src.autodiff.sweep import VjpContext, takes_gradient
 from weft._src.autodiff.tape import GradientTape
 from weft._src.core.context import building, recording, state
 from weft._src.core.convert import convert_to_tensor
@@ -31,6 +31,9 @@ from weft._src.graph.rewrite import copied
 from weft._src.ops.arrays.shape import shape_argument
 from weft._src.ops.indexing.indexed_slices import IndexedSlices
 from weft._src.ops.registry import STRUCTURED, Op, define_op, each
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 class _Gradient:
@@ -116,7 +119,7 @@ def _custom_infer(*inputs: TensorSpec, gradient: _Gradient) -> tuple[TensorSpec,
     return inputs[: gradient.results]
 
 
-def _custom_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Gradient | None, ...]:
+def _custom_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Gradient | None, ...]:
     gradient: _Gradient = ctx.attrs["gradient"]
     filled = [ctx.zeros_like_output(i) if g is None else g for i, g in enumerate(gs)]
     first = gradient.results + gradient.sources + len(gradient.variables)
@@ -265,6 +268,14 @@ def _takes_variables(grad_fn: Callable[..., Any]) -> bool:
     return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
+@overload
+def custom_gradient(
+    f: Callable[_P, tuple[_R, Callable[..., Any]]],
+) -> Callable[_P, _R]: ...
+@overload
+def custom_gradient(
+    f: None = None,
+) -> Callable[[Callable[_P, tuple[_R, Callable[..., Any]]]], Callable[_P, _R]]: ...
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """A decorator for functions that return `(result, grad_fn)`: they bring their own gradient.
 
@@ -320,7 +331,7 @@ class _Recomputing(_Decorated):
         return result, grad
 
 
-def recompute_grad(f: Callable[..., Any]) -> Any:
+def recompute_grad(f: Callable[_P, _R]) -> Callable[_P, _R]:
     """A function that keeps nothing for its gradient: what that needs is computed once more.
 
     >>> block = tf.recompute_grad(lambda x: tf.sin(tf.exp(x)))
@@ -344,7 +355,7 @@ class _PassingThrough(_Decorated):
         return self._f(*args, **kwargs), grad
 
 
-def grad_pass_through(f: Callable[..., Any]) -> Any:
+def grad_pass_through(f: Callable[_P, _R]) -> Callable[_P, _R]:
     """A function whose gradient is that of the identity, whatever it computes.
 
     >>> rounded = tf.grad_pass_through(tf.round)

@@ -58,7 +58,7 @@ def batch_jacobian(target: Tensor, source: Any, pull: Pull) -> Tensor | None:
     dims = joining.concat([shapes.shape(target), shapes.shape(source)[1:]], 0)
     out = shapes.reshape(by_batch, dims)
     if state.graph is not None:
-        out.set_shape(target.shape.concatenate(source.shape[1:]))  # type: ignore[attr-defined]
+        out.set_shape(target.shape.concatenate(source.shape[1:]))
     return out
 
 
@@ -135,5 +135,5 @@ def _with_shape(rows: Tensor, parts: Sequence[Any]) -> Tensor:
     """Rows as one tensor whose shape is that of the parts one after the other."""
     out = shapes.reshape(rows, joining.concat([shapes.shape(part) for part in parts], 0))
     if state.graph is not None:
-        out.set_shape(parts[0].shape.concatenate(parts[1].shape))  # type: ignore[attr-defined]
+        out.set_shape(parts[0].shape.concatenate(parts[1].shape))
     return out

@@ -33,7 +33,7 @@ from weft._src.autodiff.recompute import (
     values_to_keep,
     with_recomputed,
 )
-from weft._src.autodiff.sweep import takes_gradient
+from weft._src.autodiff.sweep import VjpContext, takes_gradient
 from weft._src.autodiff.zeros import placeholder_value, shape_for, zeros_for
 from weft._src.core import dtypes
 from weft._src.core.context import building
@@ -144,14 +144,14 @@ def _with_room(graph: Graph, at: int, room: Sequence[TensorSpec]) -> tuple[Graph
 # --- the loop that goes back ---------------------------------------------------------------------
 
 
-def _while_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor | None, ...]:
+def _while_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Tensor | None, ...]:
     return _LoopGradient(ctx, gs).run()
 
 
 class _LoopGradient:
     """The loop that goes backwards through the iterations of another one."""
 
-    def __init__(self, ctx: Any, gs: Sequence[Tensor | None]) -> None:
+    def __init__(self, ctx: VjpContext, gs: Sequence[Tensor | None]) -> None:
         self._ctx, self._gs = ctx, gs
         self._made: LoopBody = ctx.attrs["body"].saving
         self._n = n = self._made.n
@@ -310,7 +310,7 @@ class _LoopGradient:
 def _add(a: Tensor, b: Tensor) -> Tensor:
     out = added(a, b)
     if a.dtype is not dtypes.variant:
-        out.set_shape(a.shape)  # type: ignore[attr-defined]
+        out.set_shape(a.shape)
     return out
 
 

@@ -10,7 +10,7 @@ import contextlib
 import enum
 import logging
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias, TypeVar, overload
 
 from weft._src import nest
 from weft._src.autodiff import (
@@ -21,6 +21,7 @@ from weft._src.autodiff import (
 from weft._src.autodiff.breaks import Breaks
 from weft._src.autodiff.sweep import Record, backward, backward_dense
 from weft._src.core import context
+from weft._src.core.aliases import SupportsTensor, TensorLike
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
@@ -36,12 +37,20 @@ from weft._src.ops.registry import NO_ATTRS, NOT_DIFFERENTIABLE, Op
 
 _logger = logging.getLogger("weft")
 
+# What gradients are taken of: a tensor, or what holds one, as variables and composites do.
+Source: TypeAlias = Tensor | SupportsTensor
+_S = TypeVar("_S", bound=Source)
+_K = TypeVar("_K")
+
 
 class UnconnectedGradients(enum.StrEnum):
     """What the gradient of something unconnected is: `NONE` or `ZERO`."""
 
     NONE = "none"
     ZERO = "zero"
+
+
+_Zero: TypeAlias = Literal["zero", UnconnectedGradients.ZERO]
 
 
 def _pair_recorder(
@@ -179,6 +188,73 @@ class GradientTape:
 
     # --- playing back --------------------------------------------------------------------------
 
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Source,
+        output_gradients: Any = None,
+        *,
+        unconnected_gradients: _Zero,
+    ) -> Tensor: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: list[_S],
+        output_gradients: Any = None,
+        *,
+        unconnected_gradients: _Zero,
+    ) -> list[Tensor]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: tuple[_S, ...],
+        output_gradients: Any = None,
+        *,
+        unconnected_gradients: _Zero,
+    ) -> tuple[Tensor, ...]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Source,
+        output_gradients: Any = None,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+    ) -> Tensor | None: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: list[_S],
+        output_gradients: Any = None,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+    ) -> list[Tensor | None]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: tuple[_S, ...],
+        output_gradients: Any = None,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+    ) -> tuple[Tensor | None, ...]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: dict[_K, _S],
+        output_gradients: Any = None,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+    ) -> dict[_K, Tensor | None]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+    ) -> Any: ...
     @hides_own_frames
     def gradient(
         self,
@@ -190,7 +266,8 @@ class GradientTape:
         """The derivatives of the (sum of the) target with respect to each source.
 
         None for a source the target does not depend on, or zeros if `unconnected_gradients` is
-        "zero". A tape that is not persistent can be asked once.
+        "zero". A tape that is not persistent can be asked once. A source of which only some rows
+        were picked has `tf.IndexedSlices`, which stand for a tensor everywhere but in types.
         """
         self._check_usable(unconnected_gradients)
         with self._playing():
@@ -204,10 +281,37 @@ class GradientTape:
                 gradients[i] = source.with_all_values(gradients[i])
         return nest.pack_sequence_as(sources, gradients)
 
+    @overload
+    def jacobian(
+        self,
+        target: TensorLike,
+        sources: Source,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Tensor | None: ...
+    @overload
+    def jacobian(
+        self,
+        target: TensorLike,
+        sources: list[_S],
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> list[Tensor | None]: ...
+    @overload
+    def jacobian(
+        self,
+        target: TensorLike,
+        sources: Any,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any: ...
     @hides_own_frames
     def jacobian(
         self,
-        target: Any,
+        target: TensorLike,
         sources: Any,
         unconnected_gradients: str = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
@@ -241,8 +345,8 @@ class GradientTape:
     @hides_own_frames
     def batch_jacobian(
         self,
-        target: Any,
-        source: Any,
+        target: TensorLike,
+        source: Source,
         unconnected_gradients: str = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,

@@ -6,7 +6,10 @@ import enum
 import functools
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 class Feature(enum.Enum):
@@ -21,7 +24,11 @@ class Feature(enum.Enum):
     NAME_SCOPES = "NAME_SCOPES"
 
 
-def do_not_convert(func: Any = None) -> Any:
+@overload
+def do_not_convert(func: Callable[_P, _R]) -> Callable[_P, _R]: ...
+@overload
+def do_not_convert(func: None = None) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]: ...
+def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
     """Marks a function that AutoGraph leaves alone.
 
     >>> @tf.autograph.experimental.do_not_convert

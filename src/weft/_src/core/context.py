@@ -24,7 +24,7 @@ class GraphBuilder(Protocol):
 
     name: str
 
-    def add_op(self, op: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], name: Any) -> Any:
+    def add_op(self, op: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str) -> Any:
         """Adds a node and returns its output tensors."""
 
     def capture(self, tensor: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.context import state
 from weft._src.core.dtypes import DType
 from weft._src.core.growing import GrowingList
@@ -276,7 +277,10 @@ def register_tensor_conversion_function(
 
 
 def convert_to_tensor(
-    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    dtype_hint: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """A tensor from a number, string, array, (nested) list, or anything that acts as a tensor.
 
@@ -338,7 +342,12 @@ def _safely_holds_tensors(value: Any) -> bool:
         raise _nested_too_deeply(value) from None
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
+def constant(
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    shape: ShapeLike | None = None,
+    name: str = "Const",
+) -> Tensor:
     """A tensor with the given value; `shape` reshapes it, or repeats a single number.
 
     >>> tf.constant(7, shape=[2, 3])

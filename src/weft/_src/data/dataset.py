@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import int64, variant
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import EagerTensor, Tensor
@@ -45,7 +47,9 @@ cardinality_op = define_op(
 )
 
 
-def _single_kernel(xp: Any, dataset: Stage, *, specs: tuple[TensorSpec, ...], run: Run) -> Any:
+def _single_kernel(
+    xp: ArrayNamespace, dataset: Stage, *, specs: tuple[TensorSpec, ...], run: Run
+) -> Any:
     cursor = dataset.cursor(run)
     found = []
     for values in cursor:
@@ -181,7 +185,7 @@ class Dataset(
 
     # --- as a whole -----------------------------------------------------------------------------
 
-    def apply(self, transformation_func: Any) -> Any:
+    def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """What a function makes of the dataset.
 
         >>> dataset = tf.data.Dataset.range(5).apply(lambda ds: ds.skip(3))
@@ -191,7 +195,7 @@ class Dataset(
         if not callable(transformation_func):
             raise TypeError(f"Dataset.apply takes a function, got {transformation_func!r}.")
         made = transformation_func(self)
-        if not isinstance(made, DatasetBase):
+        if not isinstance(made, Dataset):
             raise TypeError(f"Dataset.apply: the function must return a dataset, got {made!r}.")
         return made
 
@@ -199,7 +203,7 @@ class Dataset(
         """The options of the pipeline."""
         return Options().merge(self._options)
 
-    def with_options(self, options: Options, name: str | None = None) -> Any:
+    def with_options(self, options: Options, name: str | None = None) -> Dataset:
         """The dataset with options for the whole pipeline; later ones win."""
         if not isinstance(options, Options):
             raise TypeError(f"Dataset.with_options takes tf.data.Options, got {options!r}.")
@@ -211,7 +215,7 @@ class Dataset(
         return repr(self)
 
 
-def _same(dataset: Any) -> Any:
+def _same(dataset: Dataset) -> Dataset:
     made = object.__new__(Dataset)
     made._variant, made._element_spec = dataset._variant, dataset._element_spec
     return made

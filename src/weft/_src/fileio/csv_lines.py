@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, DType, float32, float64, int32, int64, string
 from weft._src.core.specs import TensorSpec
@@ -124,8 +125,8 @@ def _decode_infer(
 
 
 def _decode_kernel(
-    xp: Any, records: Any, *defaults: Any, columns: tuple[Column, ...], width: int | None,
-    form: Format,
+    xp: ArrayNamespace, records: Any, *defaults: Any,
+    columns: tuple[Column, ...], width: int | None, form: Format,
 ) -> tuple[Any, ...]:  # fmt: skip
     records = as_array(records)
     lines: list[bytes] = records.reshape(-1).tolist()

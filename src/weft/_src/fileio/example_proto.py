@@ -151,7 +151,7 @@ class FeatureMap(dict[str, Feature]):
         return made
 
     @staticmethod
-    def _checked(name: Any) -> str:
+    def _checked(name: str) -> str:
         if isinstance(name, bytes):
             name = name.decode()
         if not isinstance(name, str):

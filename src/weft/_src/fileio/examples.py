@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, STRING, DType, float32, int64, string
 from weft._src.core.shapes import Dim, TensorShape
@@ -97,7 +98,7 @@ def _parse_infer(
 
 
 def _parse_kernel(
-    xp: Any, serialized: Any, *defaults: Any, wanted: tuple[Wanted, ...]
+    xp: ArrayNamespace, serialized: Any, *defaults: Any, wanted: tuple[Wanted, ...]
 ) -> tuple[Array, ...]:
     serialized = as_array(serialized)
     found = [_features(data, i) for i, data in enumerate(serialized.reshape(-1).tolist())]
@@ -227,7 +228,10 @@ parse_example_op = define_op(
 
 
 def parse_example(
-    serialized: Any, features: Any, example_names: Any = None, name: str | None = None
+    serialized: TensorLike,
+    features: Any,
+    example_names: TensorLike | None = None,
+    name: str | None = None,
 ) -> dict[str, Any]:
     """Features of serialized Examples (a vector of strings, or one), as a dict of tensors.
 
@@ -258,7 +262,10 @@ def _sparse(values: Tensor, counts: Tensor) -> SparseTensor:
 
 
 def parse_single_example(
-    serialized: Any, features: Any, example_names: Any = None, name: str | None = None
+    serialized: TensorLike,
+    features: TensorLike,
+    example_names: TensorLike | None = None,
+    name: str | None = None,
 ) -> dict[str, Any]:
     """Features of one serialized Example, as a dict of tensors.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import STRING, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -35,7 +36,7 @@ def _read_infer(filename: TensorSpec) -> TensorSpec:
     return filename
 
 
-def _read_kernel(xp: Any, filename: Any) -> Array:
+def _read_kernel(xp: ArrayNamespace, filename: Any) -> Array:
     path = _text(filename)
     with file_errors("read_file", path), open(path, "rb") as file:
         return np.array(file.read(), object)
@@ -53,7 +54,7 @@ read_file_op = define_op(
 )
 
 
-def read_file(filename: Any, name: str | None = None) -> Tensor:
+def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     """The whole content of a file, as one string.
 
     >>> import os, tempfile
@@ -71,7 +72,7 @@ def _write_infer(filename: TensorSpec, contents: TensorSpec) -> tuple[TensorSpec
     return ()
 
 
-def _write_kernel(xp: Any, filename: Any, contents: Any) -> tuple[Any, ...]:
+def _write_kernel(xp: ArrayNamespace, filename: Any, contents: Any) -> tuple[Any, ...]:
     path = _text(filename)
     with file_errors("write_file", path):
         if os.path.dirname(path):
@@ -94,7 +95,7 @@ write_file_op = define_op(
 )
 
 
-def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
+def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> None:
     """Writes a string to a file, in folders that are made if they are not there.
 
     >>> import os, tempfile

@@ -26,7 +26,7 @@ class GFile(Closing):
     ['one\n', 'two\n']
     """
 
-    def __init__(self, name: Any, mode: str = "r") -> None:
+    def __init__(self, name: str, mode: str = "r") -> None:
         self._name = path_text("GFile", name)
         if not isinstance(mode, str) or mode.replace("b", "") not in _MODES:
             raise ValueError(

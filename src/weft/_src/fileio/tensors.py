@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes, memory
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, STRING, DType, string
 from weft._src.core.shapes import Dim
@@ -43,7 +44,7 @@ def from_bytes(data: bytes) -> Array:
     return array_of(TensorProto.FromString(data))
 
 
-def _serialize_kernel(xp: Any, tensor: Any) -> Array:
+def _serialize_kernel(xp: ArrayNamespace, tensor: Any) -> Array:
     return np.array(to_bytes(np.asarray(tensor)), object)
 
 
@@ -59,7 +60,7 @@ serialize_tensor_op = define_op(
 )
 
 
-def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The tensor as bytes (a serialized TensorProto), which `parse_tensor` reads.
 
     >>> tf.io.parse_tensor(tf.io.serialize_tensor([[1, 2], [3, 4]]), tf.int32).numpy()
@@ -81,7 +82,7 @@ def _parse_infer(serialized: TensorSpec, *, out_type: DType) -> TensorSpec:
     return TensorSpec.of(out_type, None)
 
 
-def _parse_kernel(xp: Any, serialized: Any, *, out_type: DType) -> Array:
+def _parse_kernel(xp: ArrayNamespace, serialized: Any, *, out_type: DType) -> Array:
     data = bytes(as_array(serialized)[()])
     try:
         array = from_bytes(data)
@@ -111,7 +112,7 @@ parse_tensor_op = define_op(
 )
 
 
-def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """The tensor that `serialize_tensor` turned into bytes; its dtype must be said.
 
     >>> tf.io.parse_tensor(tf.io.serialize_tensor("hello"), tf.string).numpy()
@@ -134,7 +135,7 @@ def _raw_infer(
 
 
 def _raw_kernel(
-    xp: Any, x: Any, *, out_type: DType, little_endian: bool, fixed_length: int | None
+    xp: ArrayNamespace, x: Any, *, out_type: DType, little_endian: bool, fixed_length: int | None
 ) -> Array:
     x = as_array(x)
     items: list[bytes] = x.reshape(-1).tolist()
@@ -178,7 +179,7 @@ decode_raw_op = define_op(
 
 def decode_raw(
     input_bytes: Any,
-    out_type: Any,
+    out_type: DTypeLike,
     little_endian: bool = True,
     fixed_length: int | None = None,
     name: str | None = None,
@@ -263,7 +264,9 @@ decode_compressed_op = define_op(
 )
 
 
-def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
+def decode_compressed(
+    bytes: TensorLike, compression_type: str = "", name: str | None = None
+) -> Tensor:
     """Strings decompressed: "GZIP" or "ZLIB" data, or "" for none.
 
     >>> import zlib
@@ -315,7 +318,7 @@ decode_base64_op = define_op(
 )
 
 
-def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
+def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Strings in web-safe base64, padded with "=" if wanted.
 
     >>> tf.io.encode_base64("hello").numpy()
@@ -326,7 +329,7 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Ten
     return encode_base64_op(string_tensor(input), pad=pad, name=name)
 
 
-def decode_base64(input: Any, name: str | None = None) -> Tensor:
+def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """The strings that `encode_base64` encoded.
 
     >>> tf.io.decode_base64("aGVsbG8").numpy()

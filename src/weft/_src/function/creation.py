@@ -34,7 +34,7 @@ class FirstCall:
 
     def initialise_later(self, variable: Any, value: Tensor) -> None:
         """Notes an initial value that depends on the traced tensors."""
-        graph: Graph = value.graph  # type: ignore[attr-defined]
+        graph: Graph = value.graph
         if not graph.is_function:
             raise ShapeError(
                 f"{self._name}: a variable is created inside of a branch or loop, with an initial "

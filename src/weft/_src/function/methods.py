@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from weft._src.core.tracebacks import hide_own_frames
 from weft._src.function.signature import Parameters
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 class PerInstance:
@@ -46,7 +49,7 @@ class WeakMethod:
         return lambda *args, **kwargs: function(self._instance(), *args, **kwargs)
 
 
-class BoundFunction:
+class BoundFunction(Generic[_P, _R]):
     """A traced method of one instance: calls and attributes go to the instance's own traces."""
 
     def __init__(self, function: Any, instance: Any) -> None:
@@ -56,7 +59,7 @@ class BoundFunction:
         self.__name__ = function.name
         self.__doc__ = function.__doc__
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return self._function(*args, **kwargs)
         except Exception as error:

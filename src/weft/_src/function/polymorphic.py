@@ -1,4 +1,4 @@
-"""`tf.function`: a Python function that is traced once per kind of arguments.
+"""What `tf.function` makes: a Python function that is traced once per kind of arguments.
 
 Hot path: `PolymorphicFunction.__call__` makes a key of the arguments, looks it up, and runs the
 trace. Everything else (binding, types, subtypes, tracing, explaining) happens when the key is new.
@@ -10,8 +10,8 @@ import functools
 import inspect
 import time
 import weakref
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
@@ -32,17 +32,24 @@ from weft._src.graph.ir import CapturedArgument
 
 DEFAULT_MAX_TRACES = 1000
 _MEMO_LIMIT = 4096
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_Method = ParamSpec("_Method")
+_Result = TypeVar("_Result")
 _SIMPLE = (bool, int, float, str, bytes, type(None))
 
 
-class PolymorphicFunction:
-    """A Python function and its traces; made by `tf.function`."""
+class PolymorphicFunction(Generic[_P, _R]):
+    """A Python function and its traces; made by `tf.function`.
+
+    To type checkers it is called like the Python function, and returns what that returns.
+    """
 
     def __init__(
         self,
-        python_function: Callable[..., Any],
+        python_function: Callable[_P, _R],
         name: str,
-        input_signature: Any = None,
+        input_signature: Sequence[Any] | None = None,
         *,
         autograph: bool = True,
         jit_compile: bool | None = None,
@@ -91,7 +98,7 @@ class PolymorphicFunction:
 
     # --- calling -------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:  # costs nothing as long as nothing is raised
             if state.mode or flags.unusual_calls:
                 return self._call_recorded(args, kwargs)
@@ -340,7 +347,7 @@ class PolymorphicFunction:
         return f"{self._name} ({Location(code.co_filename, code.co_firstlineno, '').short})"
 
     @property
-    def python_function(self) -> Callable[..., Any]:
+    def python_function(self) -> Callable[_P, _R]:
         """The Python function that is traced."""
         return self._python_function
 
@@ -350,12 +357,12 @@ class PolymorphicFunction:
         return self._name
 
     @property
-    def input_signature(self) -> Any:
+    def input_signature(self) -> tuple[Any, ...] | None:
         """The specs given with `input_signature=`."""
         return None if self._input_signature is None else self._input_signature.specs
 
     @property
-    def function_type(self) -> Any:
+    def function_type(self) -> inspect.Signature:
         """The signature of the Python function."""
         return self._parameters.signature
 
@@ -420,12 +427,20 @@ class PolymorphicFunction:
 
     # --- methods -------------------------------------------------------------------------------
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: PolymorphicFunction[Concatenate[Any, _Method], _Result],
+        instance: object,
+        owner: type | None = None,
+    ) -> BoundFunction[_Method, _Result]: ...
+    def __get__(self, instance: object | None, owner: type | None = None) -> Any:
         if instance is None:
             return self
         return BoundFunction(self._for_instance(instance), instance)
 
-    def _for_instance(self, instance: Any) -> PolymorphicFunction:
+    def _for_instance(self, instance: object) -> PolymorphicFunction[..., Any]:
         """The traces of one instance; they do not keep it alive."""
         found = self._bound.get(instance)
         if found is None:
@@ -433,7 +448,9 @@ class PolymorphicFunction:
             self._bound.set(instance, found)
         return found
 
-    def _clone(self, python_function: Callable[..., Any]) -> PolymorphicFunction:
+    def _clone(
+        self, python_function: Callable[_Method, _Result]
+    ) -> PolymorphicFunction[_Method, _Result]:
         signature = self._signature_argument
         return PolymorphicFunction(
             python_function,
@@ -459,11 +476,13 @@ class PolymorphicFunction:
             self._max_traces,
         )
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> PolymorphicFunction:
+    def __deepcopy__(self, memo: dict[int, Any]) -> PolymorphicFunction[_P, _R]:
         return self._clone(self._python_function)
 
 
-def _rebuild(python_function: Any, name: str, signature: Any, *options: Any) -> PolymorphicFunction:
+def _rebuild(
+    python_function: Callable[..., Any], name: str, signature: Any, *options: Any
+) -> PolymorphicFunction[..., Any]:
     autograph, jit_compile, reduce_retracing, follow_type_hints, max_traces = options
     return PolymorphicFunction(
         python_function,
@@ -490,60 +509,3 @@ def values_or_none(values: tuple[Any, ...]) -> list[Any] | None:
         expected = sum(len(list(t.leaf_specs())) for t in types)
         return [t._value for t in leaves] if len(leaves) == expected else None
     return None
-
-
-def _name_of(func: Any) -> str:
-    while isinstance(func, functools.partial):
-        func = func.func
-    return str(getattr(func, "__name__", type(func).__name__))
-
-
-def function(
-    func: Any = None,
-    input_signature: Any = None,
-    autograph: bool = True,
-    jit_compile: bool | None = None,
-    reduce_retracing: bool = False,
-    experimental_implements: str | None = None,
-    experimental_autograph_options: Any = None,
-    experimental_attributes: Any = None,
-    experimental_relax_shapes: bool | None = None,
-    experimental_compile: bool | None = None,
-    experimental_follow_type_hints: bool | None = None,
-    max_traces: int = DEFAULT_MAX_TRACES,
-) -> Any:
-    """Turns a Python function into one that is traced into graphs and runs these.
-
-    >>> @tf.function
-    ... def double(x):
-    ...     print("tracing")
-    ...     return x + x
-    >>> double(tf.constant(1)).numpy(), double(tf.constant(2)).numpy()
-    tracing
-    (np.int32(2), np.int32(4))
-    """
-
-    def decorate(inner: Any) -> PolymorphicFunction:
-        if isinstance(inner, PolymorphicFunction):
-            inner = inner.python_function
-        if isinstance(inner, (staticmethod, classmethod)):
-            inner = inner.__func__
-        if not callable(inner):
-            raise TypeError(f"tf.function takes a callable, got {inner!r}.")
-        return PolymorphicFunction(
-            inner,
-            _name_of(inner),
-            input_signature,
-            autograph=autograph,
-            jit_compile=jit_compile if jit_compile is not None else experimental_compile,
-            reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
-            follow_type_hints=bool(experimental_follow_type_hints),
-            max_traces=max_traces,
-            options={
-                "experimental_implements": experimental_implements,
-                "experimental_autograph_options": experimental_autograph_options,
-                "experimental_attributes": experimental_attributes,
-            },
-        )
-
-    return decorate if func is None else decorate(func)

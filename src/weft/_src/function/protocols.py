@@ -4,8 +4,6 @@ from typing import Any, Protocol, runtime_checkable
 
 from weft._src.function.trace_types import TraceType
 
-TensorLike = Any
-
 
 @runtime_checkable
 class SupportsTracingProtocol(Protocol):

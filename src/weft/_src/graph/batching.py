@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int32
 from weft._src.core.shapes import Dim
@@ -193,7 +194,7 @@ class Batch:
         if isinstance(shape, Tensor):
             static = get_static_value(shape)
             if static is None or not isinstance(self.n, int):
-                first = [casting.cast(self.n, shape.dtype), *[1] * ones]
+                first: list[TensorLike] = [casting.cast(self.n, shape.dtype), *[1] * ones]
                 front = joining.stack([convert_to_tensor(i, shape.dtype) for i in first])
                 return joining.concat([front, shape], 0)
             return convert_to_tensor(np.array([self.n, *[1] * ones, *static], static.dtype))

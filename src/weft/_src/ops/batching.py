@@ -20,6 +20,8 @@ import string
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from weft._src.ops.contexts import RowBatch, RowNode
+
 Rule = Callable[[Any, Any, list[Any], list[bool]], Any]
 
 
@@ -51,7 +53,7 @@ def inexact(rule: Rule) -> Rule:
     """Marks a rule whose rows may differ from those computed alone by rounding."""
 
     @functools.wraps(rule)
-    def rough(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+    def rough(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
         return rule(b, node, inputs, stacked)
 
     rough.inexact = True  # type: ignore[attr-defined]
@@ -61,7 +63,7 @@ def inexact(rule: Rule) -> Rule:
 # --- element by element --------------------------------------------------------------------------
 
 
-def pointwise(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def pointwise(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Rows of lower rank get axes of size one behind the rows, so that rows meet rows."""
     rank = max([rank_of(x) for x in node.inputs])
     lined_up = [
@@ -71,18 +73,18 @@ def pointwise(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     return node.op(*lined_up, **node.attrs)
 
 
-def same_shapes(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def same_shapes(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Of inputs that have one shape: all get rows."""
     return node.op(*b.all_stacked(inputs, stacked), **node.attrs)
 
 
-def first_only(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def first_only(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Element by element in the first input; the others are settings."""
     _alone(stacked, 0)
     return node.op(*inputs, **node.attrs)
 
 
-def shape_only(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def shape_only(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """What depends on the shape of a row is the same for all."""
     return Whole(node.op(b.one_row(inputs[0]), **node.attrs))
 
@@ -94,19 +96,19 @@ def _moved(axis: int) -> int:
     return axis + 1 if axis >= 0 else axis
 
 
-def along_axis(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def along_axis(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """One axis, which is one further back."""
     _alone(stacked, 0)
     return node.op(*inputs, **{**node.attrs, "axis": _moved(node.attrs["axis"])})
 
 
-def joined_along_axis(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def joined_along_axis(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Tensors joined, picked or spread along an axis: all get rows."""
     made = b.all_stacked(inputs, stacked)
     return node.op(*made, **{**node.attrs, "axis": _moved(node.attrs["axis"])})
 
 
-def along_axes(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def along_axes(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """A tuple of axes; None are all axes of a row."""
     _alone(stacked, 0)
     axis = node.attrs["axis"]
@@ -115,7 +117,7 @@ def along_axes(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any
     return node.op(*inputs, **{**node.attrs, "axis": tuple([_moved(a) for a in axes])})
 
 
-def summed(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def summed(b: RowBatch, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     """Sums of floats depend on their order; whole rows are added in the order they had."""
     spec, axis, keepdims = node.inputs[0].spec, node.attrs["axis"], node.attrs["keepdims"]
     if spec.dtype.is_integer or spec.dtype.is_bool or not b.exact:
@@ -127,12 +129,12 @@ def summed(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     return node.op(b.flat_rows(inputs[0]), axis=(1,), keepdims=False)
 
 
-def expanded(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def expanded(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """A new axis of size one."""
     return node.op(inputs[0], axis=_moved(node.attrs["axis"]))
 
 
-def squeezed(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def squeezed(b: RowBatch, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     """Axes of size one go, that of the rows stays."""
     spec, axis = node.inputs[0].spec, node.attrs["axis"]
     if axis is None:
@@ -142,7 +144,7 @@ def squeezed(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     return node.op(inputs[0], axis=tuple([_moved(a) for a in axis])) if axis else inputs[0]
 
 
-def transposed(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def transposed(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The rows stay in front."""
     rank, perm = rank_of(node.inputs[0]), node.attrs["perm"]
     order = range(rank)[::-1] if perm is None else [p % rank for p in perm]
@@ -152,7 +154,7 @@ def transposed(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any
 # --- shapes --------------------------------------------------------------------------------------
 
 
-def reshaped(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def reshaped(b: Any, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """A shape as the second input: that of the rows, with their number in front."""
     _alone(stacked, 0)
     out = node.outputs[0].spec
@@ -161,7 +163,7 @@ def reshaped(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     return node.op(inputs[0], b.with_rows(inputs[1]))
 
 
-def broadcast(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def broadcast(b: Any, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """A row that is broadcast gets its missing axes behind the rows."""
     _alone(stacked, 0)
     out = node.outputs[0].spec
@@ -169,7 +171,7 @@ def broadcast(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     return node.op(x, b.with_rows(out.dims if out.is_static else inputs[1]))
 
 
-def summed_to_shape(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def summed_to_shape(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The inverse of broadcasting, row by row."""
     _alone(stacked, 0)
     if b.exact:
@@ -179,20 +181,20 @@ def summed_to_shape(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -
     return b.reshape(kept, b.with_rows(inputs[1])) if missing else kept
 
 
-def filled(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def filled(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """One number per row."""
     _alone(stacked, 1)
     rank = rank_of(node.outputs[0])
     return b.broadcast_to(b.expand(inputs[1], rank), b.with_rows(inputs[0]))
 
 
-def padded(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def padded(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Nothing is added to the rows."""
     _alone(stacked, 0)
     return node.op(inputs[0], b.before(inputs[1], [[0, 0]]), *inputs[2:], **node.attrs)
 
 
-def padded_back(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def padded_back(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The gradient of padding or tiling, which is told the shape it had."""
     _alone(stacked, 0)
     first = [1] if node.inputs[1].spec.rank == 1 else [[0, 0]]
@@ -200,13 +202,13 @@ def padded_back(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> An
     return node.op(inputs[0], counts, shape, **node.attrs)
 
 
-def tiled(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def tiled(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Rows are there once."""
     _alone(stacked, 0)
     return node.op(inputs[0], b.before(inputs[1], [1]))
 
 
-def ensured(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def ensured(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """A promised shape is that of a row."""
     shape = node.attrs["shape"]
     return node.op(inputs[0], shape=None if shape is None else (None, *shape))
@@ -217,7 +219,7 @@ def ensured(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
 _ALL = (None, None, None)
 
 
-def sliced(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def sliced(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The same slice of every row; of a number per row, what a gather does."""
     index = node.attrs["index"]
     if not any(stacked[1:]):
@@ -227,19 +229,19 @@ def sliced(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     return b.picked(inputs[0], inputs[1], stacked[0], stacked[1])
 
 
-def sliced_back(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def sliced_back(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The gradient of the same slice of every row."""
     _alone(stacked, 1)
     return node.op(b.with_rows(inputs[0]), *inputs[1:], index=(_ALL, *node.attrs["index"]))
 
 
-def block(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def block(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The same block of every row."""
     _alone(stacked, 0)
     return node.op(inputs[0], b.before(inputs[1], [0]), b.before(inputs[2], [-1]))
 
 
-def gathered(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def gathered(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Rows of tables, of one table, or of the same places in all tables."""
     axis, batch_dims = node.attrs["axis"] or 0, node.attrs["batch_dims"]
     rank = rank_of(node.inputs[0])
@@ -256,7 +258,7 @@ def gathered(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     return node.op(params, indices, axis=axis + 1, batch_dims=batch_dims + 1)
 
 
-def gathered_back(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def gathered_back(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The gradient of a gather: every row adds to a table of its own."""
     if stacked[0] or node.attrs["axis"] is None:
         raise NotBatched
@@ -269,7 +271,7 @@ def gathered_back(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> 
     return node.op(b.with_rows(inputs[0]), dy, indices, axis=axis + 1, batch_dims=batch_dims)
 
 
-def gathered_nd(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def gathered_nd(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Places in tables, or in one table."""
     if not stacked[0] and not node.attrs["batch_dims"]:
         return node.op(*inputs, **node.attrs)
@@ -277,7 +279,7 @@ def gathered_nd(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> An
     return node.op(*made, batch_dims=node.attrs["batch_dims"] + 1)
 
 
-def scattered(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def scattered(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Every row is scattered into a tensor of its own."""
     _alone(stacked, 0, 1)
     indices, updates = b.all_stacked(inputs[:2], stacked[:2])
@@ -285,19 +287,19 @@ def scattered(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     return node.op(indices, updates, b.with_rows(inputs[2]), batch_dims=batch_dims)
 
 
-def updated(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def updated(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Places in a tensor per row: the number of the row is the first part of a place."""
     tensor, indices, updates = b.all_stacked(inputs, stacked)
     return node.op(tensor, b.with_row_numbers(indices), updates)
 
 
-def one_hot(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def one_hot(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Indices of all rows."""
     _alone(stacked, 0)
     return node.op(*inputs, **{**node.attrs, "axis": _moved(node.attrs["axis"])})
 
 
-def segments(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def segments(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Segments of every row have numbers of their own."""
     _alone(stacked, 0, 1)
     data, ids = b.all_stacked(inputs[:2], stacked[:2])
@@ -308,13 +310,13 @@ def segments(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
 # --- linear algebra ------------------------------------------------------------------------------
 
 
-def leading(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def leading(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The op takes any number of leading axes itself; its settings have no rows."""
     _alone(stacked, 0)
     return node.op(*inputs, **node.attrs)
 
 
-def systems(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def systems(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Matrices with right sides, all with leading axes of one shape."""
     return node.op(*b.all_stacked(inputs, stacked), **node.attrs)
 
@@ -351,7 +353,7 @@ def _unused_letter(equation: str) -> str:
 
 
 @inexact
-def einsum(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def einsum(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The rows are one more letter, in front of the inputs that have rows and of the output."""
     equation = node.attrs["equation"]
     with_rows = _with_letter(equation, stacked, _unused_letter(equation))
@@ -359,7 +361,7 @@ def einsum(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
 
 
 @inexact
-def einsum_back(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def einsum_back(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The gradient of one input of a product: it has rows, and so has that of the output."""
     shape, g, *others = inputs
     equation, index = node.attrs["equation"], node.attrs["index"]
@@ -372,7 +374,7 @@ def einsum_back(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> An
 # --- layers of networks --------------------------------------------------------------------------
 
 
-def merged(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def merged(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Images: the rows and the images of a row are one axis while the op runs."""
     _alone(stacked, 0)
     made = node.op(b.merged(inputs[0]), *inputs[1:], **node.attrs)
@@ -380,7 +382,7 @@ def merged(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
 
 
 @inexact
-def merged_all(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def merged_all(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Several tensors of the same images: their first axes are joined with the rows."""
     made = b.all_stacked(inputs, stacked)
     out = node.op(*[b.merged(x) for x in made], **node.attrs)
@@ -391,7 +393,7 @@ def merged_all(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any
 
 
 @inexact
-def merged_back(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def merged_back(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The gradient with respect to images: sizes first, the gradient last, the filter between."""
     last = len(inputs) - 1
     _alone(stacked, last)
@@ -401,7 +403,7 @@ def merged_back(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> An
 
 
 @inexact
-def channel_sums(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def channel_sums(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The gradient of a bias: all axes of a row but that of the channels."""
     rank = rank_of(node.inputs[0])
     channel = 1 if node.attrs["channels_first"] else rank - 1
@@ -409,7 +411,7 @@ def channel_sums(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> A
 
 
 @inexact
-def half_of_squares(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def half_of_squares(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Half of the sum of squares of each row."""
     return b.half_of_squares(inputs[0])
 
@@ -417,7 +419,7 @@ def half_of_squares(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -
 # --- effects -------------------------------------------------------------------------------------
 
 
-def asserted(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def asserted(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The first row for which it does not hold is the one that is reported."""
     return b.asserted(node, inputs, stacked)
 
@@ -425,7 +427,7 @@ def asserted(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
 # --- stacks: every element has rows --------------------------------------------------------------
 
 
-def pushed(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def pushed(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """An element with rows is added, or takes a place that is the same for all rows."""
     handle, *places, item = inputs
     _alone(stacked, 0, len(inputs) - 1)
@@ -433,19 +435,19 @@ def pushed(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
     return node.op(handle, *places, item if stacked[-1] else b.stack(item), **node.attrs)
 
 
-def read(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def read(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """An element at a place that is the same for all rows."""
     _alone(stacked, 0)
     return node.op(*inputs, **{**node.attrs, "shape": b.dims_with_rows(node.attrs["shape"])})
 
 
-def read_shaped(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def read_shaped(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """As `read`, where the shape is the last input."""
     _alone(stacked, 0)
     return node.op(*inputs[:-1], b.with_rows(inputs[-1]), **node.attrs)
 
 
-def unstacked_list(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def unstacked_list(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The elements of every row, which stand one behind the other."""
     _alone(stacked, 0)
     rank = rank_of(node.outputs[0]) + 1
@@ -453,24 +455,24 @@ def unstacked_list(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) ->
     return b.transpose(made, (1, 0, *range(2, rank)))
 
 
-def list_of_rows(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def list_of_rows(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """A list of what stands at one place in every row."""
     rank = rank_of(node.inputs[0]) + 1
     return node.op(b.transpose(inputs[0], (1, 0, *range(2, rank))), **node.attrs)
 
 
-def same_list(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def same_list(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """What does not look into elements."""
     _alone(stacked, 0)
     return node.op(*inputs, **node.attrs)
 
 
-def added_lists(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def added_lists(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """Lists added element by element."""
     made = [x if rows else b.list_with_rows(x) for x, rows in zip(inputs, stacked, strict=True)]
     return node.op(*made, **node.attrs)
 
 
-def length_of_list(b: Any, node: Any, inputs: list[Any], stacked: list[bool]) -> Any:
+def length_of_list(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """The number of elements is the same for all rows."""
     return Whole(node.op(*inputs, **node.attrs))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._src.core.dtypes import DType
-from weft._src.core.native_rules import IndexMap, Pointwise
+from weft._src.core.native_rules import IndexMap, NativeRule, Pointwise
 from weft._src.core.tracebacks import hide_own_frames
 from weft._src.ops.worth import worth_compiling_from
 
@@ -185,9 +185,9 @@ def define_op(
     inputs: tuple[Arg, ...],
     *,
     infer: Callable[..., Any],
-    kernel: Any,
-    native: Any,
-    vjp: Any,
+    kernel: Callable[..., Any] | Absent,
+    native: NativeRule | Absent,
+    vjp: Callable[..., Any] | Absent,
     rows_vjp: Callable[..., Any] | None = None,
     batch: Callable[..., Any] | None = None,
     ragged: str | None = None,

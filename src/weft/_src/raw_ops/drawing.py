@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import weft as tf
+from weft._src.core.aliases import DTypeLike, IntLike, ShapeLike, TensorLike
 from weft._src.errors import UnsupportedError
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.sampling import distributions, draws, stateful
@@ -19,13 +20,13 @@ def _seed(seed: int, seed2: int) -> Any:
 
 
 def normal(
-    shape: Any, dtype: Any, seed: int = 0, seed2: int = 0, name: str | None = None
+    shape: ShapeLike, dtype: DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None
 ) -> tf.Tensor:
     return stateful.normal(shape, dtype=dtype, seed=_seed(seed, seed2), name=name)
 
 
 def truncated_normal(
-    shape: Any, dtype: Any, seed: int = 0, seed2: int = 0, name: str | None = None
+    shape: ShapeLike, dtype: DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None
 ) -> tf.Tensor:
     return stateful.truncated_normal(shape, dtype=dtype, seed=_seed(seed, seed2), name=name)
 
@@ -37,29 +38,38 @@ def uniform(
 
 
 def uniform_int(
-    shape: Any, minval: Any, maxval: Any, seed: int = 0, seed2: int = 0, name: str | None = None
+    shape: ShapeLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
 ) -> tf.Tensor:
     low = tf.convert_to_tensor(minval)
     return stateful.uniform(shape, low, maxval, low.dtype, _seed(seed, seed2), name)
 
 
-def shuffle(value: Any, seed: int = 0, seed2: int = 0, name: str | None = None) -> tf.Tensor:
+def shuffle(value: TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> tf.Tensor:
     return stateful.shuffle(value, _seed(seed, seed2), name)
 
 
 def multinomial(
-    logits: Any,
-    num_samples: Any,
+    logits: TensorLike,
+    num_samples: TensorLike,
     seed: int = 0,
     seed2: int = 0,
-    output_dtype: Any = tf.int64,
+    output_dtype: DTypeLike = tf.int64,
     name: str | None = None,
 ) -> tf.Tensor:
     return stateful.categorical(logits, num_samples, output_dtype, _seed(seed, seed2), name)
 
 
 def stateless_uniform_int(
-    shape: Any, seed: Any, minval: Any, maxval: Any, name: str | None = None
+    shape: ShapeLike,
+    seed: TensorLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    name: str | None = None,
 ) -> tf.Tensor:
     low = tf.convert_to_tensor(minval)
     return tf.random.stateless_uniform(shape, seed, low, maxval, low.dtype)
@@ -72,12 +82,12 @@ def algorithm(name: str | None = None) -> tf.Tensor:
     return tf.constant(_PHILOX, tf.int32)
 
 
-def key_counter(seed: Any, name: str | None = None) -> tuple[tf.Tensor, tf.Tensor]:
+def key_counter(seed: TensorLike, name: str | None = None) -> tuple[tf.Tensor, tf.Tensor]:
     state = tf.bitcast(draws.key_counter_op(tf.convert_to_tensor(seed)), tf.uint64)
     return state[2:], state[:2]
 
 
-def key_counter_algorithm(seed: Any, name: str | None = None) -> tuple[tf.Tensor, ...]:
+def key_counter_algorithm(seed: TensorLike, name: str | None = None) -> tuple[tf.Tensor, ...]:
     return (*key_counter(seed), algorithm())
 
 
@@ -90,41 +100,63 @@ def _state(key: Any, counter: Any, alg: Any) -> tf.Tensor:
     return tf.bitcast(tf.concat(parts, 0), tf.int64)
 
 
-def _drawn(op: Any, shape: Any, state: tf.Tensor, dtype: Any, name: str | None) -> tf.Tensor:
+def _drawn(
+    op: Any, shape: ShapeLike, state: tf.Tensor, dtype: DTypeLike, name: str | None
+) -> tf.Tensor:
     return op(shapes.shape_argument(shape), state, dtype=tf.as_dtype(dtype), name=name)
 
 
 def normal_from_state(
-    shape: Any, key: Any, counter: Any, alg: Any, dtype: Any = tf.float32, name: str | None = None
+    shape: ShapeLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: str | IntLike,
+    dtype: DTypeLike = tf.float32,
+    name: str | None = None,
 ) -> tf.Tensor:
     return _drawn(draws.normal_op, shape, _state(key, counter, alg), dtype, name)
 
 
 def truncated_from_state(
-    shape: Any, key: Any, counter: Any, alg: Any, dtype: Any = tf.float32, name: str | None = None
+    shape: ShapeLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: str | IntLike,
+    dtype: DTypeLike = tf.float32,
+    name: str | None = None,
 ) -> tf.Tensor:
     return _drawn(draws.truncated_normal_op, shape, _state(key, counter, alg), dtype, name)
 
 
 def uniform_from_state(
-    shape: Any, key: Any, counter: Any, alg: Any, dtype: Any = tf.float32, name: str | None = None
+    shape: ShapeLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: str | IntLike,
+    dtype: DTypeLike = tf.float32,
+    name: str | None = None,
 ) -> tf.Tensor:
     return _drawn(draws.uniform_op, shape, _state(key, counter, alg), dtype, name)
 
 
 def full_int_from_state(
-    shape: Any, key: Any, counter: Any, alg: Any, dtype: Any = tf.uint64, name: str | None = None
+    shape: ShapeLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: str | IntLike,
+    dtype: DTypeLike = tf.uint64,
+    name: str | None = None,
 ) -> tf.Tensor:
     return _drawn(draws.full_int_op, shape, _state(key, counter, alg), dtype, name)
 
 
 def uniform_int_from_state(
-    shape: Any,
-    key: Any,
-    counter: Any,
-    alg: Any,
-    minval: Any,
-    maxval: Any,
+    shape: ShapeLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: str | IntLike,
+    minval: TensorLike,
+    maxval: TensorLike,
     name: str | None = None,
 ) -> tf.Tensor:
     state = _state(key, counter, alg)
@@ -139,7 +171,11 @@ def uniform_int_from_state(
 
 
 def shuffle_from_state(
-    value: Any, key: Any, counter: Any, alg: Any, name: str | None = None
+    value: TensorLike,
+    key: TensorLike,
+    counter: TensorLike,
+    alg: str | IntLike,
+    name: str | None = None,
 ) -> tf.Tensor:
     state = _state(key, counter, alg)
     return draws.shuffle_op(tf.convert_to_tensor(value), state, inverse=False, name=name)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import weft as tf
+from weft._src.core.aliases import TensorLike
 
 
 def approximately_equal(
-    x: Any, y: Any, tolerance: float = 1e-5, name: str | None = None
+    x: TensorLike, y: TensorLike, tolerance: float = 1e-5, name: str | None = None
 ) -> tf.Tensor:
     return tf.abs(tf.convert_to_tensor(x) - y) < tolerance
 
 
-def bincount(arr: Any, size: Any, weights: Any, name: str | None = None) -> tf.Tensor:
+def bincount(
+    arr: TensorLike, size: TensorLike, weights: TensorLike, name: str | None = None
+) -> tf.Tensor:
     amounts = tf.convert_to_tensor(weights)
     given = None if amounts.shape == (0,) else amounts
     return tf.math.bincount(
@@ -21,7 +24,7 @@ def bincount(arr: Any, size: Any, weights: Any, name: str | None = None) -> tf.T
     )
 
 
-def bucketize(input: Any, boundaries: Any, name: str | None = None) -> tf.Tensor:
+def bucketize(input: TensorLike, boundaries: TensorLike, name: str | None = None) -> tf.Tensor:
     x = tf.convert_to_tensor(input)
     limits = tf.constant(boundaries, tf.float32)
     flat = tf.reshape(tf.cast(x, tf.float32), [-1])
@@ -29,7 +32,7 @@ def bucketize(input: Any, boundaries: Any, name: str | None = None) -> tf.Tensor
 
 
 def decode_csv(
-    records: Any,
+    records: TensorLike,
     record_defaults: Any,
     field_delim: str = ",",
     use_quote_delim: bool = True,
@@ -43,14 +46,14 @@ def decode_csv(
     )
 
 
-def eig(input: Any, Tout: Any, compute_v: bool = True, name: str | None = None) -> Any:
+def eig(input: TensorLike, Tout: Any, compute_v: bool = True, name: str | None = None) -> Any:
     if not compute_v:
         return tf.cast(tf.linalg.eigvals(input), Tout), tf.zeros([], Tout)
     values, vectors = tf.linalg.eig(input)
     return tf.cast(values, Tout), tf.cast(vectors, Tout)
 
 
-def eigh(input: Any, compute_v: bool = True, name: str | None = None) -> Any:
+def eigh(input: TensorLike, compute_v: bool = True, name: str | None = None) -> Any:
     if not compute_v:
         values = tf.linalg.eigvalsh(input)
         return values, tf.zeros([], values.dtype)
@@ -62,13 +65,17 @@ def einsum(inputs: Any, equation: str, name: str | None = None) -> tf.Tensor:
 
 
 def tridiagonal_matmul(
-    superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any, name: str | None = None
+    superdiag: TensorLike,
+    maindiag: TensorLike,
+    subdiag: TensorLike,
+    rhs: TensorLike,
+    name: str | None = None,
 ) -> tf.Tensor:
     parts = [tf.squeeze(tf.convert_to_tensor(x), -2) for x in (superdiag, maindiag, subdiag)]
     return tf.linalg.tridiagonal_matmul(tf.stack(parts, -2), rhs)
 
 
-def cross_entropy(features: Any, labels: Any, name: str | None = None) -> Any:
+def cross_entropy(features: TensorLike, labels: TensorLike, name: str | None = None) -> Any:
     """The losses, and their gradients by the features."""
     logits = tf.convert_to_tensor(features)
     target = tf.convert_to_tensor(labels, dtype_hint=logits.dtype)
@@ -76,7 +83,7 @@ def cross_entropy(features: Any, labels: Any, name: str | None = None) -> Any:
     return loss, tf.nn.softmax(logits) - target
 
 
-def sparse_cross_entropy(features: Any, labels: Any, name: str | None = None) -> Any:
+def sparse_cross_entropy(features: TensorLike, labels: TensorLike, name: str | None = None) -> Any:
     """The losses, and their gradients by the features."""
     logits = tf.convert_to_tensor(features)
     loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import weft as tf
+from weft._src.core.aliases import ShapeLike, TensorLike, WindowLike
 
 
 def _pulled_back(function: Callable[[Any], Any], x: Any, g: Any) -> tf.Tensor:
@@ -21,46 +22,46 @@ def _tensors(*values: Any) -> list[tf.Tensor]:
     return [tf.convert_to_tensor(value) for value in values]
 
 
-def of_sigmoid(y: Any, dy: Any, name: str | None = None) -> tf.Tensor:
+def of_sigmoid(y: TensorLike, dy: TensorLike, name: str | None = None) -> tf.Tensor:
     y, dy = _tensors(y, dy)
     return dy * y * (1 - y)
 
 
-def of_tanh(y: Any, dy: Any, name: str | None = None) -> tf.Tensor:
+def of_tanh(y: TensorLike, dy: TensorLike, name: str | None = None) -> tf.Tensor:
     y, dy = _tensors(y, dy)
     return dy * (1 - y * y)
 
 
-def of_sqrt(y: Any, dy: Any, name: str | None = None) -> tf.Tensor:
+def of_sqrt(y: TensorLike, dy: TensorLike, name: str | None = None) -> tf.Tensor:
     y, dy = _tensors(y, dy)
     return dy * 0.5 / y
 
 
-def of_rsqrt(y: Any, dy: Any, name: str | None = None) -> tf.Tensor:
+def of_rsqrt(y: TensorLike, dy: TensorLike, name: str | None = None) -> tf.Tensor:
     y, dy = _tensors(y, dy)
     return dy * -0.5 * y * y * y
 
 
-def of_reciprocal(y: Any, dy: Any, name: str | None = None) -> tf.Tensor:
+def of_reciprocal(y: TensorLike, dy: TensorLike, name: str | None = None) -> tf.Tensor:
     y, dy = _tensors(y, dy)
     return -dy * y * y
 
 
-def of_softplus(gradients: Any, features: Any, name: str | None = None) -> tf.Tensor:
+def of_softplus(gradients: TensorLike, features: TensorLike, name: str | None = None) -> tf.Tensor:
     return _pulled_back(tf.nn.softplus, features, gradients)
 
 
-def of_softsign(gradients: Any, features: Any, name: str | None = None) -> tf.Tensor:
+def of_softsign(gradients: TensorLike, features: TensorLike, name: str | None = None) -> tf.Tensor:
     return _pulled_back(tf.nn.softsign, features, gradients)
 
 
 def of_leaky_relu(
-    gradients: Any, features: Any, alpha: float = 0.2, name: str | None = None
+    gradients: TensorLike, features: TensorLike, alpha: float = 0.2, name: str | None = None
 ) -> tf.Tensor:
     return _pulled_back(lambda x: tf.nn.leaky_relu(x, alpha), features, gradients)
 
 
-def of_elu(gradients: Any, outputs: Any, name: str | None = None) -> tf.Tensor:
+def of_elu(gradients: TensorLike, outputs: Any, name: str | None = None) -> tf.Tensor:
     g, y = _tensors(gradients, outputs)
     return tf.where(y < 0, g * (y + 1), g)
 
@@ -68,12 +69,14 @@ def of_elu(gradients: Any, outputs: Any, name: str | None = None) -> tf.Tensor:
 _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
-def of_selu(gradients: Any, outputs: Any, name: str | None = None) -> tf.Tensor:
+def of_selu(gradients: TensorLike, outputs: Any, name: str | None = None) -> tf.Tensor:
     g, y = _tensors(gradients, outputs)
     return tf.where(y < 0, g * (y + _SELU_SCALE * _SELU_ALPHA), g * _SELU_SCALE)
 
 
-def of_bias(out_backprop: Any, data_format: str = "NHWC", name: str | None = None) -> tf.Tensor:
+def of_bias(
+    out_backprop: TensorLike, data_format: str = "NHWC", name: str | None = None
+) -> tf.Tensor:
     (g,) = _tensors(out_backprop)
     rank = g.shape.rank
     if rank is None or rank < 2:
@@ -84,30 +87,30 @@ def of_bias(out_backprop: Any, data_format: str = "NHWC", name: str | None = Non
 
 def of_convolved(
     input_sizes: Any,
-    filter: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: Any,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: WindowLike,
+    padding: str,
     data_format: str = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: WindowLike = (1, 1, 1, 1),
     name: str | None = None,
 ) -> tf.Tensor:
     g, kernel = _tensors(out_backprop, filter)
 
-    def convolved(x: Any) -> Any:
+    def convolved(x: TensorLike) -> Any:
         return tf.nn.conv2d(x, kernel, strides, padding, data_format, dilations)
 
     return _pulled_back(convolved, tf.zeros(input_sizes, g.dtype), g)
 
 
 def of_filter(
-    input: Any,
+    input: TensorLike,
     filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: Any,
+    out_backprop: TensorLike,
+    strides: WindowLike,
+    padding: str,
     data_format: str = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: WindowLike = (1, 1, 1, 1),
     name: str | None = None,
 ) -> tf.Tensor:
     x, g = _tensors(input, out_backprop)
@@ -119,23 +122,29 @@ def of_filter(
 
 
 def of_max_pool(
-    orig_input: Any,
-    orig_output: Any,
-    grad: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str,
     data_format: str = "NHWC",
     name: str | None = None,
 ) -> tf.Tensor:
-    def pooled(x: Any) -> Any:
+    def pooled(x: TensorLike) -> Any:
         return tf.nn.max_pool(x, ksize, strides, padding, data_format)
 
     return _pulled_back(pooled, orig_input, grad)
 
 
 def of_strided_slice(
-    shape: Any, begin: Any, end: Any, strides: Any, dy: Any, name: str | None = None, **masks: Any
+    shape: ShapeLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: WindowLike,
+    dy: TensorLike,
+    name: str | None = None,
+    **masks: Any,
 ) -> tf.Tensor:
     (g,) = _tensors(dy)
     whole = tf.zeros(shape, g.dtype)

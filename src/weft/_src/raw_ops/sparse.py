@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import weft as tf
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 
 
 def _made(indices: Any, values: Any, shape: Any) -> tf.SparseTensor:
@@ -72,7 +73,9 @@ def reorder(
     return _parts(tf.sparse.reorder(_made(input_indices, input_values, input_shape)))[:2]
 
 
-def reshape(input_indices: Any, input_shape: Any, new_shape: Any, name: str | None = None) -> Any:
+def reshape(
+    input_indices: TensorLike, input_shape: Any, new_shape: Any, name: str | None = None
+) -> Any:
     places = tf.convert_to_tensor(input_indices, tf.int64)
     sp = _made(places, tf.zeros(tf.shape(places)[:1]), input_shape)
     made = tf.sparse.reshape(sp, new_shape)
@@ -80,7 +83,12 @@ def reshape(input_indices: Any, input_shape: Any, new_shape: Any, name: str | No
 
 
 def slice_of(
-    indices: Any, values: Any, shape: Any, start: Any, size: Any, name: str | None = None
+    indices: TensorLike,
+    values: TensorLike,
+    shape: ShapeLike,
+    start: TensorLike,
+    size: TensorLike,
+    name: str | None = None,
 ) -> Any:
     return _parts(tf.sparse.slice(_made(indices, values, shape), start, size))
 
@@ -118,7 +126,7 @@ def edit_distance(
 
 def greedy_decoder(
     inputs: Any,
-    sequence_length: Any,
+    sequence_length: TensorLike,
     merge_repeated: bool = False,
     blank_index: int = -1,
     name: str | None = None,
@@ -130,16 +138,18 @@ def greedy_decoder(
 
 
 def ragged_range(
-    starts: Any,
-    limits: Any,
-    deltas: Any,
-    Tsplits: Any = tf.int64,
+    starts: TensorLike,
+    limits: TensorLike,
+    deltas: TensorLike,
+    Tsplits: DTypeLike = tf.int64,
     name: str | None = None,
 ) -> Any:
     made = tf.ragged.range(starts, limits, deltas, row_splits_dtype=Tsplits)
     return made.row_splits, made.values
 
 
-def ragged_to_sparse(rt_nested_splits: Any, rt_dense_values: Any, name: str | None = None) -> Any:
+def ragged_to_sparse(
+    rt_nested_splits: Any, rt_dense_values: TensorLike, name: str | None = None
+) -> Any:
     made = tf.RaggedTensor.from_nested_row_splits(rt_dense_values, rt_nested_splits)
     return _parts(made.to_sparse())

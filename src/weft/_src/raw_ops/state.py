@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import weft as tf
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.shapes import TensorShape
 from weft._src.ops.control import stack as stacks
 from weft._src.ops.state import gathering, variables
 
 
 def gather(
-    resource: tf.Tensor, indices: Any, dtype: Any, batch_dims: int = 0, name: str | None = None
+    resource: tf.Tensor,
+    indices: TensorLike,
+    dtype: DTypeLike,
+    batch_dims: int = 0,
+    name: str | None = None,
 ) -> tf.Tensor:
     wanted = tf.as_dtype(dtype)
     if batch_dims:
@@ -35,27 +40,33 @@ def _dims(element_shape: Any) -> Any:
 
 
 def list_reserve(
-    element_shape: Any, num_elements: Any, element_dtype: Any, name: str | None = None
+    element_shape: ShapeLike,
+    num_elements: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
 ) -> tf.Tensor:
     count = tf.convert_to_tensor(num_elements, dtype_hint=tf.int32)
     return stacks.reserve_op(count, dtype=tf.as_dtype(element_dtype), name=name)
 
 
 def empty_list(
-    element_shape: Any, max_num_elements: Any, element_dtype: Any, name: str | None = None
+    element_shape: ShapeLike,
+    max_num_elements: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
 ) -> tf.Tensor:
     return list_reserve(element_shape, 0, element_dtype, name)
 
 
-def list_of(tensor: Any, element_shape: Any, name: str | None = None) -> tf.Tensor:
+def list_of(tensor: TensorLike, element_shape: ShapeLike, name: str | None = None) -> tf.Tensor:
     return stacks.from_tensor_op(tf.convert_to_tensor(tensor), name=name)
 
 
 def list_item(
     input_handle: tf.Tensor,
-    index: Any,
-    element_shape: Any,
-    element_dtype: Any,
+    index: TensorLike,
+    element_shape: ShapeLike,
+    element_dtype: DTypeLike,
     name: str | None = None,
 ) -> tf.Tensor:
     place = tf.convert_to_tensor(index, dtype_hint=tf.int32)
@@ -65,8 +76,8 @@ def list_item(
 
 def list_stack(
     input_handle: tf.Tensor,
-    element_shape: Any,
-    element_dtype: Any,
+    element_shape: ShapeLike,
+    element_dtype: DTypeLike,
     num_elements: int = -1,
     name: str | None = None,
 ) -> tf.Tensor:
@@ -77,18 +88,21 @@ def list_stack(
     return tf.ensure_shape(out, [num_elements, *out.shape[1:]])
 
 
-def list_push(input_handle: tf.Tensor, tensor: Any, name: str | None = None) -> tf.Tensor:
+def list_push(input_handle: tf.Tensor, tensor: TensorLike, name: str | None = None) -> tf.Tensor:
     return stacks.push_op(input_handle, tf.convert_to_tensor(tensor), name=name)
 
 
 def list_pop(
-    input_handle: tf.Tensor, element_shape: Any, element_dtype: Any, name: str | None = None
+    input_handle: tf.Tensor,
+    element_shape: ShapeLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
 ) -> Any:
     dtype, shape = tf.as_dtype(element_dtype), _dims(element_shape)
     return stacks.pop_op(input_handle, dtype=dtype, shape=shape, name=name)
 
 
 def print_text(
-    input: Any, output_stream: str = "stderr", end: str = "\n", name: str | None = None
+    input: TensorLike, output_stream: str = "stderr", end: str = "\n", name: str | None = None
 ) -> None:
     tf.print(tf.convert_to_tensor(input, tf.string), output_stream=output_stream, end=end)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from weft._src import nest
 from weft._src.graph.names import name_scope
 from weft._src.state.variable import Variable
 
 Path = tuple[Any, ...]
+_M = TypeVar("_M", bound="Module")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 # Where a new word begins in a class name: an upper-case letter after a small one or a digit, or
 # the last of several upper-case letters if a small one follows.
@@ -109,7 +112,9 @@ class Module:
             yield (path, leaf) if with_path else leaf
 
     @classmethod
-    def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
+    def with_name_scope(
+        cls, method: Callable[Concatenate[_M, _P], _R]
+    ) -> Callable[Concatenate[_M, _P], _R]:
         """Decorates a method of a module to run in the module's name scope.
 
         >>> class Scale(tf.Module):
@@ -123,7 +128,7 @@ class Module:
         """
 
         @functools.wraps(method)
-        def in_scope(self: Module, *args: Any, **kwargs: Any) -> Any:
+        def in_scope(self: _M, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
             with self.name_scope:
                 return method(self, *args, **kwargs)
 

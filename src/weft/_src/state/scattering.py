@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int32
 from weft._src.core.shapes import TensorShape
@@ -158,7 +159,9 @@ class PartialAccess:
         )
         return self
 
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Self:
+    def scatter_nd_update(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Self:
         """Sets the elements (or slices) that vectors of indices name.
 
         >>> v = tf.Variable([[1, 2], [3, 4]])
@@ -168,27 +171,35 @@ class PartialAccess:
         """
         return self._scatter_nd(scattering.scatter_nd_update_op, indices, updates, name)
 
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Self:
+    def scatter_nd_add(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Self:
         """Adds to the elements (or slices) that vectors of indices name."""
         return self._scatter_nd(scattering.scatter_nd_add_op, indices, updates, name)
 
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Self:
+    def scatter_nd_sub(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Self:
         """Subtracts from the elements (or slices) that vectors of indices name."""
         return self._scatter_nd(scattering.scatter_nd_sub_op, indices, updates, name)
 
-    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Self:
+    def scatter_nd_min(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Self:
         """Sets named elements to the smaller of what is there and the update."""
         return self._scatter_nd(scattering.scatter_nd_min_op, indices, updates, name)
 
-    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Self:
+    def scatter_nd_max(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Self:
         """Sets named elements to the larger of what is there and the update."""
         return self._scatter_nd(scattering.scatter_nd_max_op, indices, updates, name)
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The rows that indices name, without reading the others."""
         return self._pick(gathering.gather_op, indices, name)
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The elements (or slices) that vectors of indices name, without reading the others."""
         return self._pick(gathering.gather_nd_op, indices, name)
 

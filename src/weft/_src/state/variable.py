@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.cells import VariableCell
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import init_scope, state
@@ -24,6 +25,7 @@ from weft._src.core.tensor import Array, EagerTensor, SymbolicTensor, Tensor
 from weft._src.errors import InaccessibleTensorError, UnsupportedError
 from weft._src.ops.indexing import masks, slicing
 from weft._src.ops.operators import install_operators
+from weft._src.ops.registry import Op
 from weft._src.ops.state import gathering, slices, variables as ops
 from weft._src.state.creators import InterceptedClass, VariableAggregation, VariableSynchronization
 from weft._src.state.scattering import PartialAccess, VariableSlice
@@ -46,26 +48,53 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
 
     if TYPE_CHECKING:
 
-        def __add__(self, other: Any) -> Tensor: ...
-        def __sub__(self, other: Any) -> Tensor: ...
-        def __mul__(self, other: Any) -> Tensor: ...
-        def __truediv__(self, other: Any) -> Tensor: ...
+        def __add__(self, other: TensorLike) -> Tensor: ...
+        def __radd__(self, other: TensorLike) -> Tensor: ...
+        def __sub__(self, other: TensorLike) -> Tensor: ...
+        def __rsub__(self, other: TensorLike) -> Tensor: ...
+        def __mul__(self, other: TensorLike) -> Tensor: ...
+        def __rmul__(self, other: TensorLike) -> Tensor: ...
+        def __truediv__(self, other: TensorLike) -> Tensor: ...
+        def __rtruediv__(self, other: TensorLike) -> Tensor: ...
+        def __floordiv__(self, other: TensorLike) -> Tensor: ...
+        def __rfloordiv__(self, other: TensorLike) -> Tensor: ...
+        def __mod__(self, other: TensorLike) -> Tensor: ...
+        def __rmod__(self, other: TensorLike) -> Tensor: ...
+        def __pow__(self, other: TensorLike) -> Tensor: ...
+        def __rpow__(self, other: TensorLike) -> Tensor: ...
+        def __matmul__(self, other: TensorLike) -> Tensor: ...
+        def __rmatmul__(self, other: TensorLike) -> Tensor: ...
+        def __and__(self, other: TensorLike) -> Tensor: ...
+        def __rand__(self, other: TensorLike) -> Tensor: ...
+        def __or__(self, other: TensorLike) -> Tensor: ...
+        def __ror__(self, other: TensorLike) -> Tensor: ...
+        def __xor__(self, other: TensorLike) -> Tensor: ...
+        def __rxor__(self, other: TensorLike) -> Tensor: ...
+        def __lt__(self, other: TensorLike) -> Tensor: ...
+        def __le__(self, other: TensorLike) -> Tensor: ...
+        def __gt__(self, other: TensorLike) -> Tensor: ...
+        def __ge__(self, other: TensorLike) -> Tensor: ...
+        def __eq__(self, other: object) -> Any: ...
+        def __ne__(self, other: object) -> Any: ...
+        def __invert__(self) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
         def __getitem__(self, key: Any) -> Tensor: ...
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value: TensorLike | Callable[[], TensorLike] | None = None,
         trainable: bool | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: str | None = None,
         name: str | None = None,
-        variable_def: Any = None,
-        dtype: Any = None,
+        variable_def: None = None,
+        dtype: DTypeLike | None = None,
         import_scope: str | None = None,
         constraint: Callable[[Any], Any] | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
-        shape: Any = None,
+        shape: ShapeLike | None = None,
         experimental_enable_variable_lifting: bool | None = None,
     ) -> None:
         if variable_def is not None:
@@ -251,7 +280,7 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
         return DEVICE
 
     def __len__(self) -> int:
-        return len(self.value())  # type: ignore[arg-type]
+        return len(self.value())
 
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self.value())
@@ -260,50 +289,101 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
         return bool(self.value())
 
     def __int__(self) -> int:
-        return int(self.value())  # type: ignore[call-overload]
+        return int(self.value())
 
     def __float__(self) -> float:
-        return float(self.value())  # type: ignore[arg-type]
+        return float(self.value())
 
     def __index__(self) -> int:
-        return self.value().__index__()  # type: ignore[attr-defined]
+        return self.value().__index__()
 
     def __format__(self, format_spec: str) -> str:
         return format(self.value(), format_spec) if format_spec else str(self)
 
     # --- assigning -----------------------------------------------------------------------------
 
+    @overload
     def assign(
         self,
-        value: Any,
+        value: TensorLike,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: Literal[True] = True,
+    ) -> Self: ...
+    @overload
+    def assign(
+        self,
+        value: TensorLike,
+        use_locking: bool = False,
+        name: str | None = None,
+        *,
+        read_value: bool,
+    ) -> Self | None: ...
+    def assign(
+        self,
+        value: TensorLike,
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Self | None:
         """Sets the value; returns the variable (None with `read_value=False`)."""
         return self._change(ops.assign_op, value, name, read_value)
 
+    @overload
     def assign_add(
         self,
-        delta: Any,
+        delta: TensorLike,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: Literal[True] = True,
+    ) -> Self: ...
+    @overload
+    def assign_add(
+        self,
+        delta: TensorLike,
+        use_locking: bool = False,
+        name: str | None = None,
+        *,
+        read_value: bool,
+    ) -> Self | None: ...
+    def assign_add(
+        self,
+        delta: TensorLike,
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Self | None:
         """Adds to the value, in one atomic step."""
         return self._change(ops.assign_add_op, delta, name, read_value)
 
+    @overload
     def assign_sub(
         self,
-        delta: Any,
+        delta: TensorLike,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: Literal[True] = True,
+    ) -> Self: ...
+    @overload
+    def assign_sub(
+        self,
+        delta: TensorLike,
+        use_locking: bool = False,
+        name: str | None = None,
+        *,
+        read_value: bool,
+    ) -> Self | None: ...
+    def assign_sub(
+        self,
+        delta: TensorLike,
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Self | None:
         """Subtracts from the value, in one atomic step."""
         return self._change(ops.assign_sub_op, delta, name, read_value)
 
-    def _change(self, op: Any, value: Any, name: str | None, read_value: bool) -> Any:
+    def _change(self, op: Op, value: TensorLike, name: str | None, read_value: bool) -> Self | None:
         tensor = adopt(value, self._dtype)
         if tensor.dtype is not self._dtype:
             tensor = convert_to_tensor(value, dtype=self._dtype)  # names both dtypes

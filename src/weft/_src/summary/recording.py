@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import bool_
 from weft._src.core.tensor import Tensor
@@ -41,7 +42,7 @@ def writing_to(writer: Any, step: Any) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def record_if(condition: Any) -> Iterator[None]:
+def record_if(condition: TensorLike) -> Iterator[None]:
     """Inside, summaries are recorded only where the condition holds.
 
     It is a truth value, a tensor, a variable, or a function of nothing that gives one of these
@@ -87,7 +88,7 @@ def should_record_summaries() -> Tensor:
     return _truth("should_record_summaries", condition)
 
 
-def set_step(step: Any) -> None:
+def set_step(step: TensorLike) -> None:
     """Sets the step that summaries of this thread have by default.
 
     A number is fixed in functions when they are traced; give a `tf.Variable` to have it read each

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.context import inside_function
 from weft._src.core.flags import flags
 from weft._src.core.wire import bytes_field
@@ -79,7 +80,7 @@ def trace_off() -> None:
         flags.watch_calls(None)
 
 
-def trace_export(name: Any, step: Any = None, profiler_outdir: Any = None) -> None:
+def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: Any = None) -> None:
     """Ends a trace and writes it: the graphs for TensorBoard's graph page, and the profile.
 
     The profile goes with the graphs, as run metadata, and into `profiler_outdir` (here, or of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import RESOURCE
 from weft._src.core.tensor import EagerTensor
 from weft._src.fileio.paths import path_text
@@ -13,12 +14,12 @@ from weft._src.summary import recording
 from weft._src.summary.event_file import EventFile
 
 
-def _flush_kernel(xp: Any, writer: EventFile) -> tuple[()]:
+def _flush_kernel(xp: ArrayNamespace, writer: EventFile) -> tuple[()]:
     writer.flush()
     return ()
 
 
-def _close_kernel(xp: Any, writer: EventFile) -> tuple[()]:
+def _close_kernel(xp: ArrayNamespace, writer: EventFile) -> tuple[()]:
     writer.close()
     return ()
 
@@ -60,12 +61,12 @@ class SummaryWriter:
         self._handle = EagerTensor(file)
         self._file = file
 
-    def as_default(self, step: Any = None) -> contextlib.AbstractContextManager[Any]:
+    def as_default(self, step: TensorLike | None = None) -> contextlib.AbstractContextManager[Any]:
         """Summaries inside go to this writer; `step` is their step unless they name one."""
         self._check_open()
         return recording.writing_to(self, step)
 
-    def set_as_default(self, step: Any = None) -> None:
+    def set_as_default(self, step: TensorLike | None = None) -> None:
         """Summaries of this thread go to this writer from now on."""
         self._check_open()
         recording.state.writer = self

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.context import state as context
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, DATA, RESOURCE, bool_, int64, string, uint8, uint16
@@ -39,7 +40,7 @@ def _write_infer(
 
 
 def _write_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     writer: EventFile,
     record: Any,
     step: Any,
@@ -112,7 +113,11 @@ def emit(
 
 
 def write(
-    tag: Any, tensor: Any, step: Any = None, metadata: Any = None, name: str | None = None
+    tag: Any,
+    tensor: TensorLike,
+    step: TensorLike | None = None,
+    metadata: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """Writes a tensor under a tag; returns whether it was recorded.
 
@@ -139,7 +144,7 @@ def text_of(op: str, argument: str, value: Any) -> str:
 
 @contextlib.contextmanager
 def summary_scope(
-    name: Any, default_name: str = "summary", values: Any = None
+    name: str, default_name: str = "summary", values: TensorLike | None = None
 ) -> Iterator[tuple[str, str]]:
     """A name scope for a summary, and its tag: the name behind the name scopes around it.
 
@@ -152,7 +157,7 @@ def summary_scope(
         yield tag, scope
 
 
-def _tag(op: str, name: Any) -> str:
+def _tag(op: str, name: str) -> str:
     outer = "" if context.graph is None else context.graph.scope
     return f"{outer}{context.name_scope}{text_of(op, 'name', name)}"
 
@@ -163,7 +168,9 @@ def _described(plugin: str, op: str, description: Any) -> bytes:
     return events.plugin_metadata(plugin, description=description)
 
 
-def scalar(name: Any, data: Any, step: Any = None, description: str | None = None) -> Tensor:
+def scalar(
+    name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None
+) -> Tensor:
     """Writes a number; returns whether it was recorded.
 
     >>> import tempfile
@@ -183,7 +190,7 @@ def scalar(name: Any, data: Any, step: Any = None, description: str | None = Non
 
 
 def histogram(
-    name: Any, data: Any, step: Any = None, buckets: int | None = None,
+    name: str, data: TensorLike, step: TensorLike | None = None, buckets: int | None = None,
     description: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Writes how the elements of a tensor are spread; those that are not finite are left out.
@@ -210,7 +217,11 @@ def _number(op: str, argument: str, value: Any) -> int:
 
 
 def image(
-    name: Any, data: Any, step: Any = None, max_outputs: int = 3, description: str | None = None
+    name: str,
+    data: TensorLike,
+    step: TensorLike | None = None,
+    max_outputs: int = 3,
+    description: str | None = None,
 ) -> Tensor:
     """Writes images: of shape [count, height, width, channels], the first few of them.
 
@@ -233,7 +244,9 @@ def image(
     return emit("image", _tag("image", name), value, step, metadata, "image", number)
 
 
-def text(name: Any, data: Any, step: Any = None, description: str | None = None) -> Tensor:
+def text(
+    name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None
+) -> Tensor:
     """Writes text, which TensorBoard reads as Markdown; a tensor of strings becomes a table.
 
     >>> import tempfile

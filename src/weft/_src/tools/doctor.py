@@ -16,7 +16,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.execution import reference
 from weft._src.execution.native.machine import cache, support
 from weft._src.execution.numpy.plan import NumpyPlan
-from weft._src.function.polymorphic import function
+from weft._src.function.decorator import function
 from weft._src.graph.ir import Graph
 from weft._src.ops.elementwise import unary
 from weft._src.ops.reduce import sums

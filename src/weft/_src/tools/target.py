@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from weft._src.function.concrete import ConcreteFunction
+from weft._src.function.decorator import function
 from weft._src.function.methods import BoundFunction
-from weft._src.function.polymorphic import PolymorphicFunction, function, values_or_none
+from weft._src.function.polymorphic import PolymorphicFunction, values_or_none
 
 
 class TargetError(Exception):

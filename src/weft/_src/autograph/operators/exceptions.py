@@ -8,11 +8,12 @@ from typing import Any
 from weft._src.autograph.operators import staging
 from weft._src.autograph.operators.conditional import condition_tensor
 from weft._src.autograph.operators.state import is_symbolic
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.ops.host.asserting import Assert
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, define_op
 
 
-def _raise_kernel(xp: Any, *, exception: BaseException) -> tuple[()]:
+def _raise_kernel(xp: ArrayNamespace, *, exception: BaseException) -> tuple[()]:
     raise exception.with_traceback(None)  # that of an earlier run
 
 

@@ -230,7 +230,7 @@ def sorted_(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     made = order.sort(
         convert_to_tensor(iterable), direction="DESCENDING" if reverse else "ASCENDING"
     )
-    return made if made.shape[0] is None else list(made)  # type: ignore[call-overload]
+    return made if made.shape[0] is None else list(made)
 
 
 def _extremum(python: Any, reduce: Any, combine: Any) -> Callable[..., Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from weft._src.errors import InvalidArgumentError
 from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, Op, args, define_op, each
 from weft._src.ops.static import get_static_value
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 VARIANT = frozenset({variant})
 _HANDLE = TensorSpec([], variant)
@@ -88,7 +91,7 @@ def _key(spec: DatasetSpec) -> Any:
 class DatasetBase:
     """A dataset: a variant tensor (a stage, or a place in a graph) and the type of its elements."""
 
-    dataset_class: ClassVar[type[DatasetBase]]
+    dataset_class: ClassVar[type[Dataset]]
     _variant: Tensor
     _element_spec: Any
     _options: Options
@@ -114,7 +117,7 @@ class DatasetBase:
         value: Stage = self._variant._value
         return value
 
-    def _derived(self, op: Op, *inputs: Any, spec: Any = None, name: Any, **attrs: Any) -> Any:
+    def _derived(self, op: Op, *inputs: Any, spec: Any = None, name: Any, **attrs: Any) -> Dataset:
         """The dataset that an op makes of this one."""
         made = op(self._variant, *inputs, name=name, **attrs)
         dataset = make_dataset(made, self._element_spec if spec is None else spec)
@@ -125,7 +128,7 @@ class DatasetBase:
         return f"<{type(self).__name__} element_spec={self._element_spec!r}>"
 
 
-def make_dataset(handle: Tensor, element_spec: Any) -> Any:
+def make_dataset(handle: Tensor, element_spec: Any) -> Dataset:
     """A dataset of a variant tensor."""
     made = object.__new__(DatasetBase.dataset_class)
     made._variant, made._element_spec, made._options = handle, element_spec, Options()

@@ -9,10 +9,11 @@ import hashlib
 import pickle
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import RESOURCE, bool_, resource, variant
@@ -32,6 +33,9 @@ from weft._src.errors import (
     OutOfRangeError,
 )
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 _HANDLE = TensorSpec([], resource)
 _MOST_IN_A_TRACE = 5000
@@ -111,7 +115,9 @@ def _next_infer(iterator: TensorSpec, *, specs: tuple[TensorSpec, ...]) -> tuple
     return tuple([spec.with_fresh_dims() for spec in specs])
 
 
-def _next_kernel(xp: Any, iterator: IteratorCell, *, specs: tuple[TensorSpec, ...]) -> Values:
+def _next_kernel(
+    xp: ArrayNamespace, iterator: IteratorCell, *, specs: tuple[TensorSpec, ...]
+) -> Values:
     try:
         return iterator.next()
     except StopIteration:
@@ -144,7 +150,7 @@ has_next_op = define_op(
 )
 
 
-def _optional_kernel(xp: Any, iterator: IteratorCell) -> OptionalValue:
+def _optional_kernel(xp: ArrayNamespace, iterator: IteratorCell) -> OptionalValue:
     try:
         return OptionalValue(iterator.next())
     except StopIteration:
@@ -346,7 +352,7 @@ class Iterator:
 class NumpyIterator:
     """A walk through the elements of a dataset as NumPy arrays."""
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Dataset) -> None:
         self._iterator = iter(dataset)
         self._pack = structure.make_packer(dataset.element_spec, _as_numpy)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import ANY, bool_, variant
 from weft._src.core.resources import Variant
 from weft._src.core.specs import TensorSpec, TypeSpec
@@ -60,7 +61,9 @@ has_value_op = define_op(
 )
 
 
-def _get_kernel(xp: Any, optional: OptionalValue, *, specs: tuple[TensorSpec, ...]) -> Any:
+def _get_kernel(
+    xp: ArrayNamespace, optional: OptionalValue, *, specs: tuple[TensorSpec, ...]
+) -> Any:
     if optional.values is None:
         raise InvalidArgumentError(None, None, "Optional.get_value: this optional has no value.")
     return optional.values

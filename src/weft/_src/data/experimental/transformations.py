@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from weft._src.core.aliases import DTypeLike, IntLike, ShapeLike
 from weft._src.core.dtypes import int64
 from weft._src.core.tensor import Tensor
 from weft._src.data.core.base import check_dataset, make_dataset
@@ -14,6 +15,9 @@ from weft._src.data.core.traced import Debug
 from weft._src.data.transforms.grouping import Transformation
 from weft._src.errors import UnsupportedError
 from weft._src.fileio.examples import parse_example
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 # --- older forms ---------------------------------------------------------------------------------
 
@@ -46,7 +50,7 @@ def bucket_by_sequence_length(
 
 
 def dense_to_ragged_batch(
-    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = int64
+    batch_size: IntLike, drop_remainder: bool = False, row_splits_dtype: DTypeLike = int64
 ) -> Transformation:
     """`Dataset.ragged_batch` as a transformation.
 
@@ -57,7 +61,7 @@ def dense_to_ragged_batch(
     return _method("ragged_batch", batch_size, drop_remainder, row_splits_dtype)
 
 
-def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
+def dense_to_sparse_batch(batch_size: IntLike, row_shape: ShapeLike) -> Transformation:
     """`Dataset.sparse_batch` as a transformation.
 
     >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
@@ -69,7 +73,7 @@ def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
     return _method("sparse_batch", batch_size, row_shape)
 
 
-def enumerate_dataset(start: Any = 0) -> Transformation:
+def enumerate_dataset(start: IntLike = 0) -> Transformation:
     """`Dataset.enumerate` as a transformation.
 
     >>> len(tf.data.Dataset.range(3).apply(tf.data.experimental.enumerate_dataset()))
@@ -81,7 +85,7 @@ def enumerate_dataset(start: Any = 0) -> Transformation:
 def group_by_window(
     key_func: Callable[..., Any],
     reduce_func: Callable[..., Any],
-    window_size: Any = None,
+    window_size: IntLike | None = None,
     window_size_func: Callable[..., Any] | None = None,
 ) -> Transformation:
     """`Dataset.group_by_window` as a transformation.
@@ -104,10 +108,10 @@ def ignore_errors(log_warning: bool = False) -> Transformation:
 
 def map_and_batch(
     map_func: Callable[..., Any],
-    batch_size: Any,
-    num_parallel_batches: Any = None,
+    batch_size: IntLike,
+    num_parallel_batches: IntLike | None = None,
     drop_remainder: bool = False,
-    num_parallel_calls: Any = None,
+    num_parallel_calls: IntLike | None = None,
 ) -> Transformation:
     """`map` and then `batch`, as one transformation.
 
@@ -116,7 +120,7 @@ def map_and_batch(
     [[0, 2], [4]]
     """
 
-    def apply(dataset: Any) -> Any:
+    def apply(dataset: Dataset) -> Any:
         return dataset.map(map_func, num_parallel_calls).batch(batch_size, drop_remainder)
 
     return apply
@@ -124,8 +128,8 @@ def map_and_batch(
 
 def parallel_interleave(
     map_func: Callable[..., Any],
-    cycle_length: Any,
-    block_length: Any = 1,
+    cycle_length: IntLike,
+    block_length: IntLike = 1,
     sloppy: bool = False,
     buffer_output_elements: Any = None,
     prefetch_input_elements: Any = None,
@@ -151,7 +155,9 @@ def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
     return _method("scan", initial_state, scan_func)
 
 
-def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
+def shuffle_and_repeat(
+    buffer_size: IntLike, count: IntLike | None = None, seed: IntLike | None = None
+) -> Transformation:
     """`shuffle` and then `repeat`, as one transformation.
 
     >>> twice = tf.data.experimental.shuffle_and_repeat(3, count=2)
@@ -248,7 +254,7 @@ def parse_example_dataset(
 # --- functions of datasets -----------------------------------------------------------------------
 
 
-def cardinality(dataset: Any) -> Tensor:
+def cardinality(dataset: Dataset) -> Tensor:
     """`Dataset.cardinality` as a function.
 
     >>> tf.data.experimental.cardinality(tf.data.Dataset.range(3)).numpy()
@@ -257,7 +263,7 @@ def cardinality(dataset: Any) -> Tensor:
     return check_dataset("cardinality", "dataset", dataset).cardinality()
 
 
-def get_single_element(dataset: Any) -> Any:
+def get_single_element(dataset: Dataset) -> Any:
     """`Dataset.get_single_element` as a function.
 
     >>> tf.data.experimental.get_single_element(tf.data.Dataset.from_tensors(5)).numpy()
@@ -293,7 +299,7 @@ def get_next_as_optional(iterator: Any) -> Optional:
 
 
 def save(
-    dataset: Any,
+    dataset: Dataset,
     path: Any,
     compression: str | None = None,
     shard_func: Callable[..., Any] | None = None,
@@ -310,7 +316,7 @@ def save(
     check_dataset("save", "dataset", dataset).save(path, compression, shard_func, checkpoint_args)
 
 
-def to_variant(dataset: Any) -> Tensor:
+def to_variant(dataset: Dataset) -> Tensor:
     """The variant tensor that holds a dataset.
 
     >>> tf.data.experimental.to_variant(tf.data.Dataset.range(3)).dtype

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, IntLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, float32, float64, int32, int64, string
 from weft._src.core.specs import TensorSpec
-from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.data.core.base import AUTOTUNE, dataset_op, make_dataset
 from weft._src.data.core.stage import Cursor, Run, Stage
 from weft._src.data.core.structure import Values
 from weft._src.data.dataset import Dataset
 from weft._src.data.sources.listing import listed
-from weft._src.data.sources.readers import LineReader, _FileDataset, file_names
+from weft._src.data.sources.readers import FileNames, LineReader, _FileDataset, file_names
 from weft._src.errors import InvalidArgumentError
 from weft._src.fileio import csv_lines
 from weft._src.fileio.csv_lines import COLUMN_DTYPES, Column, Format
@@ -127,7 +128,7 @@ def _scalar(value: Any, dtype: DType) -> Any:
 
 
 def _csv_kernel(
-    xp: Any, filenames: Any, *defaults: Any, columns: tuple[Column, ...], form: Format,
+    xp: ArrayNamespace, filenames: Array, *defaults: Any, columns: tuple[Column, ...], form: Format,
     header: bool, compression: str,
 ) -> Stage:  # fmt: skip
     paths = [os.fsdecode(name) for name in np.asarray(filenames).reshape(-1).tolist()]
@@ -154,10 +155,10 @@ class CsvDataset(_FileDataset):
 
     def __init__(
         self,
-        filenames: Any,
+        filenames: FileNames,
         record_defaults: Any,
-        compression_type: Any = None,
-        buffer_size: Any = None,
+        compression_type: TensorLike | None = None,
+        buffer_size: IntLike | None = None,
         header: bool = False,
         field_delim: str = ",",
         use_quote_delim: bool = True,
@@ -198,7 +199,7 @@ def _all_but(excluded: Any, count: int) -> list[int]:
 
 
 def make_csv_dataset(
-    file_pattern: Any,
+    file_pattern: TensorLike,
     batch_size: int,
     column_names: Sequence[str] | None = None,
     column_defaults: Sequence[Any] | None = None,
@@ -216,7 +217,7 @@ def make_csv_dataset(
     num_parallel_reads: int | None = None,
     sloppy: bool = False,
     num_rows_for_inference: int | None = 100,
-    compression_type: Any = None,
+    compression_type: TensorLike | None = None,
     ignore_errors: bool = False,
     encoding: str = "utf-8",
 ) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src import nest
 from weft._src.core.context import building
@@ -17,6 +17,9 @@ from weft._src.data.core.stage import Cursor, Run, Stage
 from weft._src.data.core.structure import Values
 from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
 from weft._src.ops.registry import each
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 
 class GeneratorStage(Stage):
@@ -180,7 +183,7 @@ class GeneratorMethods(DatasetBase):
         args: Any = None,
         output_signature: Any = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """The elements that `generator(*args)` yields, of the types given.
 
         The function is called each time the dataset is iterated over. Give `output_signature`, or

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weft._src import nest
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike
 from weft._src.core.dtypes import DATA, int64, variant
 from weft._src.core.specs import TensorSpec
 from weft._src.data.core import columns, structure
@@ -25,6 +26,9 @@ from weft._src.data.core.stage import INFINITE, Cursor, Run, Stage
 from weft._src.data.core.structure import Values
 from weft._src.errors import ShapeError
 from weft._src.ops.registry import each
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 _LARGEST_TABLE = 1 << 20  # numbers that are made at once where rows can be picked
 _ANYTHING = DATA | frozenset({variant})
@@ -217,7 +221,7 @@ slice_op = dataset_op(
 )
 
 
-def _column_slice_kernel(xp: Any, *components: Any, layout: Any) -> Stage:
+def _column_slice_kernel(xp: ArrayNamespace, *components: Any, layout: Any) -> Stage:
     method, parts = "from_tensor_slices", columns.from_plain(layout)
     length = columns.count_rows(parts, components, method)
     return ColumnRowsStage(TensorStage(components), method, parts, length)
@@ -258,7 +262,7 @@ class ListCursor(Cursor):
         return self._elements[at]
 
 
-def _list_kernel(xp: Any, *components: Any, width: int) -> ListStage:
+def _list_kernel(xp: ArrayNamespace, *components: Any, width: int) -> ListStage:
     elements = [tuple(components[i : i + width]) for i in range(0, len(components), width)]
     return ListStage(elements)
 
@@ -289,7 +293,7 @@ class SourceMethods(DatasetBase):
     """Datasets made of values."""
 
     @staticmethod
-    def range(*args: Any, **kwargs: Any) -> Any:
+    def range(*args: Any, **kwargs: Any) -> Dataset:
         """Numbers from `start` (0) up to `stop` in steps: `range(stop)`, `range(start, stop)`.
 
         >>> list(tf.data.Dataset.range(1, 10, 3).as_numpy_iterator())
@@ -312,7 +316,9 @@ class SourceMethods(DatasetBase):
         return make_dataset(made, TensorSpec([], output_type))
 
     @staticmethod
-    def counter(start: Any = 0, step: Any = 1, dtype: Any = int64, name: str | None = None) -> Any:
+    def counter(
+        start: IntLike = 0, step: IntLike = 1, dtype: DTypeLike = int64, name: str | None = None
+    ) -> Dataset:
         """Numbers from `start` in steps, without end.
 
         >>> list(tf.data.Dataset.counter(5, -2).take(3).as_numpy_iterator())
@@ -326,7 +332,7 @@ class SourceMethods(DatasetBase):
         )
 
     @staticmethod
-    def from_tensors(tensors: Any, name: str | None = None) -> Any:
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """A dataset of one element.
 
         >>> list(tf.data.Dataset.from_tensors(([1, 2], "a")).as_numpy_iterator())
@@ -337,7 +343,7 @@ class SourceMethods(DatasetBase):
         return make_dataset(made, structure.spec_of_element(element))
 
     @staticmethod
-    def from_tensor_slices(tensors: Any, name: str | None = None) -> Any:
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """A dataset of the rows of tensors.
 
         >>> rows = tf.data.Dataset.from_tensor_slices({"x": [[1, 2], [3, 4]], "y": [5.0, 6.0]})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft._src.core.aliases import IntLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import string
 from weft._src.core.tensor import EagerTensor
@@ -16,14 +17,20 @@ from weft._src.fileio.files import matches, matching_files_op
 from weft._src.ops.host.asserting import Assert
 from weft._src.ops.reduce import sums
 
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
+
 
 class ListingMethods(DatasetBase):
     """Names of files."""
 
     @staticmethod
     def list_files(
-        file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
-    ) -> Any:
+        file_pattern: TensorLike,
+        shuffle: bool | None = None,
+        seed: IntLike | None = None,
+        name: str | None = None,
+    ) -> Dataset:
         """The names of the files that match a pattern, or any of several; shuffled if not said.
 
         >>> import os, tempfile
@@ -48,7 +55,7 @@ class ListingMethods(DatasetBase):
         return dataset
 
 
-def listed(what: str, file_pattern: Any) -> list[bytes]:
+def listed(what: str, file_pattern: TensorLike) -> list[bytes]:
     """The files that match; InvalidArgumentError if there is none."""
     patterns = _patterns(what, file_pattern)
     texts = np.asarray(patterns).reshape(-1).tolist()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, IntLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, string
 from weft._src.core.specs import TensorSpec
-from weft._src.core.tensor import Tensor
+from weft._src.core.tensor import Array, Tensor
 from weft._src.data.core.base import DatasetBase, dataset_op, make_dataset
 from weft._src.data.core.stage import Cursor, Run, Stage
 from weft._src.data.core.structure import Values
@@ -175,20 +177,26 @@ class FixedReader:
 # --- ops -----------------------------------------------------------------------------------------
 
 
-def _paths(filenames: Any) -> list[str]:
+def _paths(filenames: Array) -> list[str]:
     return [os.fsdecode(name) for name in np.asarray(filenames).reshape(-1).tolist()]
 
 
-def _records_kernel(xp: Any, filenames: Any, *, compression: str) -> Stage:
+def _records_kernel(xp: ArrayNamespace, filenames: Array, *, compression: str) -> Stage:
     return ReaderStage(_paths(filenames), lambda path, at: RecordReader(path, compression, at))
 
 
-def _lines_kernel(xp: Any, filenames: Any, *, compression: str) -> Stage:
+def _lines_kernel(xp: ArrayNamespace, filenames: Array, *, compression: str) -> Stage:
     return ReaderStage(_paths(filenames), lambda path, at: LineReader(path, compression, at))
 
 
 def _fixed_kernel(
-    xp: Any, filenames: Any, *, compression: str, size: int, header: int, footer: int
+    xp: ArrayNamespace,
+    filenames: Array,
+    *,
+    compression: str,
+    size: int,
+    header: int,
+    footer: int,
 ) -> Stage:
     return ReaderStage(
         _paths(filenames), lambda path, at: FixedReader(path, compression, size, header, footer, at)
@@ -201,24 +209,29 @@ text_line_op = dataset_op("TextLineDataset", _FILENAMES, _lines_kernel)
 fixed_length_op = dataset_op("FixedLengthRecordDatasetV2", _FILENAMES, _fixed_kernel)
 
 
+# One file, several, or a dataset of them.
+FileNames: TypeAlias = TensorLike | PathLike[str] | Sequence[PathLike[str]] | Dataset
+
+
 # --- datasets ------------------------------------------------------------------------------------
 
 
-def file_names(what: str, filenames: Any) -> Any:
+def file_names(what: str, filenames: FileNames) -> Any:
     """File names as a string tensor, or a dataset of them."""
     if isinstance(filenames, DatasetBase):
         spec = filenames.element_spec
         if not isinstance(spec, TensorSpec) or spec.dtype is not string:
             raise TypeError(f"{what}: filenames must be a dataset of strings, got {spec!r}.")
         return filenames
-    if hasattr(filenames, "__fspath__"):
-        filenames = filenames.__fspath__()
-    elif isinstance(filenames, (list, tuple)):
-        filenames = [f.__fspath__() if hasattr(f, "__fspath__") else f for f in filenames]
-        if not filenames:
+    names: Any = filenames
+    if isinstance(names, PathLike):
+        names = names.__fspath__()
+    elif isinstance(names, (list, tuple)):
+        names = [f.__fspath__() if isinstance(f, PathLike) else f for f in names]
+        if not names:
             return convert_to_tensor(np.empty(0, object))
     try:
-        tensor = convert_to_tensor(filenames)
+        tensor = convert_to_tensor(names)
     except (TypeError, ValueError):
         tensor = None
     if tensor is None or tensor.dtype is not string:
@@ -230,7 +243,7 @@ def file_names(what: str, filenames: Any) -> Any:
 
 
 def read_files(
-    what: str, filenames: Any, num_parallel_reads: Any, make: Callable[[Tensor], Tensor]
+    what: str, filenames: FileNames, num_parallel_reads: Any, make: Callable[[Tensor], Tensor]
 ) -> Tensor:
     """The variant of a dataset that reads files, one after the other or several in turn."""
     names = file_names(what, filenames)
@@ -268,10 +281,10 @@ class _CompressibleDataset(_FileDataset):
 
     def __init__(
         self,
-        filenames: Any,
-        compression_type: Any = None,
-        buffer_size: Any = None,
-        num_parallel_reads: Any = None,
+        filenames: FileNames,
+        compression_type: TensorLike | None = None,
+        buffer_size: IntLike | None = None,
+        num_parallel_reads: IntLike | None = None,
         name: str | None = None,
     ) -> None:
         method = type(self).__name__
@@ -323,13 +336,13 @@ class FixedLengthRecordDataset(_FileDataset):
 
     def __init__(
         self,
-        filenames: Any,
+        filenames: FileNames,
         record_bytes: Any,
         header_bytes: Any = None,
         footer_bytes: Any = None,
-        buffer_size: Any = None,
-        compression_type: Any = None,
-        num_parallel_reads: Any = None,
+        buffer_size: IntLike | None = None,
+        compression_type: TensorLike | None = None,
+        num_parallel_reads: IntLike | None = None,
         name: str | None = None,
     ) -> None:
         what = "FixedLengthRecordDataset"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weft._src import nest
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike, ShapeLike
 from weft._src.core.dtypes import int64
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
@@ -42,6 +43,9 @@ from weft._src.ops.ragged.spec import RaggedTensorSpec
 from weft._src.ops.registry import args
 from weft._src.ops.sparse.tensor import SparseTensorSpec
 from weft._src.ops.static import get_static_value
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 # --- batch ---------------------------------------------------------------------------------------
 
@@ -238,7 +242,9 @@ class _RebatchCursor(Cursor):
         return values
 
 
-def _rebatch_kernel(xp: Any, source: Stage, sizes: Any, *, drop_remainder: bool) -> Stage:
+def _rebatch_kernel(
+    xp: ArrayNamespace, source: Stage, sizes: Any, *, drop_remainder: bool
+) -> Stage:
     return RebatchStage(source, sizes.reshape(-1).tolist(), drop_remainder)
 
 
@@ -250,12 +256,12 @@ class BatchingMethods(DatasetBase):
 
     def batch(
         self,
-        batch_size: Any,
+        batch_size: IntLike,
         drop_remainder: bool = False,
-        num_parallel_calls: Any = None,
+        num_parallel_calls: IntLike | None = None,
         deterministic: bool | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Consecutive elements stacked, `batch_size` at a time; the last batch may be smaller.
 
         >>> for batch in tf.data.Dataset.range(5).batch(2):
@@ -277,7 +283,7 @@ class BatchingMethods(DatasetBase):
 
     def _in_columns(
         self, method: str, size: Any, layout: Any, spec: Any, drop: bool, name: str | None
-    ) -> Any:
+    ) -> Dataset:
         return self._derived(
             column_batch_op,
             size,
@@ -290,11 +296,11 @@ class BatchingMethods(DatasetBase):
 
     def ragged_batch(
         self,
-        batch_size: Any,
+        batch_size: IntLike,
         drop_remainder: bool = False,
-        row_splits_dtype: Any = int64,
+        row_splits_dtype: DTypeLike = int64,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Batches of tensors whose sizes may differ: ragged ones where sizes are not known.
 
         >>> rows = tf.data.Dataset.range(1, 4).map(lambda n: tf.fill([n], n))
@@ -317,7 +323,9 @@ class BatchingMethods(DatasetBase):
         spec = nest.map_structure(lambda s: batched(s, known), inner)
         return self._in_columns("ragged_batch", size, layout, spec, drop, name)
 
-    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Any:
+    def sparse_batch(
+        self, batch_size: IntLike, row_shape: ShapeLike, name: str | None = None
+    ) -> Dataset:
         """Batches of tensors as sparse ones; a size of None in `row_shape` is that of the largest.
 
         >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
@@ -342,7 +350,7 @@ class BatchingMethods(DatasetBase):
         layout = (Column("to sparse", 1, sizes),)
         return self._in_columns("sparse_batch", size, layout, spec, False, name)
 
-    def unbatch(self, name: str | None = None) -> Any:
+    def unbatch(self, name: str | None = None) -> Dataset:
         """The rows of every element, one by one.
 
         >>> rows = tf.data.Dataset.from_tensor_slices([[1, 2], [3, 4]]).unbatch()
@@ -360,8 +368,8 @@ class BatchingMethods(DatasetBase):
         )
 
     def rebatch(
-        self, batch_size: Any, drop_remainder: bool = False, name: str | None = None
-    ) -> Any:
+        self, batch_size: IntLike, drop_remainder: bool = False, name: str | None = None
+    ) -> Dataset:
         """Batches of another size, or of several sizes in turn.
 
         >>> batches = tf.data.Dataset.range(6).batch(2).rebatch([1, 3])
@@ -396,7 +404,7 @@ class BatchingMethods(DatasetBase):
 
 def _sizes_vector(sizes: Any) -> Any:
     made = [int64_scalar("rebatch", "each of batch_size", size) for size in sizes]
-    return np.array([int(size) for size in made], np.int64)  # type: ignore[call-overload]
+    return np.array([int(size) for size in made], np.int64)
 
 
 def static_size(size: Tensor) -> int | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING
 from weft._src.data.core import structure
@@ -15,6 +16,9 @@ from weft._src.data.core.structure import Values
 from weft._src.data.sources import storage
 from weft._src.data.sources.in_memory import ListCursor
 from weft._src.ops.registry import args
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 
 class MemoryCacheStage(Stage):
@@ -125,7 +129,7 @@ class _FileWritingCursor(Cursor):
         self._source.close()
 
 
-def _cache_kernel(xp: Any, source: Stage, filename: Any, *, specs: Any) -> Stage:
+def _cache_kernel(xp: ArrayNamespace, source: Stage, filename: Any, *, specs: Any) -> Stage:
     name = os.fsdecode(filename[()])
     return FileCacheStage(source, name, specs) if name else MemoryCacheStage(source)
 
@@ -136,7 +140,7 @@ cache_op = dataset_op("CacheDatasetV2", INPUT + args("filename", STRING), _cache
 class CachingMethods(DatasetBase):
     """Elements made once."""
 
-    def cache(self, filename: Any = "", name: str | None = None) -> Any:
+    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
         """Keeps the elements of the first complete iteration, in memory or in a file.
 
         >>> calls = []

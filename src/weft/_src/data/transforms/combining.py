@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src import nest
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.dtypes import variant
 from weft._src.core.specs import TensorSpec
 from weft._src.data.core import structure
@@ -22,6 +23,9 @@ from weft._src.data.core.stage import INFINITE, Cursor, Run, Stage, together
 from weft._src.data.core.structure import Values
 from weft._src.data.sources.in_memory import RangeStage
 from weft._src.ops.registry import args, each
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 
 class ZipStage(Stage):
@@ -162,7 +166,7 @@ concatenate_op = dataset_op(
 # --- enumerate -----------------------------------------------------------------------------------
 
 
-def _enumerate_kernel(xp: Any, input_dataset: Stage, start: Any) -> Stage:
+def _enumerate_kernel(xp: ArrayNamespace, input_dataset: Stage, start: Any) -> Stage:
     return ZipStage([RangeStage(int(start), None, 1, "int64"), input_dataset])
 
 
@@ -173,7 +177,7 @@ class CombiningMethods(DatasetBase):
     """Several datasets as one."""
 
     @staticmethod
-    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Any:
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
         """Elements of several datasets side by side, as long as all have some.
 
         >>> numbers, letters = (
@@ -198,7 +202,7 @@ class CombiningMethods(DatasetBase):
         made = zip_op(*[d._variant for d in flat], name=name)
         return make_dataset(made, spec)
 
-    def concatenate(self, dataset: Any, name: str | None = None) -> Any:
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements of this dataset and then those of another.
 
         >>> a, b = tf.data.Dataset.range(2), tf.data.Dataset.range(7, 9)
@@ -215,7 +219,7 @@ class CombiningMethods(DatasetBase):
             ) from None
         return self._derived(concatenate_op, dataset._variant, spec=spec, name=name)
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> Any:
+    def enumerate(self, start: IntLike = 0, name: str | None = None) -> Dataset:
         """Pairs of a number and an element.
 
         >>> list(tf.data.Dataset.from_tensor_slices(["a", "b"]).enumerate(5).as_numpy_iterator())

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import INDEX, STRING
 from weft._src.core.tracebacks import hides_own_frames
 from weft._src.data.core import structure, traced
@@ -17,6 +18,9 @@ from weft._src.data.core.structure import Values
 from weft._src.data.core.traced import Call, Traced
 from weft._src.data.transforms.folding import carried_state, trace_step
 from weft._src.errors import OpError
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 _logger = logging.getLogger("weft")
 
@@ -158,7 +162,7 @@ class _ScanCursor(Cursor):
         return out[n:]
 
 
-def _scan_kernel(xp: Any, source: Stage, *inputs: Any, f: Traced, states: int) -> Stage:
+def _scan_kernel(xp: ArrayNamespace, source: Stage, *inputs: Any, f: Traced, states: int) -> Stage:
     return ScanStage(source, inputs[:states], Call(f, inputs[states:]))
 
 
@@ -210,7 +214,7 @@ class FilteringMethods(DatasetBase):
     """Elements chosen by what they are."""
 
     @hides_own_frames
-    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Any:
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which the function gives True.
 
         >>> list(tf.data.Dataset.range(6).filter(lambda x: x % 2 == 0).as_numpy_iterator())
@@ -220,7 +224,7 @@ class FilteringMethods(DatasetBase):
         return self._derived(filter_op, *f.captures, name=name, predicate=f)
 
     @hides_own_frames
-    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Any:
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements up to the first for which the function gives False.
 
         >>> list(tf.data.Dataset.range(9).take_while(lambda x: x * x < 5).as_numpy_iterator())
@@ -229,7 +233,7 @@ class FilteringMethods(DatasetBase):
         f = _condition(predicate, self.element_spec, "take_while")
         return self._derived(take_while_op, *f.captures, name=name, predicate=f)
 
-    def unique(self, name: str | None = None) -> Any:
+    def unique(self, name: str | None = None) -> Dataset:
         """Every element when it comes for the first time; integers and strings only.
 
         >>> list(tf.data.Dataset.from_tensor_slices([1, 37, 1, 2, 37]).unique().as_numpy_iterator())
@@ -246,7 +250,7 @@ class FilteringMethods(DatasetBase):
     @hides_own_frames
     def scan(
         self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
-    ) -> Any:
+    ) -> Dataset:
         """Outputs of a function of a state and every element; it returns (new state, output).
 
         >>> sums = tf.data.Dataset.range(5).scan(
@@ -262,7 +266,7 @@ class FilteringMethods(DatasetBase):
             scan_op, *initial, *f.captures, spec=output, name=name, f=f, states=len(initial)
         )
 
-    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Any:
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
         """The elements that can be made; those that raise an error are left out.
 
         >>> numbers = tf.data.Dataset.from_tensor_slices([1.0, 0.0, 4.0])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import int64
 from weft._src.core.specs import TensorSpec
 from weft._src.data.core import structure, traced
@@ -157,7 +158,7 @@ class _ReducerCursor(Cursor):
         return finalize(self._states.pop(first))
 
 
-def _reducer_kernel(xp: Any, source: Stage, *captured: Any, functions: Any) -> Stage:
+def _reducer_kernel(xp: ArrayNamespace, source: Stage, *captured: Any, functions: Any) -> Stage:
     calls = []
     first = 0
     for f in functions:
@@ -179,7 +180,7 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
     [np.int32(3), np.int32(2), np.int32(2)]
     """
 
-    def apply(dataset: Any) -> Any:
+    def apply(dataset: Dataset) -> Any:
         spec = dataset.element_spec
         key = traced.of_element(key_func, spec, "group_by_reducer")
         init = Traced(reducer.init_func, (TensorSpec([], int64),), "group_by_reducer")
@@ -212,7 +213,7 @@ def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Transformat
     [(1, True), (2, True), (0, False)]
     """
 
-    def apply(dataset: Any) -> Any:
+    def apply(dataset: Dataset) -> Any:
         spec = dataset.element_spec
         n = int(dataset.cardinality())
         if n < 0 or n > cardinality or not isinstance(spec, dict) or mask_key in spec:

@@ -7,10 +7,11 @@ one loop for the elements of a batch. With `num_parallel_calls` see `parallel`.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.tracebacks import hides_own_frames
 from weft._src.data.core import traced
 from weft._src.data.core.base import CAPTURES, INPUT, DatasetBase, dataset_op, static_bool
@@ -21,6 +22,9 @@ from weft._src.data.transforms.parallel import ParallelMapCursor, parallel_calls
 from weft._src.data.transforms.vectorizing import RowsGraph, vectorized
 from weft._src.errors import InvalidArgumentError
 from weft._src.execution.runner import plan_of
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 _READ_AHEAD = 64  # elements of a source that is all there, mapped at once
 _READ_AHEAD_BYTES = 1 << 16
@@ -196,7 +200,7 @@ def _bytes(spec: Any) -> int:
 
 
 def _map_kernel(
-    xp: Any, source: Stage, *captured: Any,
+    xp: ArrayNamespace, source: Stage, *captured: Any,
     f: Traced, num_parallel_calls: int | None, deterministic: bool | None,
 ) -> Stage:  # fmt: skip
     return MapStage(source, Call(f, captured), num_parallel_calls, deterministic)
@@ -212,12 +216,12 @@ class MappingMethods(DatasetBase):
     def map(
         self,
         map_func: Any,
-        num_parallel_calls: Any = None,
+        num_parallel_calls: IntLike | None = None,
         deterministic: bool | None = None,
         synchronous: bool | None = None,
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """The function applied to every element; it is traced once, like a `tf.function`.
 
         The parts of an element that is a tuple are arguments of their own. With

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.processors import processors
 from weft._src.core.tensor import Tensor
 from weft._src.core.tracebacks import hides_own_frames
@@ -25,6 +26,9 @@ from weft._src.data.core.structure import Values
 from weft._src.data.core.traced import Call, Traced
 from weft._src.data.transforms.mapping import checked_parallel
 from weft._src.data.transforms.prefetching import PrefetchCursor
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 _MOST_OPEN = 1 << 16  # datasets at the same time
 
@@ -226,7 +230,7 @@ class _InterleaveCursor(Cursor):
 
 
 def _interleave_kernel(
-    xp: Any, source: Stage, cycle: Any, block: Any, *captured: Any,
+    xp: ArrayNamespace, source: Stage, cycle: Any, block: Any, *captured: Any,
     f: Traced, num_parallel_calls: int | None,
 ) -> Stage:  # fmt: skip
     return InterleaveStage(source, int(cycle), int(block), Call(f, captured), num_parallel_calls)
@@ -243,7 +247,7 @@ class NestingMethods(DatasetBase):
     """A dataset for each element."""
 
     @hides_own_frames
-    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Any:
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets that the function makes, one dataset after the other.
 
         >>> dataset = tf.data.Dataset.range(1, 4).flat_map(tf.data.Dataset.range)
@@ -258,12 +262,12 @@ class NestingMethods(DatasetBase):
     def interleave(
         self,
         map_func: Callable[..., Any],
-        cycle_length: Any = None,
-        block_length: Any = None,
-        num_parallel_calls: Any = None,
+        cycle_length: IntLike | None = None,
+        block_length: IntLike | None = None,
+        num_parallel_calls: IntLike | None = None,
         deterministic: bool | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """The elements of the datasets that the function makes, of `cycle_length` ones in turn.
 
         >>> dataset = tf.data.Dataset.range(1, 4).interleave(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weft._src import nest
 from weft._src.core import memory
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, int64
 from weft._src.core.shapes import TensorShape
@@ -32,6 +33,9 @@ from weft._src.ops.host.asserting import Assert
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import sums
 from weft._src.ops.registry import each
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 Sizes = tuple[int, ...]
 
@@ -96,7 +100,9 @@ def _padded(component: int, column: Sequence[Any], wanted: Sizes, padding: Any) 
     return out
 
 
-def _padded_kernel(xp: Any, source: Stage, size: Any, *inputs: Any, drop_remainder: bool) -> Stage:
+def _padded_kernel(
+    xp: ArrayNamespace, source: Stage, size: Any, *inputs: Any, drop_remainder: bool
+) -> Stage:
     n = len(inputs) // 2
     shapes = [tuple(shape.tolist()) for shape in inputs[:n]]
     return PaddedBatchStage(source, int(size), shapes, inputs[n:], drop_remainder)
@@ -114,12 +120,12 @@ class PaddingMethods(DatasetBase):
 
     def padded_batch(
         self,
-        batch_size: Any,
+        batch_size: IntLike,
         padded_shapes: Any = None,
         padding_values: Any = None,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Consecutive elements filled up to one shape and stacked.
 
         `padded_shapes` gives the shape; a size of None (or -1) is that of the largest element of
@@ -139,7 +145,7 @@ class PaddingMethods(DatasetBase):
     def _padded(
         self, batch_size: Any, wanted: Sequence[Sizes], inputs: Sequence[Tensor],
         padding_values: Any, drop_remainder: Any, name: str | None,
-    ) -> Any:  # fmt: skip
+    ) -> Dataset:  # fmt: skip
         """Shapes as far as they are known, and as tensors."""
         size = int64_scalar("padded_batch", "batch_size", batch_size)
         drop = static_bool("padded_batch", "drop_remainder", drop_remainder)
@@ -166,7 +172,7 @@ class PaddingMethods(DatasetBase):
         no_padding: bool = False,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Batches of elements of similar length, which need little padding.
 
         >>> rows = tf.data.Dataset.range(1, 5).map(lambda n: tf.fill([n], n))

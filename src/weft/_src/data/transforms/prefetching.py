@@ -7,8 +7,9 @@ measured decides, again and again.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from weft._src.core.aliases import IntLike
 from weft._src.data.core.base import (
     INPUT,
     DatasetBase,
@@ -20,6 +21,9 @@ from weft._src.data.core.base import (
 from weft._src.data.core.stage import Cursor, Run, Stage
 from weft._src.data.core.structure import Values
 from weft._src.data.core.workers import Shared, Stopwatch, stop_with
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 _AUTO = 4  # elements ahead, where the number is left to us
 _IDLE_SECONDS = 0.5
@@ -184,7 +188,7 @@ prefetch_op = dataset_op(
 class PrefetchingMethods(DatasetBase):
     """Elements ahead of time."""
 
-    def prefetch(self, buffer_size: Any, name: str | None = None) -> Any:
+    def prefetch(self, buffer_size: IntLike, name: str | None = None) -> Dataset:
         """Makes up to `buffer_size` elements ahead in a thread; `tf.data.AUTOTUNE` is -1.
 
         >>> list(tf.data.Dataset.range(3).prefetch(2).as_numpy_iterator())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.dtypes import int64, variant
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
@@ -14,9 +15,12 @@ from weft._src.data.core.stage import Run, Stage
 from weft._src.errors import OutOfRangeError
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
 
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
+
 
 def _element_kernel(
-    xp: Any, rest: Stage, index: Array, *, specs: tuple[TensorSpec, ...], run: Run
+    xp: ArrayNamespace, rest: Stage, index: Array, *, specs: tuple[TensorSpec, ...], run: Run
 ) -> Any:
     found = None
     if index >= 0:
@@ -43,7 +47,7 @@ element_op = define_op(
 )
 
 
-def at(dataset: Any, index: Any) -> Any:
+def at(dataset: Dataset, index: IntLike) -> Any:
     """The element of a number, counted from 0; OutOfRangeError if there is none.
 
     Args:

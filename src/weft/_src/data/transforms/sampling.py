@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft._src.core.aliases import IntLike, TensorLike
 from weft._src.core.convert import array_from
 from weft._src.core.dtypes import FLOATING, int64, variant
 from weft._src.core.specs import TensorSpec
-from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.data.core import structure
 from weft._src.data.core.base import (
     DatasetBase,
@@ -25,6 +26,9 @@ from weft._src.data.transforms.shuffling import Numbers, Seeds, SeedSource
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops.registry import args, each
 from weft._src.ops.sampling.streams import seed_pair
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 
 class DirectedStage(Stage):
@@ -104,19 +108,20 @@ class WeightedStage(Stage):
 
     __slots__ = ("seeds", "weights")
 
-    def __init__(self, weights: Any, seeds: SeedSource) -> None:
+    def __init__(self, weights: Stage | Array, seeds: SeedSource) -> None:
         self.weights, self.seeds = weights, seeds
 
     def cursor(self, run: Run) -> Cursor:
-        changing = self.weights.cursor(run) if isinstance(self.weights, Stage) else None
-        fixed = None if changing is not None else _bounds(self.weights)
-        return _WeightedCursor(fixed, changing, self.seeds.take())
+        weights = self.weights
+        if isinstance(weights, Stage):
+            return _WeightedCursor(None, weights.cursor(run), self.seeds.take())
+        return _WeightedCursor(_bounds(weights), None, self.seeds.take())
 
     def cardinality(self) -> int:
         return self.weights.cardinality() if isinstance(self.weights, Stage) else INFINITE
 
 
-def _bounds(weights: Any) -> Any:
+def _bounds(weights: Array) -> Any:
     """Where in 0..1 each one ends."""
     wide = np.asarray(weights, np.float64)
     if wide.ndim != 1 or not np.all(wide >= 0) or not wide.sum() > 0:
@@ -164,8 +169,8 @@ class SamplingMethods(DatasetBase):
 
     @staticmethod
     def choose_from_datasets(
-        datasets: Sequence[Any], choice_dataset: Any, stop_on_empty_dataset: bool = True
-    ) -> Any:
+        datasets: Sequence[Any], choice_dataset: Dataset, stop_on_empty_dataset: bool = True
+    ) -> Dataset:
         """Elements of several datasets; `choice_dataset` says of which one the next comes.
 
         >>> a, b = (tf.data.Dataset.from_tensors(x).repeat() for x in "ab")
@@ -189,10 +194,10 @@ class SamplingMethods(DatasetBase):
     def sample_from_datasets(
         datasets: Sequence[Any],
         weights: Any = None,
-        seed: Any = None,
+        seed: IntLike | None = None,
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Elements of several datasets, the next one of a random one of them.
 
         `weights` says how likely each is: a list, a tensor, or a dataset of such. A dataset that
@@ -240,7 +245,7 @@ def _common_spec(method: str, datasets: Any) -> Any:
     return spec
 
 
-def _weights(weights: Any, count: int) -> Tensor:
+def _weights(weights: TensorLike | Dataset | None, count: int) -> Tensor:
     if isinstance(weights, DatasetBase):
         return weights._variant
     if weights is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core.dtypes import int64
 from weft._src.core.specs import TensorSpec
@@ -17,6 +17,9 @@ from weft._src.data.sources.in_memory import ListStage
 from weft._src.data.sources.storage import ElementWriter, FileStage, spec_from_json, spec_to_json
 from weft._src.errors import NotFoundError, UnsupportedError
 from weft._src.fileio.paths import file_errors, path_text
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 _SPEC = "dataset_spec.json"
 
@@ -86,7 +89,7 @@ class SavingMethods(DatasetBase):
         compression: str | None = None,
         reader_func: Callable[..., Any] | None = None,
         wait: bool = False,  # noqa: ARG004 - accepted: save has written everything when it returns
-    ) -> Any:
+    ) -> Dataset:
         """The dataset that `save` wrote to a folder.
 
         `reader_func` makes the dataset out of a dataset of the files' datasets; one after the
@@ -119,7 +122,7 @@ class SavingMethods(DatasetBase):
             return make_dataset(EagerTensor(FileStage(paths, specs, kind, count)), spec)
         shards = [(FileStage([path], specs, kind),) for path in paths]
         made = reader_func(make_dataset(EagerTensor(ListStage(shards)), DatasetSpec(spec)))
-        if not isinstance(made, DatasetBase):
+        if not isinstance(made, DatasetBase.dataset_class):
             raise TypeError(f"Dataset.load: reader_func must return a dataset, got {made!r}.")
         return made
 
@@ -130,7 +133,7 @@ class SavingMethods(DatasetBase):
         reader_func: Callable[..., Any] | None = None,
         shard_func: Callable[..., Any] | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Keeps the elements of the first complete iteration in a folder, and reads them later.
 
         >>> import tempfile

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from weft._src.core.aliases import IntLike
 from weft._src.data.core.base import (
     INPUT,
     DatasetBase,
@@ -15,6 +16,9 @@ from weft._src.data.core.base import (
 )
 from weft._src.data.core.stage import INFINITE, UNKNOWN, Cursor, Run, Stage, join, scaled
 from weft._src.data.core.structure import Values
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 
 class _Counted(Stage):
@@ -276,7 +280,7 @@ repeat_op = dataset_op(
 class SelectingMethods(DatasetBase):
     """Parts of a dataset, and a dataset several times."""
 
-    def take(self, count: Any, name: str | None = None) -> Any:
+    def take(self, count: IntLike, name: str | None = None) -> Dataset:
         """The first `count` elements, all of them for -1.
 
         >>> list(tf.data.Dataset.range(10).take(2).as_numpy_iterator())
@@ -284,7 +288,7 @@ class SelectingMethods(DatasetBase):
         """
         return self._derived(take_op, int64_scalar("take", "count", count), name=name)
 
-    def skip(self, count: Any, name: str | None = None) -> Any:
+    def skip(self, count: IntLike, name: str | None = None) -> Dataset:
         """All but the first `count` elements, none for -1.
 
         >>> list(tf.data.Dataset.range(5).skip(3).as_numpy_iterator())
@@ -292,7 +296,7 @@ class SelectingMethods(DatasetBase):
         """
         return self._derived(skip_op, int64_scalar("skip", "count", count), name=name)
 
-    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Any:
+    def shard(self, num_shards: IntLike, index: IntLike, name: str | None = None) -> Dataset:
         """Every `num_shards`-th element, from number `index` on.
 
         >>> list(tf.data.Dataset.range(7).shard(3, 1).as_numpy_iterator())
@@ -304,7 +308,7 @@ class SelectingMethods(DatasetBase):
         ]
         return self._derived(shard_op, *inputs, name=name)
 
-    def repeat(self, count: Any = None, name: str | None = None) -> Any:
+    def repeat(self, count: IntLike | None = None, name: str | None = None) -> Dataset:
         """The elements `count` times, without end for None or -1.
 
         >>> list(tf.data.Dataset.range(2).repeat(2).as_numpy_iterator())

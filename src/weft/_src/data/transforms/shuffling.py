@@ -10,10 +10,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.dtypes import int64
 from weft._src.core.random_numbers.philox import philox_words
 from weft._src.core.specs import TensorSpec
@@ -30,6 +31,9 @@ from weft._src.data.core.base import (
 from weft._src.data.core.stage import INFINITE, UNKNOWN, Cursor, Run, Stage
 from weft._src.data.core.structure import Values
 from weft._src.ops.sampling.streams import seed_pair
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 Seeds = tuple[int, int]  # the key, and the high half of the counter, of a stream of numbers
 _LOW64 = (1 << 64) - 1
@@ -243,7 +247,7 @@ def _shuffled_numbers(n: int, size: int, seeds: Seeds) -> Iterator[int]:
 
 
 def _shuffle_kernel(
-    xp: Any, source: Stage, buffer_size: Any, *, seeds: Seeds, reshuffle: bool
+    xp: ArrayNamespace, source: Stage, buffer_size: Any, *, seeds: Seeds, reshuffle: bool
 ) -> Stage:
     return ShuffleStage(source, int(buffer_size), SeedSource(seeds, reshuffle))
 
@@ -300,11 +304,11 @@ class ShufflingMethods(DatasetBase):
 
     def shuffle(
         self,
-        buffer_size: Any,
-        seed: Any = None,
+        buffer_size: IntLike,
+        seed: IntLike | None = None,
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """The elements in random order, each drawn from a buffer of the next `buffer_size` ones.
 
         With seeds the order is determined. Unless `reshuffle_each_iteration` is False, it is
@@ -324,8 +328,10 @@ class ShufflingMethods(DatasetBase):
 
     @staticmethod
     def random(
-        seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
-    ) -> Any:
+        seed: IntLike | None = None,
+        rerandomize_each_iteration: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
         """Random numbers from 0 to 2**32 - 1, as int64, without end.
 
         >>> numbers = tf.data.Dataset.random(seed=4).take(3)

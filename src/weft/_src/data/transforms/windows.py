@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weft._src import nest
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.dtypes import int64
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tracebacks import hides_own_frames
@@ -29,6 +30,9 @@ from weft._src.data.core.structure import Values
 from weft._src.data.core.traced import Call, Traced
 from weft._src.data.sources.in_memory import ListStage, SliceStage
 from weft._src.data.transforms.nesting import check_returns_dataset
+
+if TYPE_CHECKING:
+    from weft._src.data.dataset import Dataset
 
 # --- window --------------------------------------------------------------------------------------
 
@@ -116,7 +120,7 @@ def dataset_of(elements: list[Values]) -> Stage:
 
 
 def _window_kernel(
-    xp: Any, source: Stage, size: Any, shift: Any, stride: Any,
+    xp: ArrayNamespace, source: Stage, size: Any, shift: Any, stride: Any,
     *, drop_remainder: bool, widths: tuple[int, ...],
 ) -> Stage:  # fmt: skip
     return WindowStage(source, int(size), int(shift), int(stride), drop_remainder, widths)
@@ -206,7 +210,12 @@ class _GroupCursor(Cursor):
 
 
 def _group_kernel(
-    xp: Any, source: Stage, *captured: Any, key_func: Traced, reduce_func: Traced, size_func: Traced
+    xp: ArrayNamespace,
+    source: Stage,
+    *captured: Any,
+    key_func: Traced,
+    reduce_func: Traced,
+    size_func: Traced,
 ) -> Stage:
     functions = []
     first = 0
@@ -225,12 +234,12 @@ class WindowMethods(DatasetBase):
 
     def window(
         self,
-        size: Any,
-        shift: Any = None,
-        stride: Any = 1,
+        size: IntLike,
+        shift: IntLike | None = None,
+        stride: IntLike = 1,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Runs of `size` elements as datasets; each starts `shift` (`size`) after the one before.
 
         >>> for window in tf.data.Dataset.range(7).window(3, shift=2, drop_remainder=True):
@@ -257,10 +266,10 @@ class WindowMethods(DatasetBase):
         self,
         key_func: Callable[..., Any],
         reduce_func: Callable[..., Any],
-        window_size: Any = None,
+        window_size: IntLike | None = None,
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> Dataset:
         """Collects elements of equal key; `reduce_func(key, dataset)` makes a dataset of each lot.
 
         >>> dataset = tf.data.Dataset.range(6).group_by_window(

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import weft as tf
+from weft._src.core.aliases import TensorLike
 from weft._src.experimental.numpy.promotion import (
     asarray,
     binary,
@@ -118,23 +119,23 @@ conj = conjugate = unary("conjugate", tf.math.conj)
 angle = unary("angle", lambda x: tf.math.angle(floating(x)))
 
 
-def _spread(x: Any, y: Any) -> list[Any]:
+def _spread(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:
     shape = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(y))
     return [tf.broadcast_to(x, shape), tf.broadcast_to(y, shape)]
 
 
-def _sine_over(x: Any) -> Any:
+def _sine_over(x: tf.Tensor) -> tf.Tensor:
     # Twice where, so that the gradient at 0 is 0 and not 0 / 0.
     at_zero = x == 0
     return tf.where(at_zero, 1, tf.sin(x) / tf.where(at_zero, 1, x))
 
 
-def _greatest_divisor(x: Any, y: Any) -> Any:
+def _greatest_divisor(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     """Euclid's algorithm on all pairs at once, until every remainder is 0."""
     if not x.dtype.is_integer:
         raise TypeError(f"gcd and lcm take integers, got {x.dtype.name}.")
 
-    def step(a: Any, b: Any) -> Any:
+    def step(a: TensorLike, b: TensorLike) -> Any:
         divisor = tf.where(b == 0, 1, b)
         return tf.where(b == 0, a, b), tf.where(b == 0, 0, a % divisor)
 
@@ -143,13 +144,13 @@ def _greatest_divisor(x: Any, y: Any) -> Any:
     return tf.while_loop(lambda a, b: tf.reduce_any(b != 0), step, (x, y))[0]
 
 
-def _least_multiple(x: Any, y: Any) -> Any:
+def _least_multiple(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     divisor = _greatest_divisor(x, y)
     product = x // tf.where(divisor == 0, 1, divisor) * y
     return product if x.dtype.is_unsigned else tf.abs(product)
 
 
-def divmod(x1: Any, x2: Any) -> tuple[tf.Tensor, tf.Tensor]:
+def divmod(x1: TensorLike, x2: TensorLike) -> tuple[tf.Tensor, tf.Tensor]:
     """The quotient, rounded down, and the remainder.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.divmod([7, -7], 3)]
@@ -158,7 +159,7 @@ def divmod(x1: Any, x2: Any) -> tuple[tf.Tensor, tf.Tensor]:
     return floor_divide(x1, x2), remainder(x1, x2)
 
 
-def polyval(p: Any, x: Any) -> tf.Tensor:
+def polyval(p: TensorLike, x: TensorLike) -> tf.Tensor:
     """The value of a polynomial whose coefficients are given, that of the highest power first.
 
     >>> tf.experimental.numpy.polyval([1, 0, 2], [0, 3]).numpy()
@@ -170,7 +171,7 @@ def polyval(p: Any, x: Any) -> tf.Tensor:
     return tf.foldl(lambda out, c: out * at + c, coefficients, tf.zeros_like(at))
 
 
-def around(a: Any, decimals: int = 0) -> tf.Tensor:
+def around(a: TensorLike, decimals: int = 0) -> tf.Tensor:
     """Numbers rounded to a number of decimals, halves to the even one.
 
     >>> tf.experimental.numpy.around([1.25, 2.349], 1).numpy()
@@ -186,7 +187,7 @@ def around(a: Any, decimals: int = 0) -> tf.Tensor:
 round = around
 
 
-def clip(a: Any, a_min: Any, a_max: Any) -> tf.Tensor:
+def clip(a: TensorLike, a_min: TensorLike, a_max: TensorLike) -> tf.Tensor:
     """Numbers cut to bounds, of which one may be None.
 
     >>> tf.experimental.numpy.clip([1, 5, 9], 2, 8).numpy()
@@ -199,7 +200,7 @@ def clip(a: Any, a_min: Any, a_max: Any) -> tf.Tensor:
 
 
 def isclose(
-    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    a: TensorLike, b: TensorLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
     """Whether numbers differ by at most `atol + rtol * |b|`.
 
@@ -213,7 +214,7 @@ def isclose(
 
 
 def allclose(
-    a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    a: TensorLike, b: TensorLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
     """Whether all numbers are close.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import weft as tf
+from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.experimental.numpy import reductions, shapes
 from weft._src.experimental.numpy.promotion import as_dtype, asarray, whole
 
 
-def diag(v: Any, k: int = 0) -> tf.Tensor:
+def diag(v: TensorLike, k: int = 0) -> tf.Tensor:
     """A matrix with a diagonal, or the diagonal of a matrix.
 
     >>> tf.experimental.numpy.diag([1, 2]).numpy()
@@ -22,7 +23,7 @@ def diag(v: Any, k: int = 0) -> tf.Tensor:
     return tf.linalg.diag(x, k=k) if x.ndim == 1 else diagonal(x, k)
 
 
-def tril(m: Any, k: int = 0) -> tf.Tensor:
+def tril(m: TensorLike, k: int = 0) -> tf.Tensor:
     """The matrix with zeros above a diagonal.
 
     >>> tf.experimental.numpy.tril([[1, 2], [3, 4]]).numpy()
@@ -33,7 +34,7 @@ def tril(m: Any, k: int = 0) -> tf.Tensor:
     return tf.where(_below(x, k), x, tf.zeros([], x.dtype))
 
 
-def triu(m: Any, k: int = 0) -> tf.Tensor:
+def triu(m: TensorLike, k: int = 0) -> tf.Tensor:
     """The matrix with zeros below a diagonal.
 
     >>> tf.experimental.numpy.triu([[1, 2], [3, 4]]).numpy()
@@ -52,7 +53,7 @@ def _below(x: tf.Tensor, k: int) -> tf.Tensor:
     return tri(sizes[-2], sizes[-1], k, tf.bool)
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> tf.Tensor:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float) -> tf.Tensor:
     """Ones on a diagonal, zeros elsewhere.
 
     >>> tf.experimental.numpy.eye(2).numpy()
@@ -63,7 +64,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> tf.Tens
     return tf.cast(tf.equal(columns[None], rows[:, None] + k), as_dtype(dtype))
 
 
-def identity(n: int, dtype: Any = float) -> tf.Tensor:
+def identity(n: int, dtype: DTypeLike = float) -> tf.Tensor:
     """The identity matrix.
 
     >>> tf.experimental.numpy.identity(1).numpy()
@@ -72,7 +73,9 @@ def identity(n: int, dtype: Any = float) -> tf.Tensor:
     return eye(n, dtype=dtype)
 
 
-def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> tf.Tensor:
+def tri(
+    N: TensorLike, M: TensorLike | None = None, k: int = 0, dtype: DTypeLike | None = None
+) -> tf.Tensor:
     """Ones on and below a diagonal, zeros above it.
 
     >>> tf.experimental.numpy.tri(2, 3).numpy()
@@ -83,7 +86,7 @@ def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> tf.Tensor:
     return tf.cast(columns[None] <= rows[:, None] + k, as_dtype(float if dtype is None else dtype))
 
 
-def diagflat(v: Any, k: int = 0) -> tf.Tensor:
+def diagflat(v: TensorLike, k: int = 0) -> tf.Tensor:
     """A matrix with all elements on a diagonal.
 
     >>> tf.experimental.numpy.diagflat([[1, 2]], 1).numpy()
@@ -104,7 +107,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[tf.Tensor, ...]:
     return (tf.range(n, dtype=tf.int64),) * count
 
 
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> tf.Tensor:
+def diagonal(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> tf.Tensor:
     """The elements whose indices along two axes differ by `offset`, along a new last axis.
 
     >>> tf.experimental.numpy.diagonal([[1, 2], [3, 4]], 1).numpy()
@@ -129,7 +132,9 @@ def moved_back(name: str, x: tf.Tensor, axis1: int, axis2: int) -> tf.Tensor:
     return tf.transpose(x, [i for i in range(rank) if i not in pair] + pair)
 
 
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> tf.Tensor:
+def trace(
+    a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None
+) -> tf.Tensor:
     """The sum along a diagonal.
 
     >>> tf.experimental.numpy.trace([[1, 2], [3, 4]]).numpy()
@@ -138,7 +143,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     return reductions.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> tf.Tensor:
+def vander(x: TensorLike, N: int | None = None, increasing: bool = False) -> tf.Tensor:
     """The powers of each number, in rows; the highest first, unless `increasing`.
 
     >>> tf.experimental.numpy.vander([2, 3], 3).numpy()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import weft as tf
+from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.experimental.numpy.promotion import as_dtype, asarray, floating
 
 
-def seed(s: Any) -> None:
+def seed(s: TensorLike) -> None:
     """Sets the seed of all random functions, like `tf.random.set_seed`.
 
     >>> tf.experimental.numpy.random.seed(1)
@@ -26,7 +27,7 @@ def _sizes(size: Any, *arrays: Any) -> Any:
     return size if isinstance(size, (list, tuple, tf.Tensor)) else [size]
 
 
-def random(size: Any = None) -> tf.Tensor:
+def random(size: TensorLike | None = None) -> tf.Tensor:
     """Numbers between 0 and 1.
 
     >>> tf.experimental.numpy.random.random([2, 3]).shape
@@ -44,7 +45,9 @@ def rand(*size: int) -> tf.Tensor:
     return uniform(size=size)
 
 
-def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> tf.Tensor:
+def uniform(
+    low: TensorLike = 0.0, high: TensorLike = 1.0, size: TensorLike | None = None
+) -> tf.Tensor:
     """Numbers between two limits, the lower one included.
 
     >>> tf.experimental.numpy.random.uniform(5, 6, size=2).shape
@@ -55,7 +58,7 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> tf.Tensor:
     return start + (stop - start) * tf.random.uniform(shape, dtype=tf.float64)
 
 
-def standard_normal(size: Any = None) -> tf.Tensor:
+def standard_normal(size: TensorLike | None = None) -> tf.Tensor:
     """Normally distributed numbers with mean 0 and variance 1.
 
     >>> tf.experimental.numpy.random.standard_normal(3).shape
@@ -73,7 +76,12 @@ def randn(*args: int) -> tf.Tensor:
     return standard_normal(args)
 
 
-def randint(low: Any, high: Any = None, size: Any = None, dtype: Any = tf.int64) -> tf.Tensor:
+def randint(
+    low: TensorLike,
+    high: TensorLike | None = None,
+    size: TensorLike | None = None,
+    dtype: DTypeLike = tf.int64,
+) -> tf.Tensor:
     """Integers from `low` up to `high`, which is not included; from 0 if only one is given.
 
     >>> bool(tf.experimental.numpy.random.randint(5) < 5)
@@ -86,7 +94,7 @@ def randint(low: Any, high: Any = None, size: Any = None, dtype: Any = tf.int64)
     return tf.cast(tf.random.uniform(_sizes(size), least, end, made), wanted)
 
 
-def poisson(lam: Any = 1.0, size: Any = None) -> tf.Tensor:
+def poisson(lam: TensorLike = 1.0, size: TensorLike | None = None) -> tf.Tensor:
     """Numbers of events that happen `lam` times on average.
 
     >>> tf.experimental.numpy.random.poisson(2.0, size=3).dtype

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 import weft as tf
+from weft._src.core.aliases import TensorLike
 from weft._src.core.growing import GrowingList
 from weft._src.experimental.numpy import making, shapes
 from weft._src.experimental.numpy.promotion import asarray, promoted
@@ -55,7 +56,7 @@ def hstack(tup: Sequence[Any]) -> tf.Tensor:
     return tf.concat(parts, 0 if parts[0].ndim == 1 else 1)
 
 
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[tf.Tensor]:
+def split(ary: TensorLike, indices_or_sections: TensorLike, axis: int = 0) -> list[tf.Tensor]:
     """The array cut into equal parts, or at places.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.split([1, 2, 3], [1])]
@@ -75,7 +76,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[tf.Tensor]:
     return [x[(*before, slice(start, stop))] for start, stop in bounds]
 
 
-def tile(a: Any, reps: Any) -> tf.Tensor:
+def tile(a: TensorLike, reps: TensorLike) -> tf.Tensor:
     """The array repeated as a whole.
 
     >>> tf.experimental.numpy.tile([1, 2], 2).numpy()
@@ -88,7 +89,7 @@ def tile(a: Any, reps: Any) -> tf.Tensor:
     return tf.tile(x, [1] * (rank - len(times)) + times)
 
 
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> tf.Tensor:
+def repeat(a: TensorLike, repeats: TensorLike, axis: int | None = None) -> tf.Tensor:
     """Each element repeated.
 
     >>> tf.experimental.numpy.repeat([1, 2], 2).numpy()
@@ -97,7 +98,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> tf.Tensor:
     return tf.repeat(asarray(a), repeats, axis)
 
 
-def append(arr: Any, values: Any, axis: int | None = None) -> tf.Tensor:
+def append(arr: TensorLike, values: TensorLike, axis: int | None = None) -> tf.Tensor:
     """An array with others behind it, along an axis or flat.
 
     >>> tf.experimental.numpy.append([1, 2], [3]).numpy()
@@ -106,7 +107,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> tf.Tensor:
     return concatenate([arr, values], axis)
 
 
-def atleast_1d(a: Any) -> tf.Tensor:
+def atleast_1d(a: TensorLike) -> tf.Tensor:
     """The array, with an axis if it has none.
 
     >>> tf.experimental.numpy.atleast_1d(5).numpy()
@@ -115,7 +116,7 @@ def atleast_1d(a: Any) -> tf.Tensor:
     return making.array(a, ndmin=1)
 
 
-def atleast_2d(a: Any) -> tf.Tensor:
+def atleast_2d(a: TensorLike) -> tf.Tensor:
     """The array, with two axes if it has fewer.
 
     >>> tf.experimental.numpy.atleast_2d([5]).numpy()
@@ -152,7 +153,7 @@ def dstack(tup: Sequence[Any]) -> tf.Tensor:
     return concatenate([atleast_3d(a) for a in tup], 2)
 
 
-def vsplit(ary: Any, indices_or_sections: Any) -> list[tf.Tensor]:
+def vsplit(ary: TensorLike, indices_or_sections: TensorLike) -> list[tf.Tensor]:
     """Parts along the first axis of an array with two axes or more.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.vsplit([[1], [2]], 2)]
@@ -161,7 +162,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[tf.Tensor]:
     return _split_along("vsplit", ary, indices_or_sections, 0, 2)
 
 
-def hsplit(ary: Any, indices_or_sections: Any) -> list[tf.Tensor]:
+def hsplit(ary: TensorLike, indices_or_sections: TensorLike) -> list[tf.Tensor]:
     """Parts along the second axis; of a vector, along its only one.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.hsplit([[1, 2]], 2)]
@@ -171,7 +172,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[tf.Tensor]:
     return _split_along("hsplit", x, indices_or_sections, 0 if x.ndim == 1 else 1, 1)
 
 
-def dsplit(ary: Any, indices_or_sections: Any) -> list[tf.Tensor]:
+def dsplit(ary: TensorLike, indices_or_sections: TensorLike) -> list[tf.Tensor]:
     """Parts along the third axis.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.dsplit([[[1, 2]]], 2)]
@@ -180,7 +181,9 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[tf.Tensor]:
     return _split_along("dsplit", ary, indices_or_sections, 2, 3)
 
 
-def _split_along(name: str, ary: Any, sections: Any, axis: int, least: int) -> list[tf.Tensor]:
+def _split_along(
+    name: str, ary: TensorLike, sections: TensorLike, axis: int, least: int
+) -> list[tf.Tensor]:
     x = asarray(ary)
     if x.ndim is not None and x.ndim < least:
         raise ValueError(f"{name}: ary must have at least {least} axes, got shape {x.shape}.")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.experimental.numpy.promotion import (
     LARGEST,
     as_dtype,
@@ -19,7 +20,9 @@ from weft._src.experimental.numpy.promotion import (
 from weft._src.experimental.numpy.shapes import axis_of, moveaxis, sizes_of
 
 
-def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> tf.Tensor:
+def array(
+    val: TensorLike, dtype: DTypeLike | None = None, copy: bool = True, ndmin: int = 0
+) -> tf.Tensor:
     """A tensor of numbers, lists or arrays, with NumPy's default dtypes.
 
     >>> tf.experimental.numpy.array([1.5, 2]).dtype
@@ -29,7 +32,7 @@ def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> tf.
     return x[(None,) * (ndmin - x.ndim)] if x.ndim < ndmin else x
 
 
-def zeros(shape: Any, dtype: Any = float) -> tf.Tensor:
+def zeros(shape: ShapeLike, dtype: DTypeLike = float) -> tf.Tensor:
     """An array of zeros.
 
     >>> tf.experimental.numpy.zeros(2).numpy()
@@ -38,7 +41,7 @@ def zeros(shape: Any, dtype: Any = float) -> tf.Tensor:
     return tf.zeros(sizes_of(shape), as_dtype(dtype))
 
 
-def ones(shape: Any, dtype: Any = float) -> tf.Tensor:
+def ones(shape: ShapeLike, dtype: DTypeLike = float) -> tf.Tensor:
     """An array of ones.
 
     >>> tf.experimental.numpy.ones(2).numpy()
@@ -47,7 +50,7 @@ def ones(shape: Any, dtype: Any = float) -> tf.Tensor:
     return tf.ones(sizes_of(shape), as_dtype(dtype))
 
 
-def empty(shape: Any, dtype: Any = float) -> tf.Tensor:
+def empty(shape: ShapeLike, dtype: DTypeLike = float) -> tf.Tensor:
     """An array whose elements do not matter: zeros.
 
     >>> tf.experimental.numpy.empty([2, 3]).shape
@@ -56,7 +59,7 @@ def empty(shape: Any, dtype: Any = float) -> tf.Tensor:
     return zeros(shape, dtype)
 
 
-def empty_like(a: Any, dtype: Any = None) -> tf.Tensor:
+def empty_like(a: TensorLike, dtype: DTypeLike | None = None) -> tf.Tensor:
     """An array in the shape of another whose elements do not matter: zeros.
 
     >>> tf.experimental.numpy.empty_like([1, 2]).dtype
@@ -65,7 +68,7 @@ def empty_like(a: Any, dtype: Any = None) -> tf.Tensor:
     return zeros_like(a, dtype)
 
 
-def copy(a: Any) -> tf.Tensor:
+def copy(a: TensorLike) -> tf.Tensor:
     """The array; tensors never change, so nothing is copied.
 
     >>> tf.experimental.numpy.copy([1, 2]).numpy()
@@ -74,7 +77,7 @@ def copy(a: Any) -> tf.Tensor:
     return tf.identity(asarray(a))
 
 
-def zeros_like(a: Any, dtype: Any = None) -> tf.Tensor:
+def zeros_like(a: TensorLike, dtype: DTypeLike | None = None) -> tf.Tensor:
     """An array of zeros in the shape of another.
 
     >>> tf.experimental.numpy.zeros_like([1, 2]).numpy()
@@ -83,7 +86,7 @@ def zeros_like(a: Any, dtype: Any = None) -> tf.Tensor:
     return tf.zeros_like(asarray(a, dtype))
 
 
-def ones_like(a: Any, dtype: Any = None) -> tf.Tensor:
+def ones_like(a: TensorLike, dtype: DTypeLike | None = None) -> tf.Tensor:
     """An array of ones in the shape of another.
 
     >>> tf.experimental.numpy.ones_like([1, 2]).numpy()
@@ -92,7 +95,7 @@ def ones_like(a: Any, dtype: Any = None) -> tf.Tensor:
     return tf.ones_like(asarray(a, dtype))
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None) -> tf.Tensor:
+def full(shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = None) -> tf.Tensor:
     """An array of one value.
 
     >>> tf.experimental.numpy.full((2,), 7).numpy()
@@ -101,7 +104,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> tf.Tensor:
     return tf.broadcast_to(asarray(fill_value, dtype), sizes_of(shape))
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None) -> tf.Tensor:
+def full_like(a: TensorLike, fill_value: TensorLike, dtype: DTypeLike | None = None) -> tf.Tensor:
     """An array of one value in the shape and dtype of another.
 
     >>> tf.experimental.numpy.full_like([1, 2], 7).numpy()
@@ -111,7 +114,12 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> tf.Tensor:
     return tf.broadcast_to(asarray(fill_value, x.dtype if dtype is None else dtype), tf.shape(x))
 
 
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> tf.Tensor:
+def arange(
+    start: TensorLike,
+    stop: TensorLike | None = None,
+    step: TensorLike = 1,
+    dtype: DTypeLike | None = None,
+) -> tf.Tensor:
     """Numbers from start (included) to stop (not included), step apart.
 
     >>> tf.experimental.numpy.arange(1, 7, 2).numpy()
@@ -128,12 +136,12 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> tf
 
 
 def linspace(
-    start: Any,
-    stop: Any,
+    start: TensorLike,
+    stop: TensorLike,
     num: int = 50,
     endpoint: bool = True,
     retstep: bool = False,
-    dtype: Any = float,
+    dtype: DTypeLike = float,
     axis: int = 0,
 ) -> Any:
     """Numbers that are evenly spaced between two bounds.
@@ -152,12 +160,12 @@ def linspace(
 
 
 def logspace(
-    start: Any,
-    stop: Any,
+    start: TensorLike,
+    stop: TensorLike,
     num: int = 50,
     endpoint: bool = True,
     base: float = 10.0,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     axis: int = 0,
 ) -> tf.Tensor:
     """Powers of a base with exponents that are evenly spaced.
@@ -170,11 +178,11 @@ def logspace(
 
 
 def geomspace(
-    start: Any,
-    stop: Any,
+    start: TensorLike,
+    stop: TensorLike,
     num: int = 50,
     endpoint: bool = True,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     axis: int = 0,
 ) -> tf.Tensor:
     """Numbers of which each is the same multiple of the one before it.

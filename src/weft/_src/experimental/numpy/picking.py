@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 
 import weft as tf
+from weft._src.core.aliases import TensorLike
 from weft._src.experimental.numpy.promotion import LARGEST, asarray, promoted, whole
 from weft._src.experimental.numpy.shapes import axis_of, swapaxes
 
 
 def take(
-    a: Any, indices: Any, axis: int | None = None, out: None = None, mode: str = "clip"
+    a: TensorLike,
+    indices: TensorLike,
+    axis: int | None = None,
+    out: None = None,
+    mode: str = "clip",
 ) -> tf.Tensor:
     """Elements (or slices along an axis) by number; numbers too large are cut, or wrapped.
 
@@ -30,7 +35,7 @@ def take(
     return tf.gather(x, inside, axis=axis)
 
 
-def take_along_axis(arr: Any, indices: Any, axis: int | None) -> tf.Tensor:
+def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None) -> tf.Tensor:
     """Elements by number along an axis, row by row.
 
     >>> tf.experimental.numpy.take_along_axis([[3, 1], [2, 4]], [[1], [0]], 1).numpy()
@@ -51,7 +56,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> tf.Tensor:
     return swapaxes(tf.gather(x, places, batch_dims=last), at, last)
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None) -> Any:
     """x where the condition holds, else y; the places where it holds if both are left out.
 
     >>> tf.experimental.numpy.where([True, False], 1, 2.5).numpy()
@@ -66,7 +71,9 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return tf.where(holds, first, second)
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> tf.Tensor:
+def select(
+    condlist: Sequence[Any], choicelist: Sequence[Any], default: TensorLike = 0
+) -> tf.Tensor:
     """From the first choice whose condition holds, the default where none does.
 
     >>> x = tf.experimental.numpy.arange(5)
@@ -84,7 +91,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return out
 
 
-def compress(condition: Any, a: Any, axis: int | None = None) -> tf.Tensor:
+def compress(condition: TensorLike, a: TensorLike, axis: int | None = None) -> tf.Tensor:
     """The slices for which a condition holds; those behind its end are left out.
 
     >>> tf.experimental.numpy.compress([True, False, True], [1, 2, 3, 4]).numpy()
@@ -115,7 +122,7 @@ def ix_(*args: Any) -> list[tf.Tensor]:
     return out
 
 
-def nonzero(a: Any) -> list[tf.Tensor]:
+def nonzero(a: TensorLike) -> list[tf.Tensor]:
     """The indices of elements that are not zero, one vector for each axis.
 
     >>> [i.numpy().tolist() for i in tf.experimental.numpy.nonzero([[0, 1], [2, 0]])]
@@ -125,7 +132,9 @@ def nonzero(a: Any) -> list[tf.Tensor]:
     return tf.unstack(tf.where(tf.cast(x, tf.bool)), x.ndim, axis=1)
 
 
-def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> tf.Tensor:
+def pad(
+    array: TensorLike, pad_width: TensorLike, mode: str = "constant", **kwargs: Any
+) -> tf.Tensor:
     """The array with a border of constant values, or of its own reflected.
 
     >>> tf.experimental.numpy.pad([1, 2], 1).numpy()
@@ -143,7 +152,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> tf
     return tf.pad(x, widths, constant_values=tf.cast(asarray(fill), x.dtype))
 
 
-def diff(a: Any, n: int = 1, axis: int = -1) -> tf.Tensor:
+def diff(a: TensorLike, n: int = 1, axis: int = -1) -> tf.Tensor:
     """Differences between neighbours along an axis, taken n times.
 
     >>> tf.experimental.numpy.diff([1, 4, 9]).numpy()
@@ -161,7 +170,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> tf.Tensor:
     return x
 
 
-def array_equal(a1: Any, a2: Any) -> tf.Tensor:
+def array_equal(a1: TensorLike, a2: TensorLike) -> tf.Tensor:
     """Whether two arrays have the same shape and elements.
 
     >>> bool(tf.experimental.numpy.array_equal([1, 2], [1, 2.0]))

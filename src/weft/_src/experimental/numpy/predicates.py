@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
+from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.experimental.numpy.promotion import as_dtype, asarray, floating
 
 # What `issubdtype` may be asked about besides dtypes.
@@ -15,7 +16,7 @@ inexact, object_, unicode_ = np.inexact, np.object_, np.str_
 _INTEGERS = {2: tf.int16, 4: tf.int32, 8: tf.int64}
 
 
-def iscomplex(x: Any) -> tf.Tensor:
+def iscomplex(x: TensorLike) -> tf.Tensor:
     """Whether numbers have an imaginary part.
 
     >>> tf.experimental.numpy.iscomplex([1 + 1j, 2]).numpy()
@@ -27,7 +28,7 @@ def iscomplex(x: Any) -> tf.Tensor:
     return tf.zeros_like(value, tf.bool)
 
 
-def isreal(x: Any) -> tf.Tensor:
+def isreal(x: TensorLike) -> tf.Tensor:
     """Whether numbers have no imaginary part.
 
     >>> tf.experimental.numpy.isreal([1 + 1j, 2]).numpy()
@@ -36,7 +37,7 @@ def isreal(x: Any) -> tf.Tensor:
     return tf.logical_not(iscomplex(x))
 
 
-def iscomplexobj(x: Any) -> bool:
+def iscomplexobj(x: TensorLike) -> bool:
     """Whether the dtype is complex.
 
     >>> tf.experimental.numpy.iscomplexobj([1 + 0j])
@@ -45,7 +46,7 @@ def iscomplexobj(x: Any) -> bool:
     return asarray(x).dtype.is_complex
 
 
-def isrealobj(x: Any) -> bool:
+def isrealobj(x: TensorLike) -> bool:
     """Whether the dtype is not complex.
 
     >>> tf.experimental.numpy.isrealobj([1, 2])
@@ -54,7 +55,7 @@ def isrealobj(x: Any) -> bool:
     return not iscomplexobj(x)
 
 
-def isscalar(num: Any) -> bool:
+def isscalar(num: TensorLike) -> bool:
     """Whether a value is one number or string, also as a tensor without axes.
 
     >>> tf.experimental.numpy.isscalar(3), tf.experimental.numpy.isscalar([3])
@@ -65,7 +66,7 @@ def isscalar(num: Any) -> bool:
     return bool(np.isscalar(num))
 
 
-def isneginf(x: Any) -> tf.Tensor:
+def isneginf(x: TensorLike) -> tf.Tensor:
     """Whether numbers are minus infinity.
 
     >>> tf.experimental.numpy.isneginf([1.0, float("-inf")]).numpy()
@@ -74,7 +75,7 @@ def isneginf(x: Any) -> tf.Tensor:
     return floating(x) == -np.inf
 
 
-def isposinf(x: Any) -> tf.Tensor:
+def isposinf(x: TensorLike) -> tf.Tensor:
     """Whether numbers are plus infinity.
 
     >>> tf.experimental.numpy.isposinf([1.0, float("inf")]).numpy()
@@ -83,7 +84,7 @@ def isposinf(x: Any) -> tf.Tensor:
     return floating(x) == np.inf
 
 
-def signbit(x: Any) -> tf.Tensor:
+def signbit(x: TensorLike) -> tf.Tensor:
     """Whether numbers are negative; of -0.0 this is true.
 
     >>> tf.experimental.numpy.signbit([-1.0, 0.0, -0.0]).numpy()
@@ -97,7 +98,7 @@ def signbit(x: Any) -> tf.Tensor:
     return value < 0
 
 
-def issubdtype(arg1: Any, arg2: Any) -> bool:
+def issubdtype(arg1: TensorLike, arg2: TensorLike) -> bool:
     """Whether the first dtype is the second, or of that kind (such as `inexact`).
 
     >>> tnp = tf.experimental.numpy
@@ -112,7 +113,7 @@ def _numpy_type(value: Any) -> Any:
     return value if abstract else as_dtype(value).numpy_dtype
 
 
-def finfo(dtype: Any) -> Any:
+def finfo(dtype: DTypeLike) -> Any:
     """The limits of a floating dtype, as NumPy describes them.
 
     >>> float(tf.experimental.numpy.finfo(tf.float32).eps)
@@ -121,7 +122,7 @@ def finfo(dtype: Any) -> Any:
     return np.finfo(as_dtype(dtype).numpy_dtype)
 
 
-def iinfo(int_type: Any) -> np.iinfo[Any]:
+def iinfo(int_type: DTypeLike) -> np.iinfo[Any]:
     """The limits of an integer dtype, as NumPy describes them.
 
     >>> tf.experimental.numpy.iinfo(tf.int8).max

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import weft as tf
+from weft._src.core.aliases import TensorLike
 from weft._src.experimental.numpy import arithmetic, joining, shapes
 from weft._src.experimental.numpy.promotion import promoted
 
 
-def matmul(x1: Any, x2: Any) -> tf.Tensor:
+def matmul(x1: TensorLike, x2: TensorLike) -> tf.Tensor:
     """The matrix product; vectors are rows on the left and columns on the right.
 
     >>> tf.experimental.numpy.matmul([[1, 2], [3, 4]], [5, 6]).numpy()
@@ -25,7 +26,7 @@ def matmul(x1: Any, x2: Any) -> tf.Tensor:
     return tf.matmul(x, y[:, None])[..., 0] if y.ndim == 1 else tf.matmul(x, y)
 
 
-def dot(a: Any, b: Any) -> tf.Tensor:
+def dot(a: TensorLike, b: TensorLike) -> tf.Tensor:
     """The sum of products over the last axis of a and the last but one of b.
 
     >>> tf.experimental.numpy.dot([1, 2], [3, 4]).numpy()
@@ -37,7 +38,7 @@ def dot(a: Any, b: Any) -> tf.Tensor:
     return tf.tensordot(x, y, [[x.ndim - 1], [max(y.ndim - 2, 0)]])
 
 
-def outer(a: Any, b: Any) -> tf.Tensor:
+def outer(a: TensorLike, b: TensorLike) -> tf.Tensor:
     """All products of two elements.
 
     >>> tf.experimental.numpy.outer([1, 2], [3, 4]).numpy()
@@ -48,7 +49,7 @@ def outer(a: Any, b: Any) -> tf.Tensor:
     return arithmetic.multiply(tf.reshape(x, [-1, 1]), tf.reshape(y, [1, -1]))
 
 
-def inner(a: Any, b: Any) -> tf.Tensor:
+def inner(a: TensorLike, b: TensorLike) -> tf.Tensor:
     """The sum of products over the last axes.
 
     >>> tf.experimental.numpy.inner([[1, 2]], [[3, 4], [5, 6]]).numpy()
@@ -60,7 +61,7 @@ def inner(a: Any, b: Any) -> tf.Tensor:
     return tf.tensordot(x, y, [[x.ndim - 1], [y.ndim - 1]])
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2) -> tf.Tensor:
+def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike = 2) -> tf.Tensor:
     """The sum of products over several axes.
 
     >>> tf.experimental.numpy.tensordot([[1, 2]], [[3], [4]], 1).numpy()
@@ -79,7 +80,7 @@ def einsum(subscripts: str, *operands: Any) -> tf.Tensor:
     return tf.einsum(subscripts, *promoted(*operands))
 
 
-def vdot(a: Any, b: Any) -> tf.Tensor:
+def vdot(a: TensorLike, b: TensorLike) -> tf.Tensor:
     """The sum of products of all elements, those of a conjugated.
 
     >>> tf.experimental.numpy.vdot([1, 2], [3, 4]).numpy()
@@ -89,7 +90,7 @@ def vdot(a: Any, b: Any) -> tf.Tensor:
     return tf.reduce_sum((tf.math.conj(x) if x.dtype.is_complex else x) * y)
 
 
-def kron(a: Any, b: Any) -> tf.Tensor:
+def kron(a: TensorLike, b: TensorLike) -> tf.Tensor:
     """Blocks of b, each times an element of a.
 
     >>> tf.experimental.numpy.kron([1, 10], [1, 2, 3]).numpy()
@@ -105,7 +106,12 @@ def kron(a: Any, b: Any) -> tf.Tensor:
 
 
 def cross(
-    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+    a: TensorLike,
+    b: TensorLike,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
 ) -> tf.Tensor:
     """The vector perpendicular to two of three elements; a number for two of two elements.
 

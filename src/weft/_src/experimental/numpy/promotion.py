@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
+from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.dtypes import DType
 
@@ -21,14 +22,14 @@ _PYTHON = (bool, int, float, complex)
 _NUMPY_DTYPE = {int: np.int64, float: np.float64, complex: np.complex128, bool: np.bool_}
 
 
-def as_dtype(dtype: Any) -> DType:
+def as_dtype(dtype: DTypeLike) -> DType:
     """A dtype; Python's int and float are the 64-bit ones."""
     if isinstance(dtype, type) and dtype in _NUMPY_DTYPE:
         dtype = _NUMPY_DTYPE[dtype]
     return tf.as_dtype(dtype)
 
 
-def asarray(a: Any, dtype: Any = None) -> tf.Tensor:
+def asarray(a: Any, dtype: DTypeLike | None = None) -> tf.Tensor:
     """A tensor of numbers, lists or arrays, with NumPy's default dtypes.
 
     >>> tf.experimental.numpy.asarray([1, 2]).dtype
@@ -46,20 +47,20 @@ def asarray(a: Any, dtype: Any = None) -> tf.Tensor:
     return tensor if dtype is None else tf.cast(tensor, as_dtype(dtype))
 
 
-def _holds_tensors(a: Any) -> bool:
+def _holds_tensors(a: TensorLike) -> bool:
     return isinstance(a, (list, tuple)) and any(
         isinstance(item, tf.Tensor) or _holds_tensors(item) for item in a
     )
 
 
-def _safely_holds_tensors(a: Any) -> bool:
+def _safely_holds_tensors(a: TensorLike) -> bool:
     try:
         return _holds_tensors(a)
     except RecursionError:
         raise ValueError("Cannot convert a list that contains itself to an array.") from None
 
 
-def _operand(a: Any) -> Any:
+def _operand(a: TensorLike) -> Any:
     """What `np.result_type` is asked about: Python numbers as they are, of others the dtype."""
     return a if type(a) in _PYTHON else asarray(a).dtype.numpy_dtype
 
@@ -95,7 +96,7 @@ def promoted(*values: Any) -> list[tf.Tensor]:
     ]
 
 
-def floating(a: Any) -> tf.Tensor:
+def floating(a: TensorLike) -> tf.Tensor:
     """A tensor of floats (or complex numbers): integers become float64."""
     x = asarray(a)
     return x if x.dtype.is_floating or x.dtype.is_complex else tf.cast(x, tf.float64)

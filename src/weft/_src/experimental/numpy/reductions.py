@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import weft as tf
+from weft._src.core.aliases import AxisLike, DTypeLike, TensorLike
 from weft._src.experimental.numpy.promotion import as_dtype, asarray, floating, promoted
 
 
@@ -18,7 +19,12 @@ def _summed(a: Any, dtype: Any) -> tf.Tensor:
     return x
 
 
-def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> tf.Tensor:
+def sum(
+    a: TensorLike,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None,
+    keepdims: bool | None = None,
+) -> tf.Tensor:
     """The sum over axes.
 
     >>> tf.experimental.numpy.sum([[1, 2], [3, 4]], axis=0).numpy()
@@ -27,7 +33,12 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> tf
     return tf.reduce_sum(_summed(a, dtype), axis, bool(keepdims))
 
 
-def prod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> tf.Tensor:
+def prod(
+    a: TensorLike,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None,
+    keepdims: bool | None = None,
+) -> tf.Tensor:
     """The product over axes.
 
     >>> tf.experimental.numpy.prod([[1, 2], [3, 4]]).numpy()
@@ -37,7 +48,11 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> t
 
 
 def mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = None
+    a: TensorLike,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None,
+    out: None = None,
+    keepdims: bool | None = None,
 ) -> tf.Tensor:
     """The mean over axes.
 
@@ -60,7 +75,12 @@ def _is_nan(x: tf.Tensor) -> tf.Tensor:
     return x != x  # noqa: PLR0124 - also for complex numbers
 
 
-def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> tf.Tensor:
+def nansum(
+    a: TensorLike,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None,
+    keepdims: bool = False,
+) -> tf.Tensor:
     """The sum over axes; NaN does not count.
 
     >>> tf.experimental.numpy.nansum([1.0, float("nan"), 2.0]).numpy()
@@ -69,7 +89,12 @@ def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -
     return sum(_without_nan(a, dtype, 0), axis, dtype, keepdims)
 
 
-def nanprod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> tf.Tensor:
+def nanprod(
+    a: TensorLike,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None,
+    keepdims: bool = False,
+) -> tf.Tensor:
     """The product over axes; NaN does not count.
 
     >>> tf.experimental.numpy.nanprod([3.0, float("nan"), 2.0]).numpy()
@@ -78,7 +103,9 @@ def nanprod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) 
     return prod(_without_nan(a, dtype, 1), axis, dtype, keepdims)
 
 
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> tf.Tensor:
+def nanmean(
+    a: TensorLike, axis: Any = None, dtype: DTypeLike | None = None, keepdims: Any = None
+) -> tf.Tensor:
     """The mean over axes; NaN does not count.
 
     >>> tf.experimental.numpy.nanmean([1.0, float("nan"), 2.0]).numpy()
@@ -90,12 +117,12 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -
 
 
 def var(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    a: TensorLike,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None,
     out: None = None,
     ddof: int = 0,
-    keepdims: Any = None,
+    keepdims: bool | None = None,
 ) -> tf.Tensor:
     """The variance over axes; the sum of squares is divided by the count less `ddof`.
 
@@ -110,7 +137,7 @@ def var(
     return total / tf.cast(count - ddof, total.dtype)
 
 
-def std(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
+def std(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> tf.Tensor:
     """The standard deviation over axes.
 
     >>> tf.experimental.numpy.std([1, 3]).numpy()
@@ -119,7 +146,12 @@ def std(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
     return tf.sqrt(var(a, axis, keepdims=keepdims))
 
 
-def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False) -> Any:
+def average(
+    a: TensorLike,
+    axis: AxisLike | None = None,
+    weights: TensorLike | None = None,
+    returned: bool = False,
+) -> Any:
     """The mean, with weights if they are given.
 
     >>> tf.experimental.numpy.average([1, 3], weights=[3, 1]).numpy()
@@ -146,7 +178,7 @@ def _no_out(function: str, out: Any) -> None:
         raise ValueError(f"{function}: out is not supported; tensors are not written into.")
 
 
-def max(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
+def max(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> tf.Tensor:
     """The largest elements along axes.
 
     >>> tf.experimental.numpy.max([[1, 5], [3, 4]], axis=1).numpy()
@@ -157,7 +189,7 @@ def max(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
     return largest(x, axis, bool(keepdims))
 
 
-def min(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
+def min(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> tf.Tensor:
     """The smallest elements along axes.
 
     >>> tf.experimental.numpy.min([[1, 5], [3, 4]], axis=1).numpy()
@@ -171,7 +203,7 @@ def min(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
 amax, amin = max, min
 
 
-def ptp(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
+def ptp(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> tf.Tensor:
     """The largest less the smallest element along axes.
 
     >>> tf.experimental.numpy.ptp([1, 5, 3]).numpy()
@@ -180,7 +212,7 @@ def ptp(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
     return max(a, axis, keepdims) - min(a, axis, keepdims)
 
 
-def all(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
+def all(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> tf.Tensor:
     """Whether all elements along axes are true, that is not zero.
 
     >>> tf.experimental.numpy.all([1, 0]).numpy()
@@ -189,7 +221,7 @@ def all(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
     return tf.reduce_all(tf.cast(asarray(a), tf.bool), axis, bool(keepdims))
 
 
-def any(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
+def any(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> tf.Tensor:
     """Whether any element along axes is true, that is not zero.
 
     >>> tf.experimental.numpy.any([1, 0]).numpy()
@@ -198,7 +230,7 @@ def any(a: Any, axis: Any = None, keepdims: Any = None) -> tf.Tensor:
     return tf.reduce_any(tf.cast(asarray(a), tf.bool), axis, bool(keepdims))
 
 
-def count_nonzero(a: Any, axis: Any = None) -> tf.Tensor:
+def count_nonzero(a: TensorLike, axis: AxisLike | None = None) -> tf.Tensor:
     """How many elements along axes are not zero.
 
     >>> tf.experimental.numpy.count_nonzero([1, 0, 2]).numpy()
@@ -207,7 +239,9 @@ def count_nonzero(a: Any, axis: Any = None) -> tf.Tensor:
     return tf.math.count_nonzero(asarray(a), axis)
 
 
-def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> tf.Tensor:
+def cumsum(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None
+) -> tf.Tensor:
     """Sums of all elements up to each, along an axis or of the flat array.
 
     >>> tf.experimental.numpy.cumsum([[1, 2], [3, 4]]).numpy()
@@ -217,7 +251,9 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> tf.Tensor:
     return tf.cumsum(tf.reshape(x, [-1])) if axis is None else tf.cumsum(x, axis)
 
 
-def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> tf.Tensor:
+def cumprod(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None
+) -> tf.Tensor:
     """Products of all elements up to each, along an axis or of the flat array.
 
     >>> tf.experimental.numpy.cumprod([2, 3, 4]).numpy()
@@ -227,7 +263,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> tf.Tensor:
     return tf.math.cumprod(tf.reshape(x, [-1])) if axis is None else tf.math.cumprod(x, axis)
 
 
-def argmax(a: Any, axis: Any = None) -> tf.Tensor:
+def argmax(a: TensorLike, axis: AxisLike | None = None) -> tf.Tensor:
     """Where the largest element is, along an axis or in the flat array.
 
     >>> tf.experimental.numpy.argmax([[1, 5], [7, 4]]).numpy()
@@ -237,7 +273,7 @@ def argmax(a: Any, axis: Any = None) -> tf.Tensor:
     return tf.argmax(tf.reshape(x, [-1]), 0) if axis is None else tf.argmax(x, axis)
 
 
-def argmin(a: Any, axis: Any = None) -> tf.Tensor:
+def argmin(a: TensorLike, axis: AxisLike | None = None) -> tf.Tensor:
     """Where the smallest element is, along an axis or in the flat array.
 
     >>> tf.experimental.numpy.argmin([[1, 5], [0, 4]]).numpy()
@@ -247,7 +283,7 @@ def argmin(a: Any, axis: Any = None) -> tf.Tensor:
     return tf.argmin(tf.reshape(x, [-1]), 0) if axis is None else tf.argmin(x, axis)
 
 
-def sort(a: Any, axis: int | None = -1) -> tf.Tensor:
+def sort(a: TensorLike, axis: int | None = -1) -> tf.Tensor:
     """Elements in ascending order, along an axis or of the flat array.
 
     >>> tf.experimental.numpy.sort([3, 1, 2]).numpy()
@@ -257,7 +293,7 @@ def sort(a: Any, axis: int | None = -1) -> tf.Tensor:
     return tf.sort(tf.reshape(x, [-1])) if axis is None else tf.sort(x, axis)
 
 
-def argsort(a: Any, axis: int | None = -1) -> tf.Tensor:
+def argsort(a: TensorLike, axis: int | None = -1) -> tf.Tensor:
     """Where the elements in ascending order are found.
 
     >>> tf.experimental.numpy.argsort([3, 1, 2]).numpy()

@@ -6,15 +6,16 @@ import operator
 from typing import Any
 
 import weft as tf
+from weft._src.core.aliases import AxisLike, ShapeLike, TensorLike
 from weft._src.experimental.numpy.promotion import LARGEST, asarray, whole
 
 
-def sizes_of(shape: Any) -> Any:
+def sizes_of(shape: ShapeLike) -> Any:
     """A shape as TensorFlow's functions take it."""
     return shape if isinstance(shape, (list, tuple, tf.Tensor)) else [shape]
 
 
-def ndim(a: Any) -> int:
+def ndim(a: TensorLike) -> int:
     """The number of axes.
 
     >>> tf.experimental.numpy.ndim([[1]])
@@ -23,7 +24,7 @@ def ndim(a: Any) -> int:
     return asarray(a).ndim
 
 
-def shape(a: Any) -> tuple[int | None, ...]:
+def shape(a: TensorLike) -> tuple[int | None, ...]:
     """The sizes of the axes.
 
     >>> tf.experimental.numpy.shape([[1, 2]])
@@ -32,7 +33,7 @@ def shape(a: Any) -> tuple[int | None, ...]:
     return tuple(asarray(a).shape.as_list())
 
 
-def size(a: Any, axis: int | None = None) -> Any:
+def size(a: TensorLike, axis: int | None = None) -> Any:
     """The number of elements, or the size of an axis.
 
     >>> tf.experimental.numpy.size([[1, 2]])
@@ -42,7 +43,7 @@ def size(a: Any, axis: int | None = None) -> Any:
     return x.shape.num_elements() if axis is None else x.shape[axis_of("size", axis, x)]
 
 
-def reshape(a: Any, newshape: Any, order: str = "C") -> tf.Tensor:
+def reshape(a: TensorLike, newshape: ShapeLike, order: str = "C") -> tf.Tensor:
     """The elements in another shape.
 
     >>> tf.experimental.numpy.reshape([1, 2, 3, 4], (2, -1)).shape
@@ -56,7 +57,7 @@ def reshape(a: Any, newshape: Any, order: str = "C") -> tf.Tensor:
     return tf.transpose(tf.reshape(tf.transpose(x), sizes[::-1]))
 
 
-def ravel(a: Any) -> tf.Tensor:
+def ravel(a: TensorLike) -> tf.Tensor:
     """The elements in one axis.
 
     >>> tf.experimental.numpy.ravel([[1, 2], [3, 4]]).numpy()
@@ -65,7 +66,7 @@ def ravel(a: Any) -> tf.Tensor:
     return tf.reshape(asarray(a), [-1])
 
 
-def flatten(a: Any, order: str = "C") -> tf.Tensor:
+def flatten(a: TensorLike, order: str = "C") -> tf.Tensor:
     """All elements along one axis.
 
     >>> tf.experimental.numpy.flatten([[1, 2], [3, 4]]).numpy()
@@ -83,7 +84,7 @@ def transpose(a: Any, axes: Any = None) -> tf.Tensor:
     return tf.transpose(asarray(a), axes)
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> tf.Tensor:
+def swapaxes(a: TensorLike, axis1: int, axis2: int) -> tf.Tensor:
     """Two axes exchanged.
 
     >>> tf.experimental.numpy.swapaxes([[1, 2]], 0, 1).shape
@@ -108,7 +109,7 @@ def axis_of(name: str, axis: Any, x: tf.Tensor) -> int:
     return number % rank
 
 
-def moveaxis(a: Any, source: Any, destination: Any) -> tf.Tensor:
+def moveaxis(a: TensorLike, source: TensorLike, destination: TensorLike) -> tf.Tensor:
     """Axes moved to other places.
 
     >>> tf.experimental.numpy.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
@@ -128,7 +129,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> tf.Tensor:
     return tf.transpose(x, order)
 
 
-def expand_dims(a: Any, axis: int) -> tf.Tensor:
+def expand_dims(a: TensorLike, axis: int) -> tf.Tensor:
     """A new axis of size one.
 
     >>> tf.experimental.numpy.expand_dims([1, 2], 0).shape
@@ -137,7 +138,7 @@ def expand_dims(a: Any, axis: int) -> tf.Tensor:
     return tf.expand_dims(asarray(a), axis)
 
 
-def squeeze(a: Any, axis: Any = None) -> tf.Tensor:
+def squeeze(a: TensorLike, axis: AxisLike | None = None) -> tf.Tensor:
     """The array without axes of size one.
 
     >>> tf.experimental.numpy.squeeze([[1, 2]]).shape
@@ -146,7 +147,7 @@ def squeeze(a: Any, axis: Any = None) -> tf.Tensor:
     return tf.squeeze(asarray(a), axis)
 
 
-def broadcast_to(array: Any, shape: Any) -> tf.Tensor:
+def broadcast_to(array: TensorLike, shape: ShapeLike) -> tf.Tensor:
     """The array repeated to a shape.
 
     >>> tf.experimental.numpy.broadcast_to([1, 2], (2, 2)).numpy()
@@ -167,7 +168,7 @@ def flip(m: Any, axis: Any = None) -> tf.Tensor:
     return tf.reverse(x, list(axes))
 
 
-def flipud(m: Any) -> tf.Tensor:
+def flipud(m: TensorLike) -> tf.Tensor:
     """The order along the first axis turned round.
 
     >>> tf.experimental.numpy.flipud([[1, 2], [3, 4]]).numpy()
@@ -177,7 +178,7 @@ def flipud(m: Any) -> tf.Tensor:
     return flip(m, 0)
 
 
-def fliplr(m: Any) -> tf.Tensor:
+def fliplr(m: TensorLike) -> tf.Tensor:
     """The order along the second axis turned round.
 
     >>> tf.experimental.numpy.fliplr([[1, 2], [3, 4]]).numpy()
@@ -203,7 +204,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> tf.Tensor:
     return swapaxes(flip(m, second if turns == 1 else first), first, second)
 
 
-def roll(a: Any, shift: Any, axis: Any = None) -> tf.Tensor:
+def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> tf.Tensor:
     """The elements shifted along axes; those that leave come back at the other end.
 
     >>> tf.experimental.numpy.roll([1, 2, 3], 1).numpy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes, farmhash
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, NUMERIC, DType, uint8
 from weft._src.core.shapes import Dim
@@ -31,7 +32,7 @@ def _bitcast_infer(x: TensorSpec, *, type: DType) -> TensorSpec:
     return TensorSpec.of(type, x.dims[:-1])
 
 
-def _bitcast_kernel(xp: Any, x: Array, *, type: DType) -> Array:
+def _bitcast_kernel(xp: ArrayNamespace, x: Array, *, type: DType) -> Array:
     x, wanted = xp.array(x, order="C"), type.numpy_dtype
     if wanted.itemsize == x.dtype.itemsize:
         return x.view(wanted)
@@ -53,7 +54,7 @@ bitcast_op = define_op(
 )
 
 
-def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+def bitcast(input: TensorLike, type: Any, name: str | None = None) -> Tensor:
     """The same bytes read as another dtype; a last axis appears or goes if sizes differ.
 
     >>> tf.bitcast([1.0], tf.int32).numpy()
@@ -75,7 +76,7 @@ def _fingerprint_infer(data: TensorSpec) -> TensorSpec:
     return TensorSpec.of(uint8, (Dim() if data.dims is None else data.dims[0], 8))
 
 
-def _fingerprint_kernel(xp: Any, data: Array) -> Array:
+def _fingerprint_kernel(xp: ArrayNamespace, data: Array) -> Array:
     rows = xp.ascontiguousarray(data)
     if data.dtype == object:
         hashes = farmhash.fingerprints(list(data.flat))
@@ -98,7 +99,7 @@ fingerprint_op = define_op(
 )
 
 
-def fingerprint(data: Any, method: str = "farmhash64", name: str | None = None) -> Tensor:
+def fingerprint(data: TensorLike, method: str = "farmhash64", name: str | None = None) -> Tensor:
     """The hash of each row, as 8 bytes; it is the same on every machine and in every version.
 
     >>> tf.fingerprint(["a", "b"]).numpy()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes, memory
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, ShapeLike, TensorLike
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, DType, float32
@@ -24,7 +25,7 @@ def _fill_infer(dims: TensorSpec, value: TensorSpec) -> TensorSpec:
     return value.with_dims(rules.dims_from_value("fill", dims, name="dims"))
 
 
-def _fill_kernel(xp: Any, dims: Array, value: Array) -> Array:
+def _fill_kernel(xp: ArrayNamespace, dims: Array, value: Array) -> Array:
     shape = tuple(dims.tolist())
     if value.ndim:
         raise ValueError("the type rule says what is wrong")
@@ -46,7 +47,7 @@ fill_op = define_op(
 )
 
 
-def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
+def fill(dims: Any, value: TensorLike, name: str | None = None, layout: None = None) -> Tensor:
     """A tensor of the given shape with the same value everywhere.
 
     >>> tf.fill([2, 3], 9).numpy()
@@ -64,7 +65,9 @@ def _constant_of(dtype: DType, number: int) -> Tensor:
     return convert_to_tensor(np.array(number, dtype.numpy_dtype))
 
 
-def zeros(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any = None) -> Tensor:
+def zeros(
+    shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, layout: None = None
+) -> Tensor:
     """Zeros (empty strings, False) of the given shape.
 
     >>> tf.zeros([2, 3], tf.int32).numpy()
@@ -75,7 +78,9 @@ def zeros(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any
     return fill_op(shapes.shape_argument(shape), zero, name=name or "zeros")
 
 
-def ones(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any = None) -> Tensor:
+def ones(
+    shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, layout: None = None
+) -> Tensor:
     """Ones of the given shape.
 
     >>> tf.ones([3]).numpy()
@@ -94,7 +99,7 @@ def _like(input: Any, dtype: Any, number: int, name: str) -> Any:
 
 
 def zeros_like(
-    input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
+    input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
 ) -> Tensor:
     """Zeros with the shape (and dtype, unless another is given) of a tensor.
 
@@ -104,7 +109,9 @@ def zeros_like(
     return _like(input, dtype, 0, name or "zeros_like")
 
 
-def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+def ones_like(
+    input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
+) -> Tensor:
     """Ones with the shape (and dtype, unless another is given) of a tensor.
 
     >>> tf.ones_like([1.5, 2.5]).numpy()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import DATA, INDEX, int32
 from weft._src.core.growing import GrowingList
@@ -17,6 +18,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import shape as shapes, source
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import Op, args, define_op
 
 Tensors = tuple[Tensor, ...]
@@ -74,7 +76,7 @@ def sizes_along(values: Sequence[Tensor], axis: int) -> Tensor:
     return source.pack_op(*[shapes.shape_op(v, out_type=int32)[axis] for v in values], axis=0)
 
 
-def _concat_vjp(ctx: Any, g: Tensor) -> Tensors:
+def _concat_vjp(ctx: VjpContext, g: Tensor) -> Tensors:
     axis = ctx.attrs["axis"]
     return split_v_op(g, sizes_along(ctx.inputs, axis), num=len(ctx.inputs), axis=axis)
 
@@ -94,7 +96,7 @@ concat_op = define_op(
 )
 
 
-def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+def concat(values: TensorLike, axis: AxisLike, name: str = "concat") -> Tensor:
     """Tensors joined along an axis they all have.
 
     >>> tf.concat([[[1, 2]], [[3, 4], [5, 6]]], 0).numpy()
@@ -113,7 +115,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     return concat_op(*tensors, axis=at, name=name)
 
 
-def single_axis(op: str, axis: Any, name: str = "axis") -> int:
+def single_axis(op: str, axis: AxisLike, name: str = "axis") -> int:
     """An axis as a number; a list or vector of one number will do."""
     found = static.static_ints(op, axis, name)
     if isinstance(found, tuple) and len(found) == 1:
@@ -126,7 +128,7 @@ def single_axis(op: str, axis: Any, name: str = "axis") -> int:
 # --- stack and unstack -------------------------------------------------------------------------
 
 
-def stack(values: Any, axis: Any = 0, name: str = "stack") -> Tensor:
+def stack(values: TensorLike, axis: AxisLike = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape joined along a new axis.
 
     >>> tf.stack([[1, 2, 3], [4, 5, 6]], axis=1).numpy()
@@ -150,7 +152,9 @@ def stack(values: Any, axis: Any = 0, name: str = "stack") -> Tensor:
     return source.pack_op(*matching_tensors(items), axis=at, name=name)
 
 
-def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str = "unstack") -> list[Any]:
+def unstack(
+    value: TensorLike, num: int | None = None, axis: AxisLike = 0, name: str = "unstack"
+) -> list[Any]:
     """The slices of a tensor along an axis, which they lose, as a list.
 
     >>> [t.numpy() for t in tf.unstack([[1, 2, 3], [4, 5, 6]])]
@@ -212,14 +216,14 @@ def _cut(x: Array, sizes: Sequence[int], axis: int) -> tuple[Array, ...]:
     return tuple(out)
 
 
-def _split_kernel(xp: Any, x: Array, *, num: int, axis: int) -> tuple[Array, ...]:
+def _split_kernel(xp: ArrayNamespace, x: Array, *, num: int, axis: int) -> tuple[Array, ...]:
     size = x.shape[axis]
     if size % num:
         raise _uneven(size, num, axis)
     return _cut(x, [size // num] * num, axis)
 
 
-def _split_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor]:
+def _split_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Tensor]:
     filled = [ctx.zeros_like_output(i) if g is None else g for i, g in enumerate(gs)]
     return (concat(filled, ctx.attrs["axis"]),)
 
@@ -268,13 +272,15 @@ def _exact_sizes(sizes: Any, total: Any) -> list[int]:
     raise ShapeError(f"split: {problem}, got {list(sizes)} for an axis of size {total}.")
 
 
-def _split_v_kernel(xp: Any, x: Array, sizes: Array, *, num: int, axis: int) -> tuple[Array, ...]:
+def _split_v_kernel(
+    xp: ArrayNamespace, x: Array, sizes: Array, *, num: int, axis: int
+) -> tuple[Array, ...]:
     if sizes.shape != (num,):
         raise ShapeError(f"split: {num} sizes are wanted, got a tensor of shape {sizes.shape}.")
     return _cut(x, _exact_sizes(sizes.tolist(), x.shape[axis]), axis)
 
 
-def _split_v_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor, None]:
+def _split_v_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Tensor, None]:
     return _split_vjp(ctx, *gs)[0], None
 
 
@@ -293,9 +299,9 @@ split_v_op: Op = define_op(
 
 
 def split(
-    value: Any,
-    num_or_size_splits: Any,
-    axis: Any = 0,
+    value: TensorLike,
+    num_or_size_splits: TensorLike,
+    axis: AxisLike = 0,
     num: int | None = None,
     name: str = "split",
 ) -> list[Tensor]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import memory
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, NUMERIC, int32
 from weft._src.core.native_rules import IndexMap, Special
@@ -14,6 +15,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import blocks
 from weft._src.ops.reduce import sums
 from weft._src.ops.registry import Op, args, define_op
@@ -52,7 +54,7 @@ def _pad_infer(x: TensorSpec, paddings: TensorSpec, *constant: TensorSpec) -> Te
     return x.with_dims(_padded_dims(x, paddings))
 
 
-def _pad_kernel(xp: Any, x: Array, paddings: Array, constant: Any = None) -> Array:
+def _pad_kernel(xp: ArrayNamespace, x: Array, paddings: Array, constant: Any = None) -> Array:
     amounts = paddings.tolist()
     _refuse_negative(amounts)
     shape = tuple([d + a + b for d, (a, b) in zip(x.shape, amounts, strict=True)])
@@ -71,7 +73,7 @@ def _inner(g: Tensor, x: Tensor, paddings: Tensor) -> Tensor:
     return blocks.slice_op(g, paddings[:, 0], shapes.shape_op(x, out_type=int32))
 
 
-def _pad_v2_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+def _pad_v2_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, ...]:
     x, paddings, _ = ctx.inputs
     inner = _inner(g, x, paddings)
     around = sums.reduce_sum(g) - sums.reduce_sum(inner) if ctx.wants(2) else None
@@ -124,11 +126,11 @@ def _check_mirror(axis: int, size: int, amounts: list[int], mode: str) -> None:
         )
 
 
-def _mirror_index(xp: Any, size: int, before: int, after: int, mode: str) -> Array:
+def _mirror_index(xp: ArrayNamespace, size: int, before: int, after: int, mode: str) -> Array:
     return xp.pad(xp.arange(size), (before, after), mode.lower())
 
 
-def _mirror_pad_kernel(xp: Any, x: Array, paddings: Array, *, mode: str) -> Array:
+def _mirror_pad_kernel(xp: ArrayNamespace, x: Array, paddings: Array, *, mode: str) -> Array:
     out = x
     amounts = paddings.tolist()
     _refuse_negative(amounts)
@@ -140,7 +142,7 @@ def _mirror_pad_kernel(xp: Any, x: Array, paddings: Array, *, mode: str) -> Arra
     return out
 
 
-def _mirror_pad_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _mirror_pad_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     x, paddings = ctx.inputs
     shape = shapes.shape_op(x, out_type=int32)
     return mirror_pad_grad_op(g, paddings, shape, mode=ctx.attrs["mode"]), None
@@ -168,7 +170,7 @@ def _mirror_pad_grad_infer(
 
 
 def _mirror_pad_grad_kernel(
-    xp: Any, g: Array, paddings: Array, shape: Array, *, mode: str
+    xp: ArrayNamespace, g: Array, paddings: Array, shape: Array, *, mode: str
 ) -> Array:
     out = xp.array(g)
     for axis, (_, (before, after)) in enumerate(zip(shape, paddings.tolist(), strict=True)):
@@ -194,10 +196,10 @@ mirror_pad_grad_op = define_op(
 
 
 def pad(
-    tensor: Any,
-    paddings: Any,
+    tensor: TensorLike,
+    paddings: TensorLike,
     mode: str = "CONSTANT",
-    constant_values: Any = 0,
+    constant_values: TensorLike = 0,
     name: str | None = None,
 ) -> Tensor:
     """A tensor with elements added before and after along each axis: constants or a mirror image.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import DATA, INDEX, int32
 from weft._src.core.shapes import Dim, Dims
@@ -12,6 +11,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import joining, ranges, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import gathering
 from weft._src.ops.registry import NO_NATIVE, Op, define_op, each
 
@@ -38,7 +38,7 @@ def _partition_infer(
 
 
 def _partition_kernel(
-    xp: Any, data: Array, partitions: Array, *, num_partitions: int
+    xp: ArrayNamespace, data: Array, partitions: Array, *, num_partitions: int
 ) -> tuple[Array, ...]:
     ids = xp.reshape(partitions, (-1,))
     if ids.size and (ids.min() < 0 or ids.max() >= num_partitions):
@@ -52,7 +52,7 @@ def _partition_kernel(
     return tuple([rows[ids == i] for i in range(num_partitions)])
 
 
-def _partition_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor, None]:
+def _partition_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Tensor, None]:
     data, partitions = ctx.inputs
     numbers = shapes.reshape(
         ranges.range(shapes.size(partitions)), shapes.shape_op(partitions, out_type=int32)
@@ -76,7 +76,7 @@ partition_op: Op = define_op(
 
 
 def dynamic_partition(
-    data: Any, partitions: Any, num_partitions: Any, name: str | None = None
+    data: TensorLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
 ) -> list[Tensor]:
     """The rows of data dealt out to `num_partitions` tensors, as `partitions` says.
 
@@ -110,7 +110,7 @@ def _stitch_infer(*inputs: TensorSpec, num: int) -> TensorSpec:
     return inputs[num].with_dims(None if inner is None else (Dim(), *inner))
 
 
-def _stitch_kernel(xp: Any, *inputs: Array, num: int) -> Array:
+def _stitch_kernel(xp: ArrayNamespace, *inputs: Array, num: int) -> Array:
     indices, parts = inputs[:num], inputs[num:]
     if any(index.size and index.min() < 0 for index in indices):
         raise InvalidArgumentError(None, None, "dynamic_stitch: indices must not be negative.")
@@ -123,7 +123,7 @@ def _stitch_kernel(xp: Any, *inputs: Array, num: int) -> Array:
     return out
 
 
-def _stitch_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+def _stitch_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, ...]:
     indices = ctx.inputs[: ctx.attrs["num"]]
     # As in TensorFlow, rows that later ones replaced get a gradient, too.
     return *[None for _ in indices], *[gathering.gather(g, index) for index in indices]
@@ -140,7 +140,7 @@ stitch_op: Op = define_op(
 )
 
 
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = None) -> Tensor:
     """One tensor whose row `indices[m][i]` is `data[m][i]`; later rows replace earlier ones.
 
     >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()

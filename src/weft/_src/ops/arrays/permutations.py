@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, int32
 from weft._src.core.native_rules import Special
@@ -23,7 +24,7 @@ def _invert_infer(x: TensorSpec) -> TensorSpec:
     return x
 
 
-def _invert_kernel(xp: Any, x: Array) -> Array:
+def _invert_kernel(xp: ArrayNamespace, x: Array) -> Array:
     n = len(x)
     out = xp.full(n, -1, x.dtype)
     if not n or (x.min() >= 0 and x.max() < n):
@@ -48,7 +49,7 @@ invert_op = define_op(
 )
 
 
-def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """The permutation that undoes another one.
 
     >>> tf.math.invert_permutation([2, 0, 1]).numpy()
@@ -71,7 +72,7 @@ def _unravel_infer(indices: TensorSpec, dims: TensorSpec) -> TensorSpec:
     return indices.with_dims((Dim() if dims.dims is None else dims.dims[0], *indices.dims))
 
 
-def _unravel_kernel(xp: Any, indices: Array, dims: Array) -> Array:
+def _unravel_kernel(xp: ArrayNamespace, indices: Array, dims: Array) -> Array:
     sizes = tuple(dims.tolist())
     if any(size <= 0 for size in sizes):
         raise InvalidArgumentError(
@@ -97,7 +98,7 @@ unravel_op = define_op(
 )
 
 
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+def unravel_index(indices: TensorLike, dims: Any, name: str | None = None) -> Tensor:
     """The indices along each axis of elements given by their number in row-major order.
 
     >>> tf.unravel_index([2, 5, 7], [3, 3]).numpy()
@@ -128,7 +129,9 @@ def _reverse_infer(
     return x
 
 
-def _reverse_kernel(xp: Any, x: Array, lengths: Array, *, seq_axis: int, batch_axis: int) -> Array:
+def _reverse_kernel(
+    xp: ArrayNamespace, x: Array, lengths: Array, *, seq_axis: int, batch_axis: int
+) -> Array:
     rows = xp.moveaxis(x, (batch_axis, seq_axis), (0, 1))
     size = rows.shape[1]
     if lengths.size and (lengths.min() < 0 or lengths.max() > size):
@@ -156,8 +159,8 @@ reverse_sequence_op: Op = define_op(
 
 
 def reverse_sequence(
-    input: Any,
-    seq_lengths: Any,
+    input: TensorLike,
+    seq_lengths: TensorLike,
     seq_axis: Any = None,
     batch_axis: Any = None,
     name: str | None = None,

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import math
-from types import NoneType
 from typing import Any
 
 from weft._src.core import dtypes, memory
+from weft._src.core.aliases import (
+    ArrayNamespace,
+    AxisLike,
+    DTypeLike,
+    IntLike,
+    ShapeLike,
+    TensorLike,
+)
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import (
     FLOATING,
@@ -72,7 +79,7 @@ def _range_infer(start: TensorSpec, limit: TensorSpec, delta: TensorSpec) -> Ten
     return TensorSpec.of(start.dtype, (size,))
 
 
-def _range_kernel(xp: Any, start: Any, limit: Any, delta: Any) -> Array:
+def _range_kernel(xp: ArrayNamespace, start: Any, limit: Any, delta: Any) -> Array:
     dtype = start.dtype
     start, limit, delta = start[()], limit[()], delta[()]
     if dtype.kind in "iu":
@@ -108,7 +115,9 @@ def _range_shape_infer(
     return TensorSpec.of(out_type, (1,))
 
 
-def _range_shape_kernel(xp: Any, start: Any, limit: Any, delta: Any, *, out_type: DType) -> Array:
+def _range_shape_kernel(
+    xp: ArrayNamespace, start: Any, limit: Any, delta: Any, *, out_type: DType
+) -> Array:
     size = _range_size(int(start), int(limit), int(delta))
     if size > out_type.max:
         raise ShapeError(
@@ -133,7 +142,11 @@ range_shape_op = define_op(
 
 
 def range(
-    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range"
+    start: TensorLike,
+    limit: TensorLike | None = None,
+    delta: TensorLike = 1,
+    dtype: DTypeLike | None = None,
+    name: str = "range",
 ) -> Tensor:
     """Numbers from start (included) to limit (not included), delta apart.
 
@@ -164,7 +177,13 @@ def _common_range_dtype(values: list[Tensor]) -> DType:
     return max([x.dtype for x in values], key=_RANGE_DTYPES.index)
 
 
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Tensor:
+def linspace(
+    start: TensorLike,
+    stop: TensorLike,
+    num: TensorLike,
+    name: str | None = None,
+    axis: AxisLike = 0,
+) -> Tensor:
     """Evenly spaced numbers from start to stop (both included), along a new axis.
 
     >>> tf.linspace(0.0, 1.0, 5).numpy()
@@ -212,10 +231,10 @@ def _around_new_axis(shape: Tensor, rank: int | None, axis: int) -> tuple[Tensor
 
 
 def eye(
-    num_rows: Any,
-    num_columns: Any = None,
-    batch_shape: Any = None,
-    dtype: Any = float32,
+    num_rows: IntLike,
+    num_columns: IntLike | None = None,
+    batch_shape: ShapeLike | None = None,
+    dtype: DTypeLike = float32,
     name: str | None = None,
 ) -> Tensor:
     """The identity matrix, or a batch of them.
@@ -228,7 +247,7 @@ def eye(
         raise TypeError("eye: dtype must be numeric or bool, got string.")
     rows = _matrix_size("num_rows", num_rows)
     columns = rows if num_columns is None else _matrix_size("num_columns", num_columns)
-    if type(num_rows) is int and type(num_columns) in (int, NoneType):
+    if type(num_rows) is int and (num_columns is None or type(num_columns) is int):
         shape = (num_rows, num_rows if num_columns is None else num_columns)
         memory.check("eye", shape, dtypes.as_dtype(dtype).numpy_dtype)
     row, column = range(0, rows), range(0, columns)
@@ -251,7 +270,10 @@ def _matrix_size(name: str, value: Any) -> Tensor:
 
 
 def sequence_mask(
-    lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: str | None = None
+    lengths: TensorLike,
+    maxlen: TensorLike | None = None,
+    dtype: DTypeLike = bool_,
+    name: str | None = None,
 ) -> Tensor:
     """For each length that many True followed by False.
 

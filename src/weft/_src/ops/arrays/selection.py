@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, DATA
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.ops import rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import operands
 from weft._src.ops.indexing import masks
 from weft._src.ops.registry import args, define_op
@@ -19,7 +19,7 @@ def _select_infer(condition: TensorSpec, x: TensorSpec, y: TensorSpec) -> Tensor
     return x.with_dims(rules.broadcast_dims("where", condition.dims, x.dims, y.dims))
 
 
-def _select_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+def _select_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, ...]:
     condition, x, y = ctx.inputs
     zero = operands.zero(g)
     return (
@@ -41,7 +41,12 @@ select_op = define_op(
 )
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where(
+    condition: TensorLike,
+    x: TensorLike | None = None,
+    y: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """x where the condition holds, else y; the indices where it holds if x and y are left out.
 
     >>> tf.where([True, False, True], [1, 2, 3], 0).numpy()

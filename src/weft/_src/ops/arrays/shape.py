@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, ShapeLike, TensorLike
 from weft._src.core.context import state
 from weft._src.core.convert import array_from, convert_to_tensor
 from weft._src.core.dtypes import ANY, DATA, INDEX, DType, int32
@@ -19,6 +20,7 @@ from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import source
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import operands
 from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, Op, args, define_op
 
@@ -56,7 +58,7 @@ def _shape_infer(x: TensorSpec, *, out_type: DType) -> TensorSpec:
     return TensorSpec.of(out_type, (Dim() if x.rank is None else x.rank,))
 
 
-def _shape_kernel(xp: Any, x: Any, *, out_type: DType) -> Any:
+def _shape_kernel(xp: ArrayNamespace, x: Any, *, out_type: DType) -> Any:
     return xp.array(x.shape, out_type.numpy_dtype)
 
 
@@ -76,7 +78,7 @@ shape_op: Op = define_op(
 )
 
 
-def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+def shape(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The shape of a tensor, as a tensor: also known when sizes are unknown while tracing.
 
     >>> tf.shape([[1, 2, 3]]).numpy()
@@ -86,7 +88,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     return shape_op(convert_to_tensor(input), out_type=out_type, name=name)
 
 
-def _size_kernel(xp: Any, x: Any, *, out_type: DType) -> Any:
+def _size_kernel(xp: ArrayNamespace, x: Any, *, out_type: DType) -> Any:
     return xp.array(x.size, out_type.numpy_dtype)
 
 
@@ -106,7 +108,7 @@ size_op = define_op(
 )
 
 
-def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+def size(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The number of elements, as a tensor.
 
     >>> tf.size([[1, 2, 3]]).numpy()
@@ -132,7 +134,7 @@ rank_op = define_op(
 )
 
 
-def rank(input: Any, name: str | None = None) -> Tensor:
+def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions, as a tensor.
 
     >>> tf.rank([[1, 2, 3]]).numpy()
@@ -214,7 +216,7 @@ def _fill_in_ints(have: tuple[int, ...], wanted: list[int]) -> tuple[int, ...]:
     return out
 
 
-def _reshape_kernel(xp: Any, x: Any, shape: Any) -> Any:
+def _reshape_kernel(xp: ArrayNamespace, x: Any, shape: Any) -> Any:
     wanted = tuple(shape.tolist())
     if wanted and min(wanted) < 0:
         if min(wanted) < -1:
@@ -224,7 +226,7 @@ def _reshape_kernel(xp: Any, x: Any, shape: Any) -> Any:
     return x.reshape(wanted)
 
 
-def _reshape_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _reshape_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     return reshape_like(g, ctx.inputs[0]), None
 
 
@@ -241,7 +243,7 @@ reshape_op = define_op(
 )
 
 
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """The same elements in another shape; one size may be -1 and is worked out.
 
     >>> tf.reshape([1, 2, 3, 4, 5, 6], [2, -1]).numpy()
@@ -290,7 +292,7 @@ expand_dims_op = define_op(
 )
 
 
-def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
+def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """The tensor with a new axis of size one.
 
     >>> tf.expand_dims([1, 2, 3], 0).shape
@@ -333,7 +335,7 @@ squeeze_op = define_op(
 )
 
 
-def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def squeeze(input: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The tensor without axes of size one (all of them, or those named).
 
     >>> tf.squeeze([[[1], [2]]]).numpy()
@@ -361,7 +363,7 @@ def _transpose_infer(x: TensorSpec, *, perm: tuple[int, ...] | None) -> TensorSp
     return x.with_dims(tuple([dims[i] for i in order]))
 
 
-def _transpose_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _transpose_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     perm = ctx.attrs["perm"]
     if perm is not None:
         perm = tuple([p % len(perm) for p in perm])
@@ -381,7 +383,9 @@ transpose_op = define_op(
 )
 
 
-def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
+def transpose(
+    a: TensorLike, perm: TensorLike | None = None, conjugate: bool = False, name: str = "transpose"
+) -> Tensor:
     """The tensor with its axes in another order; reversed if `perm` is left out.
 
     >>> tf.transpose([[1, 2, 3], [4, 5, 6]]).numpy()
@@ -413,7 +417,7 @@ def _broadcast_to_infer(x: TensorSpec, shape: TensorSpec) -> TensorSpec:
     return x.with_dims(dims)
 
 
-def _broadcast_to_kernel(xp: Any, x: Any, shape: Any) -> Any:
+def _broadcast_to_kernel(xp: ArrayNamespace, x: Any, shape: Any) -> Any:
     return xp.broadcast_to(x, tuple(shape.tolist()))
 
 
@@ -429,7 +433,7 @@ broadcast_to_op: Op = define_op(
 )
 
 
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """The tensor repeated along axes of size one to have the given shape.
 
     >>> tf.broadcast_to([1, 2, 3], [2, 3]).numpy()

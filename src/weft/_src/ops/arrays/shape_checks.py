@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import ANY, INDEX, int32
 from weft._src.core.native_rules import IndexMap
@@ -16,7 +15,9 @@ from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
-def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[Tensor]:
+def shape_n(
+    input: TensorLike, out_type: DTypeLike = int32, name: str | None = None
+) -> list[Tensor]:
     """The shapes of several tensors.
 
     >>> [s.numpy() for s in tf.shape_n([[1, 2], [[3]]])]
@@ -25,7 +26,7 @@ def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[
     return [shapes.shape(x, out_type) for x in items_of("shape_n", input, "input")]
 
 
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+def broadcast_static_shape(shape_x: TensorLike, shape_y: TensorLike) -> TensorShape:
     """The shape that two shapes broadcast to, as far as it is known.
 
     >>> tf.broadcast_static_shape(tf.TensorShape([2, 1]), tf.TensorShape([3]))
@@ -48,7 +49,7 @@ def _broadcast_args_infer(x: TensorSpec, y: TensorSpec) -> TensorSpec:
     return x.with_dims((max(sizes) if known else Dim(),))  # type: ignore[type-var]
 
 
-def _broadcast_args_kernel(xp: Any, x: Array, y: Array) -> Array:
+def _broadcast_args_kernel(xp: ArrayNamespace, x: Array, y: Array) -> Array:
     dims = rules.broadcast_dims("broadcast_dynamic_shape", tuple(x.tolist()), tuple(y.tolist()))
     return xp.array(dims, x.dtype)
 
@@ -66,7 +67,7 @@ broadcast_args_op = define_op(
 )
 
 
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     """The shape that two shapes broadcast to, as a tensor.
 
     >>> tf.broadcast_dynamic_shape([2, 1], [3]).numpy()
@@ -98,7 +99,7 @@ def _ensure_shape_infer(x: TensorSpec, *, shape: Promise) -> TensorSpec:
     return x.with_dims(tuple(dims))
 
 
-def _ensure_shape_kernel(xp: Any, x: Array, *, shape: Promise) -> Array:
+def _ensure_shape_kernel(xp: ArrayNamespace, x: Array, *, shape: Promise) -> Array:
     if shape is not None:
         _ensure_shape_infer(TensorSpec.of(int32, x.shape), shape=shape)  # only shapes are compared
     return x
@@ -116,7 +117,7 @@ ensure_shape_op: Op = define_op(
 )
 
 
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """x itself, after a check at run time that its shape is as promised; None fits any size.
 
     >>> tf.ensure_shape([[1, 2]], [None, 2]).shape

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import convert, dtypes, native_rules
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import ANY, DATA, DType
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, args, define_op, each
 
 const_op = define_op(
@@ -31,7 +33,7 @@ def make_constant(value: Array, name: str | None) -> Tensor:
     return const_op(value=value, name=name)
 
 
-def _placeholder_kernel(xp: Any, *, dtype: DType, shape: Dims | None) -> Any:
+def _placeholder_kernel(xp: ArrayNamespace, *, dtype: DType, shape: Dims | None) -> Any:
     raise AssertionError("A placeholder is fed, never run.")
 
 
@@ -63,14 +65,15 @@ identity_op = define_op(
 )
 
 
-def identity(input: Any, name: str | None = None) -> Any:
+def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """A tensor with the same value.
 
     >>> tf.identity([1, 2]).numpy()
     array([1, 2], dtype=int32)
     """
     if hasattr(input, "with_values"):  # rows of a tensor: tf.IndexedSlices
-        return input.with_values(identity(input.values, name))
+        slices: Any = input
+        return slices.with_values(identity(slices.values, name))
     return identity_op(convert_to_tensor(input), name=name)
 
 
@@ -89,7 +92,7 @@ identity_n_op = define_op(
 )
 
 
-def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+def identity_n(input: TensorLike, name: str | None = None) -> list[Tensor]:
     """Tensors with the same values, as one operation.
 
     >>> [t.numpy() for t in tf.identity_n([1, 2.5])]
@@ -116,7 +119,7 @@ stop_gradient_op = define_op(
 )
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Any:
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """The same value, through which no gradient flows.
 
     >>> x = tf.constant(3.0)
@@ -127,7 +130,8 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     np.float32(3.0)
     """
     if hasattr(input, "with_values"):  # rows of a tensor: tf.IndexedSlices
-        return input.with_values(stop_gradient(input.values, name))
+        slices: Any = input
+        return slices.with_values(stop_gradient(slices.values, name))
     return stop_gradient_op(convert_to_tensor(input), name=name)
 
 
@@ -185,7 +189,7 @@ def _pack_infer(*values: TensorSpec, axis: int) -> TensorSpec:
     return values[0].with_dims((*dims[:at], len(values), *dims[at:]))
 
 
-def _pack_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, ...]:
+def _pack_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, ...]:
     return tuple(unpack_op(g, num=len(ctx.inputs), axis=ctx.attrs["axis"]))
 
 
@@ -213,7 +217,7 @@ def _unpack_infer(x: TensorSpec, *, num: int, axis: int) -> tuple[TensorSpec, ..
     return (x.with_dims(rules.replace(x.dims, at)),) * num
 
 
-def _unpack_kernel(xp: Any, x: Array, *, num: int, axis: int) -> tuple[Array, ...]:
+def _unpack_kernel(xp: ArrayNamespace, x: Array, *, num: int, axis: int) -> tuple[Array, ...]:
     rows = xp.moveaxis(x, axis, 0)
     if len(rows) != num:
         raise ValueError("the type rule says what is wrong")
@@ -221,7 +225,7 @@ def _unpack_kernel(xp: Any, x: Array, *, num: int, axis: int) -> tuple[Array, ..
     return tuple([rows[i, ...] for i in range(num)])
 
 
-def _unpack_vjp(ctx: Any, *gs: Tensor | None) -> tuple[Tensor]:
+def _unpack_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Tensor]:
     filled = [ctx.zeros_like_output(i) if g is None else g for i, g in enumerate(gs)]
     return (pack_op(*filled, axis=ctx.attrs["axis"]),)
 

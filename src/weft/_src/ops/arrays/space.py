@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, INDEX, NUMERIC, int32
 from weft._src.core.native_rules import IndexMap
-from weft._src.core.shapes import Dim, Dims
+from weft._src.core.shapes import Dim, Dims, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
@@ -60,7 +61,7 @@ def _to_batch_infer(x: TensorSpec, block: TensorSpec, paddings: TensorSpec) -> T
     return x.with_dims((rules.size_from(out[0]), *out[1:], *x.dims[len(sizes) + 1 :]))
 
 
-def _to_batch_kernel(xp: Any, x: Array, block: Array, paddings: Array) -> Array:
+def _to_batch_kernel(xp: ArrayNamespace, x: Array, block: Array, paddings: Array) -> Array:
     sizes, m = block.tolist(), len(block)
     rest = x.shape[m + 1 :]
     x = xp.pad(x, [(0, 0), *paddings.tolist(), *[(0, 0) for _ in rest]]) if m else x
@@ -96,7 +97,7 @@ def _to_space_infer(x: TensorSpec, block: TensorSpec, crops: TensorSpec) -> Tens
     return x.with_dims((*out, *x.dims[len(sizes) + 1 :]))
 
 
-def _to_space_kernel(xp: Any, x: Array, block: Array, crops: Array) -> Array:
+def _to_space_kernel(xp: ArrayNamespace, x: Array, block: Array, crops: Array) -> Array:
     sizes, m = block.tolist(), len(block)
     batch, rest = x.shape[0] // math.prod(sizes), x.shape[m + 1 :]
     x = xp.reshape(x, (*sizes, batch, *x.shape[1:]))
@@ -136,7 +137,9 @@ def _pairs(value: Any) -> Tensor:
     return convert_to_tensor(value, dtype_hint=int32)
 
 
-def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+def space_to_batch(
+    input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
+) -> Tensor:
     """The elements at each place in blocks of the axes behind the first, as batches of their own.
 
     >>> x = tf.reshape(tf.range(4), [1, 2, 2, 1])
@@ -148,7 +151,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
 
 
 def space_to_batch_nd(
-    input: Any, block_shape: Any, paddings: Any, name: str | None = None
+    input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
 ) -> Tensor:
     """Another name of `tf.space_to_batch`.
 
@@ -160,7 +163,9 @@ def space_to_batch_nd(
     return space_to_batch(input, block_shape, paddings, name)
 
 
-def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
+def batch_to_space(
+    input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None
+) -> Tensor:
     """What `tf.space_to_batch` took apart, put together and cropped.
 
     >>> tf.batch_to_space([[0, 2], [1, 3]], [2], [[0, 1]]).numpy()
@@ -178,7 +183,10 @@ class PaddingsAndCrops(NamedTuple):
 
 
 def required_space_to_batch_paddings(
-    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
+    input_shape: Any,
+    block_shape: TensorLike,
+    base_paddings: TensorLike | None = None,
+    name: str | None = None,
 ) -> PaddingsAndCrops:
     """The paddings that make the sizes multiples of the block's, and the crops that undo them.
 
@@ -217,11 +225,11 @@ def _dims(batch: Any, height: Any, width: Any, depth: Any, first: bool) -> Dims:
     return (batch, depth, height, width) if first else (batch, height, width, depth)
 
 
-def _times(size: Any, factor: int) -> Any:
+def _times(size: Size, factor: int) -> Size:
     return size * factor if isinstance(size, int) else Dim()
 
 
-def _parts(op: str, what: str, size: Any, factor: int) -> Any:
+def _parts(op: str, what: str, size: Size, factor: int) -> Size:
     if not isinstance(size, int):
         return Dim()
     if size % factor:
@@ -240,7 +248,9 @@ def _to_depth_infer(x: TensorSpec, *, block_size: int, channels_first: bool) -> 
     return x.with_dims(_dims(batch, height, width, _times(depth, block_size**2), channels_first))
 
 
-def _to_depth_kernel(xp: Any, x: Array, *, block_size: int, channels_first: bool) -> Array:
+def _to_depth_kernel(
+    xp: ArrayNamespace, x: Array, *, block_size: int, channels_first: bool
+) -> Array:
     x = xp.moveaxis(x, 1, -1) if channels_first else x
     (n, h, w, c), b = x.shape, block_size
     x = xp.reshape(x, (n, h // b, b, w // b, b, c))
@@ -259,7 +269,9 @@ def _from_depth_infer(x: TensorSpec, *, block_size: int, channels_first: bool) -
     return x.with_dims(_dims(batch, height, width, depth, channels_first))
 
 
-def _from_depth_kernel(xp: Any, x: Array, *, block_size: int, channels_first: bool) -> Array:
+def _from_depth_kernel(
+    xp: ArrayNamespace, x: Array, *, block_size: int, channels_first: bool
+) -> Array:
     x = xp.moveaxis(x, 1, -1) if channels_first else x
     (n, h, w, c), b = x.shape, block_size
     x = xp.reshape(x, (n, h, w, b, b, c // (b * b)))
@@ -289,7 +301,7 @@ from_depth_op: Op = define_op(
 )
 
 
-def _depth_attributes(op: str, block_size: Any, data_format: str) -> dict[str, Any]:
+def _depth_attributes(op: str, block_size: TensorLike, data_format: str) -> dict[str, Any]:
     size = static.static_int(op, block_size, "block_size")
     if not 2 <= size < 2**15:
         raise ShapeError(f"{op}: block_size must be at least 2, got {size}.")
@@ -299,7 +311,7 @@ def _depth_attributes(op: str, block_size: Any, data_format: str) -> dict[str, A
 
 
 def space_to_depth(
-    input: Any, block_size: Any, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, block_size: TensorLike, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
     """Square blocks of images as channels of smaller images.
 
@@ -311,7 +323,7 @@ def space_to_depth(
 
 
 def depth_to_space(
-    input: Any, block_size: Any, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, block_size: TensorLike, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
     """Channels of images as square blocks of larger images.
 

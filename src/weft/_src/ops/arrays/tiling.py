@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import memory
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, NUMERIC, int32
 from weft._src.core.native_rules import IndexMap, Special
@@ -16,6 +17,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import joining, ranges, shape as shapes, source
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import scans, searching, sums
@@ -39,7 +41,7 @@ def _tile_infer(x: TensorSpec, multiples: TensorSpec) -> TensorSpec:
     return x.with_dims(tuple(sizes))
 
 
-def _tile_kernel(xp: Any, x: Array, multiples: Array) -> Array:
+def _tile_kernel(xp: ArrayNamespace, x: Array, multiples: Array) -> Array:
     times = multiples.tolist()
     shape = tuple([d * n for d, n in zip(x.shape, times, strict=True)])
     memory.check("tile", shape, x.dtype)
@@ -47,7 +49,7 @@ def _tile_kernel(xp: Any, x: Array, multiples: Array) -> Array:
     return xp.tile(x, times) if x.size else xp.empty(shape, x.dtype)
 
 
-def _tile_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _tile_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     x, multiples = ctx.inputs
     return tile_grad_op(g, multiples, shapes.shape_op(x, out_type=sums.SHAPE_DTYPE)), None
 
@@ -66,7 +68,7 @@ tile_op: Op = define_op(
 )
 
 
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """A tensor repeated as a whole along each axis.
 
     >>> tf.tile([[1, 2]], [2, 3]).numpy()
@@ -76,7 +78,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     return tile_op(convert_to_tensor(input), shapes.shape_argument(multiples), name=name)
 
 
-def _tile_grad_kernel(xp: Any, g: Array, multiples: Array, shape: Array) -> Array:
+def _tile_grad_kernel(xp: ArrayNamespace, g: Array, multiples: Array, shape: Array) -> Array:
     split = [n for pair in zip(multiples.tolist(), shape.tolist(), strict=True) for n in pair]
     return xp.reduction(xp.add, xp.reshape(g, split), tuple(range(0, len(split), 2)), False)
 
@@ -94,7 +96,9 @@ tile_grad_op: Op = define_op(
 )
 
 
-def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def repeat(
+    input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None, name: str | None = None
+) -> Tensor:
     """Each element (or slice along an axis) repeated; without an axis the tensor is flattened.
 
     >>> tf.repeat([[1, 2], [3, 4]], [1, 2], axis=0).numpy()
@@ -187,7 +191,7 @@ reverse_op: Op = define_op(
 )
 
 
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+def reverse(tensor: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """A tensor with the order of its elements reversed along the given axes.
 
     >>> tf.reverse([[1, 2, 3], [4, 5, 6]], [1]).numpy()
@@ -211,7 +215,7 @@ def _roll_infer(x: TensorSpec, shift: TensorSpec, *, axis: tuple[int, ...]) -> T
     return x
 
 
-def _roll_kernel(xp: Any, x: Array, shift: Array, *, axis: tuple[int, ...]) -> Array:
+def _roll_kernel(xp: ArrayNamespace, x: Array, shift: Array, *, axis: tuple[int, ...]) -> Array:
     if shift.shape != (len(axis),) or not x.ndim:
         raise ValueError("the type rule says what is wrong")
     return xp.roll(x, tuple(shift.tolist()), axis)
@@ -230,7 +234,7 @@ roll_op: Op = define_op(
 )
 
 
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """A tensor with its elements moved along axes; what leaves at one end enters at the other.
 
     >>> tf.roll([1, 2, 3, 4], shift=1, axis=0).numpy()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import ANY, BOOL, int32
 from weft._src.core.native_rules import Special
@@ -105,7 +106,7 @@ def _check_same(
 
 
 def cond(
-    pred: Any,
+    pred: TensorLike,
     true_fn: Callable[[], Any] | None = None,
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
@@ -133,7 +134,7 @@ def cond(
 
 
 def switch_case(
-    branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
+    branch_index: TensorLike, branch_fns: Any, default: Any = None, name: str = "switch_case"
 ) -> Any:
     """The result of the function with the given number; the default (or the last) for others.
 
@@ -212,7 +213,9 @@ def case(
     return result()
 
 
-def _either(predicate: Tensor, fn: Any, otherwise: Any, name: str) -> Callable[[], Any]:
+def _either(
+    predicate: Tensor, fn: Callable[..., Any], otherwise: Any, name: str
+) -> Callable[[], Any]:
     return lambda: cond(predicate, fn, otherwise, name=name)
 
 

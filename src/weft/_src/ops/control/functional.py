@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.aliases import DTypeLike
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import building, state
 from weft._src.core.convert import convert_to_tensor
@@ -93,7 +94,7 @@ class Rows:
             )
 
 
-def check_callable(op: str, fn: Any) -> None:
+def check_callable(op: str, fn: Callable[..., Any]) -> None:
     """Refuses what cannot be called."""
     if not callable(fn):
         raise TypeError(f"{op}: fn must be callable, got {fn!r}.")
@@ -103,7 +104,7 @@ def check_callable(op: str, fn: Any) -> None:
 def map_fn(
     fn: Callable[[Any], Any],
     elems: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -250,7 +251,9 @@ def _start(op: str, rows: Rows, initializer: Any, reverse: bool) -> tuple[Any, i
     return rows[rows.length - 1 if reverse else 0], 1
 
 
-def _fold(op: str, fn: Any, elems: Any, initializer: Any, reverse: bool, name: str | None) -> Any:
+def _fold(
+    op: str, fn: Callable[..., Any], elems: Any, initializer: Any, reverse: bool, name: str | None
+) -> Any:
     check_callable(op, fn)
     rows = Rows(op, elems)
     start, first = _start(op, rows, initializer, reverse)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.aliases import TensorLike
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import ANY, BOOL, int32
@@ -95,7 +96,9 @@ def _arguments(loop_vars: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return ((), loop_vars) if isinstance(loop_vars, dict) else (tuple(loop_vars), {})
 
 
-def _run_eagerly(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> Any:
+def _run_eagerly(
+    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, maximum_iterations: Any
+) -> Any:
     limit = _static_limit(maximum_iterations)
     count = 0
     while limit is None or count < limit:
@@ -142,7 +145,12 @@ def _check_structure(before: Any, after: Any) -> None:
 
 
 def _trace_loop(
-    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any, maximum_iterations: Any, name: str
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any,
+    maximum_iterations: Any,
+    name: str,
 ) -> Any:
     initial = nest.flatten(loop_vars, expand_composites=True)
     specs = _invariants(initial, shape_invariants)
@@ -150,7 +158,7 @@ def _trace_loop(
     if maximum_iterations is not None and limit is None:
         return _with_counter(cond, body, loop_vars, shape_invariants, maximum_iterations, name)
 
-    def call(fn: Any) -> Callable[..., Any]:
+    def call(fn: Callable[..., Any]) -> Callable[..., Any]:
         def traced(*flat: Any) -> Any:
             packed = nest.pack_sequence_as(loop_vars, flat, expand_composites=True)
             positional, named = _arguments(packed)
@@ -191,12 +199,17 @@ def _static_limit(maximum_iterations: Any) -> int | None:
 
 
 def _with_counter(
-    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any, limit: Any, name: str
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any,
+    limit: TensorLike,
+    name: str,
 ) -> Any:
     """A limit that is only known at run time is one more loop variable."""
     limit = convert_to_tensor(limit)
 
-    def counted(fn: Any, packed: Any) -> Any:
+    def counted(fn: Callable[..., Any], packed: Any) -> Any:
         positional, named = _arguments(packed)
         return fn(*positional, **named)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import DATA, INDEX, DType, int32
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
@@ -21,6 +22,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 VARIANT = frozenset({dtypes.variant})
@@ -62,7 +64,7 @@ zeros_op = define_op(
 )
 
 
-def _zeros_like_kernel(xp: Any, stack: Stack) -> Stack:
+def _zeros_like_kernel(xp: ArrayNamespace, stack: Stack) -> Stack:
     if stack.is_empty:
         return Stack.reserve(stack.element_dtype, stack.length)
     if stack.is_ragged:
@@ -111,7 +113,7 @@ def _set_item_infer(
     return stack
 
 
-def _set_item_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+def _set_item_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, ...]:
     _, index, item = ctx.inputs
     if static_sizes(item.spec.dims) is None:
         shape = shapes.shape_op(item, out_type=int32)
@@ -141,7 +143,7 @@ def _get_item_infer(
 
 
 def _get_item_kernel(
-    xp: Any, stack: Stack, index: Any, *, dtype: DType, shape: Dims | None
+    xp: ArrayNamespace, stack: Stack, index: Any, *, dtype: DType, shape: Dims | None
 ) -> Array:
     return stack.read(int(index), static_sizes(shape), dtype.numpy_dtype)
 
@@ -160,7 +162,7 @@ class StackItem:
         return add_rows_op(start, self.index, self.value, length_op(self.stack))
 
 
-def _get_item_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+def _get_item_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, ...]:
     stack, index = ctx.inputs
     return StackItem(stack, index, g), None
 
@@ -178,7 +180,7 @@ get_item_op: Op = define_op(
 
 
 def _get_shaped_item_kernel(
-    xp: Any, stack: Stack, index: Any, shape: Array, *, dtype: DType
+    xp: ArrayNamespace, stack: Stack, index: Any, shape: Array, *, dtype: DType
 ) -> Array:
     i = int(index)
     if stack.has_written(i):
@@ -202,7 +204,7 @@ get_shaped_item_op: Op = define_op(
 )
 
 
-def _clear_item_kernel(xp: Any, stack: Stack, index: Any) -> Stack:
+def _clear_item_kernel(xp: ArrayNamespace, stack: Stack, index: Any) -> Stack:
     i = int(index)
     if not stack.has_written(i):
         return stack
@@ -220,14 +222,14 @@ clear_item_op: Op = define_op(
 )
 
 
-def _push_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+def _push_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, ...]:
     item = ctx.inputs[1]
     if item.dtype is not dtypes.variant and static_sizes(item.spec.dims) is None:
         return pop_shaped_op(g, shapes.shape_op(item, out_type=int32), dtype=item.dtype)
     return pop_op(g, dtype=item.dtype, shape=item.spec.dims)
 
 
-def _push_kernel(xp: Any, stack: Stack, item: Any) -> Stack:
+def _push_kernel(xp: ArrayNamespace, stack: Stack, item: Any) -> Stack:
     """A stack can hold stacks: what an inner loop saved in each iteration of an outer one."""
     if isinstance(item, Stack):
         boxed = np.empty((), object)
@@ -248,7 +250,7 @@ push_op: Op = define_op(
 )
 
 
-def _pop_vjp(ctx: Any, g_stack: Tensor | None, g_item: Tensor | None) -> tuple[Any, ...]:
+def _pop_vjp(ctx: VjpContext, g_stack: Tensor | None, g_item: Tensor | None) -> tuple[Any, ...]:
     item = ctx.outputs[1]
     if g_stack is None:
         g_stack = zeros_op()
@@ -257,7 +259,9 @@ def _pop_vjp(ctx: Any, g_stack: Tensor | None, g_item: Tensor | None) -> tuple[A
     return (push_op(g_stack, g_item),)
 
 
-def _pop_kernel(xp: Any, stack: Stack, *, dtype: DType, shape: Dims | None) -> tuple[Stack, Any]:
+def _pop_kernel(
+    xp: ArrayNamespace, stack: Stack, *, dtype: DType, shape: Dims | None
+) -> tuple[Stack, Any]:
     if dtype is dtypes.variant:
         if not stack.has_written(stack.length - 1):
             return (stack.pop(())[0] if stack.length else stack), Stack.zeros()
@@ -279,7 +283,9 @@ pop_op: Op = define_op(
 )
 
 
-def _pop_shaped_kernel(xp: Any, stack: Stack, shape: Array, *, dtype: DType) -> tuple[Stack, Any]:
+def _pop_shaped_kernel(
+    xp: ArrayNamespace, stack: Stack, shape: Array, *, dtype: DType
+) -> tuple[Stack, Any]:
     return stack.pop(tuple(shape.tolist()), dtype.numpy_dtype)
 
 
@@ -304,7 +310,9 @@ def _to_tensor_infer(stack: TensorSpec, *, dtype: DType, shape: Dims | None) -> 
     return TensorSpec.of(dtype, None if shape is None else (Dim(), *shape))
 
 
-def _to_tensor_kernel(xp: Any, stack: Stack, *, dtype: DType, shape: Dims | None) -> Array:
+def _to_tensor_kernel(
+    xp: ArrayNamespace, stack: Stack, *, dtype: DType, shape: Dims | None
+) -> Array:
     return stack.to_array(static_sizes(shape))
 
 
@@ -326,7 +334,7 @@ def _from_tensor_infer(tensor: TensorSpec) -> TensorSpec:
     return STACK
 
 
-def _from_tensor_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _from_tensor_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x = ctx.inputs[0]
     return (to_shape_op(g, shapes.shape_op(x, out_type=int32), dtype=x.dtype),)
 
@@ -346,7 +354,9 @@ from_tensor_op: Op = define_op(
 # --- gradients that arrive row by row ------------------------------------------------------------
 
 
-def _add_rows_kernel(xp: Any, stack: Stack, indices: Any, values: Any, length: Any) -> Stack:
+def _add_rows_kernel(
+    xp: ArrayNamespace, stack: Stack, indices: Any, values: Any, length: Any
+) -> Stack:
     if stack.length < length:
         stack = stack.resized(int(length))
     if not indices.ndim:
@@ -360,7 +370,7 @@ def _with_added(stack: Stack, i: int, value: Any) -> Stack:
     return stack.write(i, stack.read(i) + value if stack.has_written(i) else value, grow=True)
 
 
-def _add_rows_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+def _add_rows_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, ...]:
     _, indices, values, _ = ctx.inputs
     rank = indices.spec.rank
     dims = None if values.spec.dims is None else values.spec.dims[rank:]
@@ -393,7 +403,7 @@ def _read_rows_infer(
 
 
 def _read_rows_kernel(
-    xp: Any, stack: Stack, indices: Any, *, dtype: DType, shape: Dims | None
+    xp: ArrayNamespace, stack: Stack, indices: Any, *, dtype: DType, shape: Dims | None
 ) -> Array:
     element = static_sizes(shape) if stack.element_shape is None else stack.element_shape
     rows = [stack.read(i, element, dtype.numpy_dtype) for i in indices.tolist()]
@@ -412,7 +422,7 @@ read_rows_op: Op = define_op(
 )
 
 
-def _to_shape_kernel(xp: Any, stack: Stack, shape: Array, *, dtype: DType) -> Array:
+def _to_shape_kernel(xp: ArrayNamespace, stack: Stack, shape: Array, *, dtype: DType) -> Array:
     sizes = tuple(shape.tolist())
     if stack.length == sizes[0] and len(stack.written()) == stack.length:
         return stack.to_array(sizes[1:])
@@ -449,7 +459,7 @@ def _add_numbers(x: Stack, y: Stack) -> Stack:
     return many
 
 
-def _add_kernel(xp: Any, x: Stack, y: Stack) -> Stack:
+def _add_kernel(xp: ArrayNamespace, x: Stack, y: Stack) -> Stack:
     if x.is_empty or y.is_empty:
         return y if x.is_empty else x
     if x.element_dtype.kind != "O":

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import DATA, INDEX, DType, int64
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
@@ -13,12 +14,13 @@ from weft._src.core.stack import Stack
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.control.stack import STACK, VARIANT
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def _concat_kernel(
-    xp: Any, stack: Stack, like: Stack, *, dtype: DType, shape: Dims | None, axis: int
+    xp: ArrayNamespace, stack: Stack, like: Stack, *, dtype: DType, shape: Dims | None, axis: int
 ) -> Array:
     rows = [
         stack.read(i) if stack.has_written(i) else np.zeros_like(like.read(i))
@@ -60,7 +62,7 @@ def _concat_infer(
     return TensorSpec.of(dtype, (*shape[:at], Dim(), *shape[at + 1 :]))
 
 
-def _concat_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+def _concat_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, ...]:
     axis = ctx.attrs["axis"]
     return split_op(g, row_lengths_op(ctx.inputs[1], axis=axis), axis=axis), None
 
@@ -78,7 +80,7 @@ concat_op: Op = define_op(
 )
 
 
-def _row_lengths_kernel(xp: Any, stack: Stack, *, axis: int) -> Array:
+def _row_lengths_kernel(xp: ArrayNamespace, stack: Stack, *, axis: int) -> Array:
     return np.array([stack.read(i).shape[axis] for i in range(stack.length)], np.int64)
 
 
@@ -93,7 +95,7 @@ row_lengths_op: Op = define_op(
 )
 
 
-def _split_kernel(xp: Any, tensor: Array, lengths: Array, *, axis: int) -> Stack:
+def _split_kernel(xp: ArrayNamespace, tensor: Array, lengths: Array, *, axis: int) -> Stack:
     sizes = lengths.tolist()
     total = tensor.shape[axis]
     if min(sizes, default=0) < 0 or sum(sizes) != total:
@@ -115,7 +117,7 @@ def _split_infer(tensor: TensorSpec, lengths: TensorSpec, *, axis: int) -> Tenso
     return STACK
 
 
-def _split_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+def _split_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, ...]:
     x = ctx.inputs[0]
     axis = ctx.attrs["axis"]
     return concat_op(g, ctx.outputs[0], dtype=x.dtype, shape=x.spec.dims, axis=axis), None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int32
@@ -25,8 +26,8 @@ class TensorArraySpec(TypeSpec):
 
     def __init__(
         self,
-        element_shape: Any = None,
-        dtype: Any = dtypes.float32,
+        element_shape: ShapeLike | None = None,
+        dtype: DTypeLike = dtypes.float32,
         dynamic_size: bool = False,
         infer_shape: bool = True,
     ) -> None:
@@ -84,15 +85,15 @@ class TensorArray:
 
     def __init__(
         self,
-        dtype: Any,
-        size: Any = None,
+        dtype: DTypeLike,
+        size: TensorLike | None = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
         tensor_array_name: str | None = None,
         handle: Any = None,
         flow: Tensor | None = None,
         infer_shape: bool = True,
-        element_shape: Any = None,
+        element_shape: ShapeLike | None = None,
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ) -> None:
@@ -170,7 +171,7 @@ class TensorArray:
         """The number of elements."""
         return stacks.length_op(self._handle, name=name)
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(self, index: Any, value: TensorLike, name: str | None = None) -> TensorArray:
         """The array with one element replaced (or added, with `dynamic_size`)."""
         value = self._value(value, "write")
         handle = stacks.set_item_op(
@@ -194,7 +195,7 @@ class TensorArray:
             self._handle, dtype=self.dtype, shape=self.element_shape.dims_or_none, name=name
         )
 
-    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The elements at several places in one tensor."""
         return gathering.gather(self.stack(), indices, name=name)
 
@@ -212,12 +213,14 @@ class TensorArray:
         tail = shapes.shape(rows)[2:]
         return shapes.reshape(rows, joining.concat([[-1], tail], 0), name=name)
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
         """An array of the rows of a tensor."""
         value = self._value(value, "unstack")
         return self._next(stacks.from_tensor_op(value, name=name), value.shape[1:])
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(
+        self, indices: TensorLike, value: TensorLike, name: str | None = None
+    ) -> TensorArray:
         """The array with the rows of a tensor written at several places."""
         value = self._value(value, "scatter")
         indices = convert_to_tensor(indices)
@@ -233,7 +236,7 @@ class TensorArray:
             out = out.write(indices[i], value[i])
         return out
 
-    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+    def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
         """The array with consecutive pieces of a tensor, of the given lengths, as elements."""
         value = self._value(value, "split")
         handle = stack_pieces.split_op(value, convert_to_tensor(lengths), axis=0, name=name)
@@ -249,7 +252,7 @@ class TensorArray:
             raise TypeError(
                 "A TensorArray in a graph is iterated over by a converted for statement."
             )
-        return iter([self.read(i) for i in range(int(self.size()))])  # type: ignore[call-overload]
+        return iter([self.read(i) for i in range(int(self.size()))])
 
     def close(self, name: str | None = None) -> None:
         """Nothing to do: memory is freed when nobody refers to the array."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import COMPLEX, FLOATING
 from weft._src.core.native_rules import Pointwise
@@ -13,6 +14,7 @@ from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import selection
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import complex_parts, unary
 from weft._src.ops.elementwise.operands import conj, operands, sum_to, zero
 from weft._src.ops.registry import NO_NATIVE, args, define_op
@@ -20,7 +22,7 @@ from weft._src.ops.registry import NO_NATIVE, args, define_op
 Gradients = tuple[Tensor | None, ...]
 
 
-def _atan2_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _atan2_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     y, x = ctx.inputs
     share = g / (unary.square_op(x) + unary.square_op(y))
     return (
@@ -42,7 +44,7 @@ atan2_op = define_op(
 )
 
 
-def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The angle of the point (x, y), between -pi and pi.
 
     >>> tf.atan2([0.0, 1.0], [1.0, 0.0]).numpy()
@@ -51,11 +53,11 @@ def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
     return atan2_op(*operands(y, x), name=name)
 
 
-def _angle_kernel(xp: Any, x: Any) -> Any:
+def _angle_kernel(xp: ArrayNamespace, x: Any) -> Any:
     return xp.arctan2(x.imag, x.real)
 
 
-def _angle_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _angle_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     # d arg(z) = Im(dz / z), so the gradient is i g / conj(z).
     return (complex_parts.complex_op(zero(g), g) / conj(ctx.inputs[0]),)
 
@@ -73,7 +75,7 @@ angle_op = define_op(
 )
 
 
-def angle(input: Any, name: str | None = None) -> Tensor:
+def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """The argument of complex numbers, in radians; 0 or pi for real ones.
 
     >>> tf.math.angle([1.0, -1.0]).numpy()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import (
     INEXACT,
@@ -23,6 +24,7 @@ from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Tensor
 from weft._src.ops import rules
 from weft._src.ops.arrays import selection
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
 from weft._src.ops.elementwise.operands import (
     binary,
@@ -39,7 +41,7 @@ from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 Gradients = tuple[Tensor | None, ...]
 
 
-def _add_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _add_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return sum_to(g, x), sum_to(g, y)
 
@@ -55,7 +57,7 @@ add_op = binary(
 )
 
 
-def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x + y, element by element; strings are joined.
 
     >>> tf.add([1, 2], 3).numpy()
@@ -64,7 +66,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     return add_op(*operands(x, y), name=name or "Add")
 
 
-def _sub_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _sub_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return sum_to(g, x), sum_to(neg_op(g), y) if ctx.wants(1) else None
 
@@ -80,7 +82,7 @@ sub_op = binary(
 )
 
 
-def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
+def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x - y, element by element.
 
     >>> tf.subtract([1, 2], 3).numpy()
@@ -89,7 +91,7 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     return sub_op(*operands(x, y), name=name)
 
 
-def _mul_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _mul_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return (
         sum_to(mul_op(g, conj(y)), x) if ctx.wants(0) else None,
@@ -107,7 +109,7 @@ mul_op = binary(
 )
 
 
-def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
+def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * y, element by element.
 
     >>> tf.multiply([1.0, 2.0], 3).numpy()
@@ -116,7 +118,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     return mul_op(*operands(x, y), name=name)
 
 
-def _real_div_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _real_div_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return (
         sum_to(real_div_op(g, conj(y)), x) if ctx.wants(0) else None,
@@ -142,7 +144,7 @@ def division_operands(x: Any, y: Any) -> tuple[Tensor, Tensor]:
     return x, y
 
 
-def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python divides: integers give float64 (float32 if of 8 or 16 bits).
 
     >>> tf.truediv(7, 2).numpy()
@@ -151,7 +153,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     return real_div_op(*division_operands(x, y), name=name or "truediv")
 
 
-def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y for floating and complex numbers.
 
     >>> tf.realdiv([6.0, 3.0], 2.0).numpy()
@@ -160,21 +162,22 @@ def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     return real_div_op(*operands(x, y), name=name)
 
 
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """x times a number; `tf.IndexedSlices` stay what they are.
 
     >>> tf.math.scalar_mul(2, [1.0, 3.0]).numpy()
     array([2., 6.], dtype=float32)
     """
     if hasattr(x, "with_values"):  # rows of a tensor: tf.IndexedSlices
-        return x.with_values(scalar_mul(scalar, x.values, name))
+        slices: Any = x
+        return slices.with_values(scalar_mul(scalar, slices.values, name))
     x = convert_to_tensor(x)
     factor = convert_to_tensor(scalar, dtype=x.dtype)
     rules.check_rank("scalar_mul", factor.spec, 0, name="scalar")
     return mul_op(factor, x, name=name)
 
 
-def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python divides.
 
     >>> tf.divide([6.0, 3.0], 2).numpy()
@@ -183,7 +186,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     return truediv(x, y, name)
 
 
-def _pow_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _pow_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     gx = gy = None
     if ctx.wants(0):
@@ -196,7 +199,7 @@ def _pow_vjp(ctx: Any, g: Tensor) -> Gradients:
     return gx, gy
 
 
-def _pow_kernel(xp: Any, x: Any, y: Any) -> Any:
+def _pow_kernel(xp: ArrayNamespace, x: Any, y: Any) -> Any:
     # NumPy takes square roots where an exponent of 0.5 repeats; these differ for -0.0 and -inf.
     if y.size == 1:
         if y.item() == 0.5 and x.dtype.kind == "f":
@@ -208,7 +211,7 @@ def _pow_kernel(xp: Any, x: Any, y: Any) -> Any:
     return xp.power(x, y)
 
 
-def _root(xp: Any, x: Any) -> Any:
+def _root(xp: ArrayNamespace, x: Any) -> Any:
     """x to the power of 0.5: of -0.0 it is 0.0, of -inf it is inf."""
     out = xp.sqrt(x)
     out += 0
@@ -230,7 +233,7 @@ pow_op = define_op(
 )
 
 
-def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x to the power of y; an integer to a negative power is an error.
 
     >>> tf.pow([1.0, 2.0, 3.0], 2).numpy()
@@ -250,7 +253,7 @@ neg_op: Op = unary(
 )
 
 
-def negative(x: Any, name: str | None = None) -> Tensor:
+def negative(x: TensorLike, name: str | None = None) -> Tensor:
     """-x.
 
     >>> tf.negative([1, -2]).numpy()
@@ -260,7 +263,7 @@ def negative(x: Any, name: str | None = None) -> Tensor:
 
 
 def _extremum_vjp(first_wins: Any) -> Any:
-    def vjp(ctx: Any, g: Tensor) -> Gradients:
+    def vjp(ctx: VjpContext, g: Tensor) -> Gradients:
         x, y = ctx.inputs
         mask = first_wins(x, y)
         return (
@@ -280,7 +283,7 @@ maximum_op = binary(
 )
 
 
-def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
+def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The larger of x and y, element by element; NaN wins.
 
     >>> tf.maximum([1, 5], 3).numpy()
@@ -298,7 +301,7 @@ minimum_op = binary(
 )
 
 
-def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
+def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The smaller of x and y, element by element; NaN wins.
 
     >>> tf.minimum([1, 5], 3).numpy()
@@ -310,7 +313,7 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
 log_op = unary("Log", np.log, INEXACT, vjp=lambda ctx, g: (real_div_op(g, conj(ctx.inputs[0])),))
 
 
-def log(x: Any, name: str | None = None) -> Tensor:
+def log(x: TensorLike, name: str | None = None) -> Tensor:
     """The natural logarithm.
 
     >>> tf.math.log([1.0]).numpy()
@@ -319,7 +322,7 @@ def log(x: Any, name: str | None = None) -> Tensor:
     return log_op(convert_to_tensor(x), name=name)
 
 
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
+def polyval(coeffs: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The polynomial with a list of coefficients, that of the highest power first, at x.
 
     >>> tf.math.polyval([1.0, 2.0, 3.0], 2.0).numpy()
@@ -336,7 +339,7 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
     return out
 
 
-def _next_after_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _next_after_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x1, x2 = ctx.inputs
     return sum_to(g, x1), zeros_like(x2)
 
@@ -351,7 +354,7 @@ next_after_op = binary(
 )
 
 
-def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     """The next number of the dtype after x1 in the direction of x2.
 
     >>> tf.math.nextafter(1.0, 2.0).numpy()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Tensor
 from weft._src.ops.arrays import selection
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import guarded, unary
 from weft._src.ops.elementwise.unary import computed, special
 from weft._src.ops.registry import Op
@@ -46,12 +46,12 @@ i0e_op: Op = computed(
 )
 
 
-def _i1_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _i1_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, y = ctx.inputs[0], ctx.outputs[0]
     return (g * _half_at_zero(x, i0_op(x) - _over(y, x)),)
 
 
-def _i1e_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _i1e_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, y = ctx.inputs[0], ctx.outputs[0]
     return (g * _half_at_zero(x, i0e_op(x) - y * unary.sign_op(x) - _over(y, x)),)
 
@@ -74,7 +74,7 @@ i1e_op: Op = computed(
 )
 
 
-def bessel_i0(x: Any, name: str | None = None) -> Tensor:
+def bessel_i0(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind and order 0.
 
     >>> tf.math.bessel_i0([0.5, 1.0]).numpy()
@@ -83,7 +83,7 @@ def bessel_i0(x: Any, name: str | None = None) -> Tensor:
     return i0_op(convert_to_tensor(x), name=name)
 
 
-def bessel_i0e(x: Any, name: str | None = None) -> Tensor:
+def bessel_i0e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_i0` scaled by exp(-|x|), which does not overflow.
 
     >>> tf.math.bessel_i0e([0.5, 1.0]).numpy()
@@ -92,7 +92,7 @@ def bessel_i0e(x: Any, name: str | None = None) -> Tensor:
     return i0e_op(convert_to_tensor(x), name=name)
 
 
-def bessel_i1(x: Any, name: str | None = None) -> Tensor:
+def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind and order 1.
 
     >>> tf.math.bessel_i1([0.5, 1.0]).numpy()
@@ -101,7 +101,7 @@ def bessel_i1(x: Any, name: str | None = None) -> Tensor:
     return i1_op(convert_to_tensor(x), name=name)
 
 
-def bessel_i1e(x: Any, name: str | None = None) -> Tensor:
+def bessel_i1e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_i1` scaled by exp(-|x|), which does not overflow.
 
     >>> tf.math.bessel_i1e([0.5, 1.0]).numpy()
@@ -138,7 +138,7 @@ k1_op: Op = computed(
 )
 
 
-def _k1e_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _k1e_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, y = ctx.inputs[0], ctx.outputs[0]
     return (g * (y - y / x - k0e_op(x)),)
 
@@ -153,7 +153,7 @@ k1e_op: Op = computed(
 )
 
 
-def bessel_k0(x: Any, name: str | None = None) -> Tensor:
+def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind and order 0.
 
     >>> tf.math.special.bessel_k0([0.5, 1.0]).numpy()
@@ -162,7 +162,7 @@ def bessel_k0(x: Any, name: str | None = None) -> Tensor:
     return k0_op(convert_to_tensor(x), name=name)
 
 
-def bessel_k0e(x: Any, name: str | None = None) -> Tensor:
+def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_k0` scaled by exp(x), which does not vanish.
 
     >>> tf.math.special.bessel_k0e([0.5, 1.0]).numpy()
@@ -171,7 +171,7 @@ def bessel_k0e(x: Any, name: str | None = None) -> Tensor:
     return k0e_op(convert_to_tensor(x), name=name)
 
 
-def bessel_k1(x: Any, name: str | None = None) -> Tensor:
+def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind and order 1.
 
     >>> tf.math.special.bessel_k1([0.5, 1.0]).numpy()
@@ -180,7 +180,7 @@ def bessel_k1(x: Any, name: str | None = None) -> Tensor:
     return k1_op(convert_to_tensor(x), name=name)
 
 
-def bessel_k1e(x: Any, name: str | None = None) -> Tensor:
+def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_k1` scaled by exp(x), which does not vanish.
 
     >>> tf.math.special.bessel_k1e([0.5, 1.0]).numpy()
@@ -201,7 +201,7 @@ j0_op: Op = computed(
 )
 
 
-def _j1_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _j1_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, y = ctx.inputs[0], ctx.outputs[0]
     return (g * _half_at_zero(x, j0_op(x) - _over(y, x)),)
 
@@ -232,7 +232,7 @@ y1_op: Op = computed(
 )
 
 
-def bessel_j0(x: Any, name: str | None = None) -> Tensor:
+def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind and order 0.
 
     >>> tf.math.special.bessel_j0([0.5, 1.0]).numpy()
@@ -241,7 +241,7 @@ def bessel_j0(x: Any, name: str | None = None) -> Tensor:
     return j0_op(convert_to_tensor(x), name=name)
 
 
-def bessel_j1(x: Any, name: str | None = None) -> Tensor:
+def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind and order 1.
 
     >>> tf.math.special.bessel_j1([0.5, 1.0]).numpy()
@@ -250,7 +250,7 @@ def bessel_j1(x: Any, name: str | None = None) -> Tensor:
     return j1_op(convert_to_tensor(x), name=name)
 
 
-def bessel_y0(x: Any, name: str | None = None) -> Tensor:
+def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind and order 0.
 
     >>> tf.math.special.bessel_y0([0.5, 1.0]).numpy()
@@ -259,7 +259,7 @@ def bessel_y0(x: Any, name: str | None = None) -> Tensor:
     return y0_op(convert_to_tensor(x), name=name)
 
 
-def bessel_y1(x: Any, name: str | None = None) -> Tensor:
+def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind and order 1.
 
     >>> tf.math.special.bessel_y1([0.5, 1.0]).numpy()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INTEGER
 from weft._src.core.native_rules import Pointwise
@@ -20,7 +21,7 @@ xor_op = binary("BitwiseXor", np.bitwise_xor, INTEGER, vjp=NOT_DIFFERENTIABLE)
 invert_op = unary("Invert", np.invert, INTEGER, vjp=NOT_DIFFERENTIABLE)
 
 
-def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
+def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits that are set in both.
 
     >>> tf.bitwise.bitwise_and(12, 10).numpy()
@@ -29,7 +30,7 @@ def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     return and_op(*operands(x, y), name=name)
 
 
-def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
+def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits that are set in one or both.
 
     >>> tf.bitwise.bitwise_or(12, 10).numpy()
@@ -38,7 +39,7 @@ def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     return or_op(*operands(x, y), name=name)
 
 
-def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
+def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits that are set in exactly one.
 
     >>> tf.bitwise.bitwise_xor(12, 10).numpy()
@@ -47,7 +48,7 @@ def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
     return xor_op(*operands(x, y), name=name)
 
 
-def invert(x: Any, name: str | None = None) -> Tensor:
+def invert(x: TensorLike, name: str | None = None) -> Tensor:
     """The bits that are not set.
 
     >>> tf.bitwise.invert([0, 5]).numpy()
@@ -57,7 +58,7 @@ def invert(x: Any, name: str | None = None) -> Tensor:
 
 
 def _shift(name: str, ufunc: str, native: str) -> Op:
-    def kernel(xp: Any, x: Array, y: Array) -> Any:
+    def kernel(xp: ArrayNamespace, x: Array, y: Array) -> Any:
         # A shift by a negative number, or by more bits than there are, is not defined by the
         # machine: clamped, it means the nearest shift that is.
         bits = 8 * x.dtype.itemsize - 1
@@ -79,7 +80,7 @@ left_shift_op = _shift("LeftShift", "left_shift", "left_shift")
 right_shift_op = _shift("RightShift", "right_shift", "right_shift")
 
 
-def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
+def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits of x moved up by y places; zeros come in.
 
     >>> tf.bitwise.left_shift([1, 3], 2).numpy()
@@ -88,7 +89,7 @@ def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
     return left_shift_op(*operands(x, y), name=name)
 
 
-def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
+def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits of x moved down by y places; the sign is kept.
 
     >>> tf.bitwise.right_shift([16, -16], 2).numpy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, NUMERIC, DType
 from weft._src.core.native_rules import Pointwise
@@ -12,6 +13,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import UnsupportedError
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import args, define_op
 
 _CASTABLE = NUMERIC | BOOL
@@ -26,14 +28,14 @@ def _cast_infer(x: TensorSpec, *, dtype: DType) -> TensorSpec:
     return x.with_dtype(dtype)
 
 
-def converted(xp: Any, x: Array, dtype: DType) -> Array:
+def converted(xp: ArrayNamespace, x: Array, dtype: DType) -> Array:
     """An array of real numbers as one of another dtype, defined also where numbers do not fit."""
     if dtype.is_integer and x.dtype.kind not in "iub":
         return xp.truncated(x, dtype.numpy_dtype)
     return x.astype(dtype.numpy_dtype)
 
 
-def _cast_kernel(xp: Any, x: Array, *, dtype: DType) -> Array:
+def _cast_kernel(xp: ArrayNamespace, x: Array, *, dtype: DType) -> Array:
     if x.dtype == object:  # shape arithmetic
         unknown = any(isinstance(size, Dim) for size in x.flat)
         return x if unknown else x.astype(dtype.numpy_dtype)
@@ -44,7 +46,7 @@ def _cast_kernel(xp: Any, x: Array, *, dtype: DType) -> Array:
     return converted(xp, x, dtype)
 
 
-def _cast_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None]:
+def _cast_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None]:
     source = ctx.inputs[0].dtype
     return (cast_op(g, dtype=source) if source.is_floating or source.is_complex else None,)
 
@@ -64,7 +66,7 @@ cast_op = define_op(
 )
 
 
-def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """x with elements of another dtype; floats are cut towards zero to become integers.
 
     Floats that do not fit give a number that does not depend on the processor or the tier, but
@@ -75,7 +77,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """
     dtype = dtypes.as_dtype(dtype)
     if hasattr(x, "with_values"):  # rows of a tensor: tf.IndexedSlices
-        return x.with_values(cast(x.values, dtype, name))
+        slices: Any = x
+        return slices.with_values(cast(slices.values, dtype, name))
     x = convert_to_tensor(x)
     if x.dtype is dtype:
         return x

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType
 from weft._src.core.tensor import Tensor
@@ -15,7 +16,9 @@ from weft._src.ops.elementwise import arithmetic, casting, complex_parts
 from weft._src.ops.indexing.indexed_slices import IndexedSlices
 
 
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+def clip_by_value(
+    t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+) -> Any:
     """t with what lies outside of a range moved to its edge.
 
     >>> tf.clip_by_value([-5.0, 0.5, 7.0], 0.0, 1.0).numpy()
@@ -62,7 +65,7 @@ def _towards_zero(limit: int, dtype: DType) -> Any:
     return value
 
 
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """x with elements of another dtype; what does not fit becomes its smallest or largest value.
 
     To be exact the nearest number that both dtypes can hold; so infinities become finite numbers.

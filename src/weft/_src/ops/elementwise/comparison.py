@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, DATA, REAL, bool_
 from weft._src.core.tensor import Tensor
@@ -51,7 +50,7 @@ logical_or_op = binary("LogicalOr", np.logical_or, BOOL, vjp=NOT_DIFFERENTIABLE)
 logical_not_op = unary("LogicalNot", np.logical_not, BOOL, vjp=NOT_DIFFERENTIABLE)
 
 
-def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x == y, element by element.
 
     >>> tf.equal([1, 2], 2).numpy()
@@ -60,7 +59,7 @@ def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return equal_op(*operands(x, y), name=name)
 
 
-def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x != y, element by element.
 
     >>> tf.not_equal([1, 2], 2).numpy()
@@ -69,7 +68,7 @@ def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return not_equal_op(*operands(x, y), name=name)
 
 
-def less(x: Any, y: Any, name: str | None = None) -> Tensor:
+def less(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x < y, element by element.
 
     >>> tf.less([1, 2], 2).numpy()
@@ -78,7 +77,7 @@ def less(x: Any, y: Any, name: str | None = None) -> Tensor:
     return less_op(*operands(x, y), name=name)
 
 
-def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def less_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x <= y, element by element.
 
     >>> tf.less_equal([1, 3], 2).numpy()
@@ -87,7 +86,7 @@ def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return less_equal_op(*operands(x, y), name=name)
 
 
-def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
+def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x > y, element by element.
 
     >>> tf.greater([1, 3], 2).numpy()
@@ -96,7 +95,7 @@ def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
     return greater_op(*operands(x, y), name=name)
 
 
-def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x >= y, element by element.
 
     >>> tf.greater_equal([1, 2], 2).numpy()
@@ -105,7 +104,7 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return greater_equal_op(*operands(x, y), name=name)
 
 
-def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
+def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether both hold, element by element.
 
     >>> tf.logical_and([True, True], [True, False]).numpy()
@@ -114,7 +113,7 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     return logical_and_op(*operands(x, y), name=name)
 
 
-def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
+def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether one holds, element by element.
 
     >>> tf.logical_or([True, False], [False, False]).numpy()
@@ -123,7 +122,7 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     return logical_or_op(*operands(x, y), name=name)
 
 
-def logical_not(x: Any, name: str | None = None) -> Tensor:
+def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether it does not hold, element by element.
 
     >>> tf.logical_not([True, False]).numpy()
@@ -132,7 +131,7 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
     return logical_not_op(convert_to_tensor(x), name=name)
 
 
-def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
+def logical_xor(x: TensorLike, y: TensorLike, name: str = "LogicalXor") -> Tensor:
     """Whether exactly one holds, element by element.
 
     >>> tf.math.logical_xor([True, True], [True, False]).numpy()

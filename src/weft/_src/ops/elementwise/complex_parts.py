@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import COMPLEX, FLOATING, complex64, complex128, float32, float64
 from weft._src.core.native_rules import Pointwise
@@ -13,6 +14,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError
 from weft._src.ops import rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import operands
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 
@@ -29,7 +31,7 @@ conj_op: Op = define_op(
 )
 
 
-def conj(x: Any, name: str | None = None) -> Tensor:
+def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """The complex conjugate; a real tensor is returned as it is.
 
     >>> tf.math.conj(1 + 2j).numpy()
@@ -82,14 +84,14 @@ def _complex_infer(real: TensorSpec, imag: TensorSpec) -> TensorSpec:
     return TensorSpec.of(_COMPLEX_OF[real.dtype], dims)
 
 
-def _complex_kernel(xp: Any, real: Any, imag: Any) -> Any:
+def _complex_kernel(xp: ArrayNamespace, real: Any, imag: Any) -> Any:
     real, imag = xp.broadcast_arrays(real, imag)
     out = xp.empty(real.shape, xp.complex64 if real.dtype == xp.float32 else xp.complex128)
     out.real, out.imag = real, imag
     return out
 
 
-def _complex_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor]:
+def _complex_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, Tensor]:
     real, imag = ctx.inputs
     return operands.sum_to(real_op(g), real), operands.sum_to(imag_op(g), imag)
 
@@ -106,7 +108,7 @@ complex_op: Op = define_op(
 )
 
 
-def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """Complex numbers from their real and imaginary parts.
 
     >>> tf.complex(1.0, 2.0).numpy()
@@ -116,7 +118,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     return complex_op(real, convert_to_tensor(imag, dtype_hint=real.dtype), name=name)
 
 
-def real(input: Any, name: str | None = None) -> Tensor:
+def real(input: TensorLike, name: str | None = None) -> Tensor:
     """The real part.
 
     >>> tf.math.real([1 + 2j]).numpy()
@@ -126,7 +128,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
     return real_op(x, name=name) if x.dtype.is_complex else x
 
 
-def imag(input: Any, name: str | None = None) -> Tensor:
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """The imaginary part; zeros for real numbers.
 
     >>> tf.math.imag([1 + 2j]).numpy()

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import REAL
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Tensor
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops import rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise.operands import operands, sum_to
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
 
-def _refuse_zero(xp: Any, op: str, x: Any, y: Any) -> None:
+def _refuse_zero(xp: ArrayNamespace, op: str, x: Any, y: Any) -> None:
     if y.dtype.kind in "iu" and not xp.all(y) and x.size:
         raise InvalidArgumentError(None, None, f"{op}: integer division by zero.")
 
 
-def _floor_div_kernel(xp: Any, x: Any, y: Any) -> Any:
+def _floor_div_kernel(xp: ArrayNamespace, x: Any, y: Any) -> Any:
     _refuse_zero(xp, "FloorDiv", x, y)
     if x.dtype.kind in "iuO":
         return xp.floor_divide(x, y)
@@ -40,7 +42,7 @@ floor_div_op = define_op(
 )
 
 
-def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x // y: the quotient rounded down, as in Python.
 
     >>> tf.math.floordiv(-7, 2).numpy()
@@ -49,12 +51,12 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     return floor_div_op(*operands(x, y), name=name or "floordiv")
 
 
-def _floor_mod_kernel(xp: Any, x: Any, y: Any) -> Any:
+def _floor_mod_kernel(xp: ArrayNamespace, x: Any, y: Any) -> Any:
     _refuse_zero(xp, "FloorMod", x, y)
     return xp.mod(x, y)
 
 
-def _floor_mod_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _floor_mod_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return sum_to(g, x), sum_to(-g * floor_div_op(x, y), y) if ctx.wants(1) else None
 
@@ -72,7 +74,7 @@ floor_mod_op = define_op(
 )
 
 
-def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
+def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x % y with the sign of y, as in Python.
 
     >>> tf.math.floormod(-7, 3).numpy()
@@ -84,7 +86,7 @@ def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
 mod = floormod
 
 
-def _truncate_div_kernel(xp: Any, x: Any, y: Any) -> Any:
+def _truncate_div_kernel(xp: ArrayNamespace, x: Any, y: Any) -> Any:
     _refuse_zero(xp, "TruncateDiv", x, y)
     if x.dtype.kind == "u":
         return xp.floor_divide(x, y)
@@ -108,7 +110,7 @@ truncate_div_op = define_op(
 )
 
 
-def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The quotient rounded towards zero, as in C.
 
     >>> tf.truncatediv(-7, 2).numpy()
@@ -117,12 +119,12 @@ def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     return truncate_div_op(*operands(x, y), name=name)
 
 
-def _truncate_mod_kernel(xp: Any, x: Any, y: Any) -> Any:
+def _truncate_mod_kernel(xp: ArrayNamespace, x: Any, y: Any) -> Any:
     _refuse_zero(xp, "TruncateMod", x, y)
     return xp.fmod(x, y)
 
 
-def _truncate_mod_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _truncate_mod_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return sum_to(g, x), sum_to(-g * truncate_div_op(x, y), y) if ctx.wants(1) else None
 
@@ -139,7 +141,7 @@ truncate_mod_op = define_op(
 )
 
 
-def truncatemod(x: Any, y: Any, name: str | None = None) -> Tensor:
+def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """What is left of x after truncated division by y: it has the sign of x.
 
     >>> tf.truncatemod(-7, 3).numpy()

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import INEXACT, NUMERIC
-from weft._src.core.native_rules import Pointwise
+from weft._src.core.dtypes import INEXACT, NUMERIC, DType
+from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, unary
 from weft._src.ops.elementwise.operands import conj, operands, sum_to
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import Absent, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
 
-def _binary(name: str, allowed: Any, kernel: Any, *, vjp: Any, native: Any, **traits: Any) -> Op:
+def _binary(
+    name: str,
+    allowed: frozenset[DType],
+    kernel: Callable[..., Any] | Absent,
+    *,
+    vjp: Callable[..., Any] | Absent,
+    native: NativeRule | Absent,
+    **traits: Any,
+) -> Op:
     """An elementwise op of two broadcasting inputs whose kernel takes several NumPy calls."""
     return define_op(
         name,
@@ -38,14 +49,14 @@ def _is_not_zero(x: Tensor) -> Tensor:
 # --- the square of the difference --------------------------------------------------------------
 
 
-def _squared_difference_kernel(xp: Any, x: Array, y: Array) -> Any:
+def _squared_difference_kernel(xp: ArrayNamespace, x: Array, y: Array) -> Any:
     difference = xp.subtract(x, y)
     if difference.dtype.kind == "c":
         return xp.multiply(difference, xp.conjugate(difference))
     return xp.square(difference)
 
 
-def _squared_difference_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _squared_difference_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     gx = g * 2 * (x - y)
     return sum_to(gx, x) if ctx.wants(0) else None, sum_to(-gx, y) if ctx.wants(1) else None
@@ -60,7 +71,7 @@ squared_difference_op = _binary(
 )
 
 
-def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
+def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """(x - y) squared; for complex numbers the squared modulus of the difference.
 
     >>> tf.math.squared_difference([1.0, 5.0], 3.0).numpy()
@@ -72,7 +83,7 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
 # --- zero wins ---------------------------------------------------------------------------------
 
 
-def _div_no_nan_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _div_no_nan_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     gx = div_no_nan_op(g, conj(y))
     return (
@@ -92,7 +103,7 @@ div_no_nan_op: Op = _binary(
 )
 
 
-def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python divides, and 0 where y is 0.
 
     >>> tf.math.divide_no_nan([3.0, 1.0], [2.0, 0.0]).numpy()
@@ -101,7 +112,7 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     return div_no_nan_op(*arithmetic.division_operands(x, y), name=name)
 
 
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, and 0 where x is 0.
 
     >>> tf.math.reciprocal_no_nan([2.0, 0.0]).numpy()
@@ -110,7 +121,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     return divide_no_nan(1, convert_to_tensor(x), name=name)
 
 
-def _mul_no_nan_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _mul_no_nan_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return (
         sum_to(mul_no_nan_op(g, conj(y)), x) if ctx.wants(0) else None,
@@ -127,7 +138,7 @@ mul_no_nan_op: Op = _binary(
 )
 
 
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * y, and 0 where y is 0 even if x is infinite or NaN.
 
     >>> tf.math.multiply_no_nan([3.0, np.inf], [2.0, 0.0]).numpy()
@@ -136,7 +147,7 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     return mul_no_nan_op(*operands(x, y), name=name)
 
 
-def _xlogy_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _xlogy_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return (
         sum_to(g * conj(xlogy_op(_is_not_zero(x), y)), x) if ctx.wants(0) else None,
@@ -154,7 +165,7 @@ xlogy_op: Op = _binary(
 )
 
 
-def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * log(y), and 0 where x is 0.
 
     >>> tf.math.xlogy([0.0, 2.0], [0.0, 1.0]).numpy()
@@ -163,7 +174,7 @@ def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
     return xlogy_op(*operands(x, y), name=name)
 
 
-def _xlog1py_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _xlog1py_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return (
         sum_to(g * conj(xlog1py_op(_is_not_zero(x), y)), x) if ctx.wants(0) else None,
@@ -181,7 +192,7 @@ xlog1py_op: Op = _binary(
 )
 
 
-def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * log(1 + y), and 0 where x is 0.
 
     >>> tf.math.xlog1py([0.0, 2.0], [-1.0, 0.0]).numpy()
@@ -190,7 +201,7 @@ def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
     return xlog1py_op(*operands(x, y), name=name)
 
 
-def _xdivy_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _xdivy_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     x, y = ctx.inputs
     return (
         sum_to(g * conj(xdivy_op(_is_not_zero(x), y)), x) if ctx.wants(0) else None,
@@ -208,7 +219,7 @@ xdivy_op: Op = _binary(
 )
 
 
-def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y, and 0 where x is 0.
 
     >>> tf.math.xdivy([0.0, 2.0], [0.0, 4.0]).numpy()

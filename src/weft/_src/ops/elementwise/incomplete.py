@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
@@ -11,6 +12,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import UnsupportedError
 from weft._src.ops import rules
 from weft._src.ops.arrays import joining
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import guarded, special, unary
 from weft._src.ops.elementwise.operands import operands, sum_to
 from weft._src.ops.reduce import sums
@@ -24,7 +26,7 @@ Gradients = tuple[Tensor | None, ...]
 _DIFFERENCE = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
 
 
-def gammainc_slope(xp: Any, a: Array, x: Array) -> Array:
+def gammainc_slope(xp: ArrayNamespace, a: Array, x: Array) -> Array:
     """The derivative of the lower incomplete gamma function by `a`, in float64.
 
     There is no closed form. The logarithm of the tail in which x lies is smooth in `a` on the
@@ -45,7 +47,7 @@ def gammainc_slope(xp: Any, a: Array, x: Array) -> Array:
     return xp.where(nothing & (a > 0), 0.0, out)
 
 
-def _refuse_slope(ctx: Any, g: Tensor) -> Gradients:
+def _refuse_slope(ctx: VjpContext, g: Tensor) -> Gradients:
     raise UnsupportedError(
         "igamma: second derivatives with respect to `a` are not available; stop the gradient of "
         "`a` with tf.stop_gradient."
@@ -71,7 +73,7 @@ def _density(a: Tensor, x: Tensor) -> Tensor:
 
 
 def _igamma_vjp(sign: int) -> Any:
-    def vjp(ctx: Any, g: Tensor) -> Gradients:
+    def vjp(ctx: VjpContext, g: Tensor) -> Gradients:
         a, x = ctx.inputs
         g = g if sign > 0 else -g
         return (
@@ -83,7 +85,7 @@ def _igamma_vjp(sign: int) -> Any:
 
 
 def _define(name: str, function: str, sign: int) -> Op:
-    def kernel(xp: Any, a: Array, x: Array) -> Any:
+    def kernel(xp: ArrayNamespace, a: Array, x: Array) -> Any:
         return getattr(xp.special, function)(xp.widen(a), xp.widen(x)).astype(a.dtype)
 
     return define_op(
@@ -103,7 +105,7 @@ igamma_op = _define("Igamma", "gammainc", 1)
 igammac_op = _define("Igammac", "gammaincc", -1)
 
 
-def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The lower incomplete gamma function, as a part of the whole: 0 at x = 0, 1 at infinity.
 
     >>> tf.math.igamma([1.0, 2.0], 1.0).numpy()
@@ -112,7 +114,7 @@ def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     return igamma_op(*operands(a, x), name=name)
 
 
-def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
+def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The upper incomplete gamma function, 1 - igamma(a, x) without loss of digits.
 
     >>> tf.math.igammac([1.0, 2.0], 1.0).numpy()
@@ -124,12 +126,12 @@ def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
 # --- incomplete beta ---------------------------------------------------------------------------
 
 
-def _betainc_kernel(xp: Any, a: Array, b: Array, x: Array) -> Any:
+def _betainc_kernel(xp: ArrayNamespace, a: Array, b: Array, x: Array) -> Any:
     out = xp.special.betainc(xp.widen(a), xp.widen(b), xp.widen(x))
     return out.astype(a.dtype)
 
 
-def _betainc_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _betainc_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     a, b, x = ctx.inputs
     # As in TensorFlow, there is no gradient for a and b.
     log_beta = special.lgamma_op(a) + special.lgamma_op(b) - special.lgamma_op(a + b)
@@ -150,7 +152,7 @@ betainc_op: Op = define_op(
 )
 
 
-def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
+def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The regularised incomplete beta function: 0 at x = 0, 1 at x = 1.
 
     >>> tf.math.betainc(2.0, 3.0, [0.0, 0.5, 1.0]).numpy()
@@ -159,7 +161,7 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     return betainc_op(*joining.matching_tensors([a, b, x]), name=name)
 
 
-def lbeta(x: Any, name: str | None = None) -> Tensor:
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the absolute value of the beta function of the numbers in the last axis.
 
     >>> tf.math.lbeta([2.0, 3.0]).numpy()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops.arrays import selection
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, guarded, unary
 from weft._src.ops.elementwise.unary import computed, special
 from weft._src.ops.registry import NO_NATIVE, Op
@@ -34,7 +36,7 @@ expint_op: Op = computed(
 )
 
 
-def dawsn(x: Any, name: str | None = None) -> Tensor:
+def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral, exp(-x ** 2) times the integral of exp(t ** 2) from 0 to x.
 
     >>> tf.math.special.dawsn([-1.0, 0.5]).numpy()
@@ -43,7 +45,7 @@ def dawsn(x: Any, name: str | None = None) -> Tensor:
     return dawsn_op(convert_to_tensor(x), name=name)
 
 
-def expint(x: Any, name: str | None = None) -> Tensor:
+def expint(x: TensorLike, name: str | None = None) -> Tensor:
     """The exponential integral Ei: the integral of exp(t) / t from minus infinity to x.
 
     >>> tf.math.special.expint([1.0, 2.0]).numpy()
@@ -53,7 +55,7 @@ def expint(x: Any, name: str | None = None) -> Tensor:
 
 
 def _fresnel(part: int) -> Any:
-    def kernel(xp: Any, x: Array) -> Array:
+    def kernel(xp: ArrayNamespace, x: Array) -> Array:
         return xp.asarray(xp.special.fresnel(xp.widen(x))[part]).astype(x.dtype)
 
     return kernel
@@ -75,7 +77,7 @@ fresnel_cos_op: Op = computed(
 )
 
 
-def fresnel_sin(x: Any, name: str | None = None) -> Tensor:
+def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
     """The integral of sin(pi / 2 * t ** 2) from 0 to x.
 
     >>> tf.math.special.fresnel_sin([-1.0, 0.5]).numpy()
@@ -84,7 +86,7 @@ def fresnel_sin(x: Any, name: str | None = None) -> Tensor:
     return fresnel_sin_op(convert_to_tensor(x), name=name)
 
 
-def fresnel_cos(x: Any, name: str | None = None) -> Tensor:
+def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
     """The integral of cos(pi / 2 * t ** 2) from 0 to x.
 
     >>> tf.math.special.fresnel_cos([-1.0, 0.5]).numpy()
@@ -93,7 +95,7 @@ def fresnel_cos(x: Any, name: str | None = None) -> Tensor:
     return fresnel_cos_op(convert_to_tensor(x), name=name)
 
 
-def _spence_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _spence_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x = ctx.inputs[0]
     slope = guarded.div_no_nan_op(arithmetic.log_op(x), 1 - x)
     return (g * selection.where(x == 1, adopt(-1, x.dtype), slope),)
@@ -109,7 +111,7 @@ spence_op: Op = computed(
 )
 
 
-def spence(x: Any, name: str | None = None) -> Tensor:
+def spence(x: TensorLike, name: str | None = None) -> Tensor:
     """The integral of log(t) / (1 - t) from 1 to x, which is the dilogarithm of 1 - x.
 
     >>> tf.math.special.spence([0.5, 2.0]).numpy()

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import INEXACT, DType
-from weft._src.core.native_rules import Pointwise
+from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.core.shapes import Dim
 from weft._src.core.tensor import Tensor
 from weft._src.ops import rules
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import complex_parts
 from weft._src.ops.reduce import sums
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import Absent, Op, args, define_op
 
 
 def operands(x: Any, y: Any) -> tuple[Tensor, Tensor]:
@@ -64,11 +67,11 @@ def sum_to(g: Tensor, x: Tensor) -> Tensor:
     return sums.sum_to_shape_op(g, shapes.shape_op(x, out_type=sums.SHAPE_DTYPE))
 
 
-def _scaled_kernel(xp: Any, g: Any, factor: Any) -> Any:
+def _scaled_kernel(xp: ArrayNamespace, g: Any, factor: Any) -> Any:
     return xp.where(g == 0, g.dtype.type(0), xp.multiply(g, factor))
 
 
-def _scaled_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor]:
+def _scaled_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, Tensor]:
     x, factor = ctx.inputs
     return g * conj(factor), g * conj(x)
 
@@ -91,9 +94,9 @@ def unary(
     ufunc: np.ufunc,
     allowed: frozenset[DType],
     *,
-    vjp: Any,
-    native: Any = None,
-    infer: Any = rules.same,
+    vjp: Callable[..., Any] | Absent,
+    native: NativeRule | Absent | None = None,
+    infer: Callable[..., Any] = rules.same,
     **traits: Any,
 ) -> Op:
     """An elementwise op of one input that NumPy has as a ufunc; traits are those of `define_op`."""
@@ -115,9 +118,9 @@ def binary(
     ufunc: np.ufunc,
     allowed: frozenset[DType],
     *,
-    vjp: Any,
+    vjp: Callable[..., Any] | Absent,
     dtype: DType | None = None,
-    native: Any = None,
+    native: NativeRule | Absent | None = None,
     **traits: Any,
 ) -> Op:
     """An elementwise op of two broadcasting inputs that NumPy has as a ufunc."""
@@ -137,7 +140,7 @@ def binary(
 def rows_of_sum(sign: int) -> Any:
     """The `rows_vjp` of x + y and x - y: rows pass to operands that were not broadcast."""
 
-    def rule(ctx: Any, g: Any) -> tuple[Any, ...] | None:
+    def rule(ctx: VjpContext, g: Any) -> tuple[Any, ...] | None:
         wanted = [i for i in (0, 1) if ctx.wants(i)]
         dims = ctx.outputs[0].spec.dims
         if dims is None or any(ctx.inputs[i].spec.dims != dims for i in wanted):

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import unary
 from weft._src.ops.elementwise.operands import operands, sum_to
 from weft._src.ops.elementwise.unary import computed, special
@@ -19,11 +21,11 @@ from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 # --- gamma and zeta ----------------------------------------------------------------------------
 
 
-def _zeta_kernel(xp: Any, x: Array, q: Array) -> Any:
+def _zeta_kernel(xp: ArrayNamespace, x: Array, q: Array) -> Any:
     return xp.special.zeta(xp.widen(x), xp.widen(q)).astype(x.dtype)
 
 
-def _zeta_vjp(ctx: Any, g: Tensor) -> tuple[None, Tensor]:
+def _zeta_vjp(ctx: VjpContext, g: Tensor) -> tuple[None, Tensor]:
     x, q = ctx.inputs
     return None, sum_to(g * -x * zeta_op(x + 1, q), q)
 
@@ -41,7 +43,7 @@ zeta_op: Op = define_op(
 )
 
 
-def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
+def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function: the sum of (q + n) ** -x over n = 0, 1, 2, ...
 
     >>> tf.math.zeta(2.0, 1.0).numpy()
@@ -50,7 +52,7 @@ def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
     return zeta_op(*operands(x, q), name=name)
 
 
-def _polygamma_kernel(xp: Any, a: Array, x: Array) -> Any:
+def _polygamma_kernel(xp: ArrayNamespace, a: Array, x: Array) -> Any:
     wide_a, wide_x = xp.widen(a), xp.widen(x)
     sign = xp.where(wide_a % 2 == 0, wide_a.dtype.type(-1), wide_a.dtype.type(1))
     higher = sign * xp.special.gamma(wide_a + 1) * xp.special.zeta(wide_a + 1, wide_x)
@@ -60,7 +62,7 @@ def _polygamma_kernel(xp: Any, a: Array, x: Array) -> Any:
     return xp.where(whole, out, wide_a.dtype.type(xp.nan)).astype(a.dtype)
 
 
-def _polygamma_vjp(ctx: Any, g: Tensor) -> tuple[None, Tensor]:
+def _polygamma_vjp(ctx: VjpContext, g: Tensor) -> tuple[None, Tensor]:
     a, x = ctx.inputs
     return None, sum_to(g * polygamma_op(a + 1, x), x)
 
@@ -78,7 +80,7 @@ polygamma_op: Op = define_op(
 )
 
 
-def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of order `a` of the digamma function.
 
     >>> tf.math.polygamma(1.0, 1.0).numpy()
@@ -97,7 +99,7 @@ digamma_op = computed(
 )
 
 
-def _lgamma_kernel(xp: Any, x: Array) -> Any:
+def _lgamma_kernel(xp: ArrayNamespace, x: Array) -> Any:
     out = xp.special.gammaln(xp.widen(x))
     if out.size and not out.min() > -xp.inf:
         out = xp.where(xp.isneginf(out), xp.inf, out)  # SciPy's limit at -inf has the wrong sign
@@ -115,7 +117,7 @@ lgamma_op = computed(
 )
 
 
-def digamma(x: Any, name: str | None = None) -> Tensor:
+def digamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of `lgamma`.
 
     >>> tf.math.digamma([1.0]).numpy()
@@ -124,7 +126,7 @@ def digamma(x: Any, name: str | None = None) -> Tensor:
     return digamma_op(convert_to_tensor(x), name=name)
 
 
-def lgamma(x: Any, name: str | None = None) -> Tensor:
+def lgamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the absolute value of the gamma function.
 
     >>> tf.math.lgamma([1.0, 4.0]).numpy()
@@ -157,7 +159,7 @@ ndtri_op = computed(
 )
 
 
-def erfinv(x: Any, name: str | None = None) -> Tensor:
+def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of the error function.
 
     >>> tf.math.erfinv([0.0]).numpy()
@@ -166,7 +168,7 @@ def erfinv(x: Any, name: str | None = None) -> Tensor:
     return erfinv_op(convert_to_tensor(x), name=name)
 
 
-def ndtri(x: Any, name: str | None = None) -> Tensor:
+def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
     """The quantile function of the standard normal distribution.
 
     >>> tf.math.ndtri([0.5]).numpy()
@@ -175,7 +177,7 @@ def ndtri(x: Any, name: str | None = None) -> Tensor:
     return ndtri_op(convert_to_tensor(x), name=name)
 
 
-def erfcinv(x: Any, name: str | None = None) -> Tensor:
+def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of 1 - erf(x).
 
     >>> tf.math.erfcinv([0.5]).numpy()
@@ -197,7 +199,7 @@ softplus_op = computed(
 )
 
 
-def softplus(features: Any, name: str | None = None) -> Tensor:
+def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     """log(exp(x) + 1), a smooth form of `relu`.
 
     >>> tf.math.softplus([0.0, 50.0]).numpy()
@@ -206,7 +208,7 @@ def softplus(features: Any, name: str | None = None) -> Tensor:
     return softplus_op(convert_to_tensor(features), name=name)
 
 
-def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """log(sigmoid(x)), exact also where sigmoid(x) is close to 0.
 
     >>> tf.math.log_sigmoid([0.0, -50.0]).numpy()

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import FLOATING, INEXACT, NUMERIC, bool_
-from weft._src.core.native_rules import Pointwise
+from weft._src.core.dtypes import FLOATING, INEXACT, NUMERIC, DType, bool_
+from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, complex_parts, guarded
 from weft._src.ops.elementwise.operands import conj, scaled_op, unary, zeros_like
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 
 
 def computed(
     name: str,
-    allowed: Any,
-    kernel: Any,
+    allowed: frozenset[DType],
+    kernel: Callable[..., Any] | Absent,
     *,
-    vjp: Any,
-    native: Any,
-    infer: Any = rules.same,
+    vjp: Callable[..., Any] | Absent,
+    native: NativeRule | Absent,
+    infer: Callable[..., Any] = rules.same,
     **traits: Any,
 ) -> Op:
     """An elementwise op whose kernel takes several NumPy calls; traits are those of `define_op`."""
@@ -45,7 +48,7 @@ def computed(
 def special(name: str) -> Any:
     """A kernel that calls scipy.special; narrow floats are computed in float32."""
 
-    def kernel(xp: Any, x: Array) -> Any:
+    def kernel(xp: ArrayNamespace, x: Array) -> Any:
         return getattr(xp.special, name)(xp.widen(x)).astype(x.dtype)
 
     return kernel
@@ -58,14 +61,14 @@ def _abs_infer(x: TensorSpec) -> TensorSpec:
     return x.with_dtype(x.dtype.real_dtype)
 
 
-def _abs_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _abs_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x = ctx.inputs[0]
     if x.dtype.is_complex:
         g = casting.cast(g, x.dtype)
     return (g * sign_op(x),)
 
 
-def _sign_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _sign_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     (x,), (y,) = ctx.inputs, ctx.outputs
     if not x.dtype.is_complex:
         return (zeros_like(g),)
@@ -92,7 +95,7 @@ sign_op = unary(
 )
 
 
-def abs(x: Any, name: str | None = None) -> Tensor:
+def abs(x: TensorLike, name: str | None = None) -> Tensor:
     """The absolute value; the modulus of complex numbers.
 
     >>> tf.abs([-1.5, 2.0]).numpy()
@@ -101,7 +104,7 @@ def abs(x: Any, name: str | None = None) -> Tensor:
     return abs_op(convert_to_tensor(x), name=name)
 
 
-def sign(x: Any, name: str | None = None) -> Tensor:
+def sign(x: TensorLike, name: str | None = None) -> Tensor:
     """-1, 0 or 1; x / |x| for complex numbers.
 
     >>> tf.sign([-1.5, 0.0, 2.0]).numpy()
@@ -142,7 +145,7 @@ rint_op = unary(
 )
 
 
-def floor(x: Any, name: str | None = None) -> Tensor:
+def floor(x: TensorLike, name: str | None = None) -> Tensor:
     """The largest integer not above x.
 
     >>> tf.floor([-1.5, 1.5]).numpy()
@@ -151,7 +154,7 @@ def floor(x: Any, name: str | None = None) -> Tensor:
     return floor_op(convert_to_tensor(x), name=name)
 
 
-def ceil(x: Any, name: str | None = None) -> Tensor:
+def ceil(x: TensorLike, name: str | None = None) -> Tensor:
     """The smallest integer not below x.
 
     >>> tf.math.ceil([-1.5, 1.5]).numpy()
@@ -160,7 +163,7 @@ def ceil(x: Any, name: str | None = None) -> Tensor:
     return ceil_op(convert_to_tensor(x), name=name)
 
 
-def round(x: Any, name: str | None = None) -> Tensor:
+def round(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integer, halves to the even one; integers stay as they are.
 
     >>> tf.round([0.5, 1.5, 2.4]).numpy()
@@ -170,7 +173,7 @@ def round(x: Any, name: str | None = None) -> Tensor:
     return x if x.dtype.is_integer else round_op(x, name=name)
 
 
-def rint(x: Any, name: str | None = None) -> Tensor:
+def rint(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integer, halves to the even one.
 
     >>> tf.math.rint([0.5, 1.5]).numpy()
@@ -226,7 +229,7 @@ rsqrt_op = computed(
 )
 
 
-def square(x: Any, name: str | None = None) -> Tensor:
+def square(x: TensorLike, name: str | None = None) -> Tensor:
     """x * x.
 
     >>> tf.square([-2, 3]).numpy()
@@ -235,7 +238,7 @@ def square(x: Any, name: str | None = None) -> Tensor:
     return square_op(convert_to_tensor(x), name=name)
 
 
-def exp(x: Any, name: str | None = None) -> Tensor:
+def exp(x: TensorLike, name: str | None = None) -> Tensor:
     """e to the power of x.
 
     >>> tf.exp([0.0]).numpy()
@@ -244,7 +247,7 @@ def exp(x: Any, name: str | None = None) -> Tensor:
     return exp_op(convert_to_tensor(x), name=name)
 
 
-def expm1(x: Any, name: str | None = None) -> Tensor:
+def expm1(x: TensorLike, name: str | None = None) -> Tensor:
     """exp(x) - 1, exact also for small x.
 
     >>> tf.math.expm1([0.0]).numpy()
@@ -253,7 +256,7 @@ def expm1(x: Any, name: str | None = None) -> Tensor:
     return expm1_op(convert_to_tensor(x), name=name)
 
 
-def log1p(x: Any, name: str | None = None) -> Tensor:
+def log1p(x: TensorLike, name: str | None = None) -> Tensor:
     """log(1 + x), exact also for small x.
 
     >>> tf.math.log1p([0.0]).numpy()
@@ -262,7 +265,7 @@ def log1p(x: Any, name: str | None = None) -> Tensor:
     return log1p_op(convert_to_tensor(x), name=name)
 
 
-def sqrt(x: Any, name: str | None = None) -> Tensor:
+def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """The square root.
 
     >>> tf.sqrt([4.0]).numpy()
@@ -271,7 +274,7 @@ def sqrt(x: Any, name: str | None = None) -> Tensor:
     return sqrt_op(convert_to_tensor(x), name=name)
 
 
-def rsqrt(x: Any, name: str | None = None) -> Tensor:
+def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / sqrt(x).
 
     >>> tf.math.rsqrt([4.0]).numpy()
@@ -280,7 +283,7 @@ def rsqrt(x: Any, name: str | None = None) -> Tensor:
     return rsqrt_op(convert_to_tensor(x), name=name)
 
 
-def reciprocal(x: Any, name: str | None = None) -> Tensor:
+def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x.
 
     >>> tf.math.reciprocal([4.0]).numpy()
@@ -362,7 +365,7 @@ atanh_op = unary(
 )
 
 
-def sin(x: Any, name: str | None = None) -> Tensor:
+def sin(x: TensorLike, name: str | None = None) -> Tensor:
     """The sine.
 
     >>> tf.sin([0.0]).numpy()
@@ -371,7 +374,7 @@ def sin(x: Any, name: str | None = None) -> Tensor:
     return sin_op(convert_to_tensor(x), name=name)
 
 
-def cos(x: Any, name: str | None = None) -> Tensor:
+def cos(x: TensorLike, name: str | None = None) -> Tensor:
     """The cosine.
 
     >>> tf.cos([0.0]).numpy()
@@ -380,7 +383,7 @@ def cos(x: Any, name: str | None = None) -> Tensor:
     return cos_op(convert_to_tensor(x), name=name)
 
 
-def tan(x: Any, name: str | None = None) -> Tensor:
+def tan(x: TensorLike, name: str | None = None) -> Tensor:
     """The tangent.
 
     >>> tf.tan([0.0]).numpy()
@@ -389,7 +392,7 @@ def tan(x: Any, name: str | None = None) -> Tensor:
     return tan_op(convert_to_tensor(x), name=name)
 
 
-def asin(x: Any, name: str | None = None) -> Tensor:
+def asin(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse sine.
 
     >>> tf.asin([0.0]).numpy()
@@ -398,7 +401,7 @@ def asin(x: Any, name: str | None = None) -> Tensor:
     return asin_op(convert_to_tensor(x), name=name)
 
 
-def acos(x: Any, name: str | None = None) -> Tensor:
+def acos(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse cosine.
 
     >>> tf.acos([1.0]).numpy()
@@ -407,7 +410,7 @@ def acos(x: Any, name: str | None = None) -> Tensor:
     return acos_op(convert_to_tensor(x), name=name)
 
 
-def atan(x: Any, name: str | None = None) -> Tensor:
+def atan(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse tangent.
 
     >>> tf.atan([0.0]).numpy()
@@ -416,7 +419,7 @@ def atan(x: Any, name: str | None = None) -> Tensor:
     return atan_op(convert_to_tensor(x), name=name)
 
 
-def sinh(x: Any, name: str | None = None) -> Tensor:
+def sinh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic sine.
 
     >>> tf.sinh([0.0]).numpy()
@@ -425,7 +428,7 @@ def sinh(x: Any, name: str | None = None) -> Tensor:
     return sinh_op(convert_to_tensor(x), name=name)
 
 
-def cosh(x: Any, name: str | None = None) -> Tensor:
+def cosh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic cosine.
 
     >>> tf.cosh([0.0]).numpy()
@@ -434,7 +437,7 @@ def cosh(x: Any, name: str | None = None) -> Tensor:
     return cosh_op(convert_to_tensor(x), name=name)
 
 
-def tanh(x: Any, name: str | None = None) -> Tensor:
+def tanh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic tangent.
 
     >>> tf.tanh([0.0]).numpy()
@@ -443,7 +446,7 @@ def tanh(x: Any, name: str | None = None) -> Tensor:
     return tanh_op(convert_to_tensor(x), name=name)
 
 
-def asinh(x: Any, name: str | None = None) -> Tensor:
+def asinh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic sine.
 
     >>> tf.asinh([0.0]).numpy()
@@ -452,7 +455,7 @@ def asinh(x: Any, name: str | None = None) -> Tensor:
     return asinh_op(convert_to_tensor(x), name=name)
 
 
-def acosh(x: Any, name: str | None = None) -> Tensor:
+def acosh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic cosine.
 
     >>> tf.acosh([1.0]).numpy()
@@ -461,7 +464,7 @@ def acosh(x: Any, name: str | None = None) -> Tensor:
     return acosh_op(convert_to_tensor(x), name=name)
 
 
-def atanh(x: Any, name: str | None = None) -> Tensor:
+def atanh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic tangent.
 
     >>> tf.atanh([0.0]).numpy()
@@ -473,7 +476,7 @@ def atanh(x: Any, name: str | None = None) -> Tensor:
 # --- sigmoid, error function -------------------------------------------------------------------
 
 
-def _sigmoid_kernel(xp: Any, x: Array) -> Any:
+def _sigmoid_kernel(xp: ArrayNamespace, x: Array) -> Any:
     if x.dtype.kind == "c":
         return xp.reciprocal(xp.exp(-x) + 1)
     # Four passes of NumPy take a fifth of the time of scipy.special.expit; exp may overflow to
@@ -513,7 +516,7 @@ erfc_op = computed(
 )
 
 
-def sigmoid(x: Any, name: str | None = None) -> Tensor:
+def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / (1 + exp(-x)).
 
     >>> tf.sigmoid([0.0]).numpy()
@@ -522,7 +525,7 @@ def sigmoid(x: Any, name: str | None = None) -> Tensor:
     return sigmoid_op(convert_to_tensor(x), name=name)
 
 
-def erf(x: Any, name: str | None = None) -> Tensor:
+def erf(x: TensorLike, name: str | None = None) -> Tensor:
     """The error function.
 
     >>> tf.math.erf([0.0]).numpy()
@@ -531,7 +534,7 @@ def erf(x: Any, name: str | None = None) -> Tensor:
     return erf_op(convert_to_tensor(x), name=name)
 
 
-def erfc(x: Any, name: str | None = None) -> Tensor:
+def erfc(x: TensorLike, name: str | None = None) -> Tensor:
     """1 - erf(x), exact also where erf(x) is close to 1.
 
     >>> tf.math.erfc([0.0]).numpy()

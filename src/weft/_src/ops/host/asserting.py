@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import BOOL, DATA
 from weft._src.core.specs import TensorSpec
@@ -19,7 +20,7 @@ def _assert_infer(condition: TensorSpec, *data: TensorSpec, summarize: int) -> t
     return ()
 
 
-def _assert_kernel(xp: Any, condition: Any, *data: Array, summarize: int) -> tuple[()]:
+def _assert_kernel(xp: ArrayNamespace, condition: Any, *data: Array, summarize: int) -> tuple[()]:
     if not condition:
         shown = " ".join(format_array(xp.asarray(value), summarize) for value in data)
         raise AssertionFailedError(f"assertion failed: {shown}")
@@ -42,7 +43,7 @@ assert_op = define_op(
 
 
 def Assert(  # noqa: N802 - TensorFlow's name
-    condition: Any, data: Any, summarize: int | None = None, name: str | None = None
+    condition: TensorLike, data: TensorLike, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Raises InvalidArgumentError with the data if the condition does not hold.
 

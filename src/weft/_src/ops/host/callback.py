@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.context import building, recording, state
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import DATA
@@ -22,7 +23,7 @@ def _infer(*inputs: TensorSpec, func: Any, out: tuple[TensorSpec, ...]) -> tuple
 
 
 def _eager_kernel(
-    xp: Any, *values: Array, func: Callable[..., Any], out: tuple[TensorSpec, ...]
+    xp: ArrayNamespace, *values: Array, func: Callable[..., Any], out: tuple[TensorSpec, ...]
 ) -> tuple[Array, ...]:
     with building(None), recording(()):
         result = func(*[EagerTensor(xp.asarray(value)) for value in values])
@@ -30,7 +31,7 @@ def _eager_kernel(
 
 
 def _numpy_kernel(
-    xp: Any, *values: Array, func: Callable[..., Any], out: tuple[TensorSpec, ...]
+    xp: ArrayNamespace, *values: Array, func: Callable[..., Any], out: tuple[TensorSpec, ...]
 ) -> tuple[Array, ...]:
     with building(None):
         result = func(*[EagerTensor(xp.asarray(value)).numpy() for value in values])
@@ -92,7 +93,7 @@ def _declared(tout: Any) -> tuple[bool, tuple[TensorSpec, ...]]:
     return single and tout is not None, tuple(specs)
 
 
-def _inputs(op: str, func: Any, inp: Any) -> list[Tensor]:
+def _inputs(op: str, func: Callable[..., Any], inp: Any) -> list[Tensor]:
     if not callable(func):
         raise TypeError(f"{op}: func must be callable, got {func!r}.")
     if inp is None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import ml_dtypes
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import REAL
 from weft._src.core.tensor import Tensor
@@ -17,7 +18,14 @@ from weft._src.ops.registry import Op
 
 
 def _compare(
-    function: str, op: Op, sign: str, x: Any, y: Any, message: Any, summarize: Any, name: Any
+    function: str,
+    op: Op,
+    sign: str,
+    x: Any,
+    y: Any,
+    message: str | None,
+    summarize: int | None,
+    name: Any,
 ) -> None:
     text = f"{prefix(function, message)}x {sign} y does not hold"
     x, y = operands(x, y)
@@ -25,7 +33,7 @@ def _compare(
 
 
 def _compare_with_zero(
-    function: str, op: Op, sign: str, x: Any, message: Any, summarize: Any, name: Any
+    function: str, op: Op, sign: str, x: Any, message: str | None, summarize: int | None, name: Any
 ) -> None:
     text = f"{prefix(function, message)}x {sign} 0 does not hold"
     x = convert_to_tensor(x)
@@ -39,7 +47,11 @@ def _compare_with_zero(
 
 
 def assert_equal(
-    x: Any, y: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x == y, element by element.
 
@@ -51,7 +63,11 @@ def assert_equal(
 
 
 def assert_none_equal(
-    x: Any, y: Any, summarize: Any = None, message: Any = None, name: str | None = None
+    x: TensorLike,
+    y: TensorLike,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x != y, for every element.
 
@@ -61,7 +77,11 @@ def assert_none_equal(
 
 
 def assert_less(
-    x: Any, y: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x < y, element by element.
 
@@ -71,7 +91,11 @@ def assert_less(
 
 
 def assert_less_equal(
-    x: Any, y: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x <= y, element by element.
 
@@ -81,7 +105,11 @@ def assert_less_equal(
 
 
 def assert_greater(
-    x: Any, y: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x > y, element by element.
 
@@ -91,7 +119,11 @@ def assert_greater(
 
 
 def assert_greater_equal(
-    x: Any, y: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x >= y, element by element.
 
@@ -102,7 +134,7 @@ def assert_greater_equal(
 
 
 def assert_positive(
-    x: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """InvalidArgumentError unless every element is above 0.
 
@@ -112,7 +144,7 @@ def assert_positive(
 
 
 def assert_negative(
-    x: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """InvalidArgumentError unless every element is below 0.
 
@@ -122,7 +154,7 @@ def assert_negative(
 
 
 def assert_non_negative(
-    x: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """InvalidArgumentError if an element is below 0.
 
@@ -133,7 +165,7 @@ def assert_non_negative(
 
 
 def assert_non_positive(
-    x: Any, message: Any = None, summarize: Any = None, name: str | None = None
+    x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """InvalidArgumentError if an element is above 0.
 
@@ -144,12 +176,12 @@ def assert_non_positive(
 
 
 def assert_near(
-    x: Any,
-    y: Any,
-    rtol: Any = None,
-    atol: Any = None,
-    message: Any = None,
-    summarize: Any = None,
+    x: TensorLike,
+    y: TensorLike,
+    rtol: TensorLike | None = None,
+    atol: TensorLike | None = None,
+    message: str | None = None,
+    summarize: int | None = None,
     name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless abs(x - y) <= atol + rtol * abs(y), element by element.

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.context import set_checker
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import HOST_ONLY, Op, args, define_op
 
 
-def _check_numerics_kernel(xp: Any, x: Array, *, message: str) -> Array:
+def _check_numerics_kernel(xp: ArrayNamespace, x: Array, *, message: str) -> Array:
     if not xp.isfinite(x).all():
         found = [
             kind for kind, has in (("Inf", xp.isinf(x).any()), ("NaN", xp.isnan(x).any())) if has
@@ -23,7 +25,7 @@ def _check_numerics_kernel(xp: Any, x: Array, *, message: str) -> Array:
     return x
 
 
-def _check_numerics_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _check_numerics_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     return (check_numerics_op(g, message=f"the gradient of: {ctx.attrs['message']}"),)
 
 
@@ -42,7 +44,7 @@ check_numerics_op: Op = define_op(
 )
 
 
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """The same tensor; InvalidArgumentError if it holds NaN or infinity. So for its gradient.
 
     >>> tf.debugging.check_numerics([1.0, float("nan")], "the loss")
@@ -54,7 +56,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
     return check_numerics_op(convert_to_tensor(tensor), message=message, name=name)
 
 
-def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
+def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> Tensor:
     """The same tensor; InvalidArgumentError if it holds NaN or infinity.
 
     >>> tf.debugging.assert_all_finite([1.0, 2.0], "must be finite").numpy()

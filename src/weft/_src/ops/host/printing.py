@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA
 from weft._src.core.growing import GrowingList
@@ -28,7 +29,7 @@ def _slot(number: int, kind: str = "") -> str:
 
 
 def _print_kernel(
-    xp: Any, *values: Array, template: str, summarize: int, end: str, stream: str
+    xp: ArrayNamespace, *values: Array, template: str, summarize: int, end: str, stream: str
 ) -> tuple[()]:
     # A string on its own is printed bare; among other things it is quoted, as TensorFlow does.
     quote = template != _slot(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import int32
 from weft._src.core.tensor import Tensor
@@ -32,7 +33,7 @@ def _check_rank(
     condition: Callable[..., Tensor],
     holds: Callable[[int, list[int]], bool],
     wanted: str,
-    message: Any,
+    message: str | None,
     name: str | None,
 ) -> None:
     """At once if all is known, else in every run."""
@@ -50,7 +51,9 @@ def _check_rank(
         raise ShapeError(f"{text} {shown}, got rank {x.shape.rank} (shape {x.shape}).")
 
 
-def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None) -> None:
+def assert_rank(
+    x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None
+) -> None:
     """ValueError (InvalidArgumentError when it runs) unless x has the given rank.
 
     >>> tf.debugging.assert_rank([[1, 2]], 2)
@@ -61,7 +64,9 @@ def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None)
     )  # fmt: skip
 
 
-def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: str | None = None) -> None:
+def assert_rank_at_least(
+    x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None
+) -> None:
     """ValueError (InvalidArgumentError when it runs) unless x has at least the given rank.
 
     >>> tf.debugging.assert_rank_at_least([[1, 2]], 1)
@@ -73,7 +78,9 @@ def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: str | Non
     )  # fmt: skip
 
 
-def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = None) -> None:
+def assert_rank_in(
+    x: TensorLike, ranks: Any, message: str | None = None, name: str | None = None
+) -> None:
     """ValueError (InvalidArgumentError when it runs) unless x has one of the given ranks.
 
     >>> tf.debugging.assert_rank_in([[1, 2]], (0, 2))
@@ -92,7 +99,7 @@ def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = N
     )  # fmt: skip
 
 
-def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> None:
+def assert_scalar(tensor: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """ValueError (InvalidArgumentError when it runs) unless the tensor is a scalar.
 
     >>> tf.debugging.assert_scalar(3.0)

@@ -17,7 +17,7 @@ from weft._src.ops.host.formatting import format_array
 from weft._src.ops.reduce import logic
 
 
-def prefix(function: str, message: Any) -> str:
+def prefix(function: str, message: str | None) -> str:
     """How the text of a failed assertion begins: the function, and what the user has to say."""
     if message is not None and not isinstance(message, str):
         raise TypeError(f"{function}: message must be a string, got {message!r}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import int32
 from weft._src.core.reference import Reference
@@ -17,9 +18,9 @@ from weft._src.ops.host.requiring import prefix, require
 
 def assert_shapes(
     shapes: Any,
-    data: Any = None,
-    summarize: Any = None,
-    message: Any = None,
+    data: TensorLike | None = None,
+    summarize: int | None = None,
+    message: str | None = None,
     name: str | None = None,
 ) -> None:
     """Checks the shapes of several tensors, and that sizes of the same name are equal.
@@ -84,9 +85,11 @@ def _parse_sizes(number: int, sizes: Any) -> list[Any]:
 class _ShapesCheck:
     """Sizes met so far, by name; new ones are compared with them."""
 
-    def __init__(self, message: Any, data: Any, summarize: Any, name: str | None) -> None:
+    def __init__(
+        self, message: str | None, data: Any, summarize: int | None, name: str | None
+    ) -> None:
         self._text = prefix("assert_shapes", message)
-        self._options = {
+        self._options: dict[str, Any] = {
             "summarize": summarize,
             "name": name,
             "more": [] if data is None else items_of("assert_shapes", data, "data"),

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import NUMERIC, DType
 from weft._src.core.tensor import Tensor
 from weft._src.ops.host.requiring import prefix
 
 
-def assert_integer(x: Any, message: Any = None, name: str | None = None) -> None:
+def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """TypeError unless x holds integers.
 
     >>> tf.debugging.assert_integer([1, 2])
@@ -25,7 +26,9 @@ def assert_integer(x: Any, message: Any = None, name: str | None = None) -> None
         raise TypeError(f"{text}x must be of an integer dtype, got {dtype.name}.")
 
 
-def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None = None) -> None:
+def assert_type(
+    tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
+) -> None:
     """TypeError unless the tensor has the given dtype.
 
     >>> tf.debugging.assert_type([1, 2], tf.int32)
@@ -37,7 +40,7 @@ def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None
         raise TypeError(f"{text}tensor must have dtype {wanted.name}, got {dtype.name}.")
 
 
-def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
+def assert_same_float_dtype(tensors: Any = None, dtype: DTypeLike | None = None) -> DType:
     """The one floating dtype of all tensors; ValueError if they differ or it is no such dtype.
 
     >>> tf.debugging.assert_same_float_dtype([tf.constant(1.0), tf.constant([2.0])])
@@ -63,7 +66,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     return found
 
 
-def assert_proper_iterable(values: Any) -> None:
+def assert_proper_iterable(values: TensorLike) -> None:
     """TypeError unless values is a list, tuple or the like: no tensor, array or string.
 
     >>> tf.debugging.assert_proper_iterable([tf.constant(1), tf.constant(2)])

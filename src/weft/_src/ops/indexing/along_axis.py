@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import DATA, INDEX, NUMERIC
 from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
@@ -44,7 +43,9 @@ def _put_along_infer(
     return g.with_dims(rules.dims_from_value("PutAlongAxis", shape))
 
 
-def _put_along_kernel(xp: Any, shape: Array, g: Array, indices: Array, *, axis: int) -> Array:
+def _put_along_kernel(
+    xp: ArrayNamespace, shape: Array, g: Array, indices: Array, *, axis: int
+) -> Array:
     out = xp.zeros(tuple(shape.tolist()), g.dtype)
     xp.put_along_axis(out, indices, g, axis)
     return out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, int32
 from weft._src.core.native_rules import IndexMap
@@ -14,6 +15,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import padding, shape as shapes, source
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import Op, define_op, each
 
@@ -49,7 +51,7 @@ def _block_size(axis: int, have: Any, start: Any, size: Any) -> Size:
     return rules.size_from(size)
 
 
-def _slice_kernel(xp: Any, x: Array, begin: Array, size: Array) -> Array:
+def _slice_kernel(xp: ArrayNamespace, x: Array, begin: Array, size: Array) -> Array:
     if begin.shape != (x.ndim,) or size.shape != (x.ndim,):
         raise ValueError("the type rule says what is wrong")
     parts = zip(range(x.ndim), x.shape, begin.tolist(), size.tolist(), strict=True)
@@ -59,7 +61,7 @@ def _slice_kernel(xp: Any, x: Array, begin: Array, size: Array) -> Array:
     return x[index]
 
 
-def _slice_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None, None]:
+def _slice_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None, None]:
     x, begin, _ = ctx.inputs
     before = casting.cast(begin, int32)
     after = shapes.shape_op(x, out_type=int32) - shapes.shape_op(g, out_type=int32) - before
@@ -79,7 +81,9 @@ slice_op: Op = define_op(
 )
 
 
-def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+def slice(
+    input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None
+) -> Tensor:
     """The block of a tensor that begins at `begin` and has size `size`; -1 is all the rest.
 
     >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [-1, 2]).numpy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, NUMERIC, int16, int32
 from weft._src.core.native_rules import Special
@@ -13,11 +14,12 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import indexed_slices, scattering
 from weft._src.ops.registry import Op, args, define_op
 
 
-def batch_positions(xp: Any, sizes: tuple[int, ...], rank: int) -> list[Array]:
+def batch_positions(xp: ArrayNamespace, sizes: tuple[int, ...], rank: int) -> list[Array]:
     """Index arrays that say "this batch" when they stand beside an index of the given rank."""
     positions = []
     for i, size in enumerate(sizes):
@@ -85,7 +87,7 @@ def _check_range(indices: Any, size: int) -> None:
 
 
 def _gather_kernel(
-    xp: Any, params: Array, indices: Any, *, axis: int | None, batch_dims: int
+    xp: ArrayNamespace, params: Array, indices: Any, *, axis: int | None, batch_dims: int
 ) -> Any:
     at, batch = _normalized(axis, batch_dims, params.ndim, indices.ndim)
     if indices.dtype == object:  # shape arithmetic
@@ -105,7 +107,7 @@ def _moves(at: int, batch: int, indices_rank: int) -> tuple[list[int], list[int]
     return [indices_rank + i for i in between], [batch + i for i in between]
 
 
-def _gather_vjp(ctx: Any, g: Tensor) -> tuple[Any, None]:
+def _gather_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, None]:
     params, indices = ctx.inputs
     shape = shapes.shape_op(params, out_type=int32)
     if not ctx.attrs["axis"] and not ctx.attrs["batch_dims"]:
@@ -129,10 +131,10 @@ gather_op: Op = define_op(
 
 
 def gather(
-    params: Any,
-    indices: Any,
+    params: TensorLike,
+    indices: TensorLike,
     validate_indices: Any = None,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     batch_dims: Any = 0,
     name: str | None = None,
 ) -> Tensor:
@@ -173,7 +175,7 @@ def _gather_grad_infer(
 
 
 def _gather_grad_kernel(
-    xp: Any, shape: Array, g: Array, indices: Any, *, axis: int | None, batch_dims: int
+    xp: ArrayNamespace, shape: Array, g: Array, indices: Any, *, axis: int | None, batch_dims: int
 ) -> Array:
     sizes = tuple(shape.tolist())
     at, batch = _normalized(axis, batch_dims, len(sizes), indices.ndim)
@@ -232,7 +234,7 @@ def _gather_nd_infer(params: TensorSpec, indices: TensorSpec, *, batch_dims: int
 
 
 def nd_index(
-    xp: Any, op: str, shape: tuple[int, ...], indices: Array, batch_dims: int = 0
+    xp: ArrayNamespace, op: str, shape: tuple[int, ...], indices: Array, batch_dims: int = 0
 ) -> tuple[Any, ...]:
     """The NumPy index that vectors of indices stand for, after checking their range."""
     nd_result_dims(op, shape, indices.shape, batch_dims)
@@ -254,14 +256,14 @@ def nd_index(
     return (*positions, *[indices[..., i] for i in range(indices.shape[-1])])
 
 
-def _gather_nd_kernel(xp: Any, params: Array, indices: Array, *, batch_dims: int) -> Any:
+def _gather_nd_kernel(xp: ArrayNamespace, params: Array, indices: Array, *, batch_dims: int) -> Any:
     index = nd_index(xp, "gather_nd", params.shape, indices, batch_dims)
     if indices.shape[-1] == 0 and not batch_dims:  # every vector picks all of params
         return xp.broadcast_to(params, (*indices.shape[:-1], *params.shape))
     return params[(*index, ...)]
 
 
-def _gather_nd_vjp(ctx: Any, g: Tensor) -> tuple[Any, None]:
+def _gather_nd_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, None]:
     params, indices = ctx.inputs
     shape = shapes.shape_op(params, out_type=indices.dtype)
     return nd_gradient(g, indices, shape, params.spec, **ctx.attrs), None
@@ -291,8 +293,8 @@ gather_nd_op: Op = define_op(
 
 
 def gather_nd(
-    params: Any,
-    indices: Any,
+    params: TensorLike,
+    indices: TensorLike,
     batch_dims: Any = 0,
     name: str | None = None,
     bad_indices_policy: str = "",

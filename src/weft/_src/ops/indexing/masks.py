@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, NUMERIC, int64
@@ -25,7 +26,7 @@ def _where_infer(condition: TensorSpec) -> TensorSpec:
     return TensorSpec.of(int64, (Dim(), Dim() if rank is None else rank))
 
 
-def _where_kernel(xp: Any, condition: Any) -> Any:
+def _where_kernel(xp: ArrayNamespace, condition: Any) -> Any:
     if not condition.ndim:
         raise ShapeError("where: condition must have at least one axis, got a scalar.")
     return xp.argwhere(condition).astype(xp.int64, copy=False)
@@ -44,7 +45,9 @@ where_op = define_op(
 )
 
 
-def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
+def boolean_mask(
+    tensor: TensorLike, mask: TensorLike, axis: AxisLike | None = None, name: str = "boolean_mask"
+) -> Tensor:
     """The elements (or slices) for which the mask holds; it lies over the axes from `axis` on.
 
     >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()

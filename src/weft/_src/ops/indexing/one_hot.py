@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes, memory
+from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, DType, float32, int8, int32, string, uint8
 from weft._src.core.native_rules import Special
@@ -36,7 +37,9 @@ def _one_hot_infer(
     return on.with_dims((*indices.dims[:at], size, *indices.dims[at:]))
 
 
-def _one_hot_kernel(xp: Any, indices: Array, depth: Any, on: Any, off: Any, *, axis: int) -> Array:
+def _one_hot_kernel(
+    xp: ArrayNamespace, indices: Array, depth: Any, on: Any, off: Any, *, axis: int
+) -> Array:
     if depth.ndim or on.ndim or off.ndim:
         raise ValueError("the type rule says what is wrong")
     at = rules.normalize_axis("one_hot", axis, indices.ndim + 1)
@@ -64,12 +67,12 @@ one_hot_op = define_op(
 
 
 def one_hot(
-    indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
-    axis: Any = None,
-    dtype: Any = None,
+    indices: TensorLike,
+    depth: TensorLike,
+    on_value: TensorLike | None = None,
+    off_value: TensorLike | None = None,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """For each index a row of `depth` elements: on_value at the index, off_value elsewhere.

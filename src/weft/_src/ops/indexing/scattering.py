@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from weft._src.core import memory
+from weft._src.core.aliases import ArrayNamespace, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, int32
+from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, DType, int32
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
@@ -16,9 +18,10 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.indexing import gathering
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import Absent, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -67,7 +70,7 @@ def _scatter_nd_infer(
 
 
 def _scatter_nd_kernel(
-    xp: Any, indices: Array, updates: Array, shape: Array, *, batch_dims: int
+    xp: ArrayNamespace, indices: Array, updates: Array, shape: Array, *, batch_dims: int
 ) -> Array:
     sizes = tuple(shape.tolist())
     if any(size < 0 for size in sizes):
@@ -83,7 +86,9 @@ def _scatter_nd_kernel(
     return out
 
 
-def combine(xp: Any, ufunc: Any, out: Array, index: tuple[Any, ...], updates: Array) -> None:
+def combine(
+    xp: ArrayNamespace, ufunc: Any, out: Array, index: tuple[Any, ...], updates: Array
+) -> None:
     """Combines updates into `out`, in place; an empty index means all of `out` each time."""
     if index:
         xp.scatter_with(ufunc, out, index, updates)
@@ -92,7 +97,7 @@ def combine(xp: Any, ufunc: Any, out: Array, index: tuple[Any, ...], updates: Ar
             out[...] = ufunc(out, update)
 
 
-def _scatter_nd_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _scatter_nd_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     return None, gathering.gather_nd_op(g, ctx.inputs[0], **ctx.attrs), None
 
 
@@ -110,7 +115,11 @@ scatter_nd_op: Op = define_op(
 
 
 def scatter_nd(
-    indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: str | None = None
+    indices: TensorLike,
+    updates: TensorLike,
+    shape: ShapeLike,
+    bad_indices_policy: str = "",
+    name: str | None = None,
 ) -> Tensor:
     """Zeros of a shape with updates added at indices; repeated indices add up.
 
@@ -130,7 +139,13 @@ def scatter_nd(
 # --- tensor_scatter_nd_* -----------------------------------------------------------------------
 
 
-def _scatter_into(name: str, op: str, allowed: Any, ufunc: np.ufunc | None, vjp: Any) -> Op:
+def _scatter_into(
+    name: str,
+    op: str,
+    allowed: frozenset[DType],
+    ufunc: np.ufunc | None,
+    vjp: Callable[..., Any] | Absent,
+) -> Op:
     """An op that returns a tensor with updates combined into it at indices."""
 
     def infer(tensor: TensorSpec, indices: TensorSpec, updates: TensorSpec) -> TensorSpec:
@@ -138,7 +153,7 @@ def _scatter_into(name: str, op: str, allowed: Any, ufunc: np.ufunc | None, vjp:
             check_updates(op, tensor.dims, indices, updates)
         return tensor
 
-    def kernel(xp: Any, tensor: Array, indices: Array, updates: Array) -> Array:
+    def kernel(xp: ArrayNamespace, tensor: Array, indices: Array, updates: Array) -> Array:
         check_updates(op, tensor.shape, _spec(indices), _spec(updates))
         index = gathering.nd_index(xp, op, tensor.shape, indices)
         out = xp.array(tensor)
@@ -164,17 +179,17 @@ def _scatter_into(name: str, op: str, allowed: Any, ufunc: np.ufunc | None, vjp:
     )
 
 
-def _update_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _update_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     _, indices, updates = ctx.inputs
     kept = update_op(g, indices, fill.zeros_like(updates)) if ctx.wants(0) else None
     return kept, None, gathering.gather_nd_op(g, indices, batch_dims=0)
 
 
-def _sub_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _sub_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     return g, None, -gathering.gather_nd_op(g, ctx.inputs[1], batch_dims=0)
 
 
-def _extremum_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _extremum_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     """Whatever equals the result shares the gradient equally."""
     tensor, indices, updates = ctx.inputs
     out = ctx.outputs[0]
@@ -201,7 +216,9 @@ min_op = _scatter_into("TensorScatterMin", "tensor_scatter_nd_min", REAL, np.min
 max_op = _scatter_into("TensorScatterMax", "tensor_scatter_nd_max", REAL, np.maximum, _extremum_vjp)
 
 
-def _scatter(op: Op, tensor: Any, indices: Any, updates: Any, policy: str, name: Any) -> Tensor:
+def _scatter(
+    op: Op, tensor: Any, indices: TensorLike, updates: TensorLike, policy: str, name: Any
+) -> Tensor:
     check_policy(op.name, policy)
     x = convert_to_tensor(tensor)
     new = updates if isinstance(updates, Tensor) else convert_to_tensor(updates, dtype=x.dtype)
@@ -209,7 +226,7 @@ def _scatter(op: Op, tensor: Any, indices: Any, updates: Any, policy: str, name:
 
 
 def tensor_scatter_nd_update(
-    tensor: Any, indices: Any, updates: Any, name: str | None = None
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
 ) -> Tensor:
     """A tensor with updates put in at indices; the last of repeated indices wins.
 
@@ -220,7 +237,11 @@ def tensor_scatter_nd_update(
 
 
 def tensor_scatter_nd_add(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str = "",
+    name: str | None = None,
 ) -> Tensor:
     """A tensor with updates added at indices; repeated indices add up.
 
@@ -231,7 +252,11 @@ def tensor_scatter_nd_add(
 
 
 def tensor_scatter_nd_sub(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str = "",
+    name: str | None = None,
 ) -> Tensor:
     """A tensor with updates subtracted at indices; repeated indices add up.
 
@@ -242,7 +267,11 @@ def tensor_scatter_nd_sub(
 
 
 def tensor_scatter_nd_min(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str = "",
+    name: str | None = None,
 ) -> Tensor:
     """A tensor with the smaller of element and update at indices.
 
@@ -253,7 +282,11 @@ def tensor_scatter_nd_min(
 
 
 def tensor_scatter_nd_max(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    bad_indices_policy: str = "",
+    name: str | None = None,
 ) -> Tensor:
     """A tensor with the larger of element and update at indices.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.tensor import Array
 from weft._src.ops import rules
 
@@ -17,7 +18,9 @@ Label = Hashable
 Labels = tuple[Label, ...]
 
 
-def contract(xp: Any, arrays: Sequence[Array], inputs: Sequence[Labels], output: Labels) -> Array:
+def contract(
+    xp: ArrayNamespace, arrays: Sequence[Array], inputs: Sequence[Labels], output: Labels
+) -> Array:
     """The product of labelled arrays, summed over the labels that the output does not have."""
     dtype = arrays[0].dtype
     operands = [_prepared(xp, x, labels) for x, labels in zip(arrays, inputs)]
@@ -29,7 +32,7 @@ def contract(xp: Any, arrays: Sequence[Array], inputs: Sequence[Labels], output:
     return xp.transpose(out, [found.index(label) for label in output]).astype(dtype, copy=False)
 
 
-def _prepared(xp: Any, x: Array, labels: Labels) -> tuple[Array, Labels]:
+def _prepared(xp: ArrayNamespace, x: Array, labels: Labels) -> tuple[Array, Labels]:
     """The array with every label once: of a repeated one only the diagonal counts."""
     unique = tuple(dict.fromkeys(labels))
     x = xp.widen(x)
@@ -38,13 +41,15 @@ def _prepared(xp: Any, x: Array, labels: Labels) -> tuple[Array, Labels]:
     return x, unique
 
 
-def diagonal_view(xp: Any, x: Array, labels: Labels) -> Array:
+def diagonal_view(xp: ArrayNamespace, x: Array, labels: Labels) -> Array:
     """A view of x with every label once, in the order of their first places."""
     unique = list(dict.fromkeys(labels))
     return xp.einsum(x, [unique.index(label) for label in labels], list(range(len(unique))))
 
 
-def _order(xp: Any, operands: list[tuple[Array, Labels]], output: Labels) -> list[tuple[int, int]]:
+def _order(
+    xp: ArrayNamespace, operands: list[tuple[Array, Labels]], output: Labels
+) -> list[tuple[int, int]]:
     """Which two operands to contract next, and so on: greedy by cost if there is a choice."""
     n = len(operands)
     if n <= 2:
@@ -66,7 +71,9 @@ def _order(xp: Any, operands: list[tuple[Array, Labels]], output: Labels) -> lis
     return steps
 
 
-def _summed(xp: Any, operand: tuple[Array, Labels], keep: set[Label]) -> tuple[Array, Labels]:
+def _summed(
+    xp: ArrayNamespace, operand: tuple[Array, Labels], keep: set[Label]
+) -> tuple[Array, Labels]:
     x, labels = operand
     gone = tuple([i for i, label in enumerate(labels) if label not in keep])
     if not gone:
@@ -75,7 +82,7 @@ def _summed(xp: Any, operand: tuple[Array, Labels], keep: set[Label]) -> tuple[A
 
 
 def _pair(
-    xp: Any, left: tuple[Array, Labels], right: tuple[Array, Labels], keep: set[Label]
+    xp: ArrayNamespace, left: tuple[Array, Labels], right: tuple[Array, Labels], keep: set[Label]
 ) -> tuple[Array, Labels]:
     """Two operands as one: a (batched) matrix product, or an outer one if nothing is summed."""
     x, a = _summed(xp, left, keep | set(right[1]))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import BOOL, DATA, INDEX, NUMERIC
 from weft._src.core.native_rules import Special
@@ -19,13 +20,14 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import fill
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.reduce import sums
 from weft._src.ops.registry import Op, args, define_op
 
 _ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
-def _band(op: str, k: Any, align: str) -> dict[str, Any]:
+def _band(op: str, k: TensorLike, align: str) -> dict[str, Any]:
     """The attributes that say which diagonals are meant and how they are stored."""
     found = static.static_ints(op, k, "k")
     band = (found,) if isinstance(found, int) else tuple(found or ())
@@ -47,7 +49,7 @@ def longest_diagonal(rows: Any, columns: Any, lower: int, upper: int) -> Any:
 
 
 def _places(
-    xp: Any, rows: int, columns: int, lower: int, upper: int, align: str
+    xp: ArrayNamespace, rows: int, columns: int, lower: int, upper: int, align: str
 ) -> Iterator[tuple[Any, Any]]:
     """For each diagonal: where its elements are in the matrix, and where in the stored form."""
     longest = longest_diagonal(rows, columns, lower, upper)
@@ -90,7 +92,7 @@ def _diag_part_infer(
 
 
 def _diag_part_kernel(
-    xp: Any, x: Array, padding: Array, *, lower: int, upper: int, align: str
+    xp: ArrayNamespace, x: Array, padding: Array, *, lower: int, upper: int, align: str
 ) -> Array:
     rows, columns = x.shape[-2:]
     if lower == upper:
@@ -102,7 +104,7 @@ def _diag_part_kernel(
     return out
 
 
-def _diag_part_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _diag_part_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     return set_diag_op(fill.zeros_like(ctx.inputs[0]), g, **ctx.attrs), None
 
 
@@ -118,10 +120,10 @@ diag_part_op: Op = define_op(
 
 
 def diag_part(
-    input: Any,
+    input: TensorLike,
     name: str = "diag_part",
-    k: Any = 0,
-    padding_value: Any = 0,
+    k: TensorLike = 0,
+    padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """The diagonal of matrices, or several diagonals as rows if k is (lower, upper).
@@ -194,7 +196,7 @@ def _diag_infer(
 
 
 def _diag_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     diagonal: Array,
     padding: Array,
     *,
@@ -214,7 +216,7 @@ def _diag_kernel(
     return out
 
 
-def _diag_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _diag_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     band = {key: ctx.attrs[key] for key in ("lower", "upper", "align")}
     return diag_part_op(g, _padding(g, 0), **band), None
 
@@ -232,12 +234,12 @@ diag_op = define_op(
 
 
 def diag(
-    diagonal: Any,
+    diagonal: TensorLike,
     name: str = "diag",
-    k: Any = 0,
-    num_rows: Any = -1,
-    num_cols: Any = -1,
-    padding_value: Any = 0,
+    k: TensorLike = 0,
+    num_rows: TensorLike = -1,
+    num_cols: TensorLike = -1,
+    padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """Matrices with the given diagonal (or diagonals, if k is (lower, upper)), else padding.
@@ -277,7 +279,7 @@ def _set_diag_infer(
 
 
 def _set_diag_kernel(
-    xp: Any, x: Array, diagonal: Array, *, lower: int, upper: int, align: str
+    xp: ArrayNamespace, x: Array, diagonal: Array, *, lower: int, upper: int, align: str
 ) -> Array:
     out = xp.array(x)
     rows, columns = x.shape[-2:]
@@ -286,7 +288,7 @@ def _set_diag_kernel(
     return out
 
 
-def _set_diag_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None]:
+def _set_diag_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, Tensor | None]:
     return (
         set_diag_op(g, fill.zeros_like(ctx.inputs[1]), **ctx.attrs) if ctx.wants(0) else None,
         diag_part_op(g, _padding(g, 0), **ctx.attrs) if ctx.wants(1) else None,
@@ -306,7 +308,11 @@ set_diag_op: Op = define_op(
 
 
 def set_diag(
-    input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
+    input: TensorLike,
+    diagonal: TensorLike,
+    name: str = "set_diag",
+    k: TensorLike = 0,
+    align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """The matrices with another diagonal (or diagonals, if k is (lower, upper)).
 
@@ -328,7 +334,7 @@ def _band_part_infer(x: TensorSpec, lower: TensorSpec, upper: TensorSpec) -> Ten
     return x
 
 
-def _band_part_kernel(xp: Any, x: Array, num_lower: Array, num_upper: Array) -> Array:
+def _band_part_kernel(xp: ArrayNamespace, x: Array, num_lower: Array, num_upper: Array) -> Array:
     rows, columns = x.shape[-2:]
     lower, upper = int(num_lower), int(num_upper)
     for name, n, size in (("num_lower", lower, rows), ("num_upper", upper, columns)):
@@ -345,7 +351,7 @@ def _band_part_kernel(xp: Any, x: Array, num_lower: Array, num_upper: Array) -> 
     return xp.where(inside, x, x.dtype.type(0))
 
 
-def _band_part_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None, None]:
+def _band_part_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None, None]:
     _, lower, upper = ctx.inputs
     return band_part_op(g, lower, upper), None, None
 
@@ -362,7 +368,9 @@ band_part_op: Op = define_op(
 )
 
 
-def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
+def band_part(
+    input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
+) -> Tensor:
     """The matrices with zeros outside of a band around the diagonal; -1 keeps that whole side.
 
     >>> tf.linalg.band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 0, -1).numpy()
@@ -374,7 +382,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     return band_part_op(convert_to_tensor(input), lower, adopt(num_upper, lower.dtype), name=name)
 
 
-def trace(x: Any, name: str | None = None) -> Tensor:
+def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the main diagonal.
 
     >>> tf.linalg.trace([[1, 2], [3, 4]]).numpy()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src.core import memory
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC
 from weft._src.core.native_rules import Contraction
@@ -21,6 +22,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise.operands import conj, operands
 from weft._src.ops.linalg import products
 from weft._src.ops.linalg.contraction import Labels, contract, diagonal_view
@@ -50,7 +52,9 @@ def _sizes(op: str, shapes_: Sequence[Dims], inputs: Sequence[Labels]) -> dict[A
     return sizes
 
 
-def _squeezed(xp: Any, x: Array, labels: Labels, sizes: dict[Any, int]) -> tuple[Array, Labels]:
+def _squeezed(
+    xp: ArrayNamespace, x: Array, labels: Labels, sizes: dict[Any, int]
+) -> tuple[Array, Labels]:
     """An operand without the axes of size 1 that are broadcast against others."""
     gone = tuple(
         [i for i, s in enumerate(labels) if _is_broadcast(s) and x.shape[i] == 1 != sizes[s]]
@@ -72,14 +76,14 @@ def _define(name: str, label_rule: LabelRule, batch: Any = None, batch_gradient:
         sizes = _sizes(name, [x.dims for x in inputs], labels)  # type: ignore[misc]
         return inputs[0].with_dims(tuple([sizes[s] for s in output]))
 
-    def kernel(xp: Any, *arrays: Array, **attrs: Any) -> Array:
+    def kernel(xp: ArrayNamespace, *arrays: Array, **attrs: Any) -> Array:
         labels, output = label_rule(tuple([x.ndim for x in arrays]), **attrs)
         sizes: Any = _sizes(name, [x.shape for x in arrays], labels)
         memory.check(name, [sizes[s] for s in output], arrays[0].dtype)
         parts = [_squeezed(xp, x, s, sizes) for x, s in zip(arrays, labels)]
         return contract(xp, [x for x, _ in parts], [s for _, s in parts], output)
 
-    def vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    def vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, ...]:
         others = [conj(x) for x in ctx.inputs]
         return tuple(
             [
@@ -98,7 +102,7 @@ def _define(name: str, label_rule: LabelRule, batch: Any = None, batch_gradient:
         return g.with_dims(rules.dims_from_value(name, shape))
 
     def grad_kernel(
-        xp: Any, shape: Array, g: Array, *others: Array, index: int, **attrs: Any
+        xp: ArrayNamespace, shape: Array, g: Array, *others: Array, index: int, **attrs: Any
     ) -> Array:
         wanted: tuple[int, ...] = tuple(shape.tolist())
         ranks = [x.ndim for x in others]
@@ -123,7 +127,7 @@ def _define(name: str, label_rule: LabelRule, batch: Any = None, batch_gradient:
         diagonal_view(xp, out, mine)[...] = part
         return out.astype(g.dtype, copy=False)
 
-    def grad_vjp(ctx: Any, h: Tensor) -> tuple[Tensor | None, ...]:
+    def grad_vjp(ctx: VjpContext, h: Tensor) -> tuple[Tensor | None, ...]:
         _, g, *others = ctx.inputs
         index = ctx.attrs["index"]
         attrs = {key: value for key, value in ctx.attrs.items() if key != "index"}
@@ -300,7 +304,7 @@ def _tensordot_axes(axes: Any) -> Any:
     return axes_a, axes_b
 
 
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Tensor:
     """The product of two tensors summed over axes: the last of a and first of b, or those named.
 
     >>> tf.tensordot([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0], 1).numpy()

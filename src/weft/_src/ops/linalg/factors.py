@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.blas import one_thread
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, INEXACT, DType, int32
@@ -14,6 +15,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, InvalidArgumentError, UnsupportedError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, complex_parts
 from weft._src.ops.indexing import gathering
 from weft._src.ops.linalg import diagonals, products, solvers
@@ -42,7 +44,7 @@ def _qr_infer(x: TensorSpec, *, full_matrices: bool) -> tuple[TensorSpec, Tensor
     return x.with_dims((*lead, m, k)), x.with_dims((*lead, k, n))
 
 
-def _qr_kernel(xp: Any, x: Array, *, full_matrices: bool) -> tuple[Array, Array]:
+def _qr_kernel(xp: ArrayNamespace, x: Array, *, full_matrices: bool) -> tuple[Array, Array]:
     with one_thread(x.shape[-1]):
         q, r = xp.linalg.qr(xp.widen(x), "complete" if full_matrices else "reduced")
     return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
@@ -61,7 +63,7 @@ def _tall_gradient(q: Tensor, r: Tensor, gq: Tensor, gr: Tensor) -> Tensor:
     return products.adjoint(solved)
 
 
-def _qr_vjp(ctx: Any, gq: Tensor | None, gr: Tensor | None) -> Gradients:
+def _qr_vjp(ctx: VjpContext, gq: Tensor | None, gr: Tensor | None) -> Gradients:
     x, (q, r) = ctx.inputs[0], ctx.outputs
     gq = fill.zeros_like(q) if gq is None else gq
     gr = fill.zeros_like(r) if gr is None else gr
@@ -95,7 +97,7 @@ qr_op = define_op(
 )
 
 
-def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Qr:
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> Qr:
     """q with orthonormal columns and an upper triangular r, with input = q @ r.
 
     >>> q, r = tf.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
@@ -123,7 +125,7 @@ def _lu_infer(x: TensorSpec, *, output_idx_type: DType) -> tuple[TensorSpec, Ten
     return x.with_dims(dims), rows
 
 
-def _lu_kernel(xp: Any, x: Array, *, output_idx_type: DType) -> tuple[Array, Array]:
+def _lu_kernel(xp: ArrayNamespace, x: Array, *, output_idx_type: DType) -> tuple[Array, Array]:
     wide = xp.array(xp.widen(x), order="C")
     rows = xp.empty(x.shape[:-1], output_idx_type.numpy_dtype)
     (factor,) = xp.scipy_linalg.get_lapack_funcs(("getrf",), (wide,))
@@ -139,7 +141,7 @@ def _lu_kernel(xp: Any, x: Array, *, output_idx_type: DType) -> tuple[Array, Arr
     return wide.astype(x.dtype, copy=False), rows
 
 
-def _lu_vjp(ctx: Any, g: Tensor | None, _: Tensor | None) -> Gradients:
+def _lu_vjp(ctx: VjpContext, g: Tensor | None, _: Tensor | None) -> Gradients:
     if g is None:
         return (None,)
     packed, rows = ctx.outputs
@@ -184,7 +186,7 @@ lu_op = define_op(
 )
 
 
-def lu(input: Any, output_idx_type: Any = int32, name: str | None = None) -> Lu:
+def lu(input: TensorLike, output_idx_type: DTypeLike = int32, name: str | None = None) -> Lu:
     """Triangular factors (both in one matrix) of square matrices whose rows are permuted.
 
     >>> packed, p = tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]])
@@ -199,7 +201,7 @@ def lu(input: Any, output_idx_type: Any = int32, name: str | None = None) -> Lu:
 
 
 def lu_reconstruct(
-    lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
     """The matrices that `tf.linalg.lu` took apart.
 
@@ -212,7 +214,11 @@ def lu_reconstruct(
 
 
 def lu_solve(
-    lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None
+    lower_upper: TensorLike,
+    perm: TensorLike,
+    rhs: TensorLike,
+    validate_args: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """x with matrix @ x = rhs, for a matrix that `tf.linalg.lu` took apart.
 
@@ -232,7 +238,7 @@ def lu_solve(
 
 
 def lu_matrix_inverse(
-    lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
     """The inverse of matrices that `tf.linalg.lu` took apart.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.blas import one_thread
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INEXACT, float64, int32
@@ -14,6 +13,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, unary
 from weft._src.ops.elementwise.operands import operands
 from weft._src.ops.linalg import products, spectrum
@@ -38,7 +38,7 @@ def _pinv_infer(x: TensorSpec, rcond: TensorSpec) -> TensorSpec:
     return x.with_dims((*lead, n, m))
 
 
-def _pinv_kernel(xp: Any, x: Array, rcond: Array) -> Array:
+def _pinv_kernel(xp: ArrayNamespace, x: Array, rcond: Array) -> Array:
     wide, finite = spectrum.finite_matrices(xp, xp.widen(x))
     with one_thread(wide.shape[-1]):
         u, s, vh = xp.linalg.svd(wide, full_matrices=False)
@@ -51,7 +51,7 @@ def _pinv_kernel(xp: Any, x: Array, rcond: Array) -> Array:
     return out.astype(x.dtype, copy=False)
 
 
-def _pinv_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _pinv_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     x, y = ctx.inputs[0], ctx.outputs[0]
     adjoint, g_adjoint = products.adjoint(y), products.adjoint(g)
     out = -products.matmul(products.matmul(adjoint, g), adjoint)
@@ -79,7 +79,12 @@ def _larger_side(x: Tensor) -> Tensor:
     return arithmetic.maximum(shape[-1], shape[-2])
 
 
-def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+def pinv(
+    a: TensorLike,
+    rcond: TensorLike | None = None,
+    validate_args: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The Moore-Penrose inverse; singular values up to `rcond` times the largest count as 0.
 
     >>> tf.linalg.pinv([[1.0, 1.0], [1.0, 1.0]]).numpy().round(4)
@@ -99,7 +104,10 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
 
 
 def matrix_rank(
-    a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None
+    a: TensorLike,
+    tol: TensorLike | None = None,
+    validate_args: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """How many singular values are above `tol`.
 
@@ -123,7 +131,11 @@ def matrix_rank(
 
 
 def lstsq(
-    matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: TensorLike = 0.0,
+    fast: bool = True,
+    name: str | None = None,
 ) -> Tensor:
     """x with the smallest |matrix @ x - rhs| ** 2 + l2_regularizer * |x| ** 2.
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching
 from weft._src.ops.arrays import fill, joining
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.linalg import products, solvers
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 
 
-def _one_by_one(function: Any) -> Any:
+def _one_by_one(function: Callable[..., Any]) -> Any:
     """A kernel that applies a function of SciPy to each matrix; NaN where it has no result."""
 
-    def kernel(xp: Any, x: Array) -> Array:
+    def kernel(xp: ArrayNamespace, x: Array) -> Array:
         wide = xp.widen(x)
         out = xp.empty(wide.shape, wide.dtype)
         for at in xp.ndindex(x.shape[:-2]) if x.size else ():
@@ -41,8 +44,8 @@ def _logarithm(linalg: Any, x: Array) -> Any:
         return linalg.logm(x.astype(complex if x.dtype.kind == "c" else float))
 
 
-def _define(name: str, op: str, function: Any) -> Op:
-    def vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _define(name: str, op: str, function: Callable[..., Any]) -> Op:
+    def vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
         """f([[a, e], [0, a]]) has the derivative of f at a in the direction e as upper right."""
         x = products.adjoint(ctx.inputs[0])
         top = joining.concat([x, g], -1)
@@ -69,7 +72,7 @@ logm_op = _define("MatrixLogarithm", "logm", _logarithm)
 sqrtm_op = _define("MatrixSquareRoot", "sqrtm", _square_root)
 
 
-def expm(input: Any, name: str | None = None) -> Tensor:
+def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """The exponential of square matrices: the sum of x @ x @ ... / n! over n = 0, 1, ...
 
     >>> tf.linalg.expm([[0.0, 2.0], [0.0, 0.0]]).numpy()
@@ -79,7 +82,7 @@ def expm(input: Any, name: str | None = None) -> Tensor:
     return expm_op(convert_to_tensor(input), name=name)
 
 
-def logm(input: Any, name: str | None = None) -> Tensor:
+def logm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal logarithm of square matrices; NaN for a real matrix that has no real one.
 
     >>> np.round(tf.linalg.logm([[1.0, 2.0], [0.0, 1.0]]).numpy(), 5) + 0.0
@@ -89,7 +92,7 @@ def logm(input: Any, name: str | None = None) -> Tensor:
     return logm_op(convert_to_tensor(input), name=name)
 
 
-def sqrtm(input: Any, name: str | None = None) -> Tensor:
+def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal square root of square matrices; NaN for a real one without a real root.
 
     >>> tf.linalg.sqrtm([[4.0, 4.0], [0.0, 4.0]]).numpy()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import AxisLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.growing import GrowingList
 from weft._src.core.tensor import Tensor
@@ -38,9 +39,9 @@ def _check_order(ord: Any, is_matrix: bool) -> None:
 
 
 def norm(
-    tensor: Any,
+    tensor: TensorLike,
     ord: Any = "euclidean",
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -52,13 +53,13 @@ def norm(
     array([4., 2.], dtype=float32)
     """
     keepdims = bool(keepdims)
-    given, axis = axis, static.static_ints("norm", axis, "axis")
-    is_matrix = isinstance(axis, tuple)
-    if is_matrix and (len(axis) != 2 or axis[0] == axis[1]):
-        raise ValueError(f"norm: axis must be None, a number or two different ones, got {given!r}.")
+    along = static.static_ints("norm", axis, "axis")
+    is_matrix = isinstance(along, tuple)
+    if isinstance(along, tuple) and (len(along) != 2 or along[0] == along[1]):
+        raise ValueError(f"norm: axis must be None, a number or two different ones, got {axis!r}.")
     _check_order(ord, is_matrix)
     x = convert_to_tensor(tensor)
-    axes = sums.reduction_axes("norm", axis)
+    axes = sums.reduction_axes("norm", along)
     if ord in ("fro", "euclidean") or (ord == 2 and not is_matrix):
         squares = x * conj(x)
         return unary.sqrt_op(sums.sum_op(squares, axis=axes, keepdims=keepdims), name=name)
@@ -74,7 +75,7 @@ def norm(
     if ord == 1:
         return sums.sum_op(size, axis=axes, keepdims=keepdims, name=name)
     if ord == np.inf:
-        return extrema.reduce_max(size, axis=axis, keepdims=keepdims, name=name)
+        return extrema.reduce_max(size, axis=along, keepdims=keepdims, name=name)
     total = sums.sum_op(arithmetic.pow(size, ord), axis=axes, keepdims=keepdims)
     return arithmetic.pow(total, 1.0 / ord, name=name)
 
@@ -84,7 +85,10 @@ def _drop(x: Tensor, axes: Any) -> Tensor:
 
 
 def normalize(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
+    tensor: TensorLike,
+    ord: Any = "euclidean",
+    axis: AxisLike | None = None,
+    name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The tensor divided by its norm, and that norm.
 
@@ -97,7 +101,11 @@ def normalize(
 
 
 def l2_normalize(
-    x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
+    x: TensorLike,
+    axis: AxisLike | None = None,
+    epsilon: float = 1e-12,
+    name: str | None = None,
+    dim: Any = None,
 ) -> Tensor:
     """x divided by its Euclidean norm along the axes; what is shorter than sqrt(epsilon) less.
 
@@ -117,7 +125,9 @@ def l2_normalize(
 # --- limiting length ---------------------------------------------------------------------------
 
 
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+def clip_by_norm(
+    t: TensorLike, clip_norm: TensorLike, axes: AxisLike | None = None, name: str | None = None
+) -> Any:
     """t, scaled down where its Euclidean norm (along the axes) is above `clip_norm`.
 
     >>> tf.clip_by_norm([3.0, 4.0], 2.5).numpy()
@@ -166,7 +176,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
 
 
 def clip_by_global_norm(
-    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
+    t_list: Any, clip_norm: TensorLike, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Tensor]:
     """The tensors, all scaled by one factor so that their joint norm is at most `clip_norm`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT, INTEGER, REAL
 from weft._src.core.native_rules import Contraction
@@ -38,7 +39,9 @@ def _matmul_infer(
     return a.with_dims((*batch, m, n))  # type: ignore[misc]
 
 
-def _matmul_kernel(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
+def _matmul_kernel(
+    xp: ArrayNamespace, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool
+) -> Array:
     if a.ndim < 2 or b.ndim < 2:
         raise ValueError("NumPy would take a vector; the type rule says what is wrong.")
     if transpose_a:
@@ -100,15 +103,15 @@ matmul_op = define_op(
 
 
 def matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    output_type: Any = None,
+    output_type: DTypeLike | None = None,
     grad_a: bool = False,
     grad_b: bool = False,
     name: str | None = None,
@@ -135,8 +138,8 @@ def matmul(
 
 
 def matvec(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     adjoint_a: bool = False,
     a_is_sparse: bool = False,
@@ -157,7 +160,9 @@ def matvec(
 # --- transposes --------------------------------------------------------------------------------
 
 
-def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
+def matrix_transpose(
+    a: TensorLike, name: str = "matrix_transpose", conjugate: bool = False
+) -> Tensor:
     """The transpose of matrices; leading axes are batches.
 
     >>> tf.linalg.matrix_transpose([[1, 2, 3]]).numpy()
@@ -175,7 +180,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     return conj(out) if conjugate else out
 
 
-def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The conjugate transpose of matrices; leading axes are batches.
 
     >>> tf.linalg.adjoint([[1 + 2j, 3]]).numpy()
@@ -196,7 +201,7 @@ def _cross_infer(a: TensorSpec, b: TensorSpec) -> TensorSpec:
     return a.with_dims(dims)
 
 
-def _cross_kernel(xp: Any, a: Array, b: Array) -> Array:
+def _cross_kernel(xp: ArrayNamespace, a: Array, b: Array) -> Array:
     def turned(x: Array, by: int) -> Array:
         return xp.roll(x, by, axis=-1)
 
@@ -215,7 +220,7 @@ cross_op: Op = define_op(
 )
 
 
-def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """The cross product of vectors of three elements, along the last axis.
 
     >>> tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy()

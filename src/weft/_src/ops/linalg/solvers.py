@@ -6,6 +6,7 @@ import contextlib
 import math
 from typing import Any, NamedTuple
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.blas import one_thread
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
@@ -15,6 +16,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, complex_parts, unary
 from weft._src.ops.elementwise.operands import conj, operands, sum_to
 from weft._src.ops.linalg import diagonals, products
@@ -31,7 +33,7 @@ def square_dims(op: str, x: TensorSpec, name: str = "input") -> Dims | None:
     return (*x.dims[:-2], size, size)
 
 
-def lapack(xp: Any, function: str, problem: str, *arrays: Array) -> Any:
+def lapack(xp: ArrayNamespace, function: str, problem: str, *arrays: Array) -> Any:
     """A function of NumPy's linalg, narrow floats in float32; InvalidArgumentError if it fails."""
     try:
         with one_thread(arrays[0].shape[-1]):
@@ -43,12 +45,12 @@ def lapack(xp: Any, function: str, problem: str, *arrays: Array) -> Any:
 # --- inverse -----------------------------------------------------------------------------------
 
 
-def _inverse_kernel(xp: Any, x: Array) -> Array:
+def _inverse_kernel(xp: ArrayNamespace, x: Array) -> Array:
     out = lapack(xp, "inv", "inv: a matrix in input is singular, so it has no inverse.", x)
     return out.astype(x.dtype, copy=False)
 
 
-def _inverse_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _inverse_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     y = ctx.outputs[0]
     return (-products.matmul(products.matmul(y, g, adjoint_a=True), y, adjoint_b=True),)
 
@@ -65,7 +67,7 @@ inverse_op = define_op(
 )
 
 
-def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverse of square matrices (of their adjoints, with `adjoint`).
 
     >>> tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy()
@@ -84,7 +86,7 @@ def _determinant_infer(x: TensorSpec) -> TensorSpec:
     return x.with_dims(None if dims is None else dims[:-2])
 
 
-def _determinant_kernel(xp: Any, x: Array) -> Any:
+def _determinant_kernel(xp: ArrayNamespace, x: Array) -> Any:
     with one_thread(x.shape[-1]):
         return xp.linalg.det(xp.widen(x)).astype(x.dtype, copy=False)
 
@@ -93,7 +95,7 @@ def _as_matrix(g: Tensor) -> Tensor:
     return shapes.expand_dims_op(shapes.expand_dims_op(g, axis=-1), axis=-1)
 
 
-def _determinant_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _determinant_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     inverse = inv(ctx.inputs[0], adjoint=True)
     return (_as_matrix(g * conj(ctx.outputs[0])) * inverse,)
 
@@ -110,7 +112,7 @@ determinant_op = define_op(
 )
 
 
-def det(input: Any, name: str | None = None) -> Tensor:
+def det(input: TensorLike, name: str | None = None) -> Tensor:
     """The determinant of square matrices.
 
     >>> tf.linalg.det([[2.0, 0.0], [0.0, 4.0]]).numpy()
@@ -132,13 +134,15 @@ def _slogdet_infer(x: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
     return out, out
 
 
-def _slogdet_kernel(xp: Any, x: Array) -> tuple[Array, ...]:
+def _slogdet_kernel(xp: ArrayNamespace, x: Array) -> tuple[Array, ...]:
     with one_thread(x.shape[-1]):
         sign, logarithm = xp.linalg.slogdet(xp.widen(x))
     return sign.astype(x.dtype), logarithm.astype(x.dtype)
 
 
-def _slogdet_vjp(ctx: Any, sign: Tensor | None, logarithm: Tensor | None) -> tuple[Tensor | None]:
+def _slogdet_vjp(
+    ctx: VjpContext, sign: Tensor | None, logarithm: Tensor | None
+) -> tuple[Tensor | None]:
     if logarithm is None:
         return (None,)
     return (_as_matrix(logarithm) * inv(ctx.inputs[0], adjoint=True),)
@@ -157,7 +161,7 @@ slogdet_op = define_op(
 )
 
 
-def slogdet(input: Any, name: str | None = None) -> LogMatrixDeterminant:
+def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
     """The sign and the logarithm of the absolute value of determinants.
 
     >>> sign, logarithm = tf.linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])
@@ -179,12 +183,12 @@ def _solve_infer(matrix: TensorSpec, rhs: TensorSpec) -> TensorSpec:
     return rhs.with_dims((*rows, rhs.dims[-1]))  # type: ignore[misc]
 
 
-def _solve_kernel(xp: Any, matrix: Array, rhs: Array) -> Array:
+def _solve_kernel(xp: ArrayNamespace, matrix: Array, rhs: Array) -> Array:
     problem = "solve: a matrix is singular, so the equations have no unique solution."
     return lapack(xp, "solve", problem, matrix, rhs).astype(rhs.dtype, copy=False)
 
 
-def _solve_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor]:
+def _solve_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, Tensor]:
     matrix = ctx.inputs[0]
     g_rhs = solve_op(products.adjoint(matrix), g)
     return -products.matmul(g_rhs, ctx.outputs[0], adjoint_b=True) if ctx.wants(0) else None, g_rhs
@@ -202,7 +206,9 @@ solve_op: Op = define_op(
 )
 
 
-def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def solve(
+    matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
+) -> Tensor:
     """x with matrix @ x = rhs.
 
     >>> tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy()
@@ -227,7 +233,7 @@ _SMALL = 16  # rows that are solved one by one
 _ROWS_PER_CALL = 2  # what a call of BLAS costs, in rows that are solved for a whole batch
 
 
-def _triangular_kernel(xp: Any, matrix: Array, rhs: Array, *, lower: bool) -> Array:
+def _triangular_kernel(xp: ArrayNamespace, matrix: Array, rhs: Array, *, lower: bool) -> Array:
     wide, out = xp.widen(matrix), xp.widen(rhs)
     batch = xp.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
     out = xp.array(xp.broadcast_to(out, (*batch, *rhs.shape[-2:])))
@@ -240,7 +246,7 @@ def _triangular_kernel(xp: Any, matrix: Array, rhs: Array, *, lower: bool) -> Ar
     return out.astype(rhs.dtype, copy=False)
 
 
-def _by_blas(xp: Any, matrix: Array, x: Array, lower: bool) -> None:
+def _by_blas(xp: ArrayNamespace, matrix: Array, x: Array, lower: bool) -> None:
     """Solves one system after the other in place."""
     (solve,) = xp.scipy_linalg.get_blas_funcs(("trsm",), (matrix, x))
     with one_thread(x.shape[-2]):
@@ -249,7 +255,7 @@ def _by_blas(xp: Any, matrix: Array, x: Array, lower: bool) -> None:
             x[at] = solve(1.0, matrix[at].T, x[at].T, side=1, lower=not lower).T
 
 
-def _forward(xp: Any, matrix: Array, x: Array) -> None:
+def _forward(xp: ArrayNamespace, matrix: Array, x: Array) -> None:
     """Solves a lower triangular system in place, by halves, so that BLAS does most of it."""
     n = x.shape[-2]
     if n > _SMALL:
@@ -265,7 +271,7 @@ def _forward(xp: Any, matrix: Array, x: Array) -> None:
         x[..., row, :] /= matrix[..., row, row]
 
 
-def _triangular_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None]:
+def _triangular_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, Tensor | None]:
     matrix, rhs = ctx.inputs
     lower = ctx.attrs["lower"]
     g_rhs = triangular_solve_op(products.adjoint(matrix), g, lower=not lower)
@@ -290,7 +296,11 @@ triangular_solve_op: Op = define_op(
 
 
 def triangular_solve(
-    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """x with matrix @ x = rhs, where only one triangle of the matrix counts.
 
@@ -307,7 +317,7 @@ def triangular_solve(
 # --- Cholesky ----------------------------------------------------------------------------------
 
 
-def _cholesky_kernel(xp: Any, x: Array) -> Array:
+def _cholesky_kernel(xp: ArrayNamespace, x: Array) -> Array:
     """NaN in the lower triangle of the factors that do not exist, as in TensorFlow."""
     wide = xp.widen(x)
     with one_thread(x.shape[-1]):
@@ -325,7 +335,7 @@ def _cholesky_kernel(xp: Any, x: Array) -> Array:
     return out.astype(x.dtype, copy=False)
 
 
-def _cholesky_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _cholesky_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     factor = ctx.outputs[0]
     inner = products.matmul(factor, diagonals.band_part(g, -1, 0), adjoint_a=True)
     inner = diagonals.set_diag(inner, diagonals.diag_part(inner) / 2)
@@ -347,7 +357,7 @@ cholesky_op = define_op(
 )
 
 
-def cholesky(input: Any, name: str | None = None) -> Tensor:
+def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """The lower triangular L with L @ adjoint(L) = input, of which the lower triangle counts.
 
     A matrix that is not positive definite has no such factor: its L is NaN below and on the
@@ -360,7 +370,7 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
     return cholesky_op(convert_to_tensor(input), name=name)
 
 
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """x with chol @ adjoint(chol) @ x = rhs, for a Cholesky factor.
 
     >>> tf.linalg.cholesky_solve([[2.0, 0.0], [1.0, 2.0]], [[8.0], [8.0]]).numpy()
@@ -371,7 +381,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True, name=name)
 
 
-def logdet(matrix: Any, name: str | None = None) -> Tensor:
+def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of positive definite matrices, of others NaN.
 
     >>> tf.linalg.logdet([[4.0, 0.0], [0.0, 0.25]]).numpy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.blas import one_thread
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT, complex64, complex128, float64
@@ -13,6 +14,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, UnsupportedError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, complex_parts, guarded
 from weft._src.ops.elementwise.operands import conj
 from weft._src.ops.linalg import diagonals, products, solvers
@@ -35,7 +37,7 @@ def _reciprocal(x: Tensor) -> Tensor:
     return guarded.div_no_nan_op(fill.ones_like(x), x)
 
 
-def _lapack(xp: Any, function: str, op: str, *arrays: Array, **options: Any) -> Any:
+def _lapack(xp: ArrayNamespace, function: str, op: str, *arrays: Array, **options: Any) -> Any:
     """A function of NumPy's linalg; InvalidArgumentError if it does not converge."""
     try:
         with one_thread(arrays[0].shape[-1]):
@@ -71,7 +73,7 @@ def _svd_infer(
 
 
 def _svd_kernel(
-    xp: Any, x: Array, *, compute_uv: bool, full_matrices: bool
+    xp: ArrayNamespace, x: Array, *, compute_uv: bool, full_matrices: bool
 ) -> tuple[Array, Array, Array]:
     real = xp.real(x).dtype
     wide, finite = finite_matrices(xp, xp.widen(x))
@@ -90,7 +92,7 @@ def _svd_kernel(
     return result(s, real), result(u, x.dtype), result(v, x.dtype)
 
 
-def finite_matrices(xp: Any, x: Array) -> tuple[Array, Array]:
+def finite_matrices(xp: ArrayNamespace, x: Array) -> tuple[Array, Array]:
     """Matrices with zeros for those that hold NaN or infinity, and which of them are as they were.
 
     LAPACK finds no end on such numbers; the other matrices of a batch shall not suffer for it.
@@ -101,7 +103,7 @@ def finite_matrices(xp: Any, x: Array) -> tuple[Array, Array]:
     return xp.where(finite[..., None, None], x, x.dtype.type(0)), finite
 
 
-def _svd_vjp(ctx: Any, gs: Tensor | None, gu: Tensor | None, gv: Tensor | None) -> Gradients:
+def _svd_vjp(ctx: VjpContext, gs: Tensor | None, gu: Tensor | None, gv: Tensor | None) -> Gradients:
     x, full = ctx.inputs[0], ctx.attrs["full_matrices"]
     if not ctx.attrs["compute_uv"]:
         if gs is None:
@@ -141,6 +143,7 @@ def _svd_vjp(ctx: Any, gs: Tensor | None, gu: Tensor | None, gv: Tensor | None) 
         rest = gv - products.matmul(v, inner)
         more = products.matmul(u, rest * inverse, adjoint_b=True)
         outside = more if outside is None else outside + more
+    assert middle is not None  # a rule is asked if some gradient is there
     out = products.matmul(products.matmul(u, middle), v, adjoint_b=True)
     return (out if outside is None else out + outside,)
 
@@ -159,7 +162,10 @@ svd_op: Op = define_op(
 
 
 def svd(
-    tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
+    tensor: TensorLike,
+    full_matrices: bool = False,
+    compute_uv: bool = True,
+    name: str | None = None,
 ) -> Any:
     """Singular values s, and vectors u and v with tensor = u @ diag(s) @ adjoint(v).
 
@@ -200,7 +206,7 @@ def _eigh_infer(x: TensorSpec, *, compute_v: bool) -> tuple[TensorSpec, TensorSp
     return values, x.with_dims(dims if compute_v else (0,))
 
 
-def _eigh_kernel(xp: Any, x: Array, *, compute_v: bool) -> tuple[Array, Array]:
+def _eigh_kernel(xp: ArrayNamespace, x: Array, *, compute_v: bool) -> tuple[Array, Array]:
     wide = xp.widen(x)
     _refuse_infinite(xp, "eigh", wide)
     if not compute_v:
@@ -210,7 +216,7 @@ def _eigh_kernel(xp: Any, x: Array, *, compute_v: bool) -> tuple[Array, Array]:
     return values.astype(x.dtype), vectors.astype(x.dtype)
 
 
-def _refuse_infinite(xp: Any, op: str, x: Array) -> None:
+def _refuse_infinite(xp: ArrayNamespace, op: str, x: Array) -> None:
     if not xp.isfinite(x).all():
         raise InvalidArgumentError(
             None, None, f"{op}: tensor holds NaN or infinity, so it has no eigenvalues."
@@ -222,7 +228,7 @@ def _real(x: Tensor) -> Tensor:
     return casting.cast(complex_parts.real(x), x.dtype) if x.dtype.is_complex else x
 
 
-def _eigh_vjp(ctx: Any, ge: Tensor | None, gv: Tensor | None) -> Gradients:
+def _eigh_vjp(ctx: VjpContext, ge: Tensor | None, gv: Tensor | None) -> Gradients:
     x, (values, vectors) = ctx.inputs[0], ctx.outputs
     if not ctx.attrs["compute_v"]:
         if ge is None:
@@ -235,6 +241,7 @@ def _eigh_vjp(ctx: Any, ge: Tensor | None, gv: Tensor | None) -> Gradients:
         gaps = _reciprocal(_row(values) - _column(values))
         part = gaps * products.matmul(vectors, gv, adjoint_a=True)
         middle = part if middle is None else middle + part
+    assert middle is not None  # a rule is asked if some gradient is there
     full = products.matmul(products.matmul(vectors, middle), vectors, adjoint_b=True)
     # Only the lower triangle is read, so it gets the gradient of both.
     lower = diagonals.band_part(full + products.adjoint(full), -1, 0)
@@ -254,7 +261,7 @@ eigh_op: Op = define_op(
 )
 
 
-def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues, ascending, and eigenvectors (as columns) of symmetric or Hermitian matrices.
 
     >>> e, v = tf.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
@@ -265,7 +272,7 @@ def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return values, vectors
 
 
-def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
+def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The eigenvalues, ascending, of symmetric or Hermitian matrices.
 
     >>> tf.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]]).numpy()
@@ -287,7 +294,7 @@ def _eig_infer(x: TensorSpec, *, compute_v: bool) -> tuple[TensorSpec, TensorSpe
     )
 
 
-def _eig_kernel(xp: Any, x: Array, *, compute_v: bool) -> tuple[Array, Array]:
+def _eig_kernel(xp: ArrayNamespace, x: Array, *, compute_v: bool) -> tuple[Array, Array]:
     wide = xp.widen(x)
     dtype = (
         xp.complex128 if wide.dtype.itemsize == 8 * (1 + (wide.dtype.kind == "c")) else xp.complex64
@@ -299,7 +306,7 @@ def _eig_kernel(xp: Any, x: Array, *, compute_v: bool) -> tuple[Array, Array]:
     return values.astype(dtype), vectors.astype(dtype)
 
 
-def _eig_vjp(ctx: Any, ge: Tensor | None, gv: Tensor | None) -> Gradients:
+def _eig_vjp(ctx: VjpContext, ge: Tensor | None, gv: Tensor | None) -> Gradients:
     x, (values, vectors) = ctx.inputs[0], ctx.outputs
     if not ctx.attrs["compute_v"]:
         if ge is None:
@@ -315,6 +322,7 @@ def _eig_vjp(ctx: Any, ge: Tensor | None, gv: Tensor | None) -> Gradients:
         part = gaps * (inner - gram * _row(along))
         middle = part if middle is None else middle + part
     adjoint = products.adjoint(vectors)
+    assert middle is not None  # a rule is asked if some gradient is there
     full = solvers.solve(adjoint, products.matmul(middle, adjoint))
     if x.dtype.is_complex:
         return (full,)
@@ -334,7 +342,7 @@ eig_op: Op = define_op(
 )
 
 
-def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues and eigenvectors (as columns, of length 1) of square matrices; both complex.
 
     >>> e, v = tf.linalg.eig([[0.0, -1.0], [1.0, 0.0]])
@@ -345,7 +353,7 @@ def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return values, vectors
 
 
-def eigvals(tensor: Any, name: str | None = None) -> Tensor:
+def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The eigenvalues of square matrices, as complex numbers.
 
     >>> tf.linalg.eigvals([[2.0, 0.0], [0.0, 1.0]]).numpy()

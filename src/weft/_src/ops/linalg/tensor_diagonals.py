@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import NUMERIC
 from weft._src.core.native_rules import Special
@@ -19,7 +18,7 @@ def _tensor_diag_infer(diagonal: TensorSpec) -> TensorSpec:
     return diagonal if diagonal.dims is None else diagonal.with_dims(diagonal.dims * 2)
 
 
-def _tensor_diag_kernel(xp: Any, diagonal: Array) -> Array:
+def _tensor_diag_kernel(xp: ArrayNamespace, diagonal: Array) -> Array:
     out = xp.zeros((diagonal.size, diagonal.size), diagonal.dtype)
     i = xp.arange(diagonal.size)
     out[i, i] = diagonal.reshape(-1)
@@ -37,7 +36,7 @@ tensor_diag_op: Op = define_op(
 )
 
 
-def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
+def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of twice the rank, zero but for its diagonal.
 
     >>> tf.linalg.tensor_diag([1, 2]).numpy()
@@ -59,7 +58,7 @@ def _tensor_diag_part_infer(x: TensorSpec) -> TensorSpec:
     return x.with_dims(rules.merge_dims("tensor_diag_part", x.dims[:half], x.dims[half:], what))
 
 
-def _tensor_diag_part_kernel(xp: Any, x: Array) -> Array:
+def _tensor_diag_part_kernel(xp: ArrayNamespace, x: Array) -> Array:
     shape = x.shape[: x.ndim // 2]
     n = 1
     for size in shape:
@@ -77,7 +76,7 @@ tensor_diag_part_op: Op = define_op(
 )
 
 
-def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
+def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """The diagonal of a tensor of even rank, with half its rank.
 
     >>> tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy()

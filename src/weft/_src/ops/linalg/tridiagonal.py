@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
 from weft._src.core.shapes import Dims
@@ -16,6 +17,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining, padding, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import complex_parts
 from weft._src.ops.elementwise.operands import conj, operands, sum_to
 from weft._src.ops.linalg import diagonals as parts, products
@@ -80,7 +82,10 @@ def _shift(x: Tensor, before: int, after: int, axis: int = -1) -> Tensor:
 
 
 def tridiagonal_matmul(
-    diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
+    diagonals: TensorLike,
+    rhs: TensorLike,
+    diagonals_format: str = "compact",
+    name: str | None = None,
 ) -> Tensor:
     """The product of a tridiagonal matrix and another one.
 
@@ -119,7 +124,7 @@ def _solve_infer(diagonals: TensorSpec, rhs: TensorSpec) -> TensorSpec:
     return rhs.with_dims(out)
 
 
-def _solve_kernel(xp: Any, diagonals: Array, rhs: Array) -> Array:
+def _solve_kernel(xp: ArrayNamespace, diagonals: Array, rhs: Array) -> Array:
     bands, right = xp.widen(diagonals), xp.widen(rhs)
     lead = xp.broadcast_shapes(bands.shape[:-2], right.shape[:-2])
     bands = xp.broadcast_to(bands, (*lead, *bands.shape[-2:]))
@@ -139,7 +144,7 @@ def _solve_kernel(xp: Any, diagonals: Array, rhs: Array) -> Array:
     return out.astype(rhs.dtype, copy=False)
 
 
-def _solve_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor]:
+def _solve_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, Tensor]:
     diagonals, rhs = ctx.inputs
     above, main, below = joining.unstack(conj(diagonals), 3, axis=-2)
     # The diagonal above the main one of the transpose is the one below it, moved up.
@@ -169,8 +174,8 @@ solve_op: Op = define_op(
 
 
 def tridiagonal_solve(
-    diagonals: Any,
-    rhs: Any,
+    diagonals: TensorLike,
+    rhs: TensorLike,
     diagonals_format: str = "compact",
     transpose_rhs: bool = False,
     conjugate_rhs: bool = False,

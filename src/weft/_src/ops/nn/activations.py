@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import FLOATING, REAL, float32
-from weft._src.core.native_rules import Pointwise
+from weft._src.core.dtypes import FLOATING, REAL, DType, float32
+from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import joining, selection
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, unary
 from weft._src.ops.elementwise.operands import zero, zeros_like
 from weft._src.ops.elementwise.unary import computed
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import Absent, Op, args, define_op
 
 
 def _gradient_op(
-    name: str, allowed: Any, kernel: Any, *, vjp: Any, native: Any, **traits: Any
+    name: str,
+    allowed: frozenset[DType],
+    kernel: Callable[..., Any] | Absent,
+    *,
+    vjp: Callable[..., Any] | Absent,
+    native: NativeRule | Absent,
+    **traits: Any,
 ) -> Op:
     """An op that scales an output gradient `g` by the slope, which `x` tells."""
     return define_op(
@@ -39,7 +48,7 @@ def _gradient_op(
 # --- relu and its kin --------------------------------------------------------------------------
 
 
-def _flat(ctx: Any) -> Tensor:
+def _flat(ctx: VjpContext) -> Tensor:
     """What `features` does to a slope that is constant between kinks: zeros, as in TensorFlow.
 
     Not None: second derivatives of networks (gradient penalties) then exist for all weights.
@@ -47,7 +56,7 @@ def _flat(ctx: Any) -> Tensor:
     return zeros_like(ctx.inputs[1])
 
 
-def _relu_grad_kernel(xp: Any, g: Array, y: Array) -> Any:
+def _relu_grad_kernel(xp: ArrayNamespace, g: Array, y: Array) -> Any:
     # A product with 0 or 1, so NaN stays NaN as in TensorFlow; up to ten times faster than where.
     return xp.multiply(g, y > 0)
 
@@ -69,7 +78,7 @@ relu_grad_op: Op = _gradient_op(
 )
 
 
-def relu(features: Any, name: str | None = None) -> Tensor:
+def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """max(x, 0).
 
     >>> tf.nn.relu([-2.0, 0.0, 3.0]).numpy()
@@ -97,7 +106,7 @@ relu6_grad_op: Op = _gradient_op(
 )
 
 
-def relu6(features: Any, name: str | None = None) -> Tensor:
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """min(max(x, 0), 6).
 
     >>> tf.nn.relu6([-2.0, 3.0, 7.0]).numpy()
@@ -106,11 +115,11 @@ def relu6(features: Any, name: str | None = None) -> Tensor:
     return relu6_op(convert_to_tensor(features), name=name)
 
 
-def _leaky_relu_kernel(xp: Any, x: Array, *, alpha: float) -> Any:
+def _leaky_relu_kernel(xp: ArrayNamespace, x: Array, *, alpha: float) -> Any:
     return xp.where(x > 0, x, x * x.dtype.type(alpha))
 
 
-def _leaky_relu_grad_kernel(xp: Any, g: Array, x: Array, *, alpha: float) -> Any:
+def _leaky_relu_grad_kernel(xp: ArrayNamespace, g: Array, x: Array, *, alpha: float) -> Any:
     return xp.where(x > 0, g, g * g.dtype.type(alpha))
 
 
@@ -132,7 +141,7 @@ leaky_relu_grad_op: Op = _gradient_op(
 )
 
 
-def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """x where it is positive, else alpha * x; integers become float32.
 
     >>> tf.nn.leaky_relu([-2.0, 3.0]).numpy()
@@ -150,7 +159,7 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Te
     return leaky_relu_op(x, alpha=alpha, name=name)
 
 
-def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
+def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
     """relu(x) and relu(-x), joined along an axis.
 
     >>> tf.nn.crelu([1.0, -2.0]).numpy()
@@ -163,7 +172,7 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
 # --- exponential -------------------------------------------------------------------------------
 
 
-def _elu_grad_vjp(ctx: Any, h: Tensor) -> tuple[Tensor | None, ...]:
+def _elu_grad_vjp(ctx: VjpContext, h: Tensor) -> tuple[Tensor | None, ...]:
     g, y = ctx.inputs
     return (
         elu_grad_op(h, y) if ctx.wants(0) else None,
@@ -189,7 +198,7 @@ elu_grad_op: Op = _gradient_op(
 )
 
 
-def elu(features: Any, name: str | None = None) -> Tensor:
+def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """x where it is positive, else exp(x) - 1.
 
     >>> tf.nn.elu([-1.0, 0.0, 3.0]).numpy()
@@ -202,17 +211,17 @@ _SCALE = 1.0507009873554805
 _SCALE_ALPHA = 1.7580993408473768
 
 
-def _selu_kernel(xp: Any, x: Array) -> Any:
+def _selu_kernel(xp: ArrayNamespace, x: Array) -> Any:
     scale, scale_alpha = x.dtype.type(_SCALE), x.dtype.type(_SCALE_ALPHA)
     return xp.where(x < 0, scale_alpha * xp.expm1(x), scale * x)
 
 
-def _selu_grad_kernel(xp: Any, g: Array, y: Array) -> Any:
+def _selu_grad_kernel(xp: ArrayNamespace, g: Array, y: Array) -> Any:
     scale, scale_alpha = g.dtype.type(_SCALE), g.dtype.type(_SCALE_ALPHA)
     return xp.where(y < 0, g * (y + scale_alpha), g * scale)
 
 
-def _selu_grad_vjp(ctx: Any, h: Tensor) -> tuple[Tensor | None, ...]:
+def _selu_grad_vjp(ctx: VjpContext, h: Tensor) -> tuple[Tensor | None, ...]:
     g, y = ctx.inputs
     return (
         selu_grad_op(h, y) if ctx.wants(0) else None,
@@ -238,7 +247,7 @@ selu_grad_op: Op = _gradient_op(
 )
 
 
-def selu(features: Any, name: str | None = None) -> Tensor:
+def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """`elu` scaled so that mean 0 and variance 1 reproduce themselves.
 
     >>> tf.nn.selu([-1.0, 0.0, 3.0]).numpy()
@@ -250,7 +259,7 @@ def selu(features: Any, name: str | None = None) -> Tensor:
 # --- smooth ------------------------------------------------------------------------------------
 
 
-def _softsign_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _softsign_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     return (g / unary.square_op(unary.abs_op(ctx.inputs[0]) + 1),)
 
 
@@ -264,7 +273,7 @@ softsign_op = computed(
 )
 
 
-def softsign(features: Any, name: str | None = None) -> Tensor:
+def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """x / (1 + |x|).
 
     >>> tf.nn.softsign([-1.0, 3.0]).numpy()
@@ -273,7 +282,7 @@ def softsign(features: Any, name: str | None = None) -> Tensor:
     return softsign_op(convert_to_tensor(features), name=name)
 
 
-def silu(features: Any, beta: Any = 1.0) -> Tensor:
+def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
     """x * sigmoid(beta * x).
 
     >>> tf.nn.silu([0.0, 1.0]).numpy()
@@ -289,7 +298,7 @@ _ROOT_TWO_OVER_PI = float(np.sqrt(2 / np.pi))
 _ROOT_TWO = float(np.sqrt(2))
 
 
-def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
+def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     """x times the probability that a standard normal variable is below x.
 
     >>> tf.nn.gelu([-1.0, 0.0, 3.0]).numpy()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike, WindowLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, REAL, DType, int64
 from weft._src.core.specs import TensorSpec
@@ -12,6 +14,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import shape as shapes, space
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import pooling, windows
 from weft._src.ops.nn.windows import Geometry
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
@@ -31,7 +34,9 @@ def _infer(x: TensorSpec, *, targmax: DType, whole: bool, **attrs: Any) -> tuple
     return out, out.with_dtype(targmax)
 
 
-def _kernel(xp: Any, x: Array, *, targmax: DType, whole: bool, **attrs: Any) -> tuple[Array, Array]:
+def _kernel(
+    xp: ArrayNamespace, x: Array, *, targmax: DType, whole: bool, **attrs: Any
+) -> tuple[Array, Array]:
     op = "max_pool_with_argmax"
     ones = (1, 1)
     where = Geometry.of(op, x.shape[1:-1], attrs["ksize"], attrs["strides"], ones, attrs["padding"])
@@ -51,7 +56,7 @@ def _kernel(xp: Any, x: Array, *, targmax: DType, whole: bool, **attrs: Any) -> 
     return out, found.astype(targmax.numpy_dtype)
 
 
-def _vjp(ctx: Any, g: Tensor | None, _: Tensor | None) -> tuple[Tensor | None]:
+def _vjp(ctx: VjpContext, g: Tensor | None, _: Tensor | None) -> tuple[Tensor | None]:
     if g is None:
         return (None,)
     attrs = {key: ctx.attrs[key] for key in ("ksize", "strides", "padding")}
@@ -72,12 +77,12 @@ argmax_op: Op = define_op(
 
 
 def max_pool_with_argmax(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NHWC",
-    output_dtype: Any = int64,
+    output_dtype: DTypeLike = int64,
     include_batch_in_index: bool = False,
     name: str | None = None,
 ) -> MaxPoolWithArgmax:
@@ -120,13 +125,13 @@ _FORMATS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 
 
 def pool(
-    input: Any,
+    input: TensorLike,
     window_shape: Any,
     pooling_type: str,
-    strides: Any = None,
-    padding: Any = "VALID",
+    strides: WindowLike | None = None,
+    padding: str | Sequence[Sequence[int]] = "VALID",
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The maximum ("MAX") or mean ("AVG") of windows over one, two or three axes.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from weft._src.core.aliases import ArrayNamespace, ShapeLike, TensorLike, WindowLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, int32
 from weft._src.core.native_rules import Special
@@ -15,6 +16,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import windows
 from weft._src.ops.nn.windows import Geometry, channels_back, channels_last
 from weft._src.ops.reduce.sums import SHAPE_DTYPE
@@ -73,7 +75,7 @@ def _pieces(where: Geometry, batch: int, depth: int, width: int) -> Iterator[Pie
             yield slice(image, image + 1), slice(start, start + step)
 
 
-def _rows(xp: Any, columns: Array, n: int, groups: int) -> Array:
+def _rows(xp: ArrayNamespace, columns: Array, n: int, groups: int) -> Array:
     """(batch, *outputs, *window, channels) as (groups, places, window * channels per group)."""
     window, channels = columns.shape[n + 1 : -1], columns.shape[-1]
     places, k = math.prod(columns.shape[: n + 1]), math.prod(window)
@@ -83,19 +85,19 @@ def _rows(xp: Any, columns: Array, n: int, groups: int) -> Array:
     return xp.reshape(xp.moveaxis(parts, 2, 0), (groups, places, k * (channels // groups)))
 
 
-def _filter_matrix(xp: Any, filters: Array, groups: int) -> Array:
+def _filter_matrix(xp: ArrayNamespace, filters: Array, groups: int) -> Array:
     """(*window, inputs, outputs) as (groups, window * inputs, outputs per group)."""
     outputs = filters.shape[-1]
     flat = xp.reshape(filters, (math.prod(filters.shape[:-1]), groups, outputs // groups))
     return xp.moveaxis(flat, 1, 0)
 
 
-def _product(xp: Any, x: Array, y: Array) -> Array:
+def _product(xp: ArrayNamespace, x: Array, y: Array) -> Array:
     """The products of the matrices of each group; for a single one `np.dot` is quicker."""
     return xp.dot(x[0], y[0])[None] if len(x) == 1 else xp.matmul(x, y)
 
 
-def _split_outputs(xp: Any, y: Array, groups: int) -> Array:
+def _split_outputs(xp: ArrayNamespace, y: Array, groups: int) -> Array:
     """(batch, *outputs, channels) as (groups, places, channels per group)."""
     places = math.prod(y.shape[:-1])
     flat = xp.reshape(y, (places, groups, y.shape[-1] // groups))
@@ -124,7 +126,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         )
         return x.with_dims(windows.image_dims(batch, out, outputs, first))
 
-    def kernel(xp: Any, x: Array, filters: Array, **attrs: Any) -> Array:
+    def kernel(xp: ArrayNamespace, x: Array, filters: Array, **attrs: Any) -> Array:
         first, dtype = attrs["channels_first"], x.dtype
         x, filters = xp.widen(channels_last(xp, x, first)), xp.widen(filters)
         where = geometry(x.shape[1:-1], filters.shape[:n], attrs)
@@ -141,7 +143,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
             out[piece] = xp.reshape(xp.moveaxis(product, 0, 1), out[piece].shape)
         return channels_back(xp, out.astype(dtype, copy=False), first)
 
-    def vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    def vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, Tensor | None]:
         x, filters = ctx.inputs
         return (
             input_gradient(_shape(x), filters, g, **ctx.attrs) if ctx.wants(0) else None,
@@ -160,7 +162,9 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
             rules.merge_dims(names[0], expected.dims, g.dims, "the output and its gradient")
         return g.with_dims(dims)
 
-    def input_kernel(xp: Any, shape: Array, filters: Array, g: Array, **attrs: Any) -> Array:
+    def input_kernel(
+        xp: ArrayNamespace, shape: Array, filters: Array, g: Array, **attrs: Any
+    ) -> Array:
         first, dtype = attrs["channels_first"], g.dtype
         batch, sizes, channels = windows.spatial_dims(tuple(shape.tolist()), first)
         g, filters = xp.widen(channels_last(xp, g, first)), xp.widen(filters)
@@ -180,7 +184,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
                 out[(images, *at)] += columns[(slice(None), *spatial, *place)]
         return channels_back(xp, out[where.inside()].astype(dtype, copy=False), first)
 
-    def input_vjp(ctx: Any, h: Tensor) -> tuple[Tensor | None, ...]:
+    def input_vjp(ctx: VjpContext, h: Tensor) -> tuple[Tensor | None, ...]:
         _, filters, g = ctx.inputs
         return (
             None,
@@ -193,7 +197,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
     def filter_infer(x: TensorSpec, shape: TensorSpec, g: TensorSpec, **attrs: Any) -> TensorSpec:
         return g.with_dims(rules.dims_from_value(names[1], shape, name="filter_sizes"))
 
-    def filter_kernel(xp: Any, x: Array, shape: Array, g: Array, **attrs: Any) -> Array:
+    def filter_kernel(xp: ArrayNamespace, x: Array, shape: Array, g: Array, **attrs: Any) -> Array:
         first, dtype = attrs["channels_first"], g.dtype
         wanted = tuple(shape.tolist())
         x, g = xp.widen(channels_last(xp, x, first)), xp.widen(channels_last(xp, g, first))
@@ -207,7 +211,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
             out += _product(xp, rows, _split_outputs(xp, g[piece], groups))
         return xp.reshape(xp.moveaxis(out, 0, 1), wanted).astype(dtype, copy=False)
 
-    def filter_vjp(ctx: Any, h: Tensor) -> tuple[Tensor | None, ...]:
+    def filter_vjp(ctx: VjpContext, h: Tensor) -> tuple[Tensor | None, ...]:
         x, _, g = ctx.inputs
         return (
             input_gradient(_shape(x), h, g, **ctx.attrs) if ctx.wants(0) else None,
@@ -277,12 +281,12 @@ def attributes(
 
 
 def conv2d(
-    input: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    filters: TensorLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NHWC",
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The convolution of images with filters of shape (height, width, inputs, outputs).
@@ -297,12 +301,12 @@ def conv2d(
 
 
 def conv3d(
-    input: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    filters: TensorLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NDHWC",
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The convolution of volumes with filters of shape (depth, height, width, inputs, outputs).
@@ -317,12 +321,12 @@ def conv3d(
 
 
 def conv1d(
-    input: Any,
-    filters: Any,
+    input: TensorLike,
+    filters: TensorLike,
     stride: Any,
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NWC",
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The convolution of sequences with filters of shape (width, inputs, outputs).
@@ -360,13 +364,13 @@ def with_width(attrs: dict[str, Any]) -> dict[str, Any]:
 
 
 def conv2d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]] = "SAME",
     data_format: str = "NHWC",
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The transpose of `conv2d`: filters have shape (height, width, outputs, inputs).

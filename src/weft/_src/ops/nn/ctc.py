@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, int32, int64
 from weft._src.core.shapes import Dim
@@ -12,6 +13,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import FailedPreconditionError, InvalidArgumentError, UnsupportedError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.indexing import masks, scattering
 from weft._src.ops.reduce import counting, extrema, sums
@@ -44,7 +46,7 @@ def _loss_infer(
     return logits.with_dims((batch,)), logits
 
 
-def _states(xp: Any, labels: Array, lengths: Array, blank: int) -> tuple[Array, Array]:
+def _states(xp: ArrayNamespace, labels: Array, lengths: Array, blank: int) -> tuple[Array, Array]:
     """Labels with blanks around each, and which of these states are not beyond the end."""
     batch, most = labels.shape
     states = xp.full((batch, 2 * most + 1), blank, xp.int64)
@@ -53,7 +55,7 @@ def _states(xp: Any, labels: Array, lengths: Array, blank: int) -> tuple[Array, 
     return states, xp.arange(2 * most + 1) <= 2 * lengths[:, None]
 
 
-def _moved(xp: Any, x: Array, by: int) -> Array:
+def _moved(xp: ArrayNamespace, x: Array, by: int) -> Array:
     """A row of states moved by some places; nothing (-inf) comes in."""
     out = xp.full(x.shape, -xp.inf)
     if abs(by) >= x.shape[1]:
@@ -66,7 +68,7 @@ def _moved(xp: Any, x: Array, by: int) -> Array:
 
 
 def _loss_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     labels: Array,
     logits: Array,
     label_length: Array,
@@ -105,7 +107,7 @@ def _loss_kernel(
     return (-likelihood).astype(logits.dtype), gradient.astype(logits.dtype)
 
 
-def _forward(xp: Any, emitted: Array, skips: Array) -> Array:
+def _forward(xp: ArrayNamespace, emitted: Array, skips: Array) -> Array:
     """log of the probability to be in a state at a time, having emitted all until then."""
     out = xp.full(emitted.shape, -xp.inf)
     out[:1, :, :2] = emitted[:1, :, :2]
@@ -116,7 +118,9 @@ def _forward(xp: Any, emitted: Array, skips: Array) -> Array:
     return out
 
 
-def _backward(xp: Any, emitted: Array, skips: Array, is_end: Array, last: Array) -> Array:
+def _backward(
+    xp: ArrayNamespace, emitted: Array, skips: Array, is_end: Array, last: Array
+) -> Array:
     """log of the probability to emit, from a state at a time on, all that comes behind."""
     out = xp.full(emitted.shape, -xp.inf)
     skips = xp.concatenate([skips[:, 2:], xp.zeros((len(skips), min(2, skips.shape[1])), bool)], 1)
@@ -131,7 +135,7 @@ def _backward(xp: Any, emitted: Array, skips: Array, is_end: Array, last: Array)
 
 
 def _check(
-    xp: Any,
+    xp: ArrayNamespace,
     labels: Array,
     label_length: Array,
     logit_length: Array,
@@ -158,7 +162,7 @@ def _check(
         raise InvalidArgumentError(None, None, f"ctc_loss: {problem}")
 
 
-def _loss_vjp(ctx: Any, g: Tensor | None, more: Tensor | None) -> tuple[Tensor | None, ...]:
+def _loss_vjp(ctx: VjpContext, g: Tensor | None, more: Tensor | None) -> tuple[Tensor | None, ...]:
     if more is not None:
         raise UnsupportedError("ctc_loss: second derivatives are not available.")
     if g is None:
@@ -192,13 +196,13 @@ def _dense_labels(labels: Any) -> tuple[Tensor, Tensor]:
 
 
 def ctc_loss(
-    labels: Any,
-    logits: Any,
-    label_length: Any,
-    logit_length: Any,
+    labels: TensorLike,
+    logits: TensorLike,
+    label_length: TensorLike,
+    logit_length: TensorLike,
     logits_time_major: bool = True,
     unique: Any = None,
-    blank_index: Any = None,
+    blank_index: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """-log of the probability of the labels, summed over all their places in time.
@@ -251,7 +255,7 @@ def _decode_infer(
 
 
 def _decode_kernel(
-    xp: Any, inputs: Array, lengths: Array, *, merge_repeated: bool, blank_index: int
+    xp: ArrayNamespace, inputs: Array, lengths: Array, *, merge_repeated: bool, blank_index: int
 ) -> tuple[Array, ...]:
     times, batch, classes = inputs.shape
     if (lengths > times).any() or (lengths < 0).any():
@@ -293,7 +297,10 @@ decode_op = define_op(
 
 
 def ctc_greedy_decoder(
-    inputs: Any, sequence_length: Any, merge_repeated: bool = True, blank_index: Any = None
+    inputs: Any,
+    sequence_length: TensorLike,
+    merge_repeated: bool = True,
+    blank_index: TensorLike | None = None,
 ) -> tuple[list[SparseTensor], Tensor]:
     """The labels of the best class at each time, without blanks; and minus the sum of its logits.
 
@@ -316,7 +323,7 @@ def ctc_greedy_decoder(
 
 
 def collapse_repeated(
-    labels: Any, seq_length: Any, name: str | None = None
+    labels: TensorLike, seq_length: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Rows of labels with repetitions merged (and 0 behind them), and their new lengths.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike, WindowLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX
 from weft._src.core.native_rules import Special
@@ -12,6 +14,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import convolution as convolutions, windows
 from weft._src.ops.nn.windows import Geometry, channels_back, channels_last
 from weft._src.ops.reduce.sums import SHAPE_DTYPE
@@ -38,7 +41,7 @@ def _infer(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
     return x.with_dims(windows.image_dims(batch, out, rules.product([inputs, multiplier]), first))
 
 
-def _kernel(xp: Any, x: Array, filters: Array, **attrs: Any) -> Array:
+def _kernel(xp: ArrayNamespace, x: Array, filters: Array, **attrs: Any) -> Array:
     first, dtype = attrs["channels_first"], x.dtype
     x, filters = xp.widen(channels_last(xp, x, first)), xp.widen(filters)
     where = _geometry(x.shape[1:-1], filters.shape[:2], attrs)
@@ -52,7 +55,7 @@ def _kernel(xp: Any, x: Array, filters: Array, **attrs: Any) -> Array:
     return channels_back(xp, out.astype(dtype, copy=False), first)
 
 
-def _by_channel(xp: Any, g: Array, filters: Any) -> Array:
+def _by_channel(xp: ArrayNamespace, g: Array, filters: Any) -> Array:
     """(batch, *outputs, channels, filters of each), for filters of a shape."""
     return xp.reshape(g, (*g.shape[:3], *filters[2:]))
 
@@ -61,7 +64,9 @@ def _input_infer(shape: TensorSpec, filters: TensorSpec, g: TensorSpec, **_: Any
     return g.with_dims(rules.dims_from_value(_OP, shape, name="input_sizes"))
 
 
-def _input_kernel(xp: Any, shape: Array, filters: Array, g: Array, **attrs: Any) -> Array:
+def _input_kernel(
+    xp: ArrayNamespace, shape: Array, filters: Array, g: Array, **attrs: Any
+) -> Array:
     first, dtype = attrs["channels_first"], g.dtype
     batch, sizes, channels = windows.spatial_dims(tuple(shape.tolist()), first)
     g, filters = xp.widen(channels_last(xp, g, first)), xp.widen(filters)
@@ -77,7 +82,7 @@ def _filter_infer(x: TensorSpec, shape: TensorSpec, g: TensorSpec, **_: Any) -> 
     return g.with_dims(rules.dims_from_value(_OP, shape, name="filter_sizes"))
 
 
-def _filter_kernel(xp: Any, x: Array, shape: Array, g: Array, **attrs: Any) -> Array:
+def _filter_kernel(xp: ArrayNamespace, x: Array, shape: Array, g: Array, **attrs: Any) -> Array:
     first, dtype = attrs["channels_first"], g.dtype
     wanted = tuple(shape.tolist())
     x, g = xp.widen(channels_last(xp, x, first)), xp.widen(channels_last(xp, g, first))
@@ -93,7 +98,7 @@ def _shape(x: Tensor) -> Tensor:
     return shapes.shape_op(x, out_type=SHAPE_DTYPE)
 
 
-def _vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+def _vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, ...]:
     x, filters = ctx.inputs
     return (
         input_op(_shape(x), filters, g, **ctx.attrs) if ctx.wants(0) else None,
@@ -101,7 +106,7 @@ def _vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
     )
 
 
-def _input_vjp(ctx: Any, h: Tensor) -> tuple[Tensor | None, ...]:
+def _input_vjp(ctx: VjpContext, h: Tensor) -> tuple[Tensor | None, ...]:
     _, filters, g = ctx.inputs
     return (
         None,
@@ -110,7 +115,7 @@ def _input_vjp(ctx: Any, h: Tensor) -> tuple[Tensor | None, ...]:
     )
 
 
-def _filter_vjp(ctx: Any, h: Tensor) -> tuple[Tensor | None, ...]:
+def _filter_vjp(ctx: VjpContext, h: Tensor) -> tuple[Tensor | None, ...]:
     x, _, g = ctx.inputs
     return (
         input_op(_shape(x), h, g, **ctx.attrs) if ctx.wants(0) else None,
@@ -155,12 +160,12 @@ filter_op: Op = define_op(
 
 
 def depthwise_conv2d(
-    input: Any,
-    filter: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Each channel of images with filters of its own: (height, width, channels, filters each).
@@ -175,13 +180,13 @@ def depthwise_conv2d(
 
 
 def separable_conv2d(
-    input: Any,
-    depthwise_filter: Any,
-    pointwise_filter: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    depthwise_filter: TensorLike,
+    pointwise_filter: TensorLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """A `depthwise_conv2d`, and then a mixture of its channels by filters of size 1.

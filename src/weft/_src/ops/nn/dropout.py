@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, DType
 from weft._src.core.shapes import TensorShape
@@ -19,7 +20,11 @@ _Uniform = Callable[[Any, DType], Tensor]
 
 
 def dropout(
-    x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None
+    x: TensorLike,
+    rate: TensorLike,
+    noise_shape: ShapeLike | None = None,
+    seed: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Each element becomes 0 with probability `rate`; the others are divided by 1 - rate.
 
@@ -43,11 +48,11 @@ def dropout(
 
 
 def stateless_dropout(
-    x: Any,
-    rate: Any,
-    seed: Any,
+    x: TensorLike,
+    rate: TensorLike,
+    seed: TensorLike,
     rng_alg: Any = None,
-    noise_shape: Any = None,
+    noise_shape: ShapeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Dropout whose choice is determined by a seed of two integers.
@@ -67,7 +72,11 @@ def stateless_dropout(
 
 
 def general_dropout(
-    x: Any, rate: Any, uniform_sampler: Any, noise_shape: Any = None, name: str | None = None
+    x: TensorLike,
+    rate: TensorLike,
+    uniform_sampler: Any,
+    noise_shape: ShapeLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Dropout by numbers from `uniform_sampler(shape=, dtype=)`, uniform in [0, 1).
 
@@ -86,7 +95,7 @@ def general_dropout(
 
 
 def _dropout(
-    op: str, x: Any, rate: Any, noise_shape: Any, uniform: _Uniform, name: str | None
+    op: str, x: Any, rate: TensorLike, noise_shape: Any, uniform: _Uniform, name: str | None
 ) -> Tensor:
     x = convert_to_tensor(x)
     if x.dtype not in FLOATING:
@@ -106,7 +115,7 @@ def _dropout(
     return selection.select_op(keep, scaled, convert_to_tensor(0.0, x.dtype), name=name)
 
 
-def _rate_tensor(op: str, rate: Any, dtype: DType) -> Tensor:
+def _rate_tensor(op: str, rate: TensorLike, dtype: DType) -> Tensor:
     if not isinstance(rate, Tensor) and not hasattr(rate, "__tf_tensor__"):
         raise ValueError(f"{op}: rate must be a number or a scalar tensor, got {rate!r}.")
     rate = convert_to_tensor(rate)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import int64
 from weft._src.core.growing import GrowingList
@@ -22,7 +23,9 @@ from weft._src.ops.sparse.tensor import SparseTensor, sparse
 _COMBINERS = ("mean", "sqrtn", "sum")
 
 
-def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
+def embedding_lookup(
+    params: TensorLike, ids: TensorLike, max_norm: TensorLike | None = None, name: str | None = None
+) -> Any:
     """The rows of a table; a list of tables counts as one long one.
 
     >>> tf.nn.embedding_lookup([[1.0, 2.0], [3.0, 4.0]], [1, 1]).numpy()
@@ -45,11 +48,11 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
 
 
 def embedding_lookup_sparse(
-    params: Any,
+    params: TensorLike,
     sp_ids: Any,
     sp_weights: Any,
     combiner: str | None = None,
-    max_norm: Any = None,
+    max_norm: TensorLike | None = None,
     name: str | None = None,
     allow_fast_lookup: bool = False,
 ) -> Tensor:
@@ -105,12 +108,12 @@ def _elements(op: str, value: Any, name: str) -> tuple[Tensor, Tensor]:
 
 
 def safe_embedding_lookup_sparse(
-    embedding_weights: Any,
+    embedding_weights: TensorLike,
     sparse_ids: Any,
     sparse_weights: Any = None,
     combiner: str = "mean",
     default_id: Any = None,
-    max_norm: Any = None,
+    max_norm: TensorLike | None = None,
     name: str | None = None,
     allow_fast_lookup: bool = False,
 ) -> Tensor:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from weft._src.core.aliases import ShapeLike, TensorLike, WindowLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
@@ -26,12 +28,12 @@ def _spatial_rank(op: str, filters: Tensor) -> int:
 
 
 def convolution(
-    input: Any,
-    filters: Any,
-    strides: Any = None,
-    padding: Any = "VALID",
+    input: TensorLike,
+    filters: TensorLike,
+    strides: WindowLike | None = None,
+    padding: str | Sequence[Sequence[int]] = "VALID",
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The convolution over as many axes as the filters have; more leading ones are batches.
@@ -58,7 +60,11 @@ def convolution(
 
 
 def atrous_conv2d(
-    value: Any, filters: Any, rate: Any, padding: Any, name: str | None = None
+    value: TensorLike,
+    filters: TensorLike,
+    rate: TensorLike,
+    padding: str | Sequence[Sequence[int]],
+    name: str | None = None,
 ) -> Tensor:
     """The convolution of images with filters whose elements are `rate` pixels apart.
 
@@ -85,13 +91,13 @@ def _output_shape(op: str, output_shape: Any, n: int) -> Tensor:
 
 
 def conv1d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]] = "SAME",
     data_format: str = "NWC",
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The transpose of `conv1d`: filters have shape (width, outputs, inputs).
@@ -120,13 +126,13 @@ def conv1d_transpose(
 
 
 def conv3d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]] = "SAME",
     data_format: str = "NDHWC",
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The transpose of `conv3d`: filters have shape (depth, height, width, outputs, inputs).
@@ -144,13 +150,13 @@ def conv3d_transpose(
 
 
 def conv_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]] = "SAME",
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: WindowLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The transpose of `convolution` over as many axes as the filters have.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, int32
 from weft._src.core.native_rules import Reduction
@@ -19,7 +20,7 @@ from weft._src.ops.reduce import sums
 from weft._src.ops.registry import args, define_op
 
 
-def _l2_loss_kernel(xp: Any, x: Array) -> Any:
+def _l2_loss_kernel(xp: ArrayNamespace, x: Array) -> Any:
     flat = xp.reshape(xp.widen(x), -1)
     return (xp.dot(flat, flat) / 2).astype(x.dtype)
 
@@ -37,7 +38,7 @@ l2_loss_op = define_op(
 )
 
 
-def l2_loss(t: Any, name: str | None = None) -> Tensor:
+def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """Half the sum of squares.
 
     >>> tf.nn.l2_loss([1.0, 2.0, 3.0]).numpy()
@@ -61,7 +62,7 @@ def _pair(op: str, names: tuple[str, str], first: Any, second: Any) -> tuple[Ten
 
 
 def sigmoid_cross_entropy_with_logits(
-    labels: Any = None, logits: Any = None, name: str | None = None
+    labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """The cross entropy between probabilities `labels` and sigmoid(logits), element by element.
 
@@ -81,7 +82,7 @@ def sigmoid_cross_entropy_with_logits(
 
 
 def weighted_cross_entropy_with_logits(
-    labels: Any, logits: Any, pos_weight: Any, name: str | None = None
+    labels: TensorLike, logits: TensorLike, pos_weight: TensorLike, name: str | None = None
 ) -> Tensor:
     """Like `sigmoid_cross_entropy_with_logits` with positive labels counted `pos_weight` times.
 
@@ -96,7 +97,7 @@ def weighted_cross_entropy_with_logits(
 
 
 def log_poisson_loss(
-    targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
+    targets: TensorLike, log_input: Any, compute_full_loss: bool = False, name: str | None = None
 ) -> Tensor:
     """The log-likelihood loss of Poisson counts `targets` with rates exp(log_input).
 
@@ -131,7 +132,9 @@ def _with_axes_of(losses: Tensor, weights: Tensor) -> Tensor:
 
 
 def compute_average_loss(
-    per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
+    per_example_loss: Any,
+    sample_weight: TensorLike | None = None,
+    global_batch_size: TensorLike | None = None,
 ) -> Tensor:
     """The sum of (weighted) losses divided by the size of the batch.
 
@@ -159,7 +162,7 @@ def compute_average_loss(
     return guarded.divide_no_nan(total, casting.cast(size, total.dtype))
 
 
-def scale_regularization_loss(regularization_loss: Any) -> Tensor:
+def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
     """The sum of a regularisation loss, divided by the number of replicas (here one).
 
     >>> tf.nn.scale_regularization_loss([1.0, 2.0]).numpy()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, bfloat16, float16, float32
 from weft._src.core.specs import TensorSpec
@@ -19,7 +19,11 @@ Statistics = tuple[Tensor, Tensor, Tensor, Tensor | None]
 
 
 def sufficient_statistics(
-    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+    x: TensorLike,
+    axes: AxisLike,
+    shift: TensorLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Statistics:
     """The number of elements, their sum and sum of squares (less `shift`), and the shift.
 
@@ -44,7 +48,11 @@ def sufficient_statistics(
 
 
 def normalize_moments(
-    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+    counts: TensorLike,
+    mean_ss: TensorLike,
+    variance_ss: TensorLike,
+    shift: TensorLike,
+    name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Mean and variance out of what `sufficient_statistics` gives.
 
@@ -60,7 +68,11 @@ def normalize_moments(
 
 
 def weighted_moments(
-    x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
+    x: TensorLike,
+    axes: AxisLike,
+    frequency_weights: TensorLike,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Mean and variance of elements that count with weights.
 
@@ -103,7 +115,7 @@ def _window_infer(x: TensorSpec, *, radius: int) -> TensorSpec:
 _FEW_CHANNELS = 256
 
 
-def _window_kernel(xp: Any, x: Array, *, radius: int) -> Array:
+def _window_kernel(xp: ArrayNamespace, x: Array, *, radius: int) -> Array:
     wide, channels = xp.widen(x), x.shape[-1]
     if channels <= _FEW_CHANNELS:  # the product with a matrix of ones around its diagonal
         apart = xp.abs(xp.arange(channels)[:, None] - xp.arange(channels))
@@ -130,8 +142,8 @@ window_sum_op: Op = define_op(
 
 
 def local_response_normalization(
-    input: Any,
-    depth_radius: Any = 5,
+    input: TensorLike,
+    depth_radius: TensorLike = 5,
     bias: float = 1,
     alpha: float = 1,
     beta: float = 0.5,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike, WindowLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, REAL
 from weft._src.core.shapes import Dim, Dims
@@ -12,6 +13,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import tiling
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import windows
 from weft._src.ops.nn.windows import Geometry
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
@@ -46,12 +48,12 @@ def _infer(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
     return x.with_dims((batch, *out, channels))
 
 
-def _padded(xp: Any, where: Geometry, x: Array) -> Array:
+def _padded(xp: ArrayNamespace, where: Geometry, x: Array) -> Array:
     lowest = xp.iinfo(x.dtype).min if x.dtype.kind in "iu" else -xp.inf
     return where.pad(xp, x, lowest)
 
 
-def _kernel(xp: Any, x: Array, filters: Array, **attrs: Any) -> Array:
+def _kernel(xp: ArrayNamespace, x: Array, filters: Array, **attrs: Any) -> Array:
     where = _geometry(x, filters, attrs)
     padded, out = _padded(xp, where, x), None
     for place, at in where.positions():
@@ -63,7 +65,7 @@ def _kernel(xp: Any, x: Array, filters: Array, **attrs: Any) -> Array:
 
 
 def _winners(
-    xp: Any, x: Array, filters: Array, attrs: dict[str, Any]
+    xp: ArrayNamespace, x: Array, filters: Array, attrs: dict[str, Any]
 ) -> Iterator[tuple[Any, Any, Array]]:
     """For each place in the window: the pixels there, and the windows it is the (first) best of."""
     where = _geometry(x, filters, attrs)
@@ -76,7 +78,7 @@ def _winners(
         yield place, index, hit
 
 
-def _input_kernel(xp: Any, x: Array, filters: Array, g: Array, **attrs: Any) -> Array:
+def _input_kernel(xp: ArrayNamespace, x: Array, filters: Array, g: Array, **attrs: Any) -> Array:
     where = _geometry(x, filters, attrs)
     out = xp.zeros(where.padded_shape(x.shape), xp.widen(g).dtype)
     for _, index, hit in _winners(xp, x, filters, attrs):
@@ -84,7 +86,7 @@ def _input_kernel(xp: Any, x: Array, filters: Array, g: Array, **attrs: Any) -> 
     return out[where.inside()].astype(g.dtype)
 
 
-def _filter_kernel(xp: Any, x: Array, filters: Array, g: Array, **attrs: Any) -> Array:
+def _filter_kernel(xp: ArrayNamespace, x: Array, filters: Array, g: Array, **attrs: Any) -> Array:
     out = xp.zeros(filters.shape, xp.widen(g).dtype)
     for place, _, hit in _winners(xp, x, filters, attrs):
         out[place] = xp.where(hit, xp.widen(g), 0).sum((0, 1, 2))
@@ -92,7 +94,7 @@ def _filter_kernel(xp: Any, x: Array, filters: Array, g: Array, **attrs: Any) ->
 
 
 def _pick_kernel(
-    xp: Any, x: Array, filters: Array, image: Array, weights: Array, **attrs: Any
+    xp: ArrayNamespace, x: Array, filters: Array, image: Array, weights: Array, **attrs: Any
 ) -> Array:
     where = _geometry(x, filters, attrs)
     padded = where.pad(xp, image)
@@ -102,22 +104,22 @@ def _pick_kernel(
     return out
 
 
-def _vjp(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor]:
+def _vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, Tensor]:
     inputs = (*ctx.inputs, g)
     return input_op(*inputs, **ctx.attrs), filter_op(*inputs, **ctx.attrs)
 
 
-def _input_vjp(ctx: Any, h: Tensor) -> tuple[None, None, Tensor]:
+def _input_vjp(ctx: VjpContext, h: Tensor) -> tuple[None, None, Tensor]:
     x, filters, _ = ctx.inputs
     return None, None, pick_op(x, filters, h, filters * 0, **ctx.attrs)
 
 
-def _filter_vjp(ctx: Any, h: Tensor) -> tuple[None, None, Tensor]:
+def _filter_vjp(ctx: VjpContext, h: Tensor) -> tuple[None, None, Tensor]:
     x, filters, _ = ctx.inputs
     return None, None, pick_op(x, filters, x * 0, h, **ctx.attrs)
 
 
-def _pick_vjp(ctx: Any, g: Tensor) -> tuple[None, None, Tensor, Tensor]:
+def _pick_vjp(ctx: VjpContext, g: Tensor) -> tuple[None, None, Tensor, Tensor]:
     inputs = (*ctx.inputs[:2], g)
     return None, None, input_op(*inputs, **ctx.attrs), filter_op(*inputs, **ctx.attrs)
 
@@ -162,7 +164,9 @@ pick_op: Op = define_op(
 )
 
 
-def _attributes(op: str, strides: Any, padding: Any, data_format: str, dilations: Any) -> Any:
+def _attributes(
+    op: str, strides: WindowLike, padding: Any, data_format: str, dilations: WindowLike
+) -> Any:
     if data_format != "NHWC":
         raise ValueError(f"{op}: data_format must be 'NHWC', got {data_format!r}.")
     return {
@@ -173,12 +177,12 @@ def _attributes(op: str, strides: Any, padding: Any, data_format: str, dilations
 
 
 def dilation2d(
-    input: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    filters: TensorLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str,
-    dilations: Any,
+    dilations: WindowLike,
     name: str | None = None,
 ) -> Tensor:
     """The largest sum of pixel and filter, of shape (height, width, channels), in each window.
@@ -194,12 +198,12 @@ def dilation2d(
 
 
 def erosion2d(
-    value: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
+    value: TensorLike,
+    filters: TensorLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str,
-    dilations: Any,
+    dilations: WindowLike,
     name: str | None = None,
 ) -> Tensor:
     """The smallest difference of pixel and filter (turned around) in each window.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import NUMERIC, bfloat16, float16, float32
 from weft._src.core.native_rules import Reduction, Special
@@ -30,7 +29,9 @@ def _bias_add_infer(value: TensorSpec, bias: TensorSpec, *, channels_first: bool
     return value.with_dims(rules.replace(value.dims, at, size))
 
 
-def _bias_add_kernel(xp: Any, value: Array, bias: Array, *, channels_first: bool) -> Array:
+def _bias_add_kernel(
+    xp: ArrayNamespace, value: Array, bias: Array, *, channels_first: bool
+) -> Array:
     if channels_first:
         bias = xp.reshape(bias, (-1, *[1] * (value.ndim - 2)))
     return xp.add(value, bias)
@@ -56,7 +57,7 @@ def _bias_add_grad_infer(g: TensorSpec, *, channels_first: bool) -> TensorSpec:
     return g.with_dims((g.dims[1 if channels_first else -1],))
 
 
-def _bias_add_grad_kernel(xp: Any, g: Array, *, channels_first: bool) -> Array:
+def _bias_add_grad_kernel(xp: ArrayNamespace, g: Array, *, channels_first: bool) -> Array:
     at = 1 if channels_first else g.ndim - 1
     return xp.reduction(xp.add, g, tuple([i for i in range(g.ndim) if i != at]), False)
 
@@ -74,7 +75,7 @@ bias_add_grad_op: Op = define_op(
 
 
 def bias_add(
-    value: Any, bias: Any, data_format: str | None = None, name: str | None = None
+    value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
     """value plus one number for each channel: on the last axis, or on axis 1 with "NC...".
 
@@ -93,7 +94,11 @@ def bias_add(
 
 
 def moments(
-    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+    x: TensorLike,
+    axes: AxisLike,
+    shift: TensorLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The mean and the variance over the given axes. `shift` is accepted and not used.
 
@@ -112,12 +117,12 @@ def moments(
 
 
 def batch_normalization(
-    x: Any,
-    mean: Any,
-    variance: Any,
-    offset: Any,
-    scale: Any,
-    variance_epsilon: Any,
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    offset: TensorLike,
+    scale: TensorLike,
+    variance_epsilon: TensorLike,
     name: str | None = None,
 ) -> Tensor:
     """scale * (x - mean) / sqrt(variance + epsilon) + offset; scale and offset may be None.
@@ -135,7 +140,7 @@ def batch_normalization(
     return arithmetic.add(x * factor, shift, name=name or "batchnorm")
 
 
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """Which part of the elements is zero.
 
     >>> tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]).numpy()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike, WindowLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, REAL
 from weft._src.core.native_rules import Special
@@ -13,6 +15,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise.operands import zeros_like
 from weft._src.ops.nn import windows
 from weft._src.ops.nn.windows import Geometry, channels_back, channels_last
@@ -43,11 +46,11 @@ def _infer(op: str, n: int) -> Any:
 # --- maximum -----------------------------------------------------------------------------------
 
 
-def _lowest(xp: Any, dtype: Any) -> Any:
+def _lowest(xp: ArrayNamespace, dtype: Any) -> Any:
     return xp.iinfo(dtype).min if dtype.kind in "iu" else -xp.inf
 
 
-def _winners(xp: Any, where: Geometry, padded: Array, y: Array) -> Any:
+def _winners(xp: ArrayNamespace, where: Geometry, padded: Array, y: Array) -> Any:
     """For each place in the window: which windows have their (first) maximum there."""
     free = xp.ones(y.shape, bool)
     for _, at in where.positions():
@@ -59,7 +62,7 @@ def _winners(xp: Any, where: Geometry, padded: Array, y: Array) -> Any:
 def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
     """Max pooling over n spatial axes and its gradient; the gradient of that is defined, too."""
 
-    def kernel(xp: Any, x: Array, **attrs: Any) -> Array:
+    def kernel(xp: ArrayNamespace, x: Array, **attrs: Any) -> Array:
         x = channels_last(xp, x, attrs["channels_first"])
         where = _geometry(op, x, attrs)
         low = _lowest(xp, x.dtype)
@@ -69,7 +72,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
             xp.maximum(out, padded[(slice(None), *at)], out=out)
         return channels_back(xp, out, attrs["channels_first"])
 
-    def grad_kernel(xp: Any, x: Array, y: Array, g: Array, **attrs: Any) -> Array:
+    def grad_kernel(xp: ArrayNamespace, x: Array, y: Array, g: Array, **attrs: Any) -> Array:
         first = attrs["channels_first"]
         x, y, g = [channels_last(xp, part, first) for part in (x, y, g)]
         where = _geometry(op, x, attrs)
@@ -79,7 +82,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
             out[at] += xp.where(hit, g, g.dtype.type(0))
         return channels_back(xp, out[where.inside()].astype(g.dtype, copy=False), first)
 
-    def pick_kernel(xp: Any, x: Array, y: Array, h: Array, **attrs: Any) -> Array:
+    def pick_kernel(xp: ArrayNamespace, x: Array, y: Array, h: Array, **attrs: Any) -> Array:
         first = attrs["channels_first"]
         x, y, h = [channels_last(xp, part, first) for part in (x, y, h)]
         where = _geometry(op, x, attrs)
@@ -133,7 +136,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
 # --- mean --------------------------------------------------------------------------------------
 
 
-def _counts(xp: Any, where: Geometry, dtype: Any) -> Array:
+def _counts(xp: ArrayNamespace, where: Geometry, dtype: Any) -> Array:
     """How many elements of the image each window holds: the border does not count."""
     shape = (1, *where.sizes, 1)
     padded = where.pad(xp, xp.ones(shape, dtype))
@@ -146,7 +149,7 @@ def _counts(xp: Any, where: Geometry, dtype: Any) -> Array:
 def _define_mean(name: str, op: str, n: int) -> Op:
     """Mean pooling over n spatial axes, and the op of its gradient."""
 
-    def kernel(xp: Any, x: Array, **attrs: Any) -> Array:
+    def kernel(xp: ArrayNamespace, x: Array, **attrs: Any) -> Array:
         dtype = x.dtype
         x = xp.widen(channels_last(xp, x, attrs["channels_first"]))
         where = _geometry(op, x, attrs)
@@ -160,7 +163,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
     def grad_infer(shape: TensorSpec, g: TensorSpec, **attrs: Any) -> TensorSpec:
         return g.with_dims(rules.dims_from_value(f"{op} gradient", shape))
 
-    def grad_kernel(xp: Any, shape: Array, g: Array, **attrs: Any) -> Array:
+    def grad_kernel(xp: ArrayNamespace, shape: Array, g: Array, **attrs: Any) -> Array:
         first, dtype = attrs["channels_first"], g.dtype
         g = xp.widen(channels_last(xp, g, first))
         batch, sizes, channels = windows.spatial_dims(tuple(shape.tolist()), first)
@@ -179,7 +182,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
             out[(slice(None), *at)] += share
         return channels_back(xp, out[where.inside()].astype(dtype, copy=False), first)
 
-    def vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+    def vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
         shape = shapes.shape_op(ctx.inputs[0], out_type=SHAPE_DTYPE)
         return (grad_op(shape, g, **ctx.attrs),)
 
@@ -222,8 +225,8 @@ def _pool(
     op: str,
     n: int,
     input: Any,
-    ksize: Any,
-    strides: Any,
+    ksize: WindowLike,
+    strides: WindowLike,
     padding: Any,
     data_format: str | None,
     name: str | None,
@@ -252,7 +255,9 @@ def _pool(
     return shapes.squeeze_op(out, axis=(at,))
 
 
-def _spatial_rank(op: str, input: Any, data_format: str | None, ksize: Any) -> tuple[Tensor, int]:
+def _spatial_rank(
+    op: str, input: Any, data_format: str | None, ksize: WindowLike
+) -> tuple[Tensor, int]:
     """The number of spatial axes, from the format, the tensor or the window."""
     x = convert_to_tensor(input)
     if data_format is not None:
@@ -267,10 +272,10 @@ def _spatial_rank(op: str, input: Any, data_format: str | None, ksize: Any) -> t
 
 
 def max_pool(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -285,10 +290,10 @@ def max_pool(
 
 
 def max_pool1d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NWC",
     name: str | None = None,
 ) -> Tensor:
@@ -301,10 +306,10 @@ def max_pool1d(
 
 
 def max_pool2d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NHWC",
     name: str | None = None,
 ) -> Tensor:
@@ -317,10 +322,10 @@ def max_pool2d(
 
 
 def max_pool3d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NDHWC",
     name: str | None = None,
 ) -> Tensor:
@@ -333,10 +338,10 @@ def max_pool3d(
 
 
 def avg_pool(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -351,10 +356,10 @@ def avg_pool(
 
 
 def avg_pool1d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NWC",
     name: str | None = None,
 ) -> Tensor:
@@ -367,10 +372,10 @@ def avg_pool1d(
 
 
 def avg_pool2d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NHWC",
     name: str | None = None,
 ) -> Tensor:
@@ -383,10 +388,10 @@ def avg_pool2d(
 
 
 def avg_pool3d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: WindowLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NDHWC",
     name: str | None = None,
 ) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX
 from weft._src.core.native_rules import Special
@@ -12,6 +13,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import shape as shapes, shape_checks
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, unary
 from weft._src.ops.elementwise.operands import sum_to
 from weft._src.ops.reduce import sums
@@ -29,7 +31,7 @@ def _along(op: str) -> Any:
     return infer
 
 
-def _shifted(xp: Any, x: Array, axis: int) -> Array:
+def _shifted(xp: ArrayNamespace, x: Array, axis: int) -> Array:
     """Wide enough to add up, and with maximum 0, so that nothing overflows."""
     x = xp.widen(x)
     if not x.shape[axis]:
@@ -37,7 +39,7 @@ def _shifted(xp: Any, x: Array, axis: int) -> Array:
     return x - xp.max(x, axis=axis, keepdims=True)
 
 
-def _softmax_kernel(xp: Any, x: Array, *, axis: int) -> Array:
+def _softmax_kernel(xp: ArrayNamespace, x: Array, *, axis: int) -> Array:
     e = xp.exp(_shifted(xp, x, axis))
     e /= xp.sum(e, axis=axis, keepdims=True)
     return e.astype(x.dtype, copy=False)
@@ -47,7 +49,7 @@ def _sum(x: Tensor, axis: int) -> Tensor:
     return sums.sum_op(x, axis=(axis,), keepdims=True)
 
 
-def _softmax_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _softmax_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     y, axis = ctx.outputs[0], ctx.attrs["axis"]
     return ((g - _sum(g * y, axis)) * y,)
 
@@ -70,7 +72,7 @@ def _axis(op: str, axis: Any) -> int:
     return -1 if axis is None else static.static_int(op, axis, "axis")
 
 
-def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """exp(x), scaled so that the sum along an axis (the last one) is 1.
 
     >>> tf.nn.softmax([0.0, 0.0]).numpy()
@@ -79,13 +81,13 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return softmax_op(convert_to_tensor(logits), axis=_axis("softmax", axis), name=name)
 
 
-def _log_softmax_kernel(xp: Any, x: Array, *, axis: int) -> Array:
+def _log_softmax_kernel(xp: ArrayNamespace, x: Array, *, axis: int) -> Array:
     shifted = _shifted(xp, x, axis)
     out = shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True))
     return out.astype(x.dtype, copy=False)
 
 
-def _log_softmax_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _log_softmax_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     return (g - unary.exp_op(ctx.outputs[0]) * _sum(g, ctx.attrs["axis"]),)
 
 
@@ -102,7 +104,9 @@ log_softmax_op = define_op(
 )
 
 
-def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def log_softmax(
+    logits: TensorLike, axis: AxisLike | None = None, name: str | None = None
+) -> Tensor:
     """The logarithm of `softmax`, exact also for small probabilities.
 
     >>> tf.nn.log_softmax([0.0, -1000.0]).numpy()
@@ -123,7 +127,7 @@ def _cross_entropy_infer(logits: TensorSpec, labels: TensorSpec) -> tuple[Tensor
     return (out if out.dims is None else out.with_dims(out.dims[:-1])), out
 
 
-def _cross_entropy_kernel(xp: Any, logits: Array, labels: Array) -> tuple[Array, Array]:
+def _cross_entropy_kernel(xp: ArrayNamespace, logits: Array, labels: Array) -> tuple[Array, Array]:
     shifted = _shifted(xp, logits, -1)
     e = xp.exp(shifted)
     total = xp.sum(e, axis=-1, keepdims=True)
@@ -137,7 +141,7 @@ def _column(g: Tensor) -> Tensor:
 
 
 def _cross_entropy_vjp(
-    ctx: Any, g_loss: Tensor | None, g_slope: Tensor | None
+    ctx: VjpContext, g_loss: Tensor | None, g_slope: Tensor | None
 ) -> tuple[Tensor | None, Tensor | None]:
     logits, labels = ctx.inputs
     g_logits = g_labels = None
@@ -174,7 +178,7 @@ cross_entropy_op = define_op(
 
 
 def softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, axis: int = -1, name: str | None = None
+    labels: TensorLike, logits: TensorLike, axis: int = -1, name: str | None = None
 ) -> Tensor:
     """The cross entropy between probabilities `labels` and softmax(logits), along an axis.
 
@@ -226,7 +230,7 @@ def _sparse_infer(logits: TensorSpec, labels: TensorSpec) -> tuple[TensorSpec, T
     return logits.with_dims(dims), logits
 
 
-def _sparse_kernel(xp: Any, logits: Array, labels: Array) -> tuple[Array, Array]:
+def _sparse_kernel(xp: ArrayNamespace, logits: Array, labels: Array) -> tuple[Array, Array]:
     n = logits.shape[-1]
     wrong = (labels < 0) | (labels >= n)
     if xp.any(wrong):
@@ -247,7 +251,7 @@ def _sparse_kernel(xp: Any, logits: Array, labels: Array) -> tuple[Array, Array]
 
 
 def _sparse_vjp(
-    ctx: Any, g_loss: Tensor | None, g_slope: Tensor | None
+    ctx: VjpContext, g_loss: Tensor | None, g_slope: Tensor | None
 ) -> tuple[Tensor | None, None]:
     g_logits = None
     if g_loss is not None:
@@ -273,7 +277,7 @@ sparse_cross_entropy_op = define_op(
 
 
 def sparse_softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, name: str | None = None
+    labels: TensorLike, logits: TensorLike, name: str | None = None
 ) -> Tensor:
     """The cross entropy between class numbers `labels` and softmax(logits), on the last axis.
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.shapes import Dim, Dims, Size
 from weft._src.core.tensor import Array
 from weft._src.errors import ShapeError
@@ -152,7 +153,7 @@ class Geometry:
             axes = zip(place, self.dilations, starts, counts, self.strides)
             yield place, tuple([_stepped(i * d + b * s, n, s) for i, d, b, n, s in axes])
 
-    def pad(self, xp: Any, x: Array, value: Any = 0) -> Array:
+    def pad(self, xp: ArrayNamespace, x: Array, value: Any = 0) -> Array:
         """The image (channels last) with a border; without one it is not copied."""
         if not any(map(any, self.paddings)):
             return x
@@ -170,7 +171,7 @@ class Geometry:
         spatial = [slice(b, b + n) for n, (b, _) in zip(self.sizes, self.paddings)]
         return (slice(None), *spatial, slice(None))
 
-    def columns(self, xp: Any, x: Array) -> Array:
+    def columns(self, xp: ArrayNamespace, x: Array) -> Array:
         """A view of all windows of a padded image: (batch, *outputs, *window, channels)."""
         batch, *axes, channel = x.strides
         steps = [stride * s for stride, s in zip(axes, self.strides)]
@@ -179,12 +180,12 @@ class Geometry:
         return xp.strided(x, shape, (batch, *steps, *apart, channel))
 
 
-def channels_last(xp: Any, x: Array, channels_first: bool) -> Array:
+def channels_last(xp: ArrayNamespace, x: Array, channels_first: bool) -> Array:
     """The array with its channel axis at the end."""
     return xp.moveaxis(x, 1, -1) if channels_first else x
 
 
-def channels_back(xp: Any, x: Array, channels_first: bool) -> Array:
+def channels_back(xp: ArrayNamespace, x: Array, channels_first: bool) -> Array:
     """The array with its channel axis where the format has it."""
     return xp.moveaxis(x, -1, 1) if channels_first else x
 

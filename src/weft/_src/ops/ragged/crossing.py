@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import int32, int64, string, uint64
 from weft._src.core.tensor import Tensor
@@ -74,7 +75,9 @@ def joined(parts: Sequence[RaggedTensor], separator: str) -> RaggedTensor:
     return RaggedTensor._of(text_joining.join(texts, separator), splits)
 
 
-def hashed(op: str, parts: Sequence[RaggedTensor], num_buckets: Any, key: Any) -> RaggedTensor:
+def hashed(
+    op: str, parts: Sequence[RaggedTensor], num_buckets: TensorLike, key: Any
+) -> RaggedTensor:
     """Each combination as the number of a bucket (of all of int64 if there are 0)."""
     buckets = static.static_int(op, num_buckets, "num_buckets")
     if buckets < 0:
@@ -115,7 +118,10 @@ def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
 
 
 def cross_hashed(
-    inputs: Any, num_buckets: Any = 0, hash_key: Any = None, name: str | None = None
+    inputs: Any,
+    num_buckets: TensorLike = 0,
+    hash_key: TensorLike | None = None,
+    name: str | None = None,
 ) -> RaggedTensor:
     """All combinations of values in the same row of matrices, as hashes below `num_buckets`.
 

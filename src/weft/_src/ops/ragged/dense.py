@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int64
 from weft._src.core.shapes import TensorShape
@@ -37,7 +38,7 @@ def to_tensor(rt: ragged.RaggedTensor, default_value: Any, shape: Any) -> Tensor
     return _filled(rt, default, wanted)
 
 
-def _wanted_sizes(rt: ragged.RaggedTensor, shape: Any) -> list[Any]:
+def _wanted_sizes(rt: ragged.RaggedTensor, shape: ShapeLike) -> list[Any]:
     """One size per axis; None for what it takes."""
     rank = rt.shape.rank
     if rank is None:
@@ -124,7 +125,7 @@ def from_tensor(
 
 
 def _several_axes(
-    x: Tensor, lengths: Any, padding: Any, ragged_rank: int, dtype: DType
+    x: Tensor, lengths: TensorLike, padding: Any, ragged_rank: int, dtype: DType
 ) -> ragged.RaggedTensor:
     """All axes but the last ragged one are uniform: their rows are as long as the tensor is."""
     sizes = shapes.shape_op(x, out_type=dtype)

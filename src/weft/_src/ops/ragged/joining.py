@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.errors import ShapeError
 from weft._src.ops import rules, static
@@ -93,7 +94,7 @@ def _joined_rows(parts: Sequence[RaggedTensor]) -> RaggedTensor:
     return RaggedTensor._of(mixed.values, mixed.row_splits[::n])
 
 
-def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
+def stack(values: TensorLike, axis: AxisLike = 0, name: str | None = None) -> Any:
     """Tensors and ragged tensors joined along a new axis; their rows may differ in number.
 
     >>> tf.ragged.stack([[1, 2], [3, 4, 5]]).to_list()

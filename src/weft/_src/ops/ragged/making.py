@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import int64
 from weft._src.core.growing import GrowingList
@@ -24,11 +25,11 @@ from weft._src.ops.reduce import order, sums
 
 def constant(
     pylist: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
-    inner_shape: Any = None,
+    inner_shape: ShapeLike | None = None,
     name: str | None = None,
-    row_splits_dtype: Any = int64,
+    row_splits_dtype: DTypeLike = int64,
 ) -> Any:
     """A ragged tensor of nested lists; all their numbers must be nested equally deep.
 
@@ -95,12 +96,12 @@ def _depths(value: Any) -> tuple[int | None, int]:
 
 
 def range(
-    starts: Any,
-    limits: Any = None,
-    deltas: Any = 1,
-    dtype: Any = None,
+    starts: TensorLike,
+    limits: TensorLike | None = None,
+    deltas: TensorLike = 1,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-    row_splits_dtype: Any = int64,
+    row_splits_dtype: DTypeLike = int64,
 ) -> RaggedTensor:
     """Row i holds the numbers from starts[i] to limits[i] (not included), deltas[i] apart.
 
@@ -138,7 +139,7 @@ def range(
     return RaggedTensor._of(values, splits)
 
 
-def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
+def boolean_mask(data: TensorLike, mask: TensorLike, name: str | None = None) -> Any:
     """The values for which the mask holds; rows stay rows.
 
     >>> tf.ragged.boolean_mask([[1, 2, 3], [4, 5, 6]], [[True, False, True], [False] * 3]).to_list()
@@ -177,11 +178,14 @@ def _masked(data: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
     if isinstance(mask.values, RaggedTensor):
         return data.with_values(_masked(data.values, mask.values))
     kept = shapes.reshape(masks.where_op(mask.values), [-1])
-    left = reductions.reduce(casting.cast(mask, data.row_splits.dtype), sums.sum_op, (1,), False)
+    counted: Any = casting.cast(mask, data.row_splits.dtype)  # ragged as the mask is
+    left = reductions.reduce(counted, sums.sum_op, (1,), False)
     return RaggedTensor._of(gathering.gather(data.values, kept), rows.from_lengths(left))
 
 
-def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+def row_splits_to_segment_ids(
+    splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None
+) -> Tensor:
     """The number of the row that each value belongs to.
 
     >>> tf.ragged.row_splits_to_segment_ids([0, 3, 3, 5]).numpy()
@@ -194,7 +198,10 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 
 
 def segment_ids_to_row_splits(
-    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    out_type: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Where the rows of sorted segment ids begin and end.
 
@@ -207,7 +214,7 @@ def segment_ids_to_row_splits(
 
 
 def stack_dynamic_partitions(
-    data: Any, partitions: Any, num_partitions: Any, name: str | None = None
+    data: TensorLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
 ) -> RaggedTensor:
     """The rows of data dealt out to the rows of a ragged tensor, as `partitions` says.
 

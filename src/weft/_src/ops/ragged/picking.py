@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.dtypes import int64
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
@@ -88,14 +89,14 @@ def _gather_batches(params: RaggedTensor, indices: RaggedTensor, axis: int, batc
     return indices.with_values(_gather_rows(params.values, picked))
 
 
-def _places(indices: Any, start: Tensor, size: Tensor) -> Any:
+def _places(indices: TensorLike, start: Tensor, size: Tensor) -> Any:
     """Numbers within rows as numbers among all values."""
     if isinstance(indices, RaggedTensor):
         ids = rows.rowids(indices.row_splits)
         start, size = gathering.gather(start, ids), gathering.gather(size, ids)
         return indices.with_values(_places(indices.values, start, size))
     found = casting.cast(indices, start.dtype)
-    for _ in range(found.shape.rank - 1):
+    for _ in range(found.ndim - 1):
         start, size = shapes.expand_dims(start, -1), shapes.expand_dims(size, -1)
     _check_inside("gather", found, size)
     return found + start

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from weft._src.core.aliases import AxisLike
 from weft._src.core.dtypes import DType
 from weft._src.core.specs import TensorSpec, TypeSpec, spec_of
 from weft._src.core.tensor import Tensor
@@ -53,7 +54,7 @@ class DynamicRaggedShape:
         """The shape of the flat values."""
         return self._inner
 
-    def is_uniform(self, axis: Any) -> bool:
+    def is_uniform(self, axis: AxisLike) -> bool:
         """Whether an axis has one size."""
         return not 1 <= self._axis(axis) <= len(self._splits)
 

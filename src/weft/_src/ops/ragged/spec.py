@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import DTypeLike, ShapeLike
 from weft._src.core.composite import CompositeSpec
 from weft._src.core.dtypes import DType
 from weft._src.core.shapes import TensorShape
@@ -26,10 +27,10 @@ class RaggedTensorSpec(CompositeSpec):
 
     def __init__(
         self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike = dtypes.float32,
         ragged_rank: int | None = None,
-        row_splits_dtype: Any = dtypes.int64,
+        row_splits_dtype: DTypeLike = dtypes.int64,
     ) -> None:
         rank = TensorShape(shape).rank
         if ragged_rank is None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import AxisLike, DTypeLike, ShapeLike, TensorLike
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int64
@@ -20,6 +21,7 @@ from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
 from weft._src.ops.elementwise import casting
 from weft._src.ops.ragged import dense, indexing, rows, sparse, spec as specs, text
 from weft._src.ops.reduce import extrema
+from weft._src.ops.sparse.tensor import SparseTensor
 
 
 class RaggedTensor(CompositeTensor):
@@ -61,7 +63,11 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def from_row_splits(
-        cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
+        cls,
+        values: TensorLike,
+        row_splits: TensorLike,
+        name: str | None = None,
+        validate: bool = True,
     ) -> RaggedTensor:
         """Row i is `values[row_splits[i]:row_splits[i + 1]]`.
 
@@ -81,7 +87,11 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def from_row_lengths(
-        cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
+        cls,
+        values: TensorLike,
+        row_lengths: TensorLike,
+        name: str | None = None,
+        validate: bool = True,
     ) -> RaggedTensor:
         """Row i has `row_lengths[i]` values.
 
@@ -94,7 +104,11 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def from_row_starts(
-        cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
+        cls,
+        values: TensorLike,
+        row_starts: TensorLike,
+        name: str | None = None,
+        validate: bool = True,
     ) -> RaggedTensor:
         """Row i begins at `values[row_starts[i]]`.
 
@@ -108,7 +122,11 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def from_row_limits(
-        cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
+        cls,
+        values: TensorLike,
+        row_limits: TensorLike,
+        name: str | None = None,
+        validate: bool = True,
     ) -> RaggedTensor:
         """Row i ends before `values[row_limits[i]]`.
 
@@ -147,8 +165,8 @@ class RaggedTensor(CompositeTensor):
     @classmethod
     def from_uniform_row_length(
         cls,
-        values: Any,
-        uniform_row_length: Any,
+        values: TensorLike,
+        uniform_row_length: TensorLike,
         nrows: Any = None,
         validate: bool = True,
         name: str | None = None,
@@ -171,7 +189,7 @@ class RaggedTensor(CompositeTensor):
     @classmethod
     def from_nested_row_splits(
         cls,
-        flat_values: Any,
+        flat_values: TensorLike,
         nested_row_splits: Sequence[Any],
         name: str | None = None,
         validate: bool = True,
@@ -186,7 +204,7 @@ class RaggedTensor(CompositeTensor):
     @classmethod
     def from_nested_row_lengths(
         cls,
-        flat_values: Any,
+        flat_values: TensorLike,
         nested_row_lengths: Sequence[Any],
         name: str | None = None,
         validate: bool = True,
@@ -201,7 +219,7 @@ class RaggedTensor(CompositeTensor):
     @classmethod
     def from_nested_value_rowids(
         cls,
-        flat_values: Any,
+        flat_values: TensorLike,
         nested_value_rowids: Sequence[Any],
         nested_nrows: Sequence[Any] | None = None,
         name: str | None = None,
@@ -231,12 +249,12 @@ class RaggedTensor(CompositeTensor):
     @classmethod
     def from_tensor(
         cls,
-        tensor: Any,
-        lengths: Any = None,
+        tensor: TensorLike,
+        lengths: TensorLike | None = None,
         padding: Any = None,
         ragged_rank: int = 1,
         name: str | None = None,
-        row_splits_dtype: Any = int64,
+        row_splits_dtype: DTypeLike = int64,
     ) -> RaggedTensor:
         """The rows of a tensor, without what lies behind their lengths or is padding.
 
@@ -249,7 +267,7 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def from_sparse(
-        cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = int64
+        cls, st_input: SparseTensor, name: str | None = None, row_splits_dtype: DTypeLike = int64
     ) -> RaggedTensor:
         """The rows of a sparse matrix whose elements stand at the beginning of their rows.
 
@@ -313,12 +331,12 @@ class RaggedTensor(CompositeTensor):
             self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype
         )
 
-    def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
+    def nrows(self, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
         """The number of rows."""
         count = rows.count(self._row_splits, self._row_splits.dtype) - 1
         return casting.cast(count, self._row_splits.dtype if out_type is None else out_type)
 
-    def nvals(self, out_type: Any = None, name: str | None = None) -> Tensor:
+    def nvals(self, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
         """The number of rows of the values."""
         return _size(self._values, dtypes.as_dtype(out_type or self._row_splits.dtype))
 
@@ -355,7 +373,10 @@ class RaggedTensor(CompositeTensor):
         return tuple([rows.rowids(splits) for splits in self.nested_row_splits])
 
     def bounding_shape(
-        self, axis: Any = None, name: str | None = None, out_type: Any = None
+        self,
+        axis: AxisLike | None = None,
+        name: str | None = None,
+        out_type: DTypeLike | None = None,
     ) -> Any:
         """The shape of the smallest tensor that holds all rows."""
         found = dense.bounding_shape(self)
@@ -365,11 +386,11 @@ class RaggedTensor(CompositeTensor):
 
     # --- other ragged tensors ------------------------------------------------------------------
 
-    def with_values(self, new_values: Any) -> RaggedTensor:
+    def with_values(self, new_values: TensorLike) -> RaggedTensor:
         """The same rows with other values."""
         return RaggedTensor._of(_values_of(new_values), self._row_splits)
 
-    def with_flat_values(self, new_values: Any) -> RaggedTensor:
+    def with_flat_values(self, new_values: TensorLike) -> RaggedTensor:
         """The same rows, on all axes, with other values."""
         if isinstance(self._values, RaggedTensor):
             return RaggedTensor._of(self._values.with_flat_values(new_values), self._row_splits)
@@ -380,11 +401,11 @@ class RaggedTensor(CompositeTensor):
         """The innermost values, a tensor."""
         return self.flat_values
 
-    def with_all_values(self, values: Any) -> RaggedTensor:
+    def with_all_values(self, values: TensorLike) -> RaggedTensor:
         """The same rows, on all axes, with other values."""
         return self.with_flat_values(values)
 
-    def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
+    def with_row_splits_dtype(self, dtype: DTypeLike) -> RaggedTensor:
         """The same rows, described by integers of another dtype."""
         dtype = dtypes.as_dtype(dtype)
         if dtype not in rows.INTEGERS:
@@ -403,7 +424,10 @@ class RaggedTensor(CompositeTensor):
         return dense.merge_dims(self, outer_axis, inner_axis)
 
     def to_tensor(
-        self, default_value: Any = None, name: str | None = None, shape: Any = None
+        self,
+        default_value: TensorLike | None = None,
+        name: str | None = None,
+        shape: ShapeLike | None = None,
     ) -> Tensor:
         """A tensor with short rows filled up with the default value (zero).
 

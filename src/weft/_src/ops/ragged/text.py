@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import INDEX, STRING, string
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -49,7 +50,9 @@ def _element(item: Any, ends: int) -> str:
     return repr(item.item() if isinstance(item, np.generic) else item)
 
 
-def _text_kernel(xp: Any, texts: Array, *splits: Array, summarize: int, quote: bool) -> Array:
+def _text_kernel(
+    xp: ArrayNamespace, texts: Array, *splits: Array, summarize: int, quote: bool
+) -> Array:
     shown = [format_number(text) for text in texts.tolist()]
     if quote:
         shown = ["'" + text.replace("'", "\\'") + "'" for text in shown]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes, memory
+from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, REAL, DType, float32, float64, int32, int64
 from weft._src.core.native_rules import Special
@@ -41,7 +42,9 @@ def _bincount_infer(
     return weights.with_dims((*x.dims[:-1], Dim() if number is None else number))
 
 
-def _bincount_kernel(xp: Any, x: Array, size: Any, weights: Array, *, binary_output: bool) -> Array:
+def _bincount_kernel(
+    xp: ArrayNamespace, x: Array, size: Any, weights: Array, *, binary_output: bool
+) -> Array:
     bins = int(size)
     rows = xp.reshape(x, (1, -1)) if x.ndim < 2 else x
     weighed = not binary_output and (bool(weights.size) or weights.shape == x.shape)
@@ -75,13 +78,13 @@ bincount_op = define_op(
 
 
 def bincount(
-    arr: Any,
-    weights: Any = None,
-    minlength: Any = None,
-    maxlength: Any = None,
-    dtype: Any = int32,
+    arr: TensorLike,
+    weights: TensorLike | None = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
+    dtype: DTypeLike = int32,
     name: str | None = None,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     binary_output: bool = False,
 ) -> Tensor:
     """How often each of 0, 1, 2, ... occurs (or the sum of the weights where it does).
@@ -127,7 +130,7 @@ def number_of_bins(x: Tensor, minlength: Any, maxlength: Any) -> Tensor:
     return size
 
 
-def _count_type(op: str, dtype: Any, allowed: Any) -> DType:
+def _count_type(op: str, dtype: DTypeLike, allowed: frozenset[DType]) -> DType:
     found = dtypes.as_dtype(dtype)
     if found not in allowed:
         names = ", ".join(sorted(d.name for d in allowed))
@@ -151,7 +154,7 @@ def _histogram_infer(
 
 
 def _histogram_kernel(
-    xp: Any, values: Array, value_range: Array, nbins: Any, *, dtype: DType
+    xp: ArrayNamespace, values: Array, value_range: Array, nbins: Any, *, dtype: DType
 ) -> Array:
     low, high = [float(end) for end in value_range]
     if not low < high:
@@ -183,7 +186,11 @@ histogram_op = define_op(
 
 
 def histogram_fixed_width(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = int32, name: str | None = None
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = int32,
+    name: str | None = None,
 ) -> Tensor:
     """How many values lie in each of `nbins` equal parts of a range; outliers in the end parts.
 
@@ -197,7 +204,11 @@ def histogram_fixed_width(
 
 
 def histogram_fixed_width_bins(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = int32, name: str | None = None
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = int32,
+    name: str | None = None,
 ) -> Tensor:
     """The part of a range, cut into `nbins` equal ones, in which each value lies.
 
@@ -222,11 +233,11 @@ def histogram_fixed_width_bins(
 
 
 def confusion_matrix(
-    labels: Any,
-    predictions: Any,
-    num_classes: Any = None,
-    weights: Any = None,
-    dtype: Any = int32,
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_classes: TensorLike | None = None,
+    weights: TensorLike | None = None,
+    dtype: DTypeLike = int32,
     name: str | None = None,
 ) -> Tensor:
     """How often (or with what weight) class `row` was predicted as class `column`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, float32, int64
 from weft._src.core.shapes import Dim, Dims
@@ -58,7 +59,7 @@ def _distance(a: list[Any], b: list[Any]) -> int:
     return row[-1]
 
 
-def _kernel(xp: Any, *inputs: Array, normalize: bool) -> Array:
+def _kernel(xp: ArrayNamespace, *inputs: Array, normalize: bool) -> Array:
     shapes = [tuple(inputs[i].tolist()) for i in (2, 5)]
     hypotheses = _sequences(inputs[0], inputs[1], shapes[0])
     truths = _sequences(inputs[3], inputs[4], shapes[1])

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import REAL
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce.sums import Axes, reduced_dims, reduction_axes, restore_axes, sum_op
 from weft._src.ops.registry import Op, args, define_op
@@ -27,7 +29,7 @@ def _identity(dtype: np.dtype[Any], largest: bool) -> Any:
 def _kernel(ufunc: str) -> Any:
     largest = ufunc == "maximum"
 
-    def kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
+    def kernel(xp: ArrayNamespace, x: Array, *, axis: Axes, keepdims: bool) -> Any:
         reduce = getattr(xp, ufunc).reduce
         if x.size:
             return reduce(x, axis=axis, keepdims=keepdims)
@@ -36,7 +38,7 @@ def _kernel(ufunc: str) -> Any:
     return kernel
 
 
-def _vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     """Elements that share the extremum share its gradient."""
     x, axis, keepdims = ctx.inputs[0], ctx.attrs["axis"], ctx.attrs["keepdims"]
     extremum = restore_axes(ctx.outputs[0], x, axis, keepdims)
@@ -65,7 +67,10 @@ min_op = _define("Min", "reduce_min", "minimum")
 
 
 def reduce_max(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: AxisLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The largest element along the given axes, of all if none are given; NaN wins.
 
@@ -78,7 +83,10 @@ def reduce_max(
 
 
 def reduce_min(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: AxisLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The smallest element along the given axes, of all if none are given; NaN wins.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, int64, string
 from weft._src.core.native_rules import Reduction
@@ -16,7 +17,7 @@ from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def _define(name: str, function: str, ufunc: str) -> Op:
-    def kernel(xp: Any, x: Any, *, axis: Any, keepdims: bool) -> Any:
+    def kernel(xp: ArrayNamespace, x: Any, *, axis: AxisLike, keepdims: bool) -> Any:
         return getattr(xp, ufunc).reduce(x, axis=axis, keepdims=keepdims)
 
     return define_op(
@@ -38,7 +39,10 @@ any_op = _define("Any", "reduce_any", "logical_or")
 
 
 def reduce_all(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: AxisLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """Whether all elements along the given axes are True.
 
@@ -51,7 +55,10 @@ def reduce_all(
 
 
 def reduce_any(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: AxisLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """Whether any element along the given axes is True.
 
@@ -64,10 +71,10 @@ def reduce_any(
 
 
 def count_nonzero(
-    input: Any,
-    axis: Any = None,
+    input: TensorLike,
+    axis: AxisLike | None = None,
     keepdims: bool | None = None,
-    dtype: Any = int64,
+    dtype: DTypeLike = int64,
     name: str | None = None,
 ) -> Tensor:
     """The number of elements that are not zero (not False, not empty strings).

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, NUMERIC
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching
 from weft._src.ops.arrays import selection, source
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import unary
 from weft._src.ops.elementwise.operands import zero
 from weft._src.ops.reduce.sums import (
@@ -25,7 +27,7 @@ from weft._src.ops.registry import args, define_op
 # --- logsumexp ---------------------------------------------------------------------------------
 
 
-def _logsumexp_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
+def _logsumexp_kernel(xp: ArrayNamespace, x: Array, *, axis: Axes, keepdims: bool) -> Any:
     wide = xp.widen(x)
     top = xp.maximum.reduce(wide, axis=axis, keepdims=True, initial=-xp.inf)
     top = xp.where(xp.isfinite(top), top, 0)
@@ -35,7 +37,7 @@ def _logsumexp_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
     return out.astype(x.dtype)
 
 
-def _logsumexp_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _logsumexp_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, axis, keepdims = ctx.inputs[0], ctx.attrs["axis"], ctx.attrs["keepdims"]
     total = source.stop_gradient(restore_axes(ctx.outputs[0], x, axis, keepdims))
     total = selection.select_op(unary.is_finite_op(total), total, zero(total))
@@ -59,7 +61,10 @@ logsumexp_op = define_op(
 
 
 def reduce_logsumexp(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: AxisLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """log(sum(exp(x))) over the given axes, without overflow.
 
@@ -74,7 +79,7 @@ def reduce_logsumexp(
 # --- the euclidean norm ------------------------------------------------------------------------
 
 
-def _norm_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
+def _norm_kernel(xp: ArrayNamespace, x: Array, *, axis: Axes, keepdims: bool) -> Any:
     wide = xp.widen(x)
     if x.dtype.kind in "iu":
         wide = x.astype(xp.float64)
@@ -83,7 +88,7 @@ def _norm_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
     return xp.sqrt(total).astype(x.dtype)
 
 
-def _norm_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _norm_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, axis, keepdims = ctx.inputs[0], ctx.attrs["axis"], ctx.attrs["keepdims"]
     norm = restore_axes(ctx.outputs[0], x, axis, keepdims)
     return (x / (norm / restore_axes(g, x, axis, keepdims)),)
@@ -103,7 +108,10 @@ euclidean_norm_op = define_op(
 
 
 def reduce_euclidean_norm(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: AxisLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The square root of the sum of squares over the given axes.
 
@@ -119,7 +127,10 @@ def reduce_euclidean_norm(
 
 
 def reduce_variance(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: AxisLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The mean squared distance from the mean over the given axes.
 
@@ -139,7 +150,10 @@ def reduce_variance(
 
 
 def reduce_std(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: AxisLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The standard deviation over the given axes.
 

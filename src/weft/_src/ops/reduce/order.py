@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, INDEX, REAL, DType, int16, int32, int64, uint16
 from weft._src.core.native_rules import Special
@@ -14,6 +15,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import along_axis
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
@@ -23,7 +25,7 @@ from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 _MANY = 1 << 14
 
 
-def _holds_nan(xp: Any, x: Array, found: Array, axis: int) -> bool:
+def _holds_nan(xp: ArrayNamespace, x: Array, found: Array, axis: int) -> bool:
     """Whether one of the elements that were found is NaN; for few it is quicker to look at all."""
     if x.size > _MANY and axis == x.ndim - 1 and x.flags.c_contiguous:
         places = xp.reshape(found, (-1,)) + xp.arange(found.size) * x.shape[-1]
@@ -44,7 +46,7 @@ def _define_arg(name: str, function: str, best: str) -> Op:
             raise ShapeError(f"{function}: axis {axis} of shape {x.shape} is empty.")
         return TensorSpec.of(output_type, rules.replace(x.dims, at))
 
-    def kernel(xp: Any, x: Array, *, axis: int, output_type: DType) -> Any:
+    def kernel(xp: ArrayNamespace, x: Array, *, axis: int, output_type: DType) -> Any:
         find = getattr(xp, function)
         axis = rules.normalize_axis(function, axis, x.ndim)  # NumPy lets scalars pass
         wide = xp.widen(x)
@@ -71,7 +73,7 @@ argmax_op = _define_arg("ArgMax", "argmax", "maximum")
 argmin_op = _define_arg("ArgMin", "argmin", "minimum")
 
 
-def _output_type(op: str, output_type: Any, allowed: Any) -> DType:
+def _output_type(op: str, output_type: DTypeLike, allowed: frozenset[DType]) -> DType:
     dtype = dtypes.as_dtype(output_type)
     if dtype not in allowed:
         names = ", ".join(sorted(d.name for d in allowed))
@@ -80,7 +82,10 @@ def _output_type(op: str, output_type: Any, allowed: Any) -> DType:
 
 
 def argmax(
-    input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None
+    input: TensorLike,
+    axis: AxisLike | None = None,
+    output_type: DTypeLike = int64,
+    name: str | None = None,
 ) -> Tensor:
     """The index of the largest element along an axis (the first one); the first of equal ones.
 
@@ -93,7 +98,10 @@ def argmax(
 
 
 def argmin(
-    input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None
+    input: TensorLike,
+    axis: AxisLike | None = None,
+    output_type: DTypeLike = int64,
+    name: str | None = None,
 ) -> Tensor:
     """The index of the smallest element along an axis (the first one); the first of equal ones.
 
@@ -108,7 +116,7 @@ def argmin(
 # --- sorting -----------------------------------------------------------------------------------
 
 
-def _sorted_order(xp: Any, x: Array, axis: int, descending: bool) -> Array:
+def _sorted_order(xp: ArrayNamespace, x: Array, axis: int, descending: bool) -> Array:
     """Indices that sort x along an axis; equal elements keep their order."""
     axis = rules.normalize_axis("sort", axis, x.ndim)  # NumPy lets scalars pass
     x = xp.widen(x)
@@ -125,12 +133,12 @@ def _sort_infer(x: TensorSpec, *, axis: int, descending: bool) -> TensorSpec:
     return x
 
 
-def _sort_kernel(xp: Any, x: Array, *, axis: int, descending: bool) -> Array:
+def _sort_kernel(xp: ArrayNamespace, x: Array, *, axis: int, descending: bool) -> Array:
     out = xp.sort(xp.widen(x), axis).astype(x.dtype, copy=False)
     return xp.flip(out, axis) if descending else out
 
 
-def _sort_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _sort_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x = ctx.inputs[0]
     order = argsort_op(x, **ctx.attrs)
     shape = shapes.shape_op(x, out_type=int32)
@@ -172,7 +180,7 @@ def _descending(op: str, direction: str) -> bool:
 
 
 def sort(
-    values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None
+    values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", name: str | None = None
 ) -> Tensor:
     """The elements in order along an axis; NaN is the largest.
 
@@ -188,8 +196,8 @@ def sort(
 
 
 def argsort(
-    values: Any,
-    axis: Any = -1,
+    values: TensorLike,
+    axis: AxisLike = -1,
     direction: str = "ASCENDING",
     stable: bool = False,
     name: str | None = None,
@@ -241,7 +249,7 @@ def _check_k(k: Any, size: Any) -> None:
 _LONG, _FEW = 512, 16  # from so many elements on, one in so many is found faster than sorted
 
 
-def _largest(xp: Any, x: Array, count: int) -> Array:
+def _largest(xp: ArrayNamespace, x: Array, count: int) -> Array:
     """The indices of the largest elements of each row, in the order that sorting would give."""
     rows = xp.widen(x).reshape(-1, x.shape[-1])
     out = xp.empty((len(rows), count), xp.int64)
@@ -255,7 +263,7 @@ def _largest(xp: Any, x: Array, count: int) -> Array:
 
 
 def _top_k_kernel(
-    xp: Any, x: Array, k: Any, *, sorted: bool, index_type: DType
+    xp: ArrayNamespace, x: Array, k: Any, *, sorted: bool, index_type: DType
 ) -> tuple[Array, Array]:
     if not x.ndim or k.ndim:
         raise ValueError("the type rule says what is wrong")
@@ -271,7 +279,7 @@ def _top_k_kernel(
     return values, order.astype(index_type.numpy_dtype)
 
 
-def _top_k_vjp(ctx: Any, g: Tensor | None, _: Tensor | None) -> tuple[Tensor | None, None]:
+def _top_k_vjp(ctx: VjpContext, g: Tensor | None, _: Tensor | None) -> tuple[Tensor | None, None]:
     if g is None:
         return None, None
     indices = ctx.outputs[1]
@@ -295,10 +303,10 @@ top_k_op = define_op(
 
 
 def top_k(
-    input: Any,
-    k: Any = 1,
+    input: TensorLike,
+    k: TensorLike = 1,
     sorted: bool = True,
-    index_type: Any = int32,
+    index_type: DTypeLike = int32,
     name: str | None = None,
 ) -> TopKV2:
     """The k largest elements along the last axis and their indices; of equal ones the first.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC, int32
 from weft._src.core.native_rules import IndexMap, Reduction
@@ -13,6 +13,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise.operands import conj
 from weft._src.ops.reduce import scans
 from weft._src.ops.reduce.sums import Axes, reduced_dims, reduction_axes, spread
@@ -35,7 +36,7 @@ def _collapse_infer(x: TensorSpec, *, axis: Axes) -> TensorSpec:
     return x.with_dims((rules.product(sizes[:n]), rules.product(sizes[n:])))
 
 
-def _collapse_kernel(xp: Any, x: Array, *, axis: Axes) -> Array:
+def _collapse_kernel(xp: ArrayNamespace, x: Array, *, axis: Axes) -> Array:
     order, n = _order(axis, x.ndim)
     rows = math.prod([x.shape[i] for i in order[:n]])
     columns = math.prod([x.shape[i] for i in order[n:]])
@@ -46,14 +47,14 @@ def _restore_infer(m: TensorSpec, shape: TensorSpec, *, axis: Axes) -> TensorSpe
     return m.with_dims(rules.dims_from_value("reduce_prod", shape))
 
 
-def _restore_kernel(xp: Any, m: Array, shape: Array, *, axis: Axes) -> Array:
+def _restore_kernel(xp: ArrayNamespace, m: Array, shape: Array, *, axis: Axes) -> Array:
     sizes = shape.tolist()
     order, _ = _order(axis, len(sizes))
     back = sorted(range(len(order)), key=order.__getitem__)
     return xp.transpose(xp.reshape(m, [sizes[i] for i in order]), back)
 
 
-def _collapse_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _collapse_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     shape = shapes.shape_op(ctx.inputs[0], out_type=int32)
     return (restore_op(g, shape, axis=ctx.attrs["axis"]),)
 
@@ -80,7 +81,7 @@ restore_op: Op = define_op(
 # --- the product -------------------------------------------------------------------------------
 
 
-def _prod_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _prod_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     """Products of all other elements: of those before times those behind, so zeros do no harm."""
     x, axis = ctx.inputs[0], ctx.attrs["axis"]
     rows = collapse_op(x, axis=axis)
@@ -106,7 +107,10 @@ prod_op = define_op(
 
 
 def reduce_prod(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: AxisLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The product over the given axes, over all of them if none are given.
 

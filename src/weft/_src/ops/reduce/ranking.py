@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, REAL, bool_, int32
 from weft._src.core.specs import TensorSpec
@@ -25,7 +26,7 @@ def _in_top_k_infer(predictions: TensorSpec, targets: TensorSpec, k: TensorSpec)
     return targets.with_dtype(bool_)
 
 
-def _in_top_k_kernel(xp: Any, predictions: Array, targets: Array, k: Any) -> Array:
+def _in_top_k_kernel(xp: ArrayNamespace, predictions: Array, targets: Array, k: Any) -> Array:
     classes = predictions.shape[1]
     known = (targets >= 0) & (targets < classes)
     if not classes:
@@ -48,7 +49,9 @@ in_top_k_op = define_op(
 )
 
 
-def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
+def in_top_k(
+    targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None
+) -> Tensor:
     """Whether the prediction for the target class of each row is among the k largest.
 
     >>> tf.math.in_top_k([1, 2], [[0.1, 0.9, 0.3], [0.5, 0.2, 0.1]], k=2).numpy()
@@ -72,7 +75,9 @@ class ApproxTopK(NamedTuple):
     indices: Tensor
 
 
-def _best(op: str, operand: Any, k: Any, dimension: Any, sign: int, recall: Any) -> ApproxTopK:
+def _best(
+    op: str, operand: TensorLike, k: TensorLike, dimension: Any, sign: int, recall: Any
+) -> ApproxTopK:
     x = convert_to_tensor(operand)
     if x.dtype not in FLOATING:
         raise DTypeError(f"{op}: operand must be floating-point, got dtype {x.dtype.name}.")
@@ -96,9 +101,9 @@ def _best(op: str, operand: Any, k: Any, dimension: Any, sign: int, recall: Any)
 
 
 def approx_max_k(
-    operand: Any,
-    k: Any,
-    reduction_dimension: Any = -1,
+    operand: TensorLike,
+    k: TensorLike,
+    reduction_dimension: AxisLike = -1,
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
@@ -114,9 +119,9 @@ def approx_max_k(
 
 
 def approx_min_k(
-    operand: Any,
-    k: Any,
-    reduction_dimension: Any = -1,
+    operand: TensorLike,
+    k: TensorLike,
+    reduction_dimension: AxisLike = -1,
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, NUMERIC
 from weft._src.core.native_rules import Scan
@@ -11,6 +12,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining, selection
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, comparison, unary
 from weft._src.ops.elementwise.operands import conj
 from weft._src.ops.registry import Op, args, define_op
@@ -26,7 +28,7 @@ def _infer(op: str) -> Any:
 
 
 def _kernel(ufunc: str, start: float) -> Any:
-    def kernel(xp: Any, x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Array:
+    def kernel(xp: ArrayNamespace, x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Array:
         wide = xp.widen(x)
         if reverse:
             wide = xp.flip(wide, axis)
@@ -45,7 +47,7 @@ def _kernel(ufunc: str, start: float) -> Any:
     return kernel
 
 
-def _cumsum_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _cumsum_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     return (cumsum_op(g, **(ctx.attrs | {"reverse": not ctx.attrs["reverse"]})),)
 
 
@@ -64,7 +66,11 @@ cumsum_op: Op = define_op(
 
 
 def cumsum(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    x: TensorLike,
+    axis: AxisLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """Sums of all elements up to each (without it if exclusive; from the end if reverse).
 
@@ -82,7 +88,7 @@ def cumsum(
     )
 
 
-def _cumprod_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _cumprod_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x = ctx.inputs[0]
     later = ctx.attrs | {"reverse": not ctx.attrs["reverse"]}
     # As in TensorFlow the gradient of an element that is 0 is 0.
@@ -107,7 +113,11 @@ cumprod_op: Op = define_op(
 
 
 def cumprod(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    x: TensorLike,
+    axis: AxisLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """Products of all elements up to each (without it if exclusive; from the end if reverse).
 
@@ -131,7 +141,7 @@ def _log_of(g: Tensor) -> Tensor:
     return selection.where(positive, arithmetic.log_op(selection.where(positive, g, one)), lowest)
 
 
-def _cumulative_logsumexp_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _cumulative_logsumexp_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, y = ctx.inputs[0], ctx.outputs[0]
     later = ctx.attrs | {"reverse": not ctx.attrs["reverse"]}
     # By logarithms, positive and negative parts apart: exp(x) alone may overflow.
@@ -155,7 +165,11 @@ cumulative_logsumexp_op: Op = define_op(
 
 
 def cumulative_logsumexp(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    x: TensorLike,
+    axis: AxisLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """log(sum(exp(x))) of all elements up to each (without it if exclusive).
 

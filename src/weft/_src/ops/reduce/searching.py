@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, REAL, DType, int32
 from weft._src.core.native_rules import Special
@@ -29,7 +30,7 @@ def _bound_infer(sequence: TensorSpec, values: TensorSpec, *, out_type: DType) -
 
 
 def _bound_kernel(side: str) -> Any:
-    def kernel(xp: Any, sequence: Array, values: Array, *, out_type: DType) -> Array:
+    def kernel(xp: ArrayNamespace, sequence: Array, values: Array, *, out_type: DType) -> Array:
         if not sequence.ndim or not values.ndim or sequence.shape[:-1] != values.shape[:-1]:
             raise ShapeError(
                 "searchsorted: the leading axes of sorted_sequence and values must be equal, got "
@@ -62,10 +63,10 @@ upper_bound_op = _define_bound("UpperBound", "right")
 
 
 def searchsorted(
-    sorted_sequence: Any,
-    values: Any,
+    sorted_sequence: TensorLike,
+    values: TensorLike,
     side: str = "left",
-    out_type: Any = int32,
+    out_type: DTypeLike = int32,
     name: str | None = None,
 ) -> Tensor:
     """Where values would go into a sorted sequence, before (left) or after (right) equal ones.
@@ -80,7 +81,7 @@ def searchsorted(
     return op(sequence, wanted, out_type=_index_type("searchsorted", out_type), name=name)
 
 
-def _index_type(op: str, out_type: Any) -> DType:
+def _index_type(op: str, out_type: DTypeLike) -> DType:
     dtype = dtypes.as_dtype(out_type)
     if dtype not in INDEX:
         raise DTypeError(f"{op}: the type of indices must be int32 or int64, got {dtype.name}.")
@@ -112,7 +113,7 @@ def _unique_infer(x: TensorSpec, *, out_idx: DType) -> tuple[TensorSpec, ...]:
     return x.with_dims((size,)), places, TensorSpec.of(out_idx, (size,))
 
 
-def _unique_kernel(xp: Any, x: Array, *, out_idx: DType) -> tuple[Array, ...]:
+def _unique_kernel(xp: ArrayNamespace, x: Array, *, out_idx: DType) -> tuple[Array, ...]:
     if x.ndim != 1:
         raise ShapeError(f"unique: x must be a vector, got shape {x.shape}.")
     find = _unique_by_dict if x.dtype == object else _unique_by_value
@@ -131,13 +132,13 @@ _TABLE = 8  # entries for each element, from which on sorting is faster
 # values it is.
 
 
-def _unique_by_dict(xp: Any, x: Array) -> tuple[Array, Array]:
+def _unique_by_dict(xp: ArrayNamespace, x: Array) -> tuple[Array, Array]:
     numbers: dict[Any, int] = {}
     inverse = xp.array([numbers.setdefault(value, len(numbers)) for value in x.tolist()], xp.int64)
     return _first_places(xp, inverse, len(numbers)), inverse
 
 
-def _unique_by_table(xp: Any, x: Array) -> tuple[Array, Array]:
+def _unique_by_table(xp: ArrayNamespace, x: Array) -> tuple[Array, Array]:
     """For integers that lie close together."""
     least = x.min()
     keys = (x - least).astype(xp.int64) if x.dtype.kind == "u" else x.astype(xp.int64) - int(least)
@@ -147,14 +148,14 @@ def _unique_by_table(xp: Any, x: Array) -> tuple[Array, Array]:
     return first, table[keys]
 
 
-def _first_places(xp: Any, keys: Array, count: int) -> Array:
+def _first_places(xp: ArrayNamespace, keys: Array, count: int) -> Array:
     """For each number below a count where it is first, -1 if it is nowhere."""
     table = xp.full(count, -1, xp.int64)
     table[keys[::-1]] = xp.arange(len(keys))[::-1]  # what is written last stays
     return table
 
 
-def _unique_by_value(xp: Any, x: Array) -> tuple[Array, Array]:
+def _unique_by_value(xp: ArrayNamespace, x: Array) -> tuple[Array, Array]:
     _, first, inverse = xp.unique(x, return_index=True, return_inverse=True, equal_nan=False)
     order = xp.argsort(first)  # by first appearance instead of by value
     rank = xp.empty(order.shape, order.dtype)
@@ -175,7 +176,7 @@ unique_op = define_op(
 )
 
 
-def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
+def unique(x: TensorLike, out_idx: DTypeLike = int32, name: str | None = None) -> Unique:
     """The different values of a vector in the order of their first appearance.
 
     >>> y, idx = tf.unique([4, 1, 4, 2])
@@ -186,7 +187,9 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Unique:
     return Unique(*found[:2])
 
 
-def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> UniqueWithCounts:
+def unique_with_counts(
+    x: TensorLike, out_idx: DTypeLike = int32, name: str | None = None
+) -> UniqueWithCounts:
     """The different values of a vector in the order of their first appearance, and how often.
 
     >>> y, idx, count = tf.unique_with_counts([4, 1, 4, 2])

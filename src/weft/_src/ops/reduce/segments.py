@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import INDEX, NUMERIC, REAL, int32
+from weft._src.core.dtypes import INDEX, NUMERIC, REAL, DType, int32
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops import rules
 from weft._src.ops.arrays import fill
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import guarded
 from weft._src.ops.reduce import unsorted_segments
-from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, Absent, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -36,7 +39,7 @@ def _sorted_infer(op: str) -> Any:
 
 
 def _sorted_kernel(op: str, ufunc: str, start: int, mean: bool) -> Any:
-    def kernel(xp: Any, data: Array, ids: Array) -> Array:
+    def kernel(xp: ArrayNamespace, data: Array, ids: Array) -> Array:
         if len(ids) and (ids[0] < 0 or (ids[1:] < ids[:-1]).any()):
             raise InvalidArgumentError(
                 None,
@@ -62,7 +65,14 @@ def _sorted_kernel(op: str, ufunc: str, start: int, mean: bool) -> Any:
 
 
 def _define_sorted(
-    name: str, op: str, ufunc: str, allowed: Any, vjp: Any, *, start: int = 0, mean: bool = False
+    name: str,
+    op: str,
+    ufunc: str,
+    allowed: frozenset[DType],
+    vjp: Callable[..., Any] | Absent,
+    *,
+    start: int = 0,
+    mean: bool = False,
 ) -> Op:
     return define_op(
         name,
@@ -75,7 +85,7 @@ def _define_sorted(
     )
 
 
-def _mean_vjp(ctx: Any, g: Tensor) -> Gradients:
+def _mean_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     data, ids = ctx.inputs
     sizes = sum_op(fill.ones_like(data), ids)
     return unsorted_segments.spread_op(guarded.div_no_nan_op(g, sizes), ids), None
@@ -99,12 +109,12 @@ prod_op: Op = _define_sorted(
 )
 
 
-def _sorted(op: Op, data: Any, segment_ids: Any, name: str | None) -> Tensor:
+def _sorted(op: Op, data: Any, segment_ids: TensorLike, name: str | None) -> Tensor:
     ids = convert_to_tensor(segment_ids, dtype_hint=int32)
     return op(convert_to_tensor(data), ids, name=name)
 
 
-def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the rows of each segment; 0 for ids that do not occur.
 
     >>> tf.math.segment_sum([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
@@ -113,7 +123,7 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return _sorted(sum_op, data, segment_ids, name)
 
 
-def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The mean of the rows of each segment; 0 for ids that do not occur.
 
     >>> tf.math.segment_mean([1.0, 2.0, 3.0, 4.0], [0, 0, 2, 2]).numpy()
@@ -122,7 +132,7 @@ def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
     return _sorted(mean_op, data, segment_ids, name)
 
 
-def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The product of the rows of each segment; 1 for ids that do not occur.
 
     >>> tf.math.segment_prod([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
@@ -131,7 +141,7 @@ def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
     return _sorted(prod_op, data, segment_ids, name)
 
 
-def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The largest of the rows of each segment; 0 for ids that do not occur.
 
     >>> tf.math.segment_max([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
@@ -140,7 +150,7 @@ def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return _sorted(max_op, data, segment_ids, name)
 
 
-def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The smallest of the rows of each segment; 0 for ids that do not occur.
 
     >>> tf.math.segment_min([1, 2, 3, 4], [0, 0, 2, 2]).numpy()

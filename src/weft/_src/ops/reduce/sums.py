@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import INDEX, NUMERIC
 from weft._src.core.growing import GrowingList
@@ -16,6 +17,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import FOLDED, args, define_op
 
@@ -53,7 +55,7 @@ def restore_axes(g: Tensor, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
     return g
 
 
-def _kept_shape_kernel(xp: Any, shape: Array, *, axis: Axes) -> Array:
+def _kept_shape_kernel(xp: ArrayNamespace, shape: Array, *, axis: Axes) -> Array:
     out = shape.copy()
     out[list(axis) if axis is not None else slice(None)] = 1
     return out
@@ -77,7 +79,7 @@ def spread(g: Tensor, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
     )
 
 
-def _sum_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _sum_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     return (spread(g, ctx.inputs[0], ctx.attrs["axis"], ctx.attrs["keepdims"]),)
 
 
@@ -96,7 +98,10 @@ sum_op = define_op(
 
 
 def reduce_sum(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: AxisLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The sum over the given axes, over all of them if none are given.
 
@@ -108,7 +113,7 @@ def reduce_sum(
     return sum_op(x, axis=axes, keepdims=bool(keepdims), name=name)
 
 
-def _mean_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
+def _mean_kernel(xp: ArrayNamespace, x: Array, *, axis: Axes, keepdims: bool) -> Any:
     if x.dtype.kind in "fc" and x.dtype.itemsize > 2:
         n = x.size if axis is None else math.prod([x.shape[i] for i in axis])
         return xp.add.reduce(x, axis=axis, keepdims=keepdims) / x.dtype.type(n)
@@ -127,7 +132,7 @@ def _mean_kernel(xp: Any, x: Array, *, axis: Axes, keepdims: bool) -> Any:
     return xp.floor_divide(total + (n - 1) * (total < 0), n).astype(x.dtype)
 
 
-def _mean_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _mean_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x = ctx.inputs[0]
     share = g * _share_of_each(x, ctx.outputs[0])
     return (spread(share, x, ctx.attrs["axis"], ctx.attrs["keepdims"]),)
@@ -159,7 +164,10 @@ mean_op = define_op(
 
 
 def reduce_mean(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: AxisLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The mean over the given axes; integers are cut towards zero.
 
@@ -181,7 +189,7 @@ def _add_n_infer(*inputs: TensorSpec) -> TensorSpec:
     return inputs[0].with_dims(dims)
 
 
-def _add_n_kernel(xp: Any, *inputs: Array) -> Any:
+def _add_n_kernel(xp: ArrayNamespace, *inputs: Array) -> Any:
     if any(x.shape != inputs[0].shape for x in inputs):
         raise ValueError("the type rule says what is wrong")
     total = xp.add(inputs[0], inputs[1]) if len(inputs) > 1 else xp.array(inputs[0])
@@ -219,7 +227,10 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 
 
 def accumulate_n(
-    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
+    inputs: Any,
+    shape: ShapeLike | None = None,
+    tensor_dtype: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The sum of several tensors of one shape, which may be asserted together with the dtype.
 
@@ -251,7 +262,7 @@ def _sum_to_shape_infer(x: TensorSpec, shape: TensorSpec) -> TensorSpec:
     return x.with_dims(rules.dims_from_value("SumToShape", shape))
 
 
-def _sum_to_shape_kernel(xp: Any, x: Array, shape: Array) -> Array:
+def _sum_to_shape_kernel(xp: ArrayNamespace, x: Array, shape: Array) -> Array:
     want = tuple(shape.tolist())
     lead = x.ndim - len(want)
     axes = (*range(lead), *[lead + i for i, d in enumerate(want) if d == 1 != x.shape[lead + i]])

@@ -6,11 +6,13 @@ negative id are left out. What the gradients of all segment ops need is here, to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import INDEX, NUMERIC, REAL, int32
+from weft._src.core.dtypes import INDEX, NUMERIC, REAL, DType, int32
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
@@ -18,15 +20,16 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, selection, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, comparison, guarded, unary
 from weft._src.ops.elementwise.operands import conj, zeros_like
 from weft._src.ops.indexing import slicing
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import Absent, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
 
-def reduce_rows(xp: Any, ufunc: Any, rows: Array, ids: Array, out: Array) -> Array:
+def reduce_rows(xp: ArrayNamespace, ufunc: Any, rows: Array, ids: Array, out: Array) -> Array:
     """Combines rows whose ids are sorted and valid into `out`, one for each id that occurs."""
     if len(ids):
         starts = xp.flatnonzero(xp.concatenate([[True], ids[1:] != ids[:-1]]))
@@ -43,7 +46,7 @@ def _spread_infer(g: TensorSpec, ids: TensorSpec) -> TensorSpec:
     return g.with_dims((*ids.dims, *g.dims[1:]))
 
 
-def _spread_kernel(xp: Any, g: Array, ids: Array) -> Array:
+def _spread_kernel(xp: ArrayNamespace, g: Array, ids: Array) -> Array:
     out = (
         xp.asarray(xp.take(g, xp.maximum(ids, 0), 0))
         if len(g)
@@ -55,7 +58,7 @@ def _spread_kernel(xp: Any, g: Array, ids: Array) -> Array:
     return out
 
 
-def _spread_vjp(ctx: Any, h: Tensor) -> Gradients:
+def _spread_vjp(ctx: VjpContext, h: Tensor) -> Gradients:
     g, ids = ctx.inputs
     return unsorted_sum_op(h, ids, slicing.get_item(shapes.shape_op(g, out_type=int32), 0)), None
 
@@ -72,17 +75,17 @@ spread_op: Op = define_op(
 )
 
 
-def sum_vjp(ctx: Any, g: Tensor) -> Gradients:
+def sum_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
     return (spread_op(g, ctx.inputs[1]), None, None)[: len(ctx.inputs)]
 
 
-def _again(ctx: Any, x: Tensor, op: Op) -> Tensor:
+def _again(ctx: VjpContext, x: Tensor, op: Op) -> Tensor:
     """The sum or product of another tensor over the same segments."""
     return op(x, *ctx.inputs[1:])
 
 
 def extremum_vjp(total: Any) -> Any:
-    def vjp(ctx: Any, g: Tensor) -> Gradients:
+    def vjp(ctx: VjpContext, g: Tensor) -> Gradients:
         """All rows that reach the extremum share the gradient equally."""
         data, ids, *rest = ctx.inputs
         chosen = casting.cast(comparison.equal(data, spread_op(ctx.outputs[0], ids)), g.dtype)
@@ -93,7 +96,7 @@ def extremum_vjp(total: Any) -> Any:
 
 
 def product_vjp(total: Any, product: Any) -> Any:
-    def vjp(ctx: Any, g: Tensor) -> Gradients:
+    def vjp(ctx: VjpContext, g: Tensor) -> Gradients:
         """The product of the other rows; with one zero among them only its own is not zero."""
         data, ids, *rest = ctx.inputs
         one, is_zero = fill.ones_like(data), comparison.equal(data, zeros_like(data))
@@ -133,7 +136,7 @@ def _unsorted_infer(op: str) -> Any:
 
 
 def _unsorted_kernel(op: str, ufunc: str, empty: Any) -> Any:
-    def kernel(xp: Any, data: Array, ids: Array, num: Any) -> Array:
+    def kernel(xp: ArrayNamespace, data: Array, ids: Array, num: Any) -> Array:
         if num.ndim or num < 0 or data.shape[: ids.ndim] != ids.shape:
             raise ValueError("the type rule says what is wrong")
         count = int(num)
@@ -164,7 +167,14 @@ def _unsorted_kernel(op: str, ufunc: str, empty: Any) -> Any:
     return kernel
 
 
-def _define_unsorted(name: str, op: str, ufunc: str, allowed: Any, vjp: Any, empty: Any) -> Op:
+def _define_unsorted(
+    name: str,
+    op: str,
+    ufunc: str,
+    allowed: frozenset[DType],
+    vjp: Callable[..., Any] | Absent,
+    empty: Any,
+) -> Op:
     return define_op(
         name,
         args("data", allowed)
@@ -211,14 +221,16 @@ unsorted_min_op = _define_unsorted(
 )
 
 
-def _unsorted(op: Op, data: Any, segment_ids: Any, num_segments: Any, name: str | None) -> Tensor:
+def _unsorted(
+    op: Op, data: Any, segment_ids: TensorLike, num_segments: TensorLike, name: str | None
+) -> Tensor:
     ids = convert_to_tensor(segment_ids, dtype_hint=int32)
     count = convert_to_tensor(num_segments, dtype_hint=int32)
     return op(convert_to_tensor(data), ids, count, name=name)
 
 
 def unsorted_segment_sum(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The sum of the rows of each segment; 0 for segments without rows.
 
@@ -229,7 +241,7 @@ def unsorted_segment_sum(
 
 
 def unsorted_segment_prod(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The product of the rows of each segment; 1 for segments without rows.
 
@@ -240,7 +252,7 @@ def unsorted_segment_prod(
 
 
 def unsorted_segment_max(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The largest of the rows of each segment; the lowest number for segments without rows.
 
@@ -251,7 +263,7 @@ def unsorted_segment_max(
 
 
 def unsorted_segment_min(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The smallest of the rows of each segment; the highest number for segments without rows.
 
@@ -270,7 +282,7 @@ def _sizes(data: Tensor, ids: Tensor, num: Tensor) -> Tensor:
 
 
 def unsorted_segment_mean(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The mean of the rows of each segment; 0 for segments without rows.
 
@@ -284,7 +296,7 @@ def unsorted_segment_mean(
 
 
 def unsorted_segment_sqrt_n(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The sum of the rows of each segment over the square root of their number.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from weft._src.core.aliases import IntLike
 from weft._src.errors import UnsupportedError
 
 
@@ -36,7 +37,7 @@ def philox_like(op: str, alg: Any) -> Algorithm:
     return found
 
 
-def _lookup(alg: Any) -> Algorithm | None:
+def _lookup(alg: str | IntLike) -> Algorithm | None:
     if isinstance(alg, Algorithm):
         return alg
     if isinstance(alg, str):

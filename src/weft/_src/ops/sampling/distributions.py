@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, SIGNED, DType, int32, int64
 from weft._src.core.tensor import Tensor
@@ -28,7 +29,7 @@ def _listed(allowed: frozenset[DType]) -> str:
     return ", ".join(sorted(d.name for d in allowed))
 
 
-def shape_of(op: str, shape: Any) -> Tensor:
+def shape_of(op: str, shape: ShapeLike) -> Tensor:
     """A shape as a tensor, refused before a stream moves on for it."""
     shape = shapes.shape_argument(shape)
     if shape.dtype not in INDEX:
@@ -87,7 +88,9 @@ def _uniform_float(
     return drawn if plain else drawn * (maxval - minval) + minval
 
 
-def full_int(op: str, shape: Any, dtype: Any, name: str | None, source: StateSource) -> Tensor:
+def full_int(
+    op: str, shape: ShapeLike, dtype: DTypeLike, name: str | None, source: StateSource
+) -> Tensor:
     """Integers of the whole range of their dtype."""
     dtype = dtypes.as_dtype(dtype)
     if dtype not in draws.FULL_INTS:
@@ -101,10 +104,10 @@ def full_int(op: str, shape: Any, dtype: Any, name: str | None, source: StateSou
 def normal(
     op: str,
     draw: Op,
-    shape: Any,
-    mean: Any,
-    stddev: Any,
-    dtype: Any,
+    shape: ShapeLike,
+    mean: TensorLike,
+    stddev: TensorLike,
+    dtype: DTypeLike,
     name: str | None,
     source: StateSource,
 ) -> Tensor:

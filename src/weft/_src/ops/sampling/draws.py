@@ -7,20 +7,23 @@ their seed (`StatelessRandomGetKeyCounter`), stateful ones take it from a resour
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from weft._src.core import memory
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import DATA, FLOATING, INDEX, DType, int32, int64, uint32, uint64
-from weft._src.core.native_rules import Special
+from weft._src.core.native_rules import NativeRule, Special
 from weft._src.core.random_numbers import discrete, distributions, seeds
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.contexts import VjpContext
+from weft._src.ops.registry import NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 
 INT64 = frozenset({int64})
 FULL_INTS = frozenset({int32, int64, uint32, uint64})
@@ -52,7 +55,7 @@ def _key_counter_infer(seed: TensorSpec) -> TensorSpec:
     return TensorSpec.of(int64, (3,))
 
 
-def _key_counter_kernel(xp: Any, seed: Array) -> Array:
+def _key_counter_kernel(xp: ArrayNamespace, seed: Array) -> Array:
     return seeds.state_from_key_counter(*seeds.key_counter_from_seed(seed.tolist()))
 
 
@@ -71,14 +74,14 @@ key_counter_op = define_op(
 # --- arrays of numbers -------------------------------------------------------------------------
 
 
-def _draw(name: str, function: Any, native: Any) -> Op:
+def _draw(name: str, function: Callable[..., Any], native: NativeRule | Absent) -> Op:
     """An op that draws numbers of a given dtype, independent of each other."""
 
     def infer(shape: TensorSpec, state: TensorSpec, *, dtype: DType) -> TensorSpec:
         _check_vector(name, state, 3, "state")
         return TensorSpec.of(dtype, rules.dims_from_value(name, shape))
 
-    def kernel(xp: Any, shape: Array, state: Array, *, dtype: DType) -> Array:
+    def kernel(xp: ArrayNamespace, shape: Array, state: Array, *, dtype: DType) -> Array:
         sizes = _size(shape, dtype.numpy_dtype)
         return function(*seeds.key_counter_from_state(state), sizes, dtype.numpy_dtype)
 
@@ -116,7 +119,9 @@ def _uniform_int_infer(
     return minval.with_dims(rules.dims_from_value(op, shape))
 
 
-def _uniform_int_kernel(xp: Any, shape: Array, state: Array, minval: Any, maxval: Any) -> Array:
+def _uniform_int_kernel(
+    xp: ArrayNamespace, shape: Array, state: Array, minval: Any, maxval: Any
+) -> Array:
     low, high = int(minval), int(maxval)
     sizes = _size(shape, minval.dtype)
     if low >= high and 0 not in sizes:
@@ -162,7 +167,7 @@ def _multinomial_infer(
 
 
 def _multinomial_kernel(
-    xp: Any, logits: Array, num_samples: Any, state: Array, *, dtype: DType
+    xp: ArrayNamespace, logits: Array, num_samples: Any, state: Array, *, dtype: DType
 ) -> Array:
     count = int(num_samples)
     memory.check("categorical", (logits.shape[0], count), dtype.numpy_dtype)
@@ -187,7 +192,7 @@ def _shuffle_infer(value: TensorSpec, state: TensorSpec, *, inverse: bool) -> Te
     return value
 
 
-def _shuffle_kernel(xp: Any, value: Array, state: Array, *, inverse: bool) -> Array:
+def _shuffle_kernel(xp: ArrayNamespace, value: Array, state: Array, *, inverse: bool) -> Array:
     if value.ndim == 0:
         return value
     order = discrete.permutation(*seeds.key_counter_from_state(state), value.shape[0])
@@ -198,7 +203,7 @@ def _shuffle_kernel(xp: Any, value: Array, state: Array, *, inverse: bool) -> Ar
     return out
 
 
-def _shuffle_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _shuffle_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     back = not ctx.attrs["inverse"]
     return shuffle_op(g, ctx.inputs[1], inverse=back), None
 

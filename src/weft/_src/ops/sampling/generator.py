@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import DTypeLike, IntLike, ShapeLike, TensorLike
 from weft._src.core.context import building, state as context
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, float32, int32, int64, uint64
@@ -87,7 +88,10 @@ class Generator:
     _handle: EagerTensor
 
     def __init__(
-        self, copy_from: Generator | None = None, state: Any = None, alg: Any = None
+        self,
+        copy_from: Generator | None = None,
+        state: Any = None,
+        alg: str | IntLike | Algorithm | None = None,
     ) -> None:
         _refuse_while_tracing()
         if copy_from is not None:
@@ -105,23 +109,27 @@ class Generator:
         self._handle = EagerTensor(RngCell(_words("Generator", state, (3,), "state").numpy()))
 
     @classmethod
-    def from_state(cls, state: Any, alg: Any) -> Generator:
+    def from_state(cls, state: TensorLike, alg: str | IntLike | Algorithm) -> Generator:
         """A generator with a given state: three integers, (counter low, counter high, key)."""
         return cls(state=state, alg=alg)
 
     @classmethod
-    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+    def from_seed(cls, seed: TensorLike, alg: str | IntLike | Algorithm | None = None) -> Generator:
         """A generator determined by a seed: an integer, or a vector of them."""
         alg = Algorithm.PHILOX if alg is None else alg
         return cls(state=create_rng_state(seed, alg), alg=alg)
 
     @classmethod
-    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
+    def from_non_deterministic_state(
+        cls, alg: str | IntLike | Algorithm | None = None
+    ) -> Generator:
         """A generator whose numbers nobody can foresee."""
         return cls(state=random_state(), alg=Algorithm.PHILOX if alg is None else alg)
 
     @classmethod
-    def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
+    def from_key_counter(
+        cls, key: TensorLike, counter: TensorLike, alg: str | IntLike | Algorithm
+    ) -> Generator:
         """A generator with a key (an integer) and a counter (two integers, the low one first)."""
         return cls(state=_key_counter_state("from_key_counter", key, counter), alg=alg)
 
@@ -150,11 +158,11 @@ class Generator:
         """Sets the state to the one of a seed."""
         write_op(self._handle, create_rng_state(seed, self._algorithm))
 
-    def reset_from_key_counter(self, key: Any, counter: Any) -> None:
+    def reset_from_key_counter(self, key: TensorLike, counter: TensorLike) -> None:
         """Sets the state to a key and a counter."""
         write_op(self._handle, _key_counter_state("reset_from_key_counter", key, counter))
 
-    def skip(self, delta: Any) -> Tensor:
+    def skip(self, delta: TensorLike) -> Tensor:
         """Moves on as if `delta` numbers had been drawn; the state before."""
         delta = casting.cast(convert_to_tensor(delta), int64)
         rules.check_rank("Generator.skip", delta.spec, 0, name="delta")
@@ -170,10 +178,10 @@ class Generator:
 
     def uniform(
         self,
-        shape: Any,
-        minval: Any = 0,
-        maxval: Any = None,
-        dtype: Any = float32,
+        shape: ShapeLike,
+        minval: TensorLike = 0,
+        maxval: TensorLike | None = None,
+        dtype: DTypeLike = float32,
         name: str | None = None,
     ) -> Tensor:
         """Numbers uniform in [minval, maxval); integers of the whole range if both are None."""
@@ -181,7 +189,9 @@ class Generator:
             "Generator.uniform", shape, minval, maxval, dtype, name, self._draw_state
         )
 
-    def uniform_full_int(self, shape: Any, dtype: Any = uint64, name: str | None = None) -> Tensor:
+    def uniform_full_int(
+        self, shape: ShapeLike, dtype: DTypeLike = uint64, name: str | None = None
+    ) -> Tensor:
         """Integers of the whole range of their dtype."""
         return distributions.full_int(
             "Generator.uniform_full_int", shape, dtype, name, self._draw_state
@@ -189,10 +199,10 @@ class Generator:
 
     def normal(
         self,
-        shape: Any,
-        mean: Any = 0.0,
-        stddev: Any = 1.0,
-        dtype: Any = float32,
+        shape: ShapeLike,
+        mean: TensorLike = 0.0,
+        stddev: TensorLike = 1.0,
+        dtype: DTypeLike = float32,
         name: str | None = None,
     ) -> Tensor:
         """Normal numbers."""
@@ -202,10 +212,10 @@ class Generator:
 
     def truncated_normal(
         self,
-        shape: Any,
-        mean: Any = 0.0,
-        stddev: Any = 1.0,
-        dtype: Any = float32,
+        shape: ShapeLike,
+        mean: TensorLike = 0.0,
+        stddev: TensorLike = 1.0,
+        dtype: DTypeLike = float32,
         name: str | None = None,
     ) -> Tensor:
         """Normal numbers without those more than two standard deviations off."""
@@ -213,7 +223,12 @@ class Generator:
         return distributions.normal(op, draw, shape, mean, stddev, dtype, name, self._draw_state)
 
     def binomial(
-        self, shape: Any, counts: Any, probs: Any, dtype: Any = int32, name: str | None = None
+        self,
+        shape: ShapeLike,
+        counts: TensorLike,
+        probs: TensorLike,
+        dtype: DTypeLike = int32,
+        name: str | None = None,
     ) -> Tensor:
         """How many of `counts` trials succeed with probability `probs`."""
         op = "Generator.binomial"
@@ -244,7 +259,7 @@ class Generator:
         return Generator(copy_from=self)
 
 
-def _key_counter_state(op: str, key: Any, counter: Any) -> Tensor:
+def _key_counter_state(op: str, key: Any, counter: TensorLike) -> Tensor:
     low_high = _words(op, counter, (2,), "counter")
     return convert_to_tensor([low_high[0], low_high[1], _words(op, key, (), "key")])
 

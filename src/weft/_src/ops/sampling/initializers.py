@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ShapeLike, TensorLike
 from weft._src.core.convert import constant
 from weft._src.core.dtypes import DType, float32
 from weft._src.core.shapes import TensorShape
@@ -33,7 +34,7 @@ class Initializer:
         return cls(**{key: value for key, value in config.items() if key != "dtype"})
 
 
-def _shape_to_make(shape: Any, kwargs: dict[str, Any]) -> Any:
+def _shape_to_make(shape: ShapeLike, kwargs: dict[str, Any]) -> Any:
     """The shape asked for, or that of the partition asked for."""
     for key in kwargs:
         if key not in _PARTITION:
@@ -85,7 +86,7 @@ class Constant(Initializer):
            [3, 4]], dtype=int32)
     """
 
-    def __init__(self, value: Any = 0, support_partition: bool = False) -> None:
+    def __init__(self, value: TensorLike = 0, support_partition: bool = False) -> None:
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray, np.generic))):
             raise TypeError(
                 "constant_initializer: value must be a number, a string, a list or an array, got "
@@ -114,7 +115,9 @@ class RandomUniform(Initializer):
     array([-0.04381467,  0.03316691], dtype=float32)
     """
 
-    def __init__(self, minval: Any = -0.05, maxval: Any = 0.05, seed: Any = None) -> None:
+    def __init__(
+        self, minval: TensorLike = -0.05, maxval: TensorLike = 0.05, seed: TensorLike | None = None
+    ) -> None:
         self.minval, self.maxval, self.seed = minval, maxval, seed
 
     def __call__(self, shape: Any, dtype: Any = float32, **kwargs: Any) -> Tensor:
@@ -136,7 +139,9 @@ class RandomNormal(Initializer):
     TensorShape([2, 3])
     """
 
-    def __init__(self, mean: Any = 0.0, stddev: Any = 0.05, seed: Any = None) -> None:
+    def __init__(
+        self, mean: TensorLike = 0.0, stddev: TensorLike = 0.05, seed: TensorLike | None = None
+    ) -> None:
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
     def __call__(self, shape: Any, dtype: Any = float32, **kwargs: Any) -> Tensor:
@@ -151,6 +156,6 @@ class RandomNormal(Initializer):
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
 
 
-def _as_vector(shape: Any) -> Any:
+def _as_vector(shape: ShapeLike) -> Any:
     """A single size stands for a vector of it."""
     return TensorShape([shape]) if isinstance(shape, int) else shape

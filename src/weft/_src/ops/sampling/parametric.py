@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import memory
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, ShapeLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import (
     FLOATING,
@@ -25,6 +26,7 @@ from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError, Unsup
 from weft._src.ops import rules
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.arrays.shape_checks import broadcast_dynamic_shape
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, incomplete
 from weft._src.ops.elementwise.operands import sum_to
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
@@ -49,7 +51,9 @@ def _drawn_dims(op: str, shape: TensorSpec, *parameters: TensorSpec) -> Any:
     return dims
 
 
-def _flat(xp: Any, shape: Array, *parameters: Array) -> tuple[tuple[int, ...], list[Array]]:
+def _flat(
+    xp: ArrayNamespace, shape: Array, *parameters: Array
+) -> tuple[tuple[int, ...], list[Array]]:
     sizes = tuple(shape.tolist())
     memory.check("random", sizes, xp.dtype(xp.float64))
     wide = [xp.broadcast_to(x.astype(xp.float64), sizes) for x in parameters]
@@ -59,13 +63,13 @@ def _flat(xp: Any, shape: Array, *parameters: Array) -> tuple[tuple[int, ...], l
 # --- gamma -------------------------------------------------------------------------------------
 
 
-def _gamma_kernel(xp: Any, shape: Array, state: Array, alpha: Array) -> Array:
+def _gamma_kernel(xp: ArrayNamespace, shape: Array, state: Array, alpha: Array) -> Array:
     sizes, (flat,) = _flat(xp, shape, alpha)
     drawn = rejection.gamma(*seeds.key_counter_from_state(state), flat)
     return xp.reshape(drawn, sizes).astype(alpha.dtype)
 
 
-def _gamma_vjp(ctx: Any, g: Tensor) -> tuple[None, None, Tensor]:
+def _gamma_vjp(ctx: VjpContext, g: Tensor) -> tuple[None, None, Tensor]:
     alpha = ctx.inputs[2]
     return None, None, sum_to(g * gamma_slope_op(alpha, ctx.outputs[0]), alpha)
 
@@ -81,13 +85,13 @@ gamma_op: Op = define_op(
 )
 
 
-def _gamma_slope_kernel(xp: Any, alpha: Array, sample: Array) -> Array:
+def _gamma_slope_kernel(xp: ArrayNamespace, alpha: Array, sample: Array) -> Array:
     a, x = alpha.astype(xp.float64), sample.astype(xp.float64)
     density = xp.exp((a - 1) * xp.log(x) - x - xp.special.gammaln(a))
     return (-incomplete.gammainc_slope(xp, a, x) / density).astype(sample.dtype)
 
 
-def _refuse(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+def _refuse(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, ...]:
     raise UnsupportedError("gamma: second derivatives of draws by alpha are not available.")
 
 
@@ -133,7 +137,7 @@ def _tiny(dtype: DType) -> float:
     return {float16: 6.1035e-05, float64: 2.2250738585072014e-308}.get(dtype, 1.1754944e-38)
 
 
-def _full_shape(op: str, shape: Any, parameters: list[Tensor], whole: bool) -> Tensor:
+def _full_shape(op: str, shape: ShapeLike, parameters: list[Tensor], whole: bool) -> Tensor:
     wanted = distributions.shape_of(op, shape)
     if whole:
         return wanted
@@ -152,7 +156,9 @@ def _poisson_infer(
     return TensorSpec.of(dtype, _drawn_dims("poisson", shape, lam))
 
 
-def _poisson_kernel(xp: Any, shape: Array, state: Array, lam: Array, *, dtype: DType) -> Array:
+def _poisson_kernel(
+    xp: ArrayNamespace, shape: Array, state: Array, lam: Array, *, dtype: DType
+) -> Array:
     sizes, (rate,) = _flat(xp, shape, lam)
     if not xp.isfinite(rate).all():
         raise InvalidArgumentError(None, None, "poisson: lam must be finite.")
@@ -171,7 +177,7 @@ poisson_op: Op = define_op(
 )
 
 
-def count_dtype(op: str, dtype: Any) -> DType:
+def count_dtype(op: str, dtype: DTypeLike) -> DType:
     """The dtype of numbers that count something."""
     found = as_dtype(dtype)
     if found not in _COUNTS:
@@ -181,7 +187,13 @@ def count_dtype(op: str, dtype: Any) -> DType:
 
 
 def poisson(
-    op: str, shape: Any, lam: Any, dtype: Any, name: str | None, source: Any, whole: bool
+    op: str,
+    shape: ShapeLike,
+    lam: TensorLike,
+    dtype: DTypeLike,
+    name: str | None,
+    source: Any,
+    whole: bool,
 ) -> Tensor:
     """Poisson numbers; `shape` is that of the `whole` result, or of the draws for each lam."""
     found = count_dtype(op, dtype)
@@ -200,7 +212,7 @@ def _binomial_infer(
 
 
 def _binomial_kernel(
-    xp: Any, shape: Array, state: Array, counts: Array, probs: Array, *, dtype: DType
+    xp: ArrayNamespace, shape: Array, state: Array, counts: Array, probs: Array, *, dtype: DType
 ) -> Array:
     sizes, (n, p) = _flat(xp, shape, counts, probs)
     if not xp.isfinite(n).all() or xp.isnan(p).any():
@@ -223,7 +235,13 @@ binomial_op: Op = define_op(
 
 
 def binomial(
-    op: str, shape: Any, counts: Any, probs: Any, dtype: Any, name: str | None, source: Any
+    op: str,
+    shape: ShapeLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    dtype: DTypeLike,
+    name: str | None,
+    source: Any,
 ) -> Tensor:
     """Binomial numbers; the parameters broadcast to the end of the shape."""
     found = count_dtype(op, dtype)
@@ -250,7 +268,7 @@ def _index_shuffle_infer(index: TensorSpec, seed: TensorSpec, max_index: TensorS
     return index.with_dims(rules.broadcast_dims(op, index.dims, max_index.dims, lead))
 
 
-def _index_shuffle_kernel(xp: Any, index: Array, seed: Array, max_index: Array) -> Array:
+def _index_shuffle_kernel(xp: ArrayNamespace, index: Array, seed: Array, max_index: Array) -> Array:
     place, first, second, largest = xp.broadcast_arrays(
         index, seed[..., 0], seed[..., 1], max_index
     )
@@ -275,7 +293,7 @@ index_shuffle_op = define_op(
 )
 
 
-def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
+def index_shuffle(index: Any, seed: TensorLike, max_index: TensorLike) -> Tensor:
     """Where an index goes in a permutation of 0..max_index that a seed determines.
 
     >>> tf.random.experimental.index_shuffle(tf.range(5), seed=[1, 2], max_index=4).numpy()

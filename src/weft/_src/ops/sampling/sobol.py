@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, DType, float32, float64, int32
 from weft._src.core.shapes import Dim
@@ -33,7 +34,7 @@ def _infer(dim: TensorSpec, count: TensorSpec, skip: TensorSpec, *, dtype: DType
     return TensorSpec.of(dtype, (sizes[1], sizes[0]))
 
 
-def _kernel(xp: Any, dim: Any, count: Any, skip: Any, *, dtype: DType) -> Array:
+def _kernel(xp: ArrayNamespace, dim: Any, count: Any, skip: Any, *, dtype: DType) -> Array:
     from scipy.stats import qmc  # takes a third of a second to import, so only who needs it pays
 
     points = qmc.Sobol(int(dim), scramble=False)
@@ -55,7 +56,11 @@ sobol_op = define_op(
 
 
 def sobol_sample(
-    dim: Any, num_results: Any, skip: Any = 0, dtype: Any = float32, name: str | None = None
+    dim: Any,
+    num_results: TensorLike,
+    skip: TensorLike = 0,
+    dtype: DTypeLike = float32,
+    name: str | None = None,
 ) -> Tensor:
     """The first points (after `skip` others) of the Sobol sequence in `dim` dimensions.
 

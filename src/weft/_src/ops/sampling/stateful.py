@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, float32
 from weft._src.core.tensor import Tensor
@@ -22,11 +23,11 @@ def _source(op: str, seed: Any) -> distributions.StateSource:
 
 
 def uniform(
-    shape: Any,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = float32,
-    seed: Any = None,
+    shape: ShapeLike,
+    minval: TensorLike = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = float32,
+    seed: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Numbers uniform in [minval, maxval); integers need a maxval.
@@ -48,11 +49,11 @@ def uniform(
 
 
 def normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = float32,
-    seed: Any = None,
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = float32,
+    seed: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Normal numbers.
@@ -66,11 +67,11 @@ def normal(
 
 
 def truncated_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = float32,
-    seed: Any = None,
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = float32,
+    seed: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Normal numbers without those more than two standard deviations off.
@@ -86,7 +87,11 @@ def truncated_normal(
 
 
 def categorical(
-    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
+    logits: TensorLike,
+    num_samples: TensorLike,
+    dtype: DTypeLike | None = None,
+    seed: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Class numbers drawn by the log-probabilities in each row.
 
@@ -102,7 +107,7 @@ def categorical(
     return draws.multinomial_op(logits, count, state, dtype=dtype, name=name)
 
 
-def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
+def shuffle(value: TensorLike, seed: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The rows of a tensor in random order.
 
     >>> tf.random.set_seed(7)
@@ -119,11 +124,11 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
 
 
 def gamma(
-    shape: Any,
-    alpha: Any,
-    beta: Any = None,
-    dtype: Any = float32,
-    seed: Any = None,
+    shape: ShapeLike,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = float32,
+    seed: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Gamma numbers of shape alpha and rate beta, `shape` of them for each pair; with gradients.
@@ -137,7 +142,11 @@ def gamma(
 
 
 def poisson(
-    shape: Any, lam: Any, dtype: Any = float32, seed: Any = None, name: str | None = None
+    shape: ShapeLike,
+    lam: TensorLike,
+    dtype: DTypeLike = float32,
+    seed: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Poisson numbers of rate lam, `shape` of them for each rate.
 

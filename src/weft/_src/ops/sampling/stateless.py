@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import DTypeLike, IntLike, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, float32, int32, int64
 from weft._src.core.tensor import Tensor
@@ -11,7 +12,7 @@ from weft._src.ops.arrays import source
 from weft._src.ops.arrays.shape import shape_argument
 from weft._src.ops.registry import Op
 from weft._src.ops.sampling import distributions, draws, parametric
-from weft._src.ops.sampling.algorithms import philox_like
+from weft._src.ops.sampling.algorithms import Algorithm, philox_like
 
 
 def _state_of(seed: Any) -> Tensor:
@@ -28,13 +29,13 @@ def _source(op: str, seed: Any, alg: Any) -> distributions.StateSource:
 
 
 def stateless_uniform(
-    shape: Any,
-    seed: Any,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = float32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    minval: TensorLike = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = float32,
     name: str | None = None,
-    alg: Any = "auto_select",
+    alg: str | IntLike | Algorithm = "auto_select",
 ) -> Tensor:
     """Numbers uniform in [minval, maxval), determined by a seed of two integers.
 
@@ -50,13 +51,13 @@ def stateless_uniform(
 
 
 def stateless_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = float32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = float32,
     name: str | None = None,
-    alg: Any = "auto_select",
+    alg: str | IntLike | Algorithm = "auto_select",
 ) -> Tensor:
     """Normal numbers, determined by a seed of two integers.
 
@@ -71,13 +72,13 @@ def stateless_normal(
 
 
 def stateless_truncated_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = float32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = float32,
     name: str | None = None,
-    alg: Any = "auto_select",
+    alg: str | IntLike | Algorithm = "auto_select",
 ) -> Tensor:
     """Normal numbers within two standard deviations, determined by a seed of two integers.
 
@@ -92,7 +93,11 @@ def stateless_truncated_normal(
 
 
 def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = int64,
+    name: str | None = None,
 ) -> Tensor:
     """Class numbers drawn by the log-probabilities in each row, determined by a seed.
 
@@ -105,7 +110,10 @@ def stateless_categorical(
 
 
 def stateless_shuffle(
-    value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None
+    value: TensorLike,
+    seed: TensorLike,
+    alg: str | IntLike | Algorithm = "auto_select",
+    name: str | None = None,
 ) -> Tensor:
     """The rows of a tensor in an order determined by a seed.
 
@@ -116,7 +124,9 @@ def stateless_shuffle(
     return draws.shuffle_op(convert_to_tensor(value), _state_of(seed), inverse=False, name=name)
 
 
-def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
+def split(
+    seed: TensorLike, num: TensorLike = 2, alg: str | IntLike | Algorithm = "auto_select"
+) -> Tensor:
     """Independent new seeds from one, as rows.
 
     >>> tf.random.split([1, 2], num=2).numpy()
@@ -128,7 +138,9 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     return draws.full_int_op(shape_argument([num, 2]), _state_of(seed), dtype=seed.dtype)
 
 
-def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
+def fold_in(
+    seed: TensorLike, data: TensorLike, alg: str | IntLike | Algorithm = "auto_select"
+) -> Tensor:
     """A new seed from a seed and a number, such as the number of the step.
 
     >>> tf.random.fold_in([1, 2], 77).numpy()
@@ -143,11 +155,11 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
 
 
 def stateless_gamma(
-    shape: Any,
-    seed: Any,
-    alpha: Any,
-    beta: Any = None,
-    dtype: Any = float32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = float32,
     name: str | None = None,
 ) -> Tensor:
     """Gamma numbers of shape alpha and rate beta, determined by a seed; alpha gets a gradient.
@@ -162,7 +174,11 @@ def stateless_gamma(
 
 
 def stateless_poisson(
-    shape: Any, seed: Any, lam: Any, dtype: Any = int32, name: str | None = None
+    shape: ShapeLike,
+    seed: TensorLike,
+    lam: TensorLike,
+    dtype: DTypeLike = int32,
+    name: str | None = None,
 ) -> Tensor:
     """Poisson numbers of rate lam, determined by a seed.
 
@@ -176,11 +192,11 @@ def stateless_poisson(
 
 
 def stateless_binomial(
-    shape: Any,
-    seed: Any,
-    counts: Any,
-    probs: Any,
-    output_dtype: Any = int32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    output_dtype: DTypeLike = int32,
     name: str | None = None,
 ) -> Tensor:
     """How many of `counts` trials succeed with probability `probs`, determined by a seed.

@@ -21,6 +21,7 @@ import threading
 import weakref
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.context import state as context
 from weft._src.core.dtypes import INDEX, RESOURCE, int64
 from weft._src.core.random_numbers import seeds
@@ -51,7 +52,7 @@ def _skip_infer(resource: TensorSpec, delta: TensorSpec, *, step: int) -> Tensor
     return TensorSpec.of(int64, (3,))
 
 
-def _skip_kernel(xp: Any, resource: RngCell, delta: Array, *, step: int) -> Array:
+def _skip_kernel(xp: ArrayNamespace, resource: RngCell, delta: Array, *, step: int) -> Array:
     sizes = delta.reshape(-1).tolist()
     if delta.ndim > 1:
         raise ValueError("delta has too many axes")
@@ -95,7 +96,7 @@ def _write_infer(resource: TensorSpec, state: TensorSpec) -> tuple[TensorSpec, .
     return ()
 
 
-def _write_kernel(xp: Any, resource: RngCell, state: Array) -> tuple[Any, ...]:
+def _write_kernel(xp: ArrayNamespace, resource: RngCell, state: Array) -> tuple[Any, ...]:
     resource.write(state)
     return ()
 
@@ -209,7 +210,7 @@ def python_seed(op: str, seed: Any) -> int | None:
         raise TypeError(f"{op}: seed must be an integer or None, got {seed!r}.") from error
 
 
-def set_seed(seed: Any) -> None:
+def set_seed(seed: TensorLike) -> None:
     """Sets the global seed, and restarts every stream that has a seed; None removes it.
 
     Generators keep their states.

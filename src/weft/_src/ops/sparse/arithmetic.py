@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import AxisLike, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import bool_, int32, int64
 from weft._src.core.tensor import Tensor
@@ -63,7 +64,7 @@ def _joined(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:
     )
 
 
-def _elementwise(op: str, function: Any, sp_a: Any, sp_b: Any) -> SparseTensor:
+def _elementwise(op: str, function: Callable[..., Any], sp_a: Any, sp_b: Any) -> SparseTensor:
     """A function of two sparse tensors wherever one of them has an element, 0 for the other."""
     a, b = sparse(op, sp_a, "sp_a"), sparse(op, sp_b, "sp_b")
     of_a = _joined(op, a, b.with_values(fill.zeros_like(b.values)))
@@ -72,7 +73,7 @@ def _elementwise(op: str, function: Any, sp_a: Any, sp_b: Any) -> SparseTensor:
     return total_a.with_values(function(total_a.values, total_b.values))
 
 
-def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """The larger of two sparse tensors wherever one of them has an element.
 
     >>> a, b = tf.SparseTensor([[0]], [5], [3]), tf.SparseTensor([[0], [2]], [7, -1], [3])
@@ -82,7 +83,7 @@ def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     return _elementwise("sparse.maximum", arithmetic.maximum, sp_a, sp_b)
 
 
-def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """The smaller of two sparse tensors wherever one of them has an element.
 
     >>> a, b = tf.SparseTensor([[0]], [5], [3]), tf.SparseTensor([[0], [2]], [7, -1], [3])
@@ -93,8 +94,8 @@ def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
 
 
 def reduce_sum(
-    sp_input: Any,
-    axis: Any = None,
+    sp_input: SparseTensor,
+    axis: AxisLike | None = None,
     keepdims: bool | None = None,
     output_is_sparse: bool = False,
     name: str | None = None,
@@ -110,8 +111,8 @@ def reduce_sum(
 
 
 def reduce_max(
-    sp_input: Any,
-    axis: Any = None,
+    sp_input: SparseTensor,
+    axis: AxisLike | None = None,
     keepdims: bool | None = None,
     output_is_sparse: bool = False,
     name: str | None = None,
@@ -185,7 +186,7 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return first.with_values(result)
 
 
-def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """Softmax of the elements of each row, along the last axis; absent ones do not count.
 
     >>> sp = tf.SparseTensor([[0, 0], [0, 2], [1, 1]], [1.0, 1.0, 3.0], [2, 3])
@@ -204,7 +205,10 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 
 def eye(
-    num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+    num_rows: TensorLike,
+    num_columns: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
 ) -> SparseTensor:
     """The identity matrix.
 
@@ -228,7 +232,7 @@ def _size(argument: str, value: Any) -> Tensor:
     return casting.cast(size, int64)
 
 
-def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
+def to_indicator(sp_input: SparseTensor, vocab_size: TensorLike, name: str | None = None) -> Tensor:
     """For each row of integers, which of the numbers below `vocab_size` it holds.
 
     >>> sp = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [2, 0, 1], [2, 2])
@@ -251,7 +255,7 @@ def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Ten
 
 
 def _segments(
-    name: str, ops: tuple[Any, Any], data: Any, indices: Any, ids: Any, num: Any
+    name: str, ops: tuple[Any, Any], data: Any, indices: TensorLike, ids: TensorLike, num: Any
 ) -> Tensor:
     x = convert_to_tensor(data)
     if x.shape.rank == 0:
@@ -264,10 +268,10 @@ def _segments(
 
 
 def segment_sum(
-    data: Any,
-    indices: Any,
-    segment_ids: Any,
-    num_segments: Any = None,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
     sparse_gradient: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -281,10 +285,10 @@ def segment_sum(
 
 
 def segment_sqrt_n(
-    data: Any,
-    indices: Any,
-    segment_ids: Any,
-    num_segments: Any = None,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
     sparse_gradient: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -306,10 +310,10 @@ def segment_sqrt_n(
 
 
 def segment_mean(
-    data: Any,
-    indices: Any,
-    segment_ids: Any,
-    num_segments: Any = None,
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
     sparse_gradient: bool = False,
     name: str | None = None,
 ) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, int32, int64
 from weft._src.core.tensor import Tensor
@@ -20,9 +21,9 @@ from weft._src.ops.sparse.tensor import SparseTensor
 
 
 def bincount(
-    values: Any,
-    weights: Any = None,
-    axis: Any = 0,
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    axis: AxisLike = 0,
     minlength: Any = None,
     maxlength: Any = None,
     binary_output: bool = False,
@@ -53,7 +54,7 @@ def bincount(
     inside = casting.cast(flat, int64) < size
     numbers = casting.cast(masks.boolean_mask(flat, inside), int64)
     amounts = masks.boolean_mask(amounts, inside)
-    if at == 0 or row_of is None:
+    if at == 0 or row_of is None or count is None:
         indices, shape = shapes.expand_dims(numbers, 1), shapes.expand_dims(size, 0)
     else:
         indices = joining.stack([masks.boolean_mask(row_of, inside), numbers], axis=1)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import TensorLike
 from weft._src.ops.ragged import crossing
 from weft._src.ops.sparse.tensor import SparseTensor
 from weft._src.ops.strings.elements import text_argument
 
 
-def cross(inputs: Any, name: str | None = None, separator: Any = None) -> SparseTensor:
+def cross(
+    inputs: Any, name: str | None = None, separator: TensorLike | None = None
+) -> SparseTensor:
     """All combinations of values in the same row of matrices, joined with `_X_`.
 
     >>> sp = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], ["a", "b", "c"], [2, 2])
@@ -23,7 +26,10 @@ def cross(inputs: Any, name: str | None = None, separator: Any = None) -> Sparse
 
 
 def cross_hashed(
-    inputs: Any, num_buckets: Any = 0, hash_key: Any = None, name: str | None = None
+    inputs: Any,
+    num_buckets: TensorLike = 0,
+    hash_key: TensorLike | None = None,
+    name: str | None = None,
 ) -> SparseTensor:
     """All combinations of values in the same row of matrices, as hashes below `num_buckets`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, bool_, int64, string
@@ -12,6 +13,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import fill, shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import comparison, complex_parts
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, masks
@@ -36,7 +38,13 @@ def _to_dense_infer(
 
 
 def _to_dense_kernel(
-    xp: Any, indices: Array, shape: Array, values: Array, default: Any, *, validate_indices: bool
+    xp: ArrayNamespace,
+    indices: Array,
+    shape: Array,
+    values: Array,
+    default: Any,
+    *,
+    validate_indices: bool,
 ) -> Array:
     sizes = tuple(shape.tolist())
     outside = ((indices < 0) | (indices >= shape)).any(1)
@@ -60,7 +68,7 @@ def _to_dense_kernel(
     return out
 
 
-def _to_dense_vjp(ctx: Any, g: Tensor) -> tuple[Any, ...]:
+def _to_dense_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, ...]:
     indices = ctx.inputs[0]
     picked = gathering.gather_nd(g, indices)
     rest = sums.reduce_sum(g) - sums.reduce_sum(picked) if ctx.wants(3) else None
@@ -86,7 +94,10 @@ to_dense_op = define_op(
 
 
 def to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+    sp_input: SparseTensor,
+    default_value: TensorLike | None = None,
+    validate_indices: bool = True,
+    name: str | None = None,
 ) -> Tensor:
     """The whole tensor, with the default value (zero) where nothing is held.
 
@@ -110,7 +121,7 @@ def to_dense(
     )
 
 
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
     """The elements of a tensor that are not zero (empty strings, False).
 
     >>> tf.sparse.from_dense([[0, 5], [6, 0]]).indices.numpy()
@@ -132,7 +143,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     return SparseTensor._of(indices, gathering.gather_nd(x, indices), shape)
 
 
-def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+def reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """The same elements in row-major order.
 
     >>> tf.sparse.reorder(tf.SparseTensor([[1, 0], [0, 1]], [6, 5], [2, 2])).values.numpy()
@@ -144,7 +155,11 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 
 def sparse_dense_matmul(
-    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+    sp_a: SparseTensor,
+    b: TensorLike,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The product of a sparse and a dense matrix; either may be the sparse one.
 

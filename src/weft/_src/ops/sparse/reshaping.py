@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import AxisLike, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import bool_, int64
 from weft._src.core.tensor import Tensor
@@ -36,7 +37,7 @@ def _sizes(op: str, value: Any, name: str) -> Tensor:
     return casting.cast(sizes, int64)
 
 
-def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+def reshape(sp_input: Any, shape: ShapeLike, name: str | None = None) -> SparseTensor:
     """The elements at the places they have in another shape; one size may be -1.
 
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
@@ -63,7 +64,9 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     return SparseTensor._of(places.to_indices(found, sizes), sp.values, sizes)
 
 
-def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
+def transpose(
+    sp_input: SparseTensor, perm: TensorLike | None = None, name: str | None = None
+) -> SparseTensor:
     """The tensor with its axes permuted, by default reversed.
 
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
@@ -84,7 +87,9 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
     return dense.reorder(moved)
 
 
-def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
+def expand_dims(
+    sp_input: SparseTensor, axis: AxisLike | None = None, name: str | None = None
+) -> SparseTensor:
     """The tensor with a new axis of size one, by default the last.
 
     >>> tf.sparse.expand_dims(tf.SparseTensor([[1]], [5], [3]), 0).indices.numpy()
@@ -101,7 +106,9 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
     return SparseTensor._of(indices, sp.values, shape)
 
 
-def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+def slice(
+    sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None
+) -> SparseTensor:
     """A block of the tensor that begins at `start`; sizes beyond its end are cut.
 
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
@@ -124,7 +131,7 @@ def _kept(sp: SparseTensor, wanted: Tensor) -> SparseTensor:
     return SparseTensor._of(indices, values, sp.dense_shape)
 
 
-def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
     """Only the elements for which `to_retain` holds.
 
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
@@ -141,7 +148,7 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     return _kept(sp, wanted)
 
 
-def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> SparseTensor:
     """The same elements in a larger shape, or in the smallest that holds them.
 
     >>> tf.sparse.reset_shape(tf.SparseTensor([[0, 1]], [5], [3, 4])).dense_shape.numpy()
@@ -165,7 +172,7 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
 
 
 def concat(
-    axis: Any, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: str | None = None
+    axis: AxisLike, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: str | None = None
 ) -> SparseTensor:
     """Sparse tensors joined along an axis.
 
@@ -203,7 +210,10 @@ def concat(
 
 
 def split(
-    sp_input: Any = None, num_split: Any = None, axis: Any = None, name: str | None = None
+    sp_input: SparseTensor | None = None,
+    num_split: Any = None,
+    axis: AxisLike | None = None,
+    name: str | None = None,
 ) -> list[SparseTensor]:
     """The tensor cut into blocks along an axis; the first ones are longer if sizes differ.
 
@@ -232,7 +242,7 @@ def split(
 
 
 def fill_empty_rows(
-    sp_input: Any, default_value: Any, name: str | None = None
+    sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
     """Rows without elements get the default value in their first place; and which rows these are.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft._src.core import dtypes
+from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
@@ -16,7 +15,7 @@ from weft._src.ops.linalg import products
 from weft._src.ops.reduce import logic, sums
 
 
-def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+def mask(a: TensorLike, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
     """Slices without those at the indices that are masked.
 
     >>> slices = tf.IndexedSlices(tf.constant([[1], [2], [3]]), tf.constant([5, 7, 9]))
@@ -38,14 +37,14 @@ def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
 
 
 def sampled_addmm(
-    indices: Any,
-    values: Any,
-    dense_shape: Any,
-    mat1: Any,
-    mat2: Any,
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    mat1: TensorLike,
+    mat2: TensorLike,
     beta: float = 1.0,
     alpha: float = 1.0,
-    output_type: Any = dtypes.float32,
+    output_type: DTypeLike = dtypes.float32,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`beta * values + alpha * (mat1 @ mat2)` at the places that indices name, and only there.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, int8, int16, int32, int64, uint8, uint16
 from weft._src.core.shapes import Dim
@@ -70,7 +71,7 @@ def _operation_infer(*inputs: TensorSpec, **_: Any) -> tuple[TensorSpec, ...]:
 
 
 def _operation_kernel(
-    xp: Any, *inputs: Array, set_operation: str, validate_indices: bool
+    xp: ArrayNamespace, *inputs: Array, set_operation: str, validate_indices: bool
 ) -> tuple[Array, ...]:
     a = _grouped("a", inputs[:3], validate_indices)
     b = _grouped("b", inputs[3:], validate_indices)
@@ -134,7 +135,7 @@ def _combined(op: str, operation: str, a: Any, b: Any, validate_indices: bool) -
     return SparseTensor._of(*out)
 
 
-def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def intersection(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """The values that are in the rows of both, each once and in order.
 
     >>> tf.sparse.to_dense(tf.sets.intersection([[1, 2, 2]], [[2, 3]])).numpy()
@@ -143,7 +144,7 @@ def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     return _combined("sets.intersection", "intersection", a, b, validate_indices)
 
 
-def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def union(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """The values that are in a row of either, each once and in order.
 
     >>> tf.sparse.to_dense(tf.sets.union([[1, 2, 2]], [[2, 3]])).numpy()
@@ -152,7 +153,9 @@ def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     return _combined("sets.union", "union", a, b, validate_indices)
 
 
-def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
+def difference(
+    a: TensorLike, b: TensorLike, aminusb: bool = True, validate_indices: bool = True
+) -> SparseTensor:
     """The values in the rows of a that are not in those of b (or the other way round).
 
     >>> tf.sparse.to_dense(tf.sets.difference([[1, 2, 2]], [[2, 3]])).numpy()
@@ -168,7 +171,7 @@ def _size_infer(indices: TensorSpec, values: TensorSpec, shape: TensorSpec, **_:
 
 
 def _size_kernel(
-    xp: Any, indices: Array, values: Array, shape: Array, *, validate_indices: bool
+    xp: ArrayNamespace, indices: Array, values: Array, shape: Array, *, validate_indices: bool
 ) -> Array:
     out = np.zeros(tuple(shape[:-1].tolist()), np.int32)
     for group, members in _grouped("a", (indices, values, shape), validate_indices).items():
@@ -189,7 +192,7 @@ size_op = define_op(
 )
 
 
-def size(a: Any, validate_indices: bool = True) -> Any:
+def size(a: TensorLike, validate_indices: bool = True) -> Any:
     """How many different values each row of a sparse tensor has.
 
     >>> sp = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [7, 7, 8], [2, 3])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.composite import CompositeSpec, CompositeTensor
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int64
@@ -27,7 +28,7 @@ class SparseTensorSpec(CompositeSpec):
 
     _describes_components = True  # how many elements there are is not part of the type
 
-    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, shape: ShapeLike | None = None, dtype: DTypeLike = dtypes.float32) -> None:
         super().__init__(shape, dtype)
 
     @property
@@ -67,7 +68,7 @@ class SparseTensor(CompositeTensor):
     _values: Tensor
     _dense_shape: Tensor
 
-    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+    def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: TensorLike) -> None:
         self._indices = convert_to_tensor(indices, dtype=int64)
         self._values = convert_to_tensor(values)
         self._dense_shape = convert_to_tensor(dense_shape, dtype=int64)
@@ -130,7 +131,7 @@ class SparseTensor(CompositeTensor):
     def _type_spec(self) -> SparseTensorSpec:
         return SparseTensorSpec(self.shape, self.dtype)
 
-    def with_values(self, new_values: Any) -> SparseTensor:
+    def with_values(self, new_values: TensorLike) -> SparseTensor:
         """Other elements at the same places."""
         values = convert_to_tensor(new_values)
         _check(self._indices, values, self._dense_shape)
@@ -141,7 +142,7 @@ class SparseTensor(CompositeTensor):
         """The elements."""
         return self._values
 
-    def with_all_values(self, values: Any) -> SparseTensor:
+    def with_all_values(self, values: TensorLike) -> SparseTensor:
         """Other elements at the same places."""
         return self.with_values(values)
 

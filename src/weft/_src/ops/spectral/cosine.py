@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import float32, float64, int32
 from weft._src.core.specs import TensorSpec
@@ -11,6 +12,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import ranges, selection, shape as shapes, tiling
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce import sums
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
@@ -27,7 +29,7 @@ def _infer(x: TensorSpec, *, type: int, norm: str | None) -> TensorSpec:
     return x
 
 
-def _kernel(xp: Any, x: Array, *, type: int, norm: str | None) -> Array:
+def _kernel(xp: ArrayNamespace, x: Array, *, type: int, norm: str | None) -> Array:
     if not x.size:
         return xp.array(x)
     return xp.scipy_fft.dct(x, type, axis=-1, norm=norm)
@@ -41,7 +43,7 @@ def _ends(x: Tensor, factor: float, last: bool) -> Tensor:
     return x * casting.cast(selection.where(is_end, factor, 1.0), x.dtype)
 
 
-def _vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     kind, norm = ctx.attrs["type"], ctx.attrs["norm"]
     other = _TRANSPOSED[kind]
     if norm is None and kind == 1:
@@ -88,10 +90,10 @@ def _checked(op: str, value: Any, type: Any, n: Any, axis: Any, norm: Any) -> tu
 
 
 def dct(
-    input: Any,
+    input: TensorLike,
     type: Any = 2,
-    n: Any = None,
-    axis: Any = -1,
+    n: TensorLike | None = None,
+    axis: AxisLike = -1,
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -105,10 +107,10 @@ def dct(
 
 
 def idct(
-    input: Any,
+    input: TensorLike,
     type: Any = 2,
-    n: Any = None,
-    axis: Any = -1,
+    n: TensorLike | None = None,
+    axis: AxisLike = -1,
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -122,7 +124,9 @@ def idct(
     return dct_op(x, type=_TRANSPOSED[kind], norm=norm, name=name)
 
 
-def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
+def mfccs_from_log_mel_spectrograms(
+    log_mel_spectrograms: TensorLike, name: str | None = None
+) -> Tensor:
     """Mel-frequency cepstral coefficients: a scaled cosine transform of the last axis.
 
     >>> tf.signal.mfccs_from_log_mel_spectrograms(tf.ones([2])).numpy().round(4) + 0
@@ -154,7 +158,7 @@ def _shifted(op: str, x: Any, axes: Any, sign: int, name: str | None) -> Tensor:
     return tiling.roll(x, convert_to_tensor(halves), list(along), name=name)
 
 
-def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def fftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The second half of axes before the first, which puts frequency 0 in the middle.
 
     >>> tf.signal.fftshift([0, 1, 2, -2, -1]).numpy()
@@ -163,7 +167,7 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     return _shifted("fftshift", x, axes, 1, name)
 
 
-def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def ifftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
     """What undoes `fftshift`.
 
     >>> tf.signal.ifftshift([-2, -1, 0, 1, 2]).numpy()

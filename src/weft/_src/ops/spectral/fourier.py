@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import COMPLEX, INDEX, complex64, complex128, float32, float64, int32
 from weft._src.core.shapes import Dim
@@ -18,6 +19,7 @@ from weft._src.errors import DTypeError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import padding, ranges, selection, shape as shapes
 from weft._src.ops.arrays.joining import stack
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, comparison
 from weft._src.ops.indexing import blocks
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
@@ -42,7 +44,7 @@ def _complex_infer(op: str) -> Any:
 
 
 def _complex_kernel(inverse: bool) -> Any:
-    def kernel(xp: Any, x: Array, *, axes: Axes, norm: str) -> Array:
+    def kernel(xp: ArrayNamespace, x: Array, *, axes: Axes, norm: str) -> Array:
         if not x.size:
             return xp.array(x)
         return long_lines.fftn(xp, x, axes, norm, inverse=inverse).astype(x.dtype, copy=False)
@@ -55,7 +57,7 @@ def _complex_pair(names: tuple[str, str], ops: tuple[str, str]) -> tuple[Op, Op]
     pair: list[Op] = []
     for i in range(2):
 
-        def vjp(ctx: Any, g: Tensor, other: int = 1 - i) -> tuple[Tensor]:
+        def vjp(ctx: VjpContext, g: Tensor, other: int = 1 - i) -> tuple[Tensor]:
             norm = OPPOSITE[ctx.attrs["norm"]]
             return (pair[other](g, axes=ctx.attrs["axes"], norm=norm),)
 
@@ -100,7 +102,7 @@ def _transform(op: str, n: int, inverse: bool, value: Any, name: str | None) -> 
     return _OPS[n][inverse](x, axes=_LAST[n], norm="backward", name=name)
 
 
-def fft(input: Any, name: str | None = None) -> Tensor:
+def fft(input: TensorLike, name: str | None = None) -> Tensor:
     """The Fourier transform over the last axis.
 
     >>> tf.signal.fft(tf.constant([1.0, 0.0, 0.0, 0.0])).numpy()
@@ -109,7 +111,7 @@ def fft(input: Any, name: str | None = None) -> Tensor:
     return _transform("fft", 1, False, input, name)
 
 
-def ifft(input: Any, name: str | None = None) -> Tensor:
+def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse Fourier transform over the last axis.
 
     >>> tf.signal.ifft(tf.constant([4.0, 0.0, 0.0, 0.0])).numpy()
@@ -118,7 +120,7 @@ def ifft(input: Any, name: str | None = None) -> Tensor:
     return _transform("ifft", 1, True, input, name)
 
 
-def fft2d(input: Any, name: str | None = None) -> Tensor:
+def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The Fourier transform over the last two axes.
 
     >>> tf.signal.fft2d(tf.ones([2, 2])).numpy().real
@@ -128,7 +130,7 @@ def fft2d(input: Any, name: str | None = None) -> Tensor:
     return _transform("fft2d", 2, False, input, name)
 
 
-def ifft2d(input: Any, name: str | None = None) -> Tensor:
+def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse Fourier transform over the last two axes.
 
     >>> tf.signal.ifft2d(tf.ones([2, 2])).numpy().real
@@ -138,7 +140,7 @@ def ifft2d(input: Any, name: str | None = None) -> Tensor:
     return _transform("ifft2d", 2, True, input, name)
 
 
-def fft3d(input: Any, name: str | None = None) -> Tensor:
+def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The Fourier transform over the last three axes.
 
     >>> tf.signal.fft3d(tf.ones([1, 2, 2])).numpy().real.ravel()
@@ -147,7 +149,7 @@ def fft3d(input: Any, name: str | None = None) -> Tensor:
     return _transform("fft3d", 3, False, input, name)
 
 
-def ifft3d(input: Any, name: str | None = None) -> Tensor:
+def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse Fourier transform over the last three axes.
 
     >>> tf.signal.ifft3d(tf.ones([1, 2, 2])).numpy().real.ravel()
@@ -170,14 +172,14 @@ def _rfft_infer(x: TensorSpec, *, axis: int, norm: str) -> TensorSpec:
     return out.with_dims(rules.replace(x.dims, at, half))
 
 
-def _rfft_kernel(xp: Any, x: Array, *, axis: int, norm: str) -> Array:
+def _rfft_kernel(xp: ArrayNamespace, x: Array, *, axis: int, norm: str) -> Array:
     dtype = xp.result_type(x.dtype, xp.complex64)
     if not x.shape[axis]:
         raise ValueError("an axis of size 0 has no transform")
     return long_lines.rfft(xp, x, axis, norm).astype(dtype, copy=False)
 
 
-def _weights(count: Tensor, dtype: Any, axis: int) -> Tensor:
+def _weights(count: Tensor, dtype: DTypeLike, axis: int) -> Tensor:
     """How often each frequency of a real signal occurs in the whole spectrum: once or twice."""
     k = ranges.range(count // 2 + 1)
     once = comparison.logical_or(k == 0, k * 2 == count)
@@ -195,7 +197,7 @@ def _from_end(axis: int, x: Tensor) -> int:
     return axis - x.spec.rank
 
 
-def _rfft_vjp(ctx: Any, g: Tensor) -> tuple[Tensor]:
+def _rfft_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x, axis = ctx.inputs[0], _from_end(ctx.attrs["axis"], ctx.inputs[0])
     count = shapes.shape_op(x, out_type=int32)[axis]
     norm = OPPOSITE[ctx.attrs["norm"]]
@@ -226,12 +228,12 @@ def _irfft_infer(x: TensorSpec, length: TensorSpec, *, axis: int, norm: str) -> 
     return out.with_dims(rules.replace(x.dims, at, Dim() if size is None else size))
 
 
-def _irfft_kernel(xp: Any, x: Array, length: Any, *, axis: int, norm: str) -> Array:
+def _irfft_kernel(xp: ArrayNamespace, x: Array, length: Any, *, axis: int, norm: str) -> Array:
     dtype = xp.real(x).dtype
     return long_lines.irfft(xp, x, int(length), axis, norm).astype(dtype, copy=False)
 
 
-def _irfft_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _irfft_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     x, count = ctx.inputs
     axis = _from_end(ctx.attrs["axis"], x)
     out = rfft_op(g, axis=axis, norm=OPPOSITE[ctx.attrs["norm"]])
@@ -268,7 +270,7 @@ def resized(op: str, x: Tensor, lengths: list[Any], axes: Axes) -> Tensor:
     return padding.pad(kept, stack([missing * 0, missing], axis=1))
 
 
-def lengths_of(op: str, fft_length: Any, n: int) -> list[Any]:
+def lengths_of(op: str, fft_length: TensorLike, n: int) -> list[Any]:
     """One length (a number or a scalar tensor) for each axis."""
     if not isinstance(fft_length, Tensor):
         found = static.static_ints(op, fft_length, "fft_length")
@@ -276,7 +278,7 @@ def lengths_of(op: str, fft_length: Any, n: int) -> list[Any]:
     else:
         vector = casting.cast(shapes.reshape(fft_length, [-1]), int32)
         known = static.get_static_value(vector)
-        size = vector.spec.dims[0]
+        size = (vector.spec.dims or (Dim(),))[0]
         if known is not None:
             lengths = known.tolist()
         else:
@@ -326,7 +328,9 @@ def inverse(op: str, value: Any, fft_length: Any, axes: Axes, norm: str, name: A
     return irfft_op(x, count, axis=axes[-1], norm=norm, name=name)
 
 
-def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The Fourier transform of real signals along the last axis: frequencies from 0 up.
 
     >>> tf.signal.rfft([1.0, 0.0, 0.0, 0.0]).numpy()
@@ -335,7 +339,9 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
     return forward("rfft", input_tensor, fft_length, _LAST[1], "backward", name)
 
 
-def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft2d(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The Fourier transform of real signals over the last two axes.
 
     >>> tf.signal.rfft2d(tf.ones([2, 4])).shape
@@ -344,7 +350,9 @@ def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -
     return forward("rfft2d", input_tensor, fft_length, _LAST[2], "backward", name)
 
 
-def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft3d(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The Fourier transform of real signals over the last three axes.
 
     >>> tf.signal.rfft3d(tf.ones([2, 3, 4])).shape
@@ -353,7 +361,9 @@ def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -
     return forward("rfft3d", input_tensor, fft_length, _LAST[3], "backward", name)
 
 
-def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The real signals of which `rfft` gives the spectrum; of even length unless one is given.
 
     >>> tf.signal.irfft(tf.constant([1.0, 1.0, 1.0])).numpy()
@@ -362,7 +372,9 @@ def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) ->
     return inverse("irfft", input_tensor, fft_length, _LAST[1], "backward", name)
 
 
-def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft2d(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The real signals of which `rfft2d` gives the spectrum.
 
     >>> tf.signal.irfft2d(tf.ones([2, 3])).shape
@@ -371,7 +383,9 @@ def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) 
     return inverse("irfft2d", input_tensor, fft_length, _LAST[2], "backward", name)
 
 
-def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft3d(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The real signals of which `rfft3d` gives the spectrum.
 
     >>> tf.signal.irfft3d(tf.ones([2, 3, 3])).shape

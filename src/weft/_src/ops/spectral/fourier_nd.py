@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import AxisLike, TensorLike
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError, UnsupportedError
 from weft._src.ops import static
@@ -29,7 +30,7 @@ def _chosen_axes(op: str, x: Tensor, fft_length: Any, axes: Any) -> Axes:
     return along
 
 
-def _norm(op: str, norm: Any) -> str:
+def _norm(op: str, norm: str) -> str:
     if norm is None:
         return "backward"
     if not isinstance(norm, str) or norm not in fourier.OPPOSITE:
@@ -51,9 +52,9 @@ def _chosen(
 
 
 def fftnd(
-    input_tensor: Any,
-    fft_length: Any = None,
-    axes: Any = None,
+    input_tensor: TensorLike,
+    fft_length: TensorLike | None = None,
+    axes: AxisLike | None = None,
     norm: Any = None,
     name: str | None = None,
 ) -> Tensor:
@@ -67,9 +68,9 @@ def fftnd(
 
 
 def ifftnd(
-    input_tensor: Any,
-    fft_length: Any = None,
-    axes: Any = None,
+    input_tensor: TensorLike,
+    fft_length: TensorLike | None = None,
+    axes: AxisLike | None = None,
     norm: Any = None,
     name: str | None = None,
 ) -> Tensor:
@@ -83,9 +84,9 @@ def ifftnd(
 
 
 def rfftnd(
-    input_tensor: Any,
-    fft_length: Any = None,
-    axes: Any = None,
+    input_tensor: TensorLike,
+    fft_length: TensorLike | None = None,
+    axes: AxisLike | None = None,
     norm: Any = None,
     name: str | None = None,
 ) -> Tensor:
@@ -100,9 +101,9 @@ def rfftnd(
 
 
 def irfftnd(
-    input_tensor: Any,
-    fft_length: Any = None,
-    axes: Any = None,
+    input_tensor: TensorLike,
+    fft_length: TensorLike | None = None,
+    axes: AxisLike | None = None,
     norm: Any = None,
     name: str | None = None,
 ) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import INDEX, NUMERIC, int32
 from weft._src.core.shapes import Dim
@@ -14,6 +15,7 @@ from weft._src.errors import DTypeError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import padding, ranges, shape as shapes
 from weft._src.ops.arrays.joining import concat, single_axis, stack
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, guarded, unary
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import sums
@@ -39,12 +41,12 @@ def _count(op: str, value: Any, name: str) -> Tensor:
 
 
 def frame(
-    signal: Any,
-    frame_length: Any,
-    frame_step: Any,
+    signal: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
     pad_end: bool = False,
-    pad_value: Any = 0,
-    axis: Any = -1,
+    pad_value: TensorLike = 0,
+    axis: AxisLike = -1,
     name: str | None = None,
 ) -> Tensor:
     """Pieces of `frame_length` elements, each `frame_step` behind the one before it.
@@ -95,7 +97,7 @@ def _overlap_infer(x: TensorSpec, step: TensorSpec) -> TensorSpec:
     return x.with_dims((*lead, total))
 
 
-def _overlap_kernel(xp: Any, x: Array, step: Any) -> Array:
+def _overlap_kernel(xp: ArrayNamespace, x: Array, step: Any) -> Array:
     *lead, frames, length = x.shape
     hop = int(step)
     wide = xp.widen(x)
@@ -112,7 +114,7 @@ def _overlap_kernel(xp: Any, x: Array, step: Any) -> Array:
     return line[..., :total].astype(x.dtype)
 
 
-def _overlap_vjp(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _overlap_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     x, step = ctx.inputs
     length = shapes.shape_op(x, out_type=step.dtype)[-1]
     count = shapes.shape_op(x, out_type=step.dtype)[-2]
@@ -132,7 +134,7 @@ overlap_op: Op = define_op(
 )
 
 
-def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
+def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """Frames, each `frame_step` behind the one before it, added up to one signal.
 
     >>> tf.signal.overlap_and_add([[1, 1, 1], [2, 2, 2]], frame_step=2).numpy()
@@ -153,7 +155,7 @@ def _fft_length(op: str, fft_length: Any, frame_length: Any) -> Any:
     return 1 << max(length - 1, 0).bit_length()
 
 
-def _weighed(op: str, pieces: Tensor, window_fn: WindowFunction, length: Any) -> Tensor:
+def _weighed(op: str, pieces: Tensor, window_fn: WindowFunction, length: TensorLike) -> Tensor:
     """The frames times a window; None stands for a window of ones."""
     if window_fn is None:
         return pieces
@@ -168,10 +170,10 @@ def _weighed(op: str, pieces: Tensor, window_fn: WindowFunction, length: Any) ->
 
 
 def stft(
-    signals: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    signals: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: WindowFunction = windows.hann_window,
     pad_end: bool = False,
     name: str | None = None,
@@ -189,10 +191,10 @@ def stft(
 
 
 def inverse_stft(
-    stfts: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    stfts: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: WindowFunction = windows.hann_window,
     name: str | None = None,
 ) -> Tensor:
@@ -219,7 +221,7 @@ def inverse_stft(
 
 
 def inverse_stft_window_fn(
-    frame_step: Any,
+    frame_step: TensorLike,
     forward_window_fn: Callable[..., Any] = windows.hann_window,
     name: str | None = None,
 ) -> Callable[..., Tensor]:
@@ -237,7 +239,7 @@ def inverse_stft_window_fn(
             f"{type(forward_window_fn).__name__}."
         )
 
-    def window(frame_length: Any, dtype: Any) -> Tensor:
+    def window(frame_length: TensorLike, dtype: DTypeLike) -> Tensor:
         length = static.static_int("inverse_stft_window_fn", frame_length, "frame_length")
         forward = forward_window_fn(length, dtype=dtype)
         overlaps = -(-length // step)

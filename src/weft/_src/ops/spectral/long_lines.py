@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.processors import threads_per_op
 from weft._src.core.tensor import Array
 
@@ -16,7 +17,7 @@ _LARGE = 1 << 16  # elements from which more than one core pays
 _SINGLE, _LONGEST = 1 << 17, 1 << 24  # lines that are done in two steps: tables grow with them
 
 
-def rfft(xp: Any, x: Array, axis: int, norm: str) -> Array:
+def rfft(xp: ArrayNamespace, x: Array, axis: int, norm: str) -> Array:
     """`scipy.fft.rfft`."""
     transform, workers = xp.scipy_fft, threads_per_op()
     if x.size < _LARGE:
@@ -40,13 +41,13 @@ def rfft(xp: Any, x: Array, axis: int, norm: str) -> Array:
     return out.reshape(-1)[: n // 2 + 1].reshape(shape)
 
 
-def irfft(xp: Any, x: Array, n: int, axis: int, norm: str) -> Array:
+def irfft(xp: ArrayNamespace, x: Array, n: int, axis: int, norm: str) -> Array:
     """`scipy.fft.irfft`."""
     workers = threads_per_op() if x.size >= _LARGE else 1
     return xp.scipy_fft.irfft(x, n, axis=axis, norm=norm, workers=workers)
 
 
-def fftn(xp: Any, x: Array, axes: tuple[int, ...], norm: str, *, inverse: bool) -> Array:
+def fftn(xp: ArrayNamespace, x: Array, axes: tuple[int, ...], norm: str, *, inverse: bool) -> Array:
     """`scipy.fft.fftn`, and `ifftn`."""
     transform, workers = xp.scipy_fft, threads_per_op()
     several = transform.ifftn if inverse else transform.fftn
@@ -74,7 +75,7 @@ def _factors_of_line(transform: Any, x: Array, axis: int) -> tuple[int, int] | N
 
 
 @functools.lru_cache(maxsize=2)
-def _turns(xp: Any, shape: tuple[int, int], part: float, dtype: Any) -> Array:
+def _turns(xp: ArrayNamespace, shape: tuple[int, int], part: float, dtype: Any) -> Array:
     """exp(2 pi i r c part) for every row r and column c."""
     angles = xp.multiply.outer(*[xp.arange(n) for n in shape]) * (2 * xp.pi * part)
     out = xp.empty(angles.shape, dtype)

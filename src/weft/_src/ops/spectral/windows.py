@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes, memory
+from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import DType, float32, int32
 from weft._src.core.tensor import Tensor
@@ -19,7 +20,7 @@ from weft._src.ops.elementwise import arithmetic, bessel, casting, unary
 from weft._src.ops.reduce import scans
 
 
-def _arguments(op: str, window_length: Any, dtype: Any) -> tuple[Tensor, DType]:
+def _arguments(op: str, window_length: TensorLike, dtype: DTypeLike) -> tuple[Tensor, DType]:
     found = dtypes.as_dtype(dtype)
     if not found.is_floating:
         raise DTypeError(f"{op}: dtype must be floating-point, got {found.name}.")
@@ -33,7 +34,9 @@ def _arguments(op: str, window_length: Any, dtype: Any) -> tuple[Tensor, DType]:
     return casting.cast(length, int32), found
 
 
-def _raised_cosine(op: str, window_length: Any, periodic: Any, dtype: Any, low: float) -> Tensor:
+def _raised_cosine(
+    op: str, window_length: TensorLike, periodic: Any, dtype: DTypeLike, low: float
+) -> Tensor:
     """`low` at the ends, 1 in the middle. A periodic window lacks its last element if even."""
     length, found = _arguments(op, window_length, dtype)
     even = 1 - length % 2
@@ -45,7 +48,10 @@ def _raised_cosine(op: str, window_length: Any, periodic: Any, dtype: Any, low: 
 
 
 def hann_window(
-    window_length: Any, periodic: bool = True, dtype: Any = float32, name: str | None = None
+    window_length: TensorLike,
+    periodic: bool = True,
+    dtype: DTypeLike = float32,
+    name: str | None = None,
 ) -> Tensor:
     """The Hann window: one wave of a cosine from 0 to 1 and back.
 
@@ -56,7 +62,10 @@ def hann_window(
 
 
 def hamming_window(
-    window_length: Any, periodic: bool = True, dtype: Any = float32, name: str | None = None
+    window_length: TensorLike,
+    periodic: bool = True,
+    dtype: DTypeLike = float32,
+    name: str | None = None,
 ) -> Tensor:
     """The Hamming window: one wave of a cosine from 0.08 to 1 and back.
 
@@ -67,7 +76,10 @@ def hamming_window(
 
 
 def kaiser_window(
-    window_length: Any, beta: Any = 12.0, dtype: Any = float32, name: str | None = None
+    window_length: TensorLike,
+    beta: TensorLike = 12.0,
+    dtype: DTypeLike = float32,
+    name: str | None = None,
 ) -> Tensor:
     """The Kaiser window, whose width `beta` determines.
 
@@ -86,7 +98,10 @@ def kaiser_window(
 
 
 def kaiser_bessel_derived_window(
-    window_length: Any, beta: Any = 12.0, dtype: Any = float32, name: str | None = None
+    window_length: TensorLike,
+    beta: TensorLike = 12.0,
+    dtype: DTypeLike = float32,
+    name: str | None = None,
 ) -> Tensor:
     """The window whose halves are roots of running sums of a Kaiser window.
 
@@ -100,7 +115,9 @@ def kaiser_bessel_derived_window(
     return concat([rising, tiling.reverse(rising, [0])], 0)
 
 
-def vorbis_window(window_length: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
+def vorbis_window(
+    window_length: TensorLike, dtype: DTypeLike = float32, name: str | None = None
+) -> Tensor:
     """The window of Vorbis: the sine of a squared sine.
 
     >>> tf.signal.vorbis_window(4).numpy().round(4)
@@ -113,12 +130,12 @@ def vorbis_window(window_length: Any, dtype: Any = float32, name: str | None = N
 
 
 def linear_to_mel_weight_matrix(
-    num_mel_bins: Any = 20,
-    num_spectrogram_bins: Any = 129,
-    sample_rate: Any = 8000,
-    lower_edge_hertz: Any = 125.0,
-    upper_edge_hertz: Any = 3800.0,
-    dtype: Any = float32,
+    num_mel_bins: TensorLike = 20,
+    num_spectrogram_bins: TensorLike = 129,
+    sample_rate: TensorLike = 8000,
+    lower_edge_hertz: TensorLike = 125.0,
+    upper_edge_hertz: TensorLike = 3800.0,
+    dtype: DTypeLike = float32,
     name: str | None = None,
 ) -> Tensor:
     """A matrix that turns spectra of linear frequencies into triangular bands of the mel scale.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.cells import VariableCell
 from weft._src.core.dtypes import INDEX, RESOURCE, DType, bool_, int32
 from weft._src.core.native_rules import Special
@@ -11,6 +12,7 @@ from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import gathering, indexed_slices
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.state import variables
@@ -34,14 +36,14 @@ def _gather_infer(
 
 
 def _gather_kernel(
-    xp: Any, cell: VariableCell, indices: Any, *, dtype: DType, shape: Dims | None
+    xp: ArrayNamespace, cell: VariableCell, indices: Any, *, dtype: DType, shape: Dims | None
 ) -> Array:
     return cell.read_part(
         lambda data: gathering.gather_op.kernel(xp, data, indices, axis=0, batch_dims=0)
     )
 
 
-def _gather_vjp(ctx: Any, g: Tensor) -> tuple[Any, None]:
+def _gather_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, None]:
     handle, indices = ctx.inputs
     shape = shape_of(handle, **ctx.attrs)
     params = TensorSpec.of(ctx.attrs["dtype"], ctx.attrs["shape"])
@@ -70,14 +72,14 @@ def _gather_nd_infer(
 
 
 def _gather_nd_kernel(
-    xp: Any, cell: VariableCell, indices: Any, *, dtype: DType, shape: Dims | None
+    xp: ArrayNamespace, cell: VariableCell, indices: Any, *, dtype: DType, shape: Dims | None
 ) -> Array:
     return cell.read_part(
         lambda data: gathering.gather_nd_op.kernel(xp, data, indices, batch_dims=0)
     )
 
 
-def _gather_nd_vjp(ctx: Any, g: Tensor) -> tuple[Any, None]:
+def _gather_nd_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, None]:
     handle, indices = ctx.inputs
     shape = shape_of(handle, **ctx.attrs)
     params = TensorSpec.of(ctx.attrs["dtype"], ctx.attrs["shape"])

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.cells import VariableCell
-from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, RESOURCE, int32
-from weft._src.core.native_rules import Special
+from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, RESOURCE, DType, int32
+from weft._src.core.native_rules import NativeRule, Special
 from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
@@ -17,7 +18,7 @@ from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.elementwise import division
 from weft._src.ops.indexing import gathering, scattering
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 
 # Puts updates at an index of a buffer: (xp, buffer, index, updates) -> None.
 Change = Callable[[Any, Array, tuple[Any, ...], Array], None]
@@ -27,7 +28,7 @@ def _spec(x: Array) -> TensorSpec:
     return TensorSpec.of(int32, x.shape)  # only the shape is looked at
 
 
-def _put(xp: Any, data: Array, index: tuple[Any, ...], updates: Array) -> None:
+def _put(xp: ArrayNamespace, data: Array, index: tuple[Any, ...], updates: Array) -> None:
     if index:
         data[index] = updates
     elif len(updates):  # every update is all of the data, and the last one stays
@@ -35,13 +36,13 @@ def _put(xp: Any, data: Array, index: tuple[Any, ...], updates: Array) -> None:
 
 
 def _combining(ufunc: np.ufunc) -> Change:
-    def change(xp: Any, data: Array, index: tuple[Any, ...], updates: Array) -> None:
+    def change(xp: ArrayNamespace, data: Array, index: tuple[Any, ...], updates: Array) -> None:
         scattering.combine(xp, ufunc, data, index, updates)
 
     return change
 
 
-def _divide(xp: Any, data: Array, index: tuple[Any, ...], updates: Array) -> None:
+def _divide(xp: ArrayNamespace, data: Array, index: tuple[Any, ...], updates: Array) -> None:
     if data.dtype.kind not in "iu":
         scattering.combine(xp, xp.divide, data, index, updates)
         return
@@ -88,7 +89,13 @@ def _check_range(op: str, indices: Any, size: int) -> None:
             )
 
 
-def _scatter_op(name: str, allowed: Any, infer: Any, kernel: Any, native: Any) -> Op:
+def _scatter_op(
+    name: str,
+    allowed: frozenset[DType],
+    infer: Callable[..., Any],
+    kernel: Callable[..., Any] | Absent,
+    native: NativeRule | Absent,
+) -> Op:
     return define_op(
         name,
         args("resource", RESOURCE) + args("indices", INDEX) + args("updates", allowed),
@@ -104,7 +111,9 @@ def _scatter_op(name: str, allowed: Any, infer: Any, kernel: Any, native: Any) -
     )
 
 
-def _row_op(name: str, op: str, allowed: Any, change: Change, native: Any) -> Op:
+def _row_op(
+    name: str, op: str, allowed: frozenset[DType], change: Change, native: NativeRule | Absent
+) -> Op:
     def infer(
         handle: TensorSpec, indices: TensorSpec, updates: TensorSpec, *, shape: Dims | None
     ) -> tuple[()]:
@@ -112,7 +121,7 @@ def _row_op(name: str, op: str, allowed: Any, change: Change, native: Any) -> Op
         return ()
 
     def kernel(
-        xp: Any, cell: VariableCell, indices: Any, updates: Any, *, shape: Dims | None
+        xp: ArrayNamespace, cell: VariableCell, indices: Any, updates: Any, *, shape: Dims | None
     ) -> tuple[()]:
         def change_rows(data: Array) -> None:
             _check_rows(op, data.shape, _spec(indices), _spec(updates))
@@ -125,7 +134,7 @@ def _row_op(name: str, op: str, allowed: Any, change: Change, native: Any) -> Op
     return _scatter_op(name, allowed, infer, kernel, native)
 
 
-def _combining_row_op(name: str, op: str, allowed: Any, ufunc: np.ufunc) -> Op:
+def _combining_row_op(name: str, op: str, allowed: frozenset[DType], ufunc: np.ufunc) -> Op:
     native = Special("scatter_variable", combination=ufunc.__name__)
     return _row_op(name, op, allowed, _combining(ufunc), native)
 
@@ -150,7 +159,7 @@ scatter_div_op = _row_op("ResourceScatterDiv", "scatter_div", NUMERIC, _divide, 
 # --- elements: each index is a vector -----------------------------------------------------------
 
 
-def _element_op(name: str, op: str, allowed: Any, change: Change) -> Op:
+def _element_op(name: str, op: str, allowed: frozenset[DType], change: Change) -> Op:
     def infer(
         handle: TensorSpec,
         indices: TensorSpec,
@@ -164,7 +173,7 @@ def _element_op(name: str, op: str, allowed: Any, change: Change) -> Op:
         return ()
 
     def kernel(
-        xp: Any,
+        xp: ArrayNamespace,
         cell: VariableCell,
         indices: Array,
         updates: Any,

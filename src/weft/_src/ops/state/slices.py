@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.cells import VariableCell
 from weft._src.core.dtypes import DATA, INDEX, NUMERIC, RESOURCE, DType
 from weft._src.core.shapes import Dims, format_dims
@@ -13,6 +14,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import rules
+from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import slicing
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.state import gathering
@@ -29,7 +31,7 @@ def _read_slice_infer(
 
 
 def _read_slice_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     cell: VariableCell,
     *positions: Any,
     dtype: DType,
@@ -39,7 +41,7 @@ def _read_slice_kernel(
     return cell.read_part(lambda data: data[(*slicing.runtime_index(data, positions, index), ...)])
 
 
-def _read_slice_vjp(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+def _read_slice_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, ...]:
     handle, *positions = ctx.inputs
     shape = gathering.shape_of(handle, ctx.attrs["dtype"], ctx.attrs["shape"])
     grad = slicing.strided_slice_grad_op(shape, g, *positions, index=ctx.attrs["index"])
@@ -81,7 +83,7 @@ def _check_fits(value: Dims | None, place: Dims | None) -> None:
         )
 
 
-def _slice_op(name: str, allowed: Any, ufunc: np.ufunc | None) -> Op:
+def _slice_op(name: str, allowed: frozenset[DType], ufunc: np.ufunc | None) -> Op:
     """The op that puts a value into a slice, or combines it with what is there."""
 
     def infer(
@@ -96,7 +98,7 @@ def _slice_op(name: str, allowed: Any, ufunc: np.ufunc | None) -> Op:
         return ()
 
     def kernel(
-        xp: Any,
+        xp: ArrayNamespace,
         cell: VariableCell,
         value: Array,
         *positions: Any,

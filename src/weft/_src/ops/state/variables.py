@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.cells import VariableCell
 from weft._src.core.dtypes import DATA, NUMERIC, RESOURCE, DType
 from weft._src.core.native_rules import Special
@@ -55,7 +54,9 @@ def _check_shape(value: Array, shape: Dims | None) -> None:
         )
 
 
-def _assign_kernel(xp: Any, cell: VariableCell, value: Array, *, shape: Dims | None) -> tuple[()]:
+def _assign_kernel(
+    xp: ArrayNamespace, cell: VariableCell, value: Array, *, shape: Dims | None
+) -> tuple[()]:
     _check_shape(value, shape)
     cell.write(xp.asarray(value))
     return ()
@@ -74,7 +75,9 @@ assign_op = define_op(
 
 
 def _update_op(name: str, ufunc: np.ufunc) -> Op:
-    def kernel(xp: Any, cell: VariableCell, value: Array, *, shape: Dims | None) -> tuple[()]:
+    def kernel(
+        xp: ArrayNamespace, cell: VariableCell, value: Array, *, shape: Dims | None
+    ) -> tuple[()]:
         _check_shape(value, None if cell.data is None else cell.data.shape)
         cell.update(ufunc, value)
         return ()

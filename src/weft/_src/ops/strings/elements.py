@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import string
 from weft._src.core.tensor import Array, Tensor
@@ -24,7 +25,7 @@ def as_array(x: Any) -> Array:
     return x if isinstance(x, np.ndarray) else np.array(x, object)
 
 
-def mapped(xp: Any, function: Callable[[bytes], bytes], x: Any) -> Array:
+def mapped(xp: ArrayNamespace, function: Callable[[bytes], bytes], x: Any) -> Array:
     """`function` of each string."""
     x = as_array(x)
     return xp.as_strings(list(map(function, x.reshape(-1).tolist())), x.shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, string
 from weft._src.core.growing import GrowingList
@@ -18,7 +19,7 @@ from weft._src.ops.strings.elements import as_array, text_argument
 
 
 def _format_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     *inputs: Any,
     template: str,
     placeholder: str,
@@ -49,7 +50,7 @@ def format(
     template: str,
     inputs: Any,
     placeholder: str = "{}",
-    summarize: Any = 3,
+    summarize: int = 3,
     name: str | None = None,
 ) -> Tensor:
     """A text in which placeholders stand for tensors, shown as `tf.print` does.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from weft._src.core import farmhash, string_hashes
+from weft._src.core.aliases import TensorLike
 from weft._src.core.dtypes import STRING, int64
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules, static
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 from weft._src.ops.strings.elements import as_array, string_tensor
 
 
@@ -20,7 +22,7 @@ def _buckets(x: Any, hashes: Any, num_buckets: int) -> Array:
     return (found % np.uint64(num_buckets)).astype(np.int64).reshape(x.shape)
 
 
-def _bucket_op(name: str, kernel: Any) -> Op:
+def _bucket_op(name: str, kernel: Callable[..., Any] | Absent) -> Op:
     return define_op(
         name,
         args("input", STRING),
@@ -35,7 +37,7 @@ def _bucket_op(name: str, kernel: Any) -> Op:
     )
 
 
-def _count(op: str, num_buckets: Any) -> int:
+def _count(op: str, num_buckets: TensorLike) -> int:
     count = static.static_int(op, num_buckets, "num_buckets")
     if not 1 <= count < 2**63:
         raise ValueError(f"{op}: num_buckets must be at least 1 and fit int64, got {count}.")
@@ -48,7 +50,9 @@ fast_op = _bucket_op(
 )
 
 
-def to_hash_bucket_fast(input: Any, num_buckets: Any, name: str | None = None) -> Tensor:
+def to_hash_bucket_fast(
+    input: TensorLike, num_buckets: TensorLike, name: str | None = None
+) -> Tensor:
     """The number of the bucket each string belongs to, by its FarmHash fingerprint.
 
     >>> tf.strings.to_hash_bucket_fast(["Hello", "TensorFlow", "2.x"], 3).numpy()
@@ -64,7 +68,7 @@ plain_op = _bucket_op(
 )
 
 
-def to_hash_bucket(input: Any, num_buckets: Any, name: str | None = None) -> Tensor:
+def to_hash_bucket(input: TensorLike, num_buckets: TensorLike, name: str | None = None) -> Tensor:
     """The number of the bucket each string belongs to, by its MurmurHash.
 
     >>> tf.strings.to_hash_bucket(["Hello", "TensorFlow", "2.x"], 3).numpy()
@@ -83,7 +87,7 @@ strong_op = _bucket_op(
 
 
 def to_hash_bucket_strong(
-    input: Any, num_buckets: Any, key: Any, name: str | None = None
+    input: TensorLike, num_buckets: TensorLike, key: TensorLike, name: str | None = None
 ) -> Tensor:
     """The number of the bucket each string belongs to, by its SipHash under a key of two ints.
 

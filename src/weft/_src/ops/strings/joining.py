@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, STRING, int32, string
 from weft._src.core.growing import GrowingList
@@ -27,7 +28,7 @@ def _join_infer(*inputs: TensorSpec, separator: str) -> TensorSpec:
     return TensorSpec.of(string, dims)
 
 
-def _join_kernel(xp: Any, *inputs: Any, separator: str) -> Array:
+def _join_kernel(xp: ArrayNamespace, *inputs: Any, separator: str) -> Array:
     arrays = [as_array(x) for x in inputs]
     shape = next((x.shape for x in arrays if x.ndim), ())
     size = 1
@@ -81,7 +82,7 @@ def _reduce_join_infer(
 
 
 def _reduce_join_kernel(
-    xp: Any, x: Any, *, axis: tuple[int, ...] | None, keepdims: bool, separator: str
+    xp: ArrayNamespace, x: Any, *, axis: tuple[int, ...] | None, keepdims: bool, separator: str
 ) -> Array:
     x = as_array(x)
     axes = rules.normalize_axes("reduce_join", axis, x.ndim)
@@ -115,7 +116,7 @@ reduce_join_op = define_op(
 
 def reduce_join(
     inputs: Any,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdims: bool = False,
     separator: str = "",
     name: str | None = None,
@@ -154,7 +155,9 @@ def _segment_join_infer(
     return x.with_dims((Dim() if known is None else known, *x.dims[len(ids.dims) :]))
 
 
-def _segment_join_kernel(xp: Any, x: Any, ids: Any, num: Any, *, separator: str) -> Array:
+def _segment_join_kernel(
+    xp: ArrayNamespace, x: Any, ids: Any, num: Any, *, separator: str
+) -> Array:
     x, ids = as_array(x), xp.asarray(ids)
     count, inner = int(num), x.shape[ids.ndim :]
     outside = (ids < 0) | (ids >= count)
@@ -192,7 +195,11 @@ unsorted_segment_join_op = define_op(
 
 
 def unsorted_segment_join(
-    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+    inputs: Any,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    separator: str = "",
+    name: str | None = None,
 ) -> Tensor:
     """The strings of each segment joined in the order in which they come.
 

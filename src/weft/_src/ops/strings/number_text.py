@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import (
     DATA,
@@ -34,7 +35,7 @@ def _as_string_infer(x: TensorSpec, *, form: str) -> TensorSpec:
     return x.with_dtype(dtypes.string)
 
 
-def _as_string_kernel(xp: Any, x: Any, *, form: str) -> Array:
+def _as_string_kernel(xp: ArrayNamespace, x: Any, *, form: str) -> Array:
     x = as_array(x)
     if x.dtype == object:
         return mapped(xp, lambda s: form.encode() % s, x)
@@ -74,7 +75,7 @@ as_string_op = define_op(
 
 
 def as_string(
-    input: Any,
+    input: TensorLike,
     precision: int = -1,
     scientific: bool = False,
     shortest: bool = False,
@@ -168,7 +169,7 @@ def _number_in(s: bytes, dtype: DType) -> float:
     return value
 
 
-def _to_number_kernel(xp: Any, x: Any, *, out_type: DType) -> Array:
+def _to_number_kernel(xp: ArrayNamespace, x: Any, *, out_type: DType) -> Array:
     x = as_array(x)
     texts = x.reshape(-1).tolist()
     values = [_number_in(s, out_type) for s in texts]
@@ -188,7 +189,7 @@ to_number_op = define_op(
 )
 
 
-def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> Tensor:
+def to_number(input: TensorLike, out_type: DTypeLike = float32, name: str | None = None) -> Tensor:
     """The numbers that strings spell.
 
     >>> tf.strings.to_number(["1.5", "-2e3"]).numpy()

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from weft._src.core.aliases import DTypeLike
 from weft._src.core.flags import flags
 from weft._src.core.tensor import Array
 from weft._src.ops.strings.pattern_automata import Back, Forward, Walk
@@ -88,7 +89,7 @@ class _Job:
         self._kept[name] = array
         self[name] = array.ctypes.data
 
-    def make_room(self, name: str, capacity: str, dtype: Any, size: int) -> None:
+    def make_room(self, name: str, capacity: str, dtype: DTypeLike, size: int) -> None:
         """Hands over an empty array of at least this size."""
         self.point(name, np.empty(max(2 * size, 1 << 12), dtype))
         self[capacity] = len(self._kept[name])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import STRING
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -37,7 +38,7 @@ def _full_match_infer(x: TensorSpec, pattern: TensorSpec) -> TensorSpec:
     return x.with_dtype(dtypes.bool_)
 
 
-def _full_match_kernel(xp: Any, x: Any, pattern: Any) -> Array:
+def _full_match_kernel(xp: ArrayNamespace, x: Any, pattern: Any) -> Array:
     x = as_array(x)
     searched = pattern_search.full_matches(x, _item(pattern))
     if searched is not None:
@@ -63,7 +64,7 @@ full_match_op = define_op(
 )
 
 
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
     r"""Whether the pattern matches the whole string, for each string.
 
     >>> tf.strings.regex_full_match(["tf.add", "tf"], r"tf\.\w+").numpy()
@@ -101,7 +102,9 @@ def _replace_infer(
     return x
 
 
-def _replace_kernel(xp: Any, x: Any, pattern: Any, rewrite: Any, *, replace_global: bool) -> Array:
+def _replace_kernel(
+    xp: ArrayNamespace, x: Any, pattern: Any, rewrite: Any, *, replace_global: bool
+) -> Array:
     x = as_array(x)
     pattern, rewrite = _item(pattern), _item(rewrite)
     simple = simple_pattern(pattern)
@@ -133,7 +136,11 @@ replace_op = define_op(
 
 
 def regex_replace(
-    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
+    input: TensorLike,
+    pattern: TensorLike,
+    rewrite: TensorLike,
+    replace_global: bool = True,
+    name: str | None = None,
 ) -> Tensor:
     r"""Strings with what matches the pattern replaced; ``\1`` in `rewrite` is the first group.
 

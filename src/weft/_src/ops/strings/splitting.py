@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import INDEX, STRING, int64, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -33,7 +34,7 @@ def _sparse_infer(x: TensorSpec, *_: Any, **__: Any) -> tuple[TensorSpec, ...]:
     )
 
 
-def _as_sparse(xp: Any, rows: Sequence[Sequence[bytes]]) -> tuple[Array, Array, Array]:
+def _as_sparse(xp: ArrayNamespace, rows: Sequence[Sequence[bytes]]) -> tuple[Array, Array, Array]:
     """Rows of pieces as indices, values and dense shape."""
     lengths = [len(row) for row in rows]
     ids = np.repeat(np.arange(len(rows)), lengths)
@@ -63,7 +64,9 @@ def _pieces(text: bytes, separator: bytes, maxsplit: int) -> list[bytes]:
     return pieces
 
 
-def _split_kernel(xp: Any, x: Array, separator: Any, *, maxsplit: int) -> tuple[Array, ...]:
+def _split_kernel(
+    xp: ArrayNamespace, x: Array, separator: Any, *, maxsplit: int
+) -> tuple[Array, ...]:
     cut = bytes(as_array(separator)[()])
     return _as_sparse(xp, [_pieces(text, cut, maxsplit) for text in x.tolist()])
 
@@ -85,7 +88,9 @@ split_op = define_op(
 )
 
 
-def split(input: Any, sep: Any = None, maxsplit: Any = -1, name: str | None = None) -> Any:
+def split(
+    input: TensorLike, sep: TensorLike | None = None, maxsplit: Any = -1, name: str | None = None
+) -> Any:
     """The pieces of each string between separators; without one, between white space.
 
     One string gives a vector of pieces, several a ragged tensor with a row for each.
@@ -104,7 +109,7 @@ def split(input: Any, sep: Any = None, maxsplit: Any = -1, name: str | None = No
     return rows_of_strings("strings.split", input, rows)[0]
 
 
-def _bytes_kernel(xp: Any, x: Array) -> tuple[Array, ...]:
+def _bytes_kernel(xp: ArrayNamespace, x: Array) -> tuple[Array, ...]:
     # The same as splitting at nothing, which is how TensorFlow's op of that name is called.
     return _as_sparse(xp, [[text[i : i + 1] for i in range(len(text))] for text in x.tolist()])
 
@@ -121,7 +126,7 @@ bytes_split_op = define_op(
 )
 
 
-def bytes_split(input: Any, name: str | None = None) -> Any:
+def bytes_split(input: TensorLike, name: str | None = None) -> Any:
     """The bytes of each string.
 
     >>> tf.strings.bytes_split(["hi", ""]).to_list()
@@ -146,7 +151,7 @@ def _ngrams_infer(data: TensorSpec, splits: TensorSpec, **_: Any) -> tuple[Tenso
 
 
 def _ngrams_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     data: Array,
     splits: Array,
     *,
@@ -188,7 +193,7 @@ ngrams_op = define_op(
 
 
 def ngrams(
-    data: Any,
+    data: TensorLike,
     ngram_width: Any,
     separator: str = " ",
     pad_values: Any = None,
@@ -246,7 +251,7 @@ def _widths(value: Any) -> tuple[int, ...]:
     return widths
 
 
-def _padding(pad_values: Any, padding_width: Any) -> dict[str, Any]:
+def _padding(pad_values: TensorLike, padding_width: TensorLike) -> dict[str, Any]:
     if pad_values is None:
         if padding_width is not None:
             raise ValueError("strings.ngrams: padding_width needs pad_values to pad with.")

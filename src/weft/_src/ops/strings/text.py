@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import INDEX, STRING, int32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.elementwise import operands
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
 # Every byte of a UTF-8 character but the first is one of these.
@@ -32,7 +33,7 @@ def _characters(s: bytes) -> int:
     return len(s.translate(None, _CONTINUATION))
 
 
-def _length_kernel(xp: Any, x: Any, *, unit: str) -> Array:
+def _length_kernel(xp: ArrayNamespace, x: Any, *, unit: str) -> Array:
     x = as_array(x)
     measure: Callable[[bytes], int] = len if unit == "BYTE" else _characters
     return xp.array(list(map(measure, x.reshape(-1).tolist())), np.int32).reshape(x.shape)
@@ -51,7 +52,7 @@ length_op = define_op(
 )
 
 
-def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """The number of bytes, or of UTF-8 characters, of each string.
 
     >>> tf.strings.length(["a", "äöü"]).numpy()
@@ -62,7 +63,7 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     return length_op(string_tensor(input), unit=_unit("strings.length", unit), name=name)
 
 
-def _elementwise(name: str, kernel: Any) -> Op:
+def _elementwise(name: str, kernel: Callable[..., Any] | Absent) -> Op:
     return define_op(
         name,
         args("input", STRING),
@@ -76,7 +77,7 @@ def _elementwise(name: str, kernel: Any) -> Op:
     )
 
 
-def _encoding(op: str, encoding: Any) -> str:
+def _encoding(op: str, encoding: str) -> str:
     if encoding not in ("", "utf-8"):
         raise InvalidArgumentError(
             None,
@@ -86,7 +87,7 @@ def _encoding(op: str, encoding: Any) -> str:
     return encoding
 
 
-def _lower_kernel(xp: Any, x: Any, *, encoding: str) -> Array:
+def _lower_kernel(xp: ArrayNamespace, x: Any, *, encoding: str) -> Array:
     if not encoding:
         return mapped(xp, bytes.lower, x)
     return mapped(xp, lambda s: s.decode("utf-8", "replace").lower().encode(), x)
@@ -98,7 +99,7 @@ lower_op = _elementwise(
 )
 
 
-def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Strings in lower case: ASCII letters, or with encoding="utf-8" all letters.
 
     >>> tf.strings.lower(["ABC"]).numpy()
@@ -107,7 +108,7 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     return lower_op(string_tensor(input), encoding=_encoding("strings.lower", encoding), name=name)
 
 
-def _upper_kernel(xp: Any, x: Any, *, encoding: str) -> Array:
+def _upper_kernel(xp: ArrayNamespace, x: Any, *, encoding: str) -> Array:
     if not encoding:
         return mapped(xp, bytes.upper, x)
     return mapped(xp, lambda s: s.decode("utf-8", "replace").upper().encode(), x)
@@ -119,7 +120,7 @@ upper_op = _elementwise(
 )
 
 
-def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Strings in upper case: ASCII letters, or with encoding="utf-8" all letters.
 
     >>> tf.strings.upper(["abc"]).numpy()
@@ -134,7 +135,7 @@ strip_op = _elementwise(
 )
 
 
-def strip(input: Any, name: str | None = None) -> Tensor:
+def strip(input: TensorLike, name: str | None = None) -> Tensor:
     """Strings without white space at both ends.
 
     >>> tf.strings.strip([" a b "]).numpy()
@@ -152,7 +153,7 @@ def _substr_infer(x: TensorSpec, pos: TensorSpec, length: TensorSpec, *, unit: s
     return x.with_dims(rules.broadcast_dims("substr", x.dims, dims))
 
 
-def _substr_kernel(xp: Any, x: Any, pos: Any, length: Any, *, unit: str) -> Array:
+def _substr_kernel(xp: ArrayNamespace, x: Any, pos: Any, length: Any, *, unit: str) -> Array:
     if pos.shape != length.shape:
         raise ValueError("pos and len differ in shape")
     x = as_array(x)
@@ -203,7 +204,9 @@ substr_op = define_op(
 )
 
 
-def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+def substr(
+    input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None
+) -> Tensor:
     """The part of each string from `pos` on, of at most `len` bytes (or UTF-8 characters).
 
     A negative `pos` counts from the end, a negative `len` means all that is left.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import STRING, int64
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import rules
@@ -17,7 +18,7 @@ from weft._src.ops.strings.elements import mapped, string_tensor, text_argument
 
 
 def _transcode_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     x: Any,
     *,
     input_encoding: str,
@@ -49,7 +50,7 @@ transcode_op = define_op(
 
 
 def unicode_transcode(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     output_encoding: str,
     errors: str = "replace",
@@ -76,7 +77,7 @@ def unicode_transcode(
 
 
 def _characters(
-    op: str, input: Any, encoding: Any, errors: Any, replacement: Any, name: Any
+    op: str, input: Any, encoding: str, errors: str, replacement: TensorLike, name: Any
 ) -> Any:
     target = unicode.output_encoding_of(op, encoding)
     points, starts = unicode.decode(op, input, encoding, errors, replacement, False, name)
@@ -93,7 +94,7 @@ def _characters(
 
 
 def unicode_split(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = unicode.REPLACEMENT,
@@ -108,7 +109,7 @@ def unicode_split(
 
 
 def unicode_split_with_offsets(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = unicode.REPLACEMENT,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, STRING, DType, int32, int64, string
 from weft._src.core.shapes import Dim
@@ -42,7 +43,7 @@ def _decode_infer(x: TensorSpec, *, splits_dtype: DType, **_: Any) -> tuple[Tens
 
 
 def _decode_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     x: Array,
     *,
     input_encoding: str,
@@ -78,7 +79,7 @@ decode_op = define_op(
 )
 
 
-def options(op: str, errors: Any, replacement_char: Any) -> dict[str, Any]:
+def options(op: str, errors: str, replacement_char: Any) -> dict[str, Any]:
     if not isinstance(errors, str) or errors not in _ERRORS:
         raise ValueError(f"{op}: errors must be one of {_ERRORS}, got {errors!r}.")
     replacement = static.static_int(op, replacement_char, "replacement_char")
@@ -88,7 +89,13 @@ def options(op: str, errors: Any, replacement_char: Any) -> dict[str, Any]:
 
 
 def decode(
-    op: str, input: Any, encoding: Any, errors: Any, replacement: Any, controls: Any, name: Any
+    op: str,
+    input: Any,
+    encoding: str,
+    errors: str,
+    replacement: TensorLike,
+    controls: Any,
+    name: Any,
 ) -> list[Any]:
     """Code points and byte offsets, ragged like the input."""
     attrs = {
@@ -106,7 +113,7 @@ def decode(
 
 
 def unicode_decode(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = REPLACEMENT,
@@ -132,7 +139,7 @@ def unicode_decode(
 
 
 def unicode_decode_with_offsets(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = REPLACEMENT,
@@ -170,7 +177,7 @@ def _encode_infer(points: TensorSpec, splits: TensorSpec, **_: Any) -> TensorSpe
 
 
 def _encode_kernel(
-    xp: Any,
+    xp: ArrayNamespace,
     points: Array,
     splits: Array,
     *,
@@ -197,7 +204,7 @@ encode_op = define_op(
 )
 
 
-def output_encoding_of(op: str, encoding: Any) -> str:
+def output_encoding_of(op: str, encoding: str) -> str:
     if not isinstance(encoding, str) or encoding not in OUTPUTS:
         raise ValueError(
             f"{op}: output_encoding must be one of {tuple(OUTPUTS)}, got {encoding!r}."
@@ -206,7 +213,7 @@ def output_encoding_of(op: str, encoding: Any) -> str:
 
 
 def unicode_encode(
-    input: Any,
+    input: TensorLike,
     output_encoding: str,
     errors: str = "replace",
     replacement_char: int = REPLACEMENT,

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import ANY
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import SymbolicTensor
@@ -41,7 +42,9 @@ Variables = dict[int, TensorSpec]
 Compile = Callable[[Graph, list[TensorSpec | None]], Callable[..., Any]]
 
 
-def _segment_kernel(xp: Any, *values: Any, segment: Callable[..., Any], name: str) -> Any:
+def _segment_kernel(
+    xp: ArrayNamespace, *values: Any, segment: Callable[..., Any], name: str
+) -> Any:
     return segment(*values)
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from weft._src.core.dtypes import DType
 from weft._src.execution.native.loops.memory import Buffer
 from weft._src.execution.native.machine.builder import Builder, Scalar
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.loops.program import Program
 
 Shape = tuple[int, ...]
 Index = tuple[Scalar, ...]
@@ -227,5 +230,5 @@ class Kernel(ABC):
         return []
 
     @abstractmethod
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         """Writes its code into the program's main function."""

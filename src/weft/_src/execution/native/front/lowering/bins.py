@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
@@ -20,6 +20,7 @@ from weft._src.execution.native.front.lowering.rules import (
 )
 from weft._src.execution.native.loops.values import (
     Assembled,
+    ElementSource,
     Index,
     Indexed,
     Part,
@@ -29,6 +30,9 @@ from weft._src.execution.native.loops.values import (
 )
 from weft._src.execution.native.machine.builder import Scalar, is_unsigned
 from weft._src.graph.ir import Node
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
 
 
 def _binned(
@@ -41,7 +45,7 @@ def _binned(
     counted = apply("select", reshaped(is_counted, inner), rows, start)
     places = apply("select", is_counted, ids, number(ids, 0))
 
-    def place(source: Any, index: Index) -> Index:
+    def place(source: ElementSource, index: Index) -> Index:
         return (source.at(places, index[:rank]), *index[rank:])
 
     parts = [Part(counted, place, (places,), combination)]
@@ -54,7 +58,7 @@ def _accumulator(dtype: DType) -> DType:
 
 
 @lowers("segments")
-def _segments(lowering: Any, node: Node, inputs: list[Value], *, combination: str) -> Value:
+def _segments(lowering: Lowering, node: Node, inputs: list[Value], *, combination: str) -> Value:
     data, ids, _ = inputs
     dtype, shape = data.dtype, static_shape(node)
     rows = cast_to(ids, dtypes.int64)
@@ -81,7 +85,7 @@ def _all(condition: Value) -> Value:
 
 
 @lowers("spread_segments")
-def _spread(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _spread(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     g, ids = inputs
     shape = static_shape(node)
     rows = cast_to(ids, dtypes.int64)
@@ -90,7 +94,7 @@ def _spread(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     lowering.check(node, _all(apply("less", rows, number(rows, g.shape[0]))))
     rank = len(ids.shape)
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         b = source.b
         row = source.at(rows, index[:rank])
         is_dropped = b.compare("slt", row, b.index(0))
@@ -101,7 +105,7 @@ def _spread(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("bincount")
-def _bincount(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _bincount(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x, _, weights = inputs
     shape, dtype = static_shape(node), node.outputs[0].dtype
     values = cast_to(x, dtypes.int64)
@@ -118,7 +122,7 @@ def _bincount(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     rows = apply("select", is_counted, amounts, number(amounts, 0))
     places = apply("select", is_counted, values, number(values, 0))
 
-    def place(source: Any, index: Index) -> Index:
+    def place(source: ElementSource, index: Index) -> Index:
         return (*index[: rank - 1], source.at(places, index))
 
     parts = [Part(rows, place, (places,), "add")]
@@ -129,7 +133,7 @@ def _bincount(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("histogram")
-def _histogram(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _histogram(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     values, ends, _ = [cast_to(v, dtypes.float64) if i < 2 else v for i, v in enumerate(inputs)]
     shape, dtype = static_shape(node), node.outputs[0].dtype
     low, high = [_entry(ends, i) for i in range(2)]
@@ -143,7 +147,7 @@ def _histogram(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     ids = reshaped(cast_to(inside, dtypes.int64), (values.size,))
     ones = Uniform(dtypes.int64, ids.shape, "1", 1)
 
-    def place(source: Any, index: Index) -> Index:
+    def place(source: ElementSource, index: Index) -> Index:
         return (source.at(ids, index),)
 
     parts = [Part(ones, place, (ids,), "add")]
@@ -151,19 +155,21 @@ def _histogram(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 def _entry(vector: Value, i: int) -> Value:
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         return source.at(vector, (source.b.index(i),))
 
     return Indexed(vector.dtype, (), f"entry {i}", "slice", (vector,), formula)
 
 
 @lowers("bound")
-def _bound(lowering: Any, node: Node, inputs: list[Value], *, is_lower: bool) -> Value:
+def _bound(lowering: Lowering, node: Node, inputs: list[Value], *, is_lower: bool) -> Value:
     found = bound(lowering, node, *inputs, is_lower=is_lower)
     return cast_to(found, node.outputs[0].dtype)
 
 
-def bound(lowering: Any, node: Node, sequence: Value, values: Value, *, is_lower: bool) -> Value:
+def bound(
+    lowering: Lowering, node: Node, sequence: Value, values: Value, *, is_lower: bool
+) -> Value:
     """Where values go in sorted rows, before equal elements or behind them."""
     n = sequence.shape[-1]
     if not n:
@@ -180,7 +186,7 @@ def bound(lowering: Any, node: Node, sequence: Value, values: Value, *, is_lower
             return b.binary("or", b.compare("olt", x, value), last)
         return b.binary("or", b.compare("ole", x, value), value_is_nan)
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         b = source.b
         value = source.at(values, index)
         at = b.index(0)

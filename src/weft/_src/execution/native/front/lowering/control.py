@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core import dtypes
 from weft._src.execution.native.front.lowering.rules import lowers, static_shape
@@ -21,6 +21,9 @@ from weft._src.execution.native.loops.kernels.stacks import WORDS
 from weft._src.execution.native.loops.values import NotCompilableError, Stored, Uniform, Value
 from weft._src.graph.ir import Graph, Node
 from weft._src.ops.control.loop import LOOP_NAMES
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
 
 
 def _is_cell(x: Any) -> bool:
@@ -44,7 +47,9 @@ def _given(inputs: Sequence[Any]) -> tuple[list[Any], Given]:
     return inside, given
 
 
-def _nested_block(lowering: Any, graph: Graph, inputs: list[Any], targets: Sequence[Any]) -> Block:
+def _nested_block(
+    lowering: Lowering, graph: Graph, inputs: list[Any], targets: Sequence[Any]
+) -> Block:
     """The block of a nested graph that leaves its outputs in the targets."""
     outer, lowering.block = lowering.block, Block()
     block = lowering.block
@@ -72,7 +77,7 @@ def _nested_block(lowering: Any, graph: Graph, inputs: list[Any], targets: Seque
     return block
 
 
-def _leave_stack(lowering: Any, target: StackPlace, value: Any, taken: set[int]) -> None:
+def _leave_stack(lowering: Lowering, target: StackPlace, value: Any, taken: set[int]) -> None:
     """A stack goes where the outer block expects it; one that goes to two places is shared.
 
     When the block ends: what lies in the place until then may go elsewhere.
@@ -91,7 +96,7 @@ def _leave_stack(lowering: Any, target: StackPlace, value: Any, taken: set[int])
     taken.add(id(value.place))
 
 
-def _add(lowering: Any, node: Node, inputs: Sequence[Any], kernel: Any) -> None:
+def _add(lowering: Lowering, node: Node, inputs: Sequence[Any], kernel: Any) -> None:
     """Adds the step; variables it writes have new contents after it."""
     written = {id(t) for t in node.effects.writes}
     for tensor, x in zip(node.inputs, inputs, strict=True):
@@ -108,7 +113,9 @@ def _result(node: Node, i: int) -> Stored:
     return Stored(dtype, static_shape(node, i), f"{node.name}:{i}")
 
 
-def _branch(lowering: Any, node: Node, inputs: list[Any], graphs: Sequence[Graph]) -> list[Any]:
+def _branch(
+    lowering: Lowering, node: Node, inputs: list[Any], graphs: Sequence[Graph]
+) -> list[Any]:
     choice, *captured = inputs
     stacks = [i for i, t in enumerate(node.outputs) if t.dtype is dtypes.variant]
     # Branches that hand on stacks work on those they are given, in a place all of them know.
@@ -180,14 +187,14 @@ def _through(stack: Any) -> Any:
 
 
 @lowers("if")
-def _if(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _if(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     if node.inputs[0].dtype is not dtypes.bool_:
         raise NotCompilableError("a condition that is no bool")
     return _branch(lowering, node, inputs, node.attrs["branches"])
 
 
 @lowers("case")
-def _case(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _case(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     return _branch(lowering, node, inputs, node.attrs["branches"])
 
 
@@ -195,7 +202,7 @@ def _current(variables: Sequence[Any]) -> list[Any]:
     return [Stack(v) if isinstance(v, StackPlace) else v for v in variables]
 
 
-def _loop_variables(lowering: Any, node: Node) -> list[Any]:
+def _loop_variables(lowering: Lowering, node: Node) -> list[Any]:
     out: list[Any] = []
     for i, tensor in enumerate(node.outputs):
         if tensor.dtype is dtypes.variant:
@@ -205,7 +212,7 @@ def _loop_variables(lowering: Any, node: Node) -> list[Any]:
     return out
 
 
-def _begin_stack(lowering: Any, node: Node, i: int, variable: StackPlace, first: Any) -> None:
+def _begin_stack(lowering: Lowering, node: Node, i: int, variable: StackPlace, first: Any) -> None:
     """The loop goes on with the stack it is given, or a copy if others use that, too."""
     if isinstance(first, Reserved):
         first.write_to(lowering, variable)
@@ -219,7 +226,7 @@ def _begin_stack(lowering: Any, node: Node, i: int, variable: StackPlace, first:
 
 
 @lowers("while")
-def _while(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _while(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     n = len(node.outputs)
     start = inputs[:n]
     variables = _loop_variables(lowering, node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.execution.native.front.lowering.rules import (
     apply,
@@ -21,8 +21,18 @@ from weft._src.execution.native.front.lowering.windows import (
     geometry_of,
     padded,
 )
-from weft._src.execution.native.loops.values import Assembled, Index, Indexed, Part, Value
+from weft._src.execution.native.loops.values import (
+    Assembled,
+    ElementSource,
+    Index,
+    Indexed,
+    Part,
+    Value,
+)
 from weft._src.graph.ir import Node
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
 
 _WINDOW = (3, 4)  # the axes of the window in (batch, *outputs, *window, ...)
 
@@ -33,7 +43,7 @@ def _with_unit(x: Value) -> Value:
 
 
 @lowers("depthwise_convolution")
-def _depthwise(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _depthwise(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = channels_last(widened(inputs[0]), node.attrs["channels_first"])
     filters = widened(inputs[1])
     where = geometry_of(node, x.shape[1:-1], filters.shape[:2])
@@ -49,7 +59,7 @@ def _by_channel(g: Value, filters: tuple[int, ...]) -> Value:
 
 
 @lowers("depthwise_convolution_input_gradient")
-def _input_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _input_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
     filters = widened(inputs[1])
     g = _by_channel(channels_last(widened(inputs[2]), first), filters.shape)
@@ -65,7 +75,7 @@ def _input_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
         )
     ]
 
-    def place(source: Any, index: Index) -> Index:
+    def place(source: ElementSource, index: Index) -> Index:
         b = source.b
         spatial = [
             b.add(b.mul(at, b.index(s)), b.index(back))
@@ -76,7 +86,7 @@ def _input_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     field_shape = (shape[0], *sizes, *filters.shape[2:])
     field = Assembled(g.dtype, field_shape, "field", [Part(g, place)], number(g, 0))
 
-    def formula(source: Any, index: Index) -> Any:
+    def formula(source: ElementSource, index: Index) -> Any:
         b = source.b
         spatial = [
             b.sub(b.add(at, b.index(before + back)), b.mul(k, b.index(d)))
@@ -99,7 +109,7 @@ def _input_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("depthwise_convolution_filter_gradient")
-def _filter_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _filter_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
     x, g = [channels_last(widened(v), first) for v in (inputs[0], inputs[2])]
     wanted = static_shape(node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft._src.core import dtypes
 from weft._src.execution.native.front.lowering.rules import (
@@ -14,22 +14,25 @@ from weft._src.execution.native.front.lowering.rules import (
     reshaped,
     static_shape,
 )
-from weft._src.execution.native.loops.values import Index, Indexed, Value
+from weft._src.execution.native.loops.values import ElementSource, Index, Indexed, Value
 from weft._src.execution.native.machine.builder import Builder, Scalar
 from weft._src.graph.ir import Node
 from weft._src.ops.linalg.diagonals import longest_diagonal
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
 
 # --- bands --------------------------------------------------------------------------------------
 
 
 @lowers("band_part")
-def _band_part(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _band_part(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     widths = [cast_to(v, dtypes.int64) for v in inputs[1:]]
     for width, size in zip(widths, x.shape[-2:], strict=True):
         lowering.check(node, lowering.kept(apply("less_equal", width, number(width, size))))
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         b = source.b
         out = source.at(x, index)
         below = b.sub(index[-2], index[-1])
@@ -59,7 +62,7 @@ class _Band:
         self.longest = longest_diagonal(rows, columns, self.lower, self.upper)
         self.above, self.below = node.attrs["align"].split("_")
 
-    def start(self, source: Any, k: Scalar) -> Scalar:
+    def start(self, source: ElementSource, k: Scalar) -> Scalar:
         """Where diagonal k begins in its row of the stored form."""
         b = source.b
         zero = b.index(0)
@@ -73,7 +76,9 @@ class _Band:
         ]
         return b.select(b.compare("slt", k, zero), below, above)
 
-    def stored_index(self, source: Any, row: Scalar, column: Scalar) -> tuple[Scalar, Index]:
+    def stored_index(
+        self, source: ElementSource, row: Scalar, column: Scalar
+    ) -> tuple[Scalar, Index]:
         """Whether an element lies in the band, and where it is stored (or some place)."""
         b = source.b
         k = b.sub(column, row)
@@ -90,7 +95,7 @@ class _Band:
             return inside, (at,)
         return inside, (b.select(inside, b.sub(b.index(self.upper), k), zero), at)
 
-    def matrix_index(self, source: Any, stored: Index) -> tuple[Scalar, Index]:
+    def matrix_index(self, source: ElementSource, stored: Index) -> tuple[Scalar, Index]:
         """Whether a stored element is one of the matrix, and its place there (or some place)."""
         b = source.b
         zero = b.index(0)
@@ -112,12 +117,12 @@ class _Band:
 
 
 @lowers("diag_part")
-def _diag_part(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _diag_part(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x, padding = inputs
     band = _Band(node, *x.shape[-2:])
     lead = len(x.shape) - 2
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         exists, place = band.matrix_index(source, index[lead:])
         out = source.at(x, (*index[:lead], *place))
         return source.b.select(exists, out, source.at(padding, ()))
@@ -126,7 +131,9 @@ def _diag_part(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("set_diag")
-def _set_diag(lowering: Any, node: Node, inputs: list[Value], *, is_new: bool = False) -> Value:
+def _set_diag(
+    lowering: Lowering, node: Node, inputs: list[Value], *, is_new: bool = False
+) -> Value:
     # On the diagonals of a matrix, or of one that is a single number elsewhere.
     diagonal, rest = inputs if is_new else inputs[::-1]
     shape = static_shape(node)
@@ -134,7 +141,7 @@ def _set_diag(lowering: Any, node: Node, inputs: list[Value], *, is_new: bool = 
     if not diagonal.size:  # and so no element of the band exists
         return broadcast(rest, shape)
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         inside, place = band.stored_index(source, *index[-2:])
         on_it = source.at(diagonal, (*index[:-2], *place))
         return source.b.select(inside, on_it, source.at(rest, () if is_new else index))
@@ -146,10 +153,10 @@ def _set_diag(lowering: Any, node: Node, inputs: list[Value], *, is_new: bool = 
 
 
 @lowers("tensor_diag")
-def _tensor_diag(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _tensor_diag(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = reshaped(inputs[0], (inputs[0].size,))
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         on_it = source.at(x, index[:1])
         hit = source.b.compare("eq", *index)
         return source.b.select(hit, on_it, source.b.like(on_it, 0))
@@ -159,10 +166,10 @@ def _tensor_diag(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("tensor_diag_part")
-def _tensor_diag_part(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _tensor_diag_part(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     shape = static_shape(node)
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         return source.at(inputs[0], (*index, *index))
 
     return Indexed(inputs[0].dtype, shape, node.name, "slice", tuple(inputs), formula)

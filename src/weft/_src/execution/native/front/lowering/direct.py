@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
 from weft._src.execution.native.front.lowering.products import panels
 from weft._src.execution.native.front.lowering.rules import reduced, reshaped
 from weft._src.execution.native.loops.kernels.tiles import Places, Tiles, lanes_of
-from weft._src.execution.native.loops.values import Index, Indexed, Stored, Value
+from weft._src.execution.native.loops.values import ElementSource, Index, Indexed, Stored, Value
 from weft._src.ops.nn.windows import Geometry
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
 
 _LEAST, _DEPTH = 20_000, 1 << 14  # multiplications; bytes of a column of the filters
 _MOST_PARTS, _PARTIAL = 16, 1 << 20  # of a batch; elements of all their results
@@ -27,7 +30,9 @@ def suits(where: Geometry, dtype: DType, batch: int, channels: int, outputs: int
     return outputs > lanes_of(dtype) // 4 and depth * dtype.size <= _DEPTH and work > _LEAST
 
 
-def convolved(lowering: Any, label: str, image: Value, filters: Value, where: Geometry) -> Value:
+def convolved(
+    lowering: Lowering, label: str, image: Value, filters: Value, where: Geometry
+) -> Value:
     """The convolution of a padded image (batch, height, width, channels)."""
     batch, height, width, channels = image.shape
     (kh, kw), (down, right) = where.window, where.dilations
@@ -73,7 +78,7 @@ def turned(filters: Value) -> Value:
     """The filters that carry gradients back: upside down, inputs and outputs exchanged."""
     kh, kw, inputs, outputs = filters.shape
 
-    def formula(source: Any, index: Index) -> Any:
+    def formula(source: ElementSource, index: Index) -> Any:
         b = source.b
         down, right, output, to = index
         there = (b.sub(b.index(kh - 1), down), b.sub(b.index(kw - 1), right), to, output)
@@ -90,7 +95,9 @@ def suits_filters(where: Geometry, x: Value, outputs: int) -> bool:
     return plain and suits(where, x.dtype, x.shape[0], x.shape[-1], outputs)
 
 
-def filter_gradient(lowering: Any, label: str, image: Value, g: Value, where: Geometry) -> Value:
+def filter_gradient(
+    lowering: Lowering, label: str, image: Value, g: Value, where: Geometry
+) -> Value:
     """What each filter met in the windows of a padded image, weighted by g.
 
     A batch is summed up in some parts first: that is what threads share, and it is more exact than

@@ -34,6 +34,7 @@ from weft._src.execution.native.loops.kernels.checks import Check
 from weft._src.execution.native.loops.kernels.control import Given
 from weft._src.execution.native.loops.program import Program
 from weft._src.execution.native.loops.values import (
+    ElementSource,
     Elementwise,
     Index,
     Indexed,
@@ -89,7 +90,7 @@ class Lowering:
     def positions(self, shape: Shape, axis: int, dtype: DType) -> Value:
         """The index along an axis, as a value; dtype is int64."""
 
-        def formula(source: Any, index: Index) -> Any:
+        def formula(source: ElementSource, index: Index) -> Any:
             return index[axis]
 
         return Indexed(dtype, shape, "positions", "positions", (), formula)

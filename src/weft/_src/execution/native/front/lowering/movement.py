@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from weft._src.execution.native.front.lowering.rules import (
 )
 from weft._src.execution.native.loops.values import (
     Assembled,
+    ElementSource,
     Index,
     Indexed,
     NotCompilableError,
@@ -34,9 +35,12 @@ from weft._src.execution.native.machine.builder import Scalar
 from weft._src.graph.ir import Node
 from weft._src.ops.indexing.slicing import NEW_AXIS, _expand
 
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
+
 
 @lowers("reshape")
-def _reshape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _reshape(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     return reshaped(inputs[0], static_shape(node), node.name)
 
 
@@ -45,7 +49,7 @@ def transposed(x: Value, perm: tuple[int, ...], label: str = "transpose") -> Val
     if perm == tuple(range(len(perm))):
         return x
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         back: list[Any] = [None] * len(perm)
         for to, axis in enumerate(perm):
             back[axis] = index[to]
@@ -56,7 +60,7 @@ def transposed(x: Value, perm: tuple[int, ...], label: str = "transpose") -> Val
 
 
 @lowers("transpose")
-def _transpose(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _transpose(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     rank = len(inputs[0].shape)
     perm = node.attrs["perm"]
     perm = tuple(reversed(range(rank))) if perm is None else tuple([p % rank for p in perm])
@@ -64,11 +68,11 @@ def _transpose(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("reverse")
-def _reverse(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _reverse(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     (x,) = inputs
     axes = normalized_axes(node.attrs["axis"], len(x.shape)) if node.attrs["axis"] != () else ()
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         b = source.b
         return source.at(
             x,
@@ -81,7 +85,7 @@ def _reverse(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 # --- slices ---------------------------------------------------------------------------------
 
 
-def _picked(lowering: Any, node: Node, x_shape: Any, index: Any, dynamic: list[Value]) -> Any:
+def _picked(lowering: Lowering, node: Node, x_shape: Any, index: Any, dynamic: list[Value]) -> Any:
     """For each axis of x: (start value or int, step) and whether the axis stays, checked."""
     out: list[Any] = []
     axis = 0
@@ -112,7 +116,7 @@ def _picked(lowering: Any, node: Node, x_shape: Any, index: Any, dynamic: list[V
     return out
 
 
-def _source_index(source: Any, picked: Any, index: Index) -> Index:
+def _source_index(source: ElementSource, picked: Any, index: Index) -> Index:
     """The index in x of an element of x[...]."""
     b = source.b
     at: list[Scalar] = []
@@ -136,19 +140,19 @@ def _dynamic_of(picked: Any) -> list[Value]:
 
 
 @lowers("strided_slice")
-def _strided_slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _strided_slice(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x, *dynamic = inputs
     shape = static_shape(node)
     picked = _picked(lowering, node, x.shape, node.attrs["index"], dynamic)
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         return source.at(x, _source_index(source, picked, index))
 
     return Indexed(x.dtype, shape, node.name, "slice", (x, *_dynamic_of(picked)), formula)
 
 
 @lowers("strided_slice_grad")
-def _strided_slice_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _strided_slice_grad(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     _, g, *dynamic = inputs
     shape = static_shape(node)
     picked = _picked(lowering, node, shape, node.attrs["index"], dynamic)
@@ -157,7 +161,7 @@ def _strided_slice_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value
 
 
 @lowers("slice")
-def _slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _slice(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x, begin, _ = inputs
     shape = static_shape(node)
     if node.inputs[1].node.is_const:
@@ -167,7 +171,7 @@ def _slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     low, high = number(begin, 0), lowering.constant("room", room.astype(np.int64))
     lowering.check(node, in_range(begin, low, high))
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         b = source.b
         first = [b.inside(source.at(begin, (b.index(i),)), int(n)) for i, n in enumerate(room)]
         return source.at(x, [b.add(at, n) for at, n in zip(index, first, strict=True)])
@@ -178,7 +182,7 @@ def _slice(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 def window(x: Value, begin: list[int], shape: tuple[int, ...], label: str) -> Value:
     """A part of a value, from a place on."""
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         b = source.b
         return source.at(x, [b.add(at, b.index(n)) for at, n in zip(index, begin, strict=True)])
 
@@ -187,7 +191,7 @@ def window(x: Value, begin: list[int], shape: tuple[int, ...], label: str) -> Va
 
 @lowers("split")
 def _split(
-    lowering: Any, node: Node, inputs: list[Value], *, drops_axis: bool = False
+    lowering: Lowering, node: Node, inputs: list[Value], *, drops_axis: bool = False
 ) -> list[Value]:
     x = inputs[0]
     axis = node.attrs["axis"] % len(x.shape)
@@ -207,7 +211,7 @@ def _split(
 
 
 def _shifted(axis: int, by: int) -> Any:
-    def place(source: Any, index: Index) -> Index:
+    def place(source: ElementSource, index: Index) -> Index:
         b = source.b
         return tuple([b.add(at, b.index(by)) if i == axis else at for i, at in enumerate(index)])
 
@@ -226,13 +230,13 @@ def joined(values: list[Value], axis: int, label: str) -> Value:
 
 
 @lowers("concat")
-def _concat(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _concat(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     axis = node.attrs["axis"] % len(static_shape(node))
     return joined(inputs, axis, node.name)
 
 
 @lowers("stack")
-def _pack(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _pack(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     shape = static_shape(node)
     axis = node.attrs["axis"] % len(shape)
     one = (*shape[:axis], 1, *shape[axis + 1 :])
@@ -240,7 +244,7 @@ def _pack(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("pad")
-def _pad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _pad(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     before = [int(lo) for lo, _ in known(node.inputs[1]).tolist()]
     fill = inputs[2] if len(inputs) > 2 else number(x, 0)
@@ -250,7 +254,7 @@ def _pad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 def padded(x: Value, before: Sequence[int], shape: Shape, fill: Value, label: str) -> Value:
     """The value somewhere in a larger one."""
 
-    def place(source: Any, index: Index) -> Index:
+    def place(source: ElementSource, index: Index) -> Index:
         b = source.b
         return tuple([b.add(at, b.index(n)) for at, n in zip(index, before, strict=True)])
 
@@ -258,7 +262,7 @@ def padded(x: Value, before: Sequence[int], shape: Shape, fill: Value, label: st
 
 
 @lowers("tile")
-def _tile(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _tile(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     shape = static_shape(node)
     if x.size == 0 or 0 in shape:
@@ -276,7 +280,7 @@ def _tile(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("roll")
-def _roll(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _roll(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     out, by = inputs
     if not node.inputs[1].node.is_const:
         return _rolled_by(lowering, node, out, by)
@@ -299,13 +303,13 @@ def _rolled(x: Value, axis: int, shift: int, label: str) -> Value:
     return joined([window(x, tail, first, label), window(x, lead, rest, label)], axis, label)
 
 
-def _rolled_by(lowering: Any, node: Node, x: Value, by: Value) -> Value:
+def _rolled_by(lowering: Lowering, node: Node, x: Value, by: Value) -> Value:
     """Rolled by numbers of steps that are only known at run time."""
     axes = [axis % len(x.shape) for axis in node.attrs["axis"]]
     sizes = lowering.constant("sizes", np.array([x.shape[a] or 1 for a in axes], np.int64))
     steps = lowering.kept(apply("floor_mod", cast_to(by, dtypes.int64), sizes))
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         b = source.b
         at = list(index)
         for i, axis in enumerate(axes):
@@ -322,7 +326,7 @@ def _rolled_by(lowering: Any, node: Node, x: Value, by: Value) -> Value:
 
 
 @lowers("gather")
-def _gather(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _gather(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     params, indices = inputs
     axis, batch = gather_axes(node, params.shape, indices.shape)
     return gathered(lowering, node, params, indices, axis, batch)
@@ -336,7 +340,7 @@ def gather_axes(node: Node, params: Shape, indices: Shape) -> tuple[int, int]:
 
 
 def gathered(
-    lowering: Any, node: Node, params: Value, indices: Value, axis: int, batch: int = 0
+    lowering: Lowering, node: Node, params: Value, indices: Value, axis: int, batch: int = 0
 ) -> Value:
     """Rows of a value, their numbers checked; the first axes may be batches of both."""
     shape = static_shape(node)
@@ -344,7 +348,7 @@ def gathered(
     lowering.check(node, in_range(rows, number(rows, 0), number(rows, params.shape[axis])))
     end = axis + len(indices.shape) - batch
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         row = source.at(rows, (*index[:batch], *index[axis:end]))
         return source.at(params, (*index[:axis], row, *index[end:]))
 
@@ -352,14 +356,14 @@ def gathered(
 
 
 @lowers("one_hot")
-def _one_hot(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _one_hot(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     indices, _, on, off = inputs
     shape = static_shape(node)
     axis = node.attrs["axis"]
     axis = len(shape) - 1 if axis == -1 else axis
     rows = cast_to(indices, dtypes.int64)
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         row = source.at(rows, (*index[:axis], *index[axis + 1 :]))
         hit = source.b.compare("eq", row, index[axis])
         return source.b.select(hit, source.at(on, ()), source.at(off, ()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,10 +23,13 @@ from weft._src.execution.native.loops import scalars
 from weft._src.execution.native.loops.values import Elementwise, NotCompilableError, Uniform, Value
 from weft._src.graph.ir import Node
 
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
+
 
 @lowers("pointwise")
 def _pointwise(
-    lowering: Any, node: Node, inputs: list[Value], *, name: str, checks_divisor: bool = False
+    lowering: Lowering, node: Node, inputs: list[Value], *, name: str, checks_divisor: bool = False
 ) -> Lowered:
     """Any op whose native rule is Pointwise, by the scalar rule that it names."""
     t = inputs[-1].dtype
@@ -40,7 +43,7 @@ def _pointwise(
     return Elementwise(out, shape, node.name, name, rule, inputs, node.attrs)
 
 
-def _check_divisor(lowering: Any, node: Node, divisor: Value) -> None:
+def _check_divisor(lowering: Lowering, node: Node, divisor: Value) -> None:
     zero = Uniform(divisor.dtype, (), "0", 0)
     nonzero = apply("not_equal", divisor, zero)
     axes = tuple(range(len(divisor.shape)))
@@ -48,7 +51,7 @@ def _check_divisor(lowering: Any, node: Node, divisor: Value) -> None:
 
 
 @lowers("bias_add")
-def _bias_add(lowering: Any, node: Node, inputs: list[Value]) -> Lowered:
+def _bias_add(lowering: Lowering, node: Node, inputs: list[Value]) -> Lowered:
     x, bias = inputs
     if node.attrs.get("channels_first"):
         bias = reshaped(bias, (bias.size, *[1] * (len(x.shape) - 2)))
@@ -56,18 +59,18 @@ def _bias_add(lowering: Any, node: Node, inputs: list[Value]) -> Lowered:
 
 
 @lowers("identity")
-def _identity(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _identity(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     static_shape(node)
     return inputs[0]
 
 
 @lowers("identities")
-def _identities(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
+def _identities(lowering: Lowering, node: Node, inputs: list[Value]) -> list[Value]:
     return inputs[: len(node.outputs)]
 
 
 @lowers("constant")
-def _constant(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _constant(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     value = node.attrs["value"]
     flat = value.reshape(-1)
     # By bits: 0.0 and -0.0 differ, NaN is itself.
@@ -81,17 +84,17 @@ def _bits(flat: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 @lowers("fill")
-def _fill(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _fill(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     return broadcast(inputs[1], static_shape(node), node.name)
 
 
 @lowers("broadcast")
-def _broadcast_to(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _broadcast_to(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     return broadcast(inputs[0], static_shape(node), node.name)
 
 
 @lowers("add_n")
-def _add_n(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _add_n(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     out = inputs[0]
     for x in inputs[1:]:
         out = apply("add", out, x, label=node.name)
@@ -99,12 +102,12 @@ def _add_n(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("nothing")
-def _nothing(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
+def _nothing(lowering: Lowering, node: Node, inputs: list[Value]) -> list[Value]:
     return []
 
 
 @lowers("range")
-def _range(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _range(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     start, _, delta = [widened(v) for v in inputs]
     shape = static_shape(node)
     steps = cast_to(lowering.positions(shape, 0, dtypes.int64), start.dtype)
@@ -113,7 +116,7 @@ def _range(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("range_shape")
-def _range_shape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _range_shape(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     start, limit, delta = inputs
     zero = number(delta, 0)
     ascends = apply("greater", delta, zero)

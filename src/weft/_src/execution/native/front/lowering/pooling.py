@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,10 +27,20 @@ from weft._src.execution.native.front.lowering.windows import (
     inside,
     padded,
 )
-from weft._src.execution.native.loops.values import Assembled, Index, Indexed, Part, Value
+from weft._src.execution.native.loops.values import (
+    Assembled,
+    ElementSource,
+    Index,
+    Indexed,
+    Part,
+    Value,
+)
 from weft._src.execution.native.machine.builder import Scalar
 from weft._src.graph.ir import Node
 from weft._src.ops.nn.windows import Geometry
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
 
 
 def _over_windows(x: Value, where: Geometry, combination: str, label: str) -> Value:
@@ -46,7 +56,7 @@ def _window_axes(where: Geometry) -> tuple[int, ...]:
 
 
 @lowers("max_pool")
-def _max_pool(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _max_pool(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = channels_last(inputs[0], node.attrs["channels_first"])
     where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
     bordered = padded(x, where, identity_of("maximum", x.dtype))
@@ -58,7 +68,7 @@ def _winners(bordered: Value, y: Value, where: Geometry, label: str) -> Value:
     n = len(where.window)
     nowhere = math.prod(where.window)
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         b = source.b
         x = source.at(bordered, image_index(b, where, index))
         top = source.at(y, (*index[: n + 1], index[-1]))
@@ -76,7 +86,7 @@ def _winners(bordered: Value, y: Value, where: Geometry, label: str) -> Value:
     return reduced(places, _window_axes(where), "minimum", label)
 
 
-def _winner_index(source: Any, winners: Value, where: Geometry, index: Index) -> Index:
+def _winner_index(source: ElementSource, winners: Value, where: Geometry, index: Index) -> Index:
     """The place in the bordered image of the winner of a window (the last one if there is none)."""
     b = source.b
     last = b.number("i64", math.prod(where.window) - 1)
@@ -100,7 +110,7 @@ def _contest(node: Node, inputs: list[Value]) -> tuple[Geometry, Value, Value, V
 
 
 @lowers("max_pool_grad")
-def _max_pool_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _max_pool_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     where, winners, has_one, g = _contest(node, inputs)
     wide = widened(g)
     part = Part(
@@ -116,11 +126,11 @@ def _max_pool_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("max_pool_grad_grad")
-def _max_pool_pick(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _max_pool_pick(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     where, winners, has_one, h = _contest(node, inputs)
     bordered = padded(h, where, 0)
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         return source.at(bordered, _winner_index(source, winners, where, index))
 
     operands = (bordered, winners)
@@ -131,7 +141,7 @@ def _max_pool_pick(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 # --- mean ---------------------------------------------------------------------------------------
 
 
-def _counts(lowering: Any, where: Geometry, like: Value) -> Value:
+def _counts(lowering: Lowering, where: Geometry, like: Value) -> Value:
     """How many elements of the image each window holds: the border does not count."""
     ones = np.zeros([b + n + a for n, (b, a) in zip(where.sizes, where.paddings, strict=True)])
     ones[tuple(slice(b, b + n) for n, (b, _) in zip(where.sizes, where.paddings, strict=True))] = 1
@@ -141,7 +151,7 @@ def _counts(lowering: Any, where: Geometry, like: Value) -> Value:
 
 
 @lowers("avg_pool")
-def _avg_pool(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _avg_pool(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = widened(channels_last(inputs[0], node.attrs["channels_first"]))
     where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
     total = _over_windows(padded(x, where, 0), where, "add", node.name)
@@ -149,7 +159,7 @@ def _avg_pool(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("avg_pool_grad")
-def _avg_pool_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _avg_pool_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
     g = widened(channels_last(inputs[1], first))
     shape = static_shape(node)
@@ -158,7 +168,7 @@ def _avg_pool_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     share = apply("divide", g, _counts(lowering, where, g))
     n = len(where.window)
 
-    def formula(source: Any, index: Index) -> Any:
+    def formula(source: ElementSource, index: Index) -> Any:
         return source.at(share, (*index[: n + 1], index[-1]))
 
     columns = Indexed(

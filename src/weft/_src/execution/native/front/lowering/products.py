@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
@@ -28,6 +28,7 @@ from weft._src.execution.native.loops.kernels.tiles import (
 )
 from weft._src.execution.native.loops.values import (
     Assembled,
+    ElementSource,
     Index,
     Indexed,
     NotCompilableError,
@@ -38,6 +39,9 @@ from weft._src.execution.native.loops.values import (
 )
 from weft._src.graph.ir import Node
 
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
+
 # Tiles are for products of at least so many rows, from and up to so many multiplications, and of
 # so few bytes down that a stripe of the right side stays in a cache.
 _LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, 1 << 27, 4096
@@ -47,7 +51,7 @@ _COPY_FROM = 64  # rows from which stripes of the right side pay
 
 
 def product(
-    lowering: Any, label: str, a: Value, b: Value, ta: bool = False, tb: bool = False
+    lowering: Lowering, label: str, a: Value, b: Value, ta: bool = False, tb: bool = False
 ) -> Value:
     """a @ b of matrices, or of batches of matrices whose batch shapes broadcast."""
     dtype = a.dtype
@@ -78,7 +82,7 @@ def product(
 
 
 def _tiles(
-    lowering: Any, a: Value, b: Value, result: Stored, sizes: tuple[int, int, int, int],
+    lowering: Lowering, a: Value, b: Value, result: Stored, sizes: tuple[int, int, int, int],
     turned: tuple[bool, bool], strided: tuple[bool, bool],
 ) -> Tiles:  # fmt: skip
     """The product by tiles; what is left over of its lines is a part of its own."""
@@ -131,7 +135,7 @@ def _whole_and_rest(m: int, rows: int) -> list[tuple[int, int, int]]:
     return [(0, lines, rows), *([(m - rest, 1, rest)] if rest else [])]
 
 
-def panels(lowering: Any, b: Value, *, tb: bool, copy: bool) -> tuple[Value, tuple[int, int]]:
+def panels(lowering: Lowering, b: Value, *, tb: bool, copy: bool) -> tuple[Value, tuple[int, int]]:
     """The right side of tiles, and its strides from row to row and from tile to tile.
 
     In stripes as wide as tiles are, with zeros in lanes that do not exist; `copy=False` saves
@@ -151,7 +155,9 @@ def _striped(x: Value, width: int, *, turned: bool) -> Value:
     *batch, k, n = [*x.shape[:-2], *(x.shape[-2:][::-1] if turned else x.shape[-2:])]
     stripes = -(-n // width)
 
-    def element(source: Any, outer: Sequence[Any], stripe: Any, row: Any, lane: Any) -> Any:
+    def element(
+        source: ElementSource, outer: Sequence[Any], stripe: Any, row: Any, lane: Any
+    ) -> Any:
         at = source.b
         column = at.add(at.mul(stripe, at.index(width)), lane)
         if n == stripes * width:
@@ -161,10 +167,10 @@ def _striped(x: Value, width: int, *, turned: bool) -> Value:
         found = source.at(x, [*outer, *((column, row) if turned else (row, column))])
         return at.select(exists, found, at.like(found, 0.0))
 
-    def formula(source: Any, index: Index) -> Any:
+    def formula(source: ElementSource, index: Index) -> Any:
         return element(source, index[:-3], *index[-3:])
 
-    def by_rows(source: Any, index: Index) -> Any:
+    def by_rows(source: ElementSource, index: Index) -> Any:
         *outer, row, stripe, lane = index
         return element(source, outer, stripe, row, lane)
 
@@ -192,7 +198,7 @@ def _batched(x: Value, batch: tuple[int, ...]) -> tuple[Value, bool]:
 
 
 @lowers("matmul")
-def _matmul(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _matmul(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     a, b = inputs
     attrs = node.attrs
     out = product(lowering, node.name, a, b, attrs["transpose_a"], attrs["transpose_b"])
@@ -203,7 +209,7 @@ Labels = tuple[Any, ...]
 
 
 def contracted(
-    lowering: Any, label: str, operands: list[tuple[Value, Labels]], wanted: Labels
+    lowering: Lowering, label: str, operands: list[tuple[Value, Labels]], wanted: Labels
 ) -> Value:
     """The product of two values summed over the labels that are not wanted."""
     (x, on_x), (y, on_y) = [
@@ -255,7 +261,7 @@ def _plain(operands: list[tuple[Value, Labels]]) -> bool:
 
 
 @lowers("contraction")
-def _contraction(lowering: Any, node: Node, inputs: list[Value], *, labels_of: Any) -> Value:
+def _contraction(lowering: Lowering, node: Node, inputs: list[Value], *, labels_of: Any) -> Value:
     labels, output = labels_of(tuple([len(x.shape) for x in inputs]), **node.attrs)
     operands = list(zip(inputs, labels, strict=True))
     if not _plain(operands):
@@ -265,7 +271,7 @@ def _contraction(lowering: Any, node: Node, inputs: list[Value], *, labels_of: A
 
 @lowers("contraction_gradient")
 def _contraction_gradient(
-    lowering: Any, node: Node, inputs: list[Value], *, labels_of: Any
+    lowering: Lowering, node: Node, inputs: list[Value], *, labels_of: Any
 ) -> Value:
     _, g, *others = inputs
     attrs = {key: value for key, value in node.attrs.items() if key != "index"}

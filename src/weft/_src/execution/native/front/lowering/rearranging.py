@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from weft._src.execution.native.front.lowering.rules import (
 )
 from weft._src.execution.native.loops.values import (
     Assembled,
+    ElementSource,
     Index,
     Indexed,
     NotCompilableError,
@@ -34,11 +35,14 @@ from weft._src.execution.native.loops.values import (
 from weft._src.execution.native.machine.builder import Builder, Scalar
 from weft._src.graph.ir import Node
 
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
+
 # --- blocks of spatial axes ---------------------------------------------------------------------
 
 
 @lowers("space_to_batch")
-def _to_batch(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _to_batch(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     sizes, pairs = known(node.inputs[1]).tolist(), known(node.inputs[2]).tolist()
     m = len(sizes)
@@ -55,7 +59,7 @@ def _to_batch(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("batch_to_space")
-def _to_space(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _to_space(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     sizes, pairs = known(node.inputs[1]).tolist(), known(node.inputs[2]).tolist()
     m = len(sizes)
@@ -69,7 +73,7 @@ def _to_space(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("depth_blocks")
-def _depth(lowering: Any, node: Node, inputs: list[Value], *, to_depth: bool = False) -> Value:
+def _depth(lowering: Lowering, node: Node, inputs: list[Value], *, to_depth: bool = False) -> Value:
     first, b = node.attrs["channels_first"], node.attrs["block_size"]
     x = transposed(inputs[0], (0, 2, 3, 1)) if first else inputs[0]
     n, h, w, c = x.shape
@@ -90,13 +94,13 @@ def _reduced_first(node: Node, rank: int) -> tuple[int, ...]:
 
 
 @lowers("collapse_axes")
-def _collapse(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _collapse(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     order = _reduced_first(node, len(inputs[0].shape))
     return reshaped(transposed(inputs[0], order), static_shape(node), node.name)
 
 
 @lowers("restore_axes")
-def _restore(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _restore(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     shape = static_shape(node)
     order = _reduced_first(node, len(shape))
     back = tuple(sorted(range(len(order)), key=order.__getitem__))
@@ -107,7 +111,7 @@ def _restore(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("tile_grad")
-def _tile_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _tile_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     g = widened(inputs[0])
     shape = static_shape(node)
     if not math.prod(g.shape):
@@ -134,11 +138,11 @@ def _mirrored(b: Builder, at: Scalar, size: int, before: int, mode: str) -> Scal
 
 
 @lowers("mirror_pad")
-def _mirror_pad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _mirror_pad(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x, mode = inputs[0], node.attrs["mode"]
     pairs = known(node.inputs[1]).tolist()
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         places = [
             _mirrored(source.b, at, size, before, mode) if before or after else at
             for at, size, (before, after) in zip(index, x.shape, pairs, strict=True)
@@ -149,7 +153,7 @@ def _mirror_pad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("mirror_pad_grad")
-def _mirror_pad_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _mirror_pad_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     out, mode = inputs[0], node.attrs["mode"]
     shape = static_shape(node)
     # One axis after the other, so that sums are taken in the order of the NumPy tier.
@@ -160,7 +164,7 @@ def _mirror_pad_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Valu
 
 
 def _folded(x: Value, axis: int, size: int, before: int, mode: str, label: str) -> Value:
-    def place(source: Any, index: Index) -> Index:
+    def place(source: ElementSource, index: Index) -> Index:
         at = _mirrored(source.b, index[axis], size, before, mode)
         return (*index[:axis], at, *index[axis + 1 :])
 
@@ -172,13 +176,13 @@ def _folded(x: Value, axis: int, size: int, before: int, mode: str, label: str) 
 
 
 @lowers("reverse_sequence")
-def _reverse_sequence(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _reverse_sequence(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     ends = cast_to(inputs[1], dtypes.int64)
     axis, batch = node.attrs["seq_axis"] % len(x.shape), node.attrs["batch_axis"] % len(x.shape)
     lowering.check(node, in_range(ends, number(ends, 0), number(ends, x.shape[axis] + 1)))
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         b = source.b
         end = source.at(ends, (index[batch],))
         at = index[axis]
@@ -190,7 +194,7 @@ def _reverse_sequence(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("invert_permutation")
-def _invert_permutation(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _invert_permutation(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     (x,) = inputs
     n = x.shape[0]
     rows = cast_to(x, dtypes.int64)
@@ -208,7 +212,7 @@ def _invert_permutation(lowering: Any, node: Node, inputs: list[Value]) -> Value
 
 
 @lowers("unravel_index")
-def _unravel_index(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _unravel_index(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     indices = cast_to(inputs[0], dtypes.int64)
     sizes = known(node.inputs[1]).tolist()
     if any(n <= 0 for n in sizes):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core import dtypes
 from weft._src.execution.native.front.lowering.rules import (
@@ -20,8 +20,17 @@ from weft._src.execution.native.front.lowering.rules import (
     widened,
 )
 from weft._src.execution.native.loops.kernels.search import FirstPlace, is_searchable
-from weft._src.execution.native.loops.values import Indexed, NotCompilableError, Stored, Value
+from weft._src.execution.native.loops.values import (
+    ElementSource,
+    Indexed,
+    NotCompilableError,
+    Stored,
+    Value,
+)
 from weft._src.graph.ir import Node
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
 
 
 def _finished(node: Node, x: Value, i: int = 0) -> Value:
@@ -34,7 +43,7 @@ def _axes(node: Node, x: Value) -> tuple[int, ...]:
 
 
 @lowers("reduction")
-def _plain(lowering: Any, node: Node, inputs: list[Value], *, combination: str) -> Value:
+def _plain(lowering: Lowering, node: Node, inputs: list[Value], *, combination: str) -> Value:
     (x,) = inputs
     wide = widened(x) if combination in ("add", "multiply") else x
     return _finished(node, reduced(wide, _axes(node, x), combination, node.name))
@@ -45,7 +54,7 @@ def _sum(x: Value, axes: tuple[int, ...], label: str) -> Value:
 
 
 @lowers("mean")
-def _mean(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _mean(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     (x,) = inputs
     axes = _axes(node, x)
     if x.dtype.is_integer:
@@ -56,7 +65,7 @@ def _mean(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("first_place")
-def _first_place(lowering: Any, node: Node, inputs: list[Value], *, best: str) -> Value:
+def _first_place(lowering: Lowering, node: Node, inputs: list[Value], *, best: str) -> Value:
     """Along the last axis a search; else two reductions, for the best and its least place."""
     (x,) = inputs
     if x.size == 0 or not x.shape:
@@ -80,14 +89,14 @@ def _first_place(lowering: Any, node: Node, inputs: list[Value], *, best: str) -
 
 
 @lowers("l2_loss")
-def _l2_loss(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _l2_loss(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     wide = widened(inputs[0])
     total = _sum(apply("square", wide), tuple(range(len(wide.shape))), node.name)
     return _finished(node, apply("multiply", total, number(total, 0.5)))
 
 
 @lowers("euclidean_norm")
-def _norm(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _norm(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     wide = widened(inputs[0])
     if not wide.dtype.is_floating:
         raise NotCompilableError("EuclideanNorm of integers stays with NumPy")
@@ -96,7 +105,7 @@ def _norm(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("bias_add_grad")
-def _bias_add_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _bias_add_grad(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     (g,) = inputs
     channel = 1 if node.attrs["channels_first"] else len(g.shape) - 1
     axes = tuple([a for a in range(len(g.shape)) if a != channel])
@@ -104,7 +113,7 @@ def _bias_add_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("sum_to_shape")
-def _sum_to_shape(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _sum_to_shape(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = inputs[0]
     shape = static_shape(node)
     lead = len(x.shape) - len(shape)
@@ -131,7 +140,7 @@ def _log_sum_exp(x: Value, axes: tuple[int, ...], label: str) -> Value:
 
 
 @lowers("logsumexp")
-def _logsumexp(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _logsumexp(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     wide = widened(inputs[0])
     axes = _axes(node, wide)
     if wide.size == 0:
@@ -151,7 +160,7 @@ def _softmax_parts(x: Value, axis: int, label: str) -> tuple[Value, Value, Value
 
 
 @lowers("softmax")
-def _softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _softmax(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     if not inputs[0].size:
         return inputs[0]
     wide = widened(inputs[0])
@@ -161,7 +170,7 @@ def _softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("log_softmax")
-def _log_softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _log_softmax(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     if not inputs[0].size:
         return inputs[0]
     wide = widened(inputs[0])
@@ -171,7 +180,7 @@ def _log_softmax(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("softmax_cross_entropy")
-def _cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
+def _cross_entropy(lowering: Lowering, node: Node, inputs: list[Value]) -> list[Value]:
     logits, labels = [widened(v) for v in inputs]
     last = len(logits.shape) - 1
     shifted, powers, total = _softmax_parts(logits, last, node.name)
@@ -182,14 +191,14 @@ def _cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> list[Value
 
 
 @lowers("sparse_softmax_cross_entropy")
-def _sparse_cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
+def _sparse_cross_entropy(lowering: Lowering, node: Node, inputs: list[Value]) -> list[Value]:
     logits, labels = widened(inputs[0]), inputs[1]
     last = len(logits.shape) - 1
     rows = apply("cast", labels, dtype=dtypes.int64)
     lowering.check(node, in_range(rows, number(rows, 0), number(rows, logits.shape[last])))
     shifted, powers, total = _softmax_parts(logits, last, node.name)
 
-    def own_logit(source: Any, index: Any) -> Any:
+    def own_logit(source: ElementSource, index: Any) -> Any:
         return source.at(shifted, (*index, source.at(rows, index)))
 
     own = Indexed(
@@ -197,7 +206,7 @@ def _sparse_cross_entropy(lowering: Any, node: Node, inputs: list[Value]) -> lis
     )
     loss = apply("subtract", reshaped(apply("log", total), rows.shape), own)
 
-    def is_target(source: Any, index: Any) -> Any:
+    def is_target(source: ElementSource, index: Any) -> Any:
         hit = source.b.compare("eq", source.at(rows, index[:-1]), index[-1])
         one, zero = [source.at(number(logits, x), ()) for x in (1.0, 0.0)]
         return source.b.select(hit, one, zero)

@@ -13,6 +13,7 @@ from weft._src.core.dtypes import DType
 from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.execution.native.loops import scalars
 from weft._src.execution.native.loops.values import (
+    ElementSource,
     Elementwise,
     Index,
     Indexed,
@@ -145,7 +146,7 @@ def _with_unit_axes(x: Value, shape: Shape, label: str) -> Value:
     """Axes of size one come or go: no element changes its place."""
     kept = [i for i, n in enumerate(shape) if n != 1]
 
-    def formula(source: Any, index: Index) -> Any:
+    def formula(source: ElementSource, index: Index) -> Any:
         moving = iter(kept)
         zero = source.b.index(0)
         return source.at(x, [zero if n == 1 else index[next(moving)] for n in x.shape])

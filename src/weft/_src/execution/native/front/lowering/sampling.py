@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
@@ -28,6 +28,7 @@ from weft._src.execution.native.loops.kernels.sampling import Permutation, Trunc
 from weft._src.execution.native.loops.kernels.scans import Cumulative
 from weft._src.execution.native.loops.values import (
     Assembled,
+    ElementSource,
     Index,
     Indexed,
     Part,
@@ -39,11 +40,14 @@ from weft._src.execution.native.loops.values import (
 from weft._src.execution.native.machine.builder import Builder, Scalar, compute_type
 from weft._src.graph.ir import Node
 
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
+
 # The numbers of a block, of its words.
 Numbers = Callable[[Builder, list[Scalar]], list[Scalar]]
 
 
-def _state(source: Any, state: Value) -> list[Scalar]:
+def _state(source: ElementSource, state: Value) -> list[Scalar]:
     return [source.at(state, (source.b.index(i),)) for i in range(3)]
 
 
@@ -67,7 +71,7 @@ def _drawn(label: str, shape: Shape, dtype: DType, state: Value, numbers: Number
     if n == 0:
         return Uniform(dtype, shape, label, 0)
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         words = philox.block_at(source.b, _state(source, state), index[0])
         return _picked(source.b, numbers(source.b, words), index[1])
 
@@ -92,12 +96,12 @@ def _uniform(label: str, shape: Shape, dtype: DType, state: Value) -> Value:
 
 
 @lowers("philox_uniform")
-def _uniform_numbers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _uniform_numbers(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     return _uniform(node.name, static_shape(node), node.outputs[0].dtype, inputs[1])
 
 
 @lowers("philox_normal")
-def _normal_numbers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _normal_numbers(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     dtype = node.outputs[0].dtype
     wide = _arithmetic_dtype(dtype)
 
@@ -108,7 +112,7 @@ def _normal_numbers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("philox_truncated_normal")
-def _truncated_numbers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _truncated_numbers(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     shape, dtype = static_shape(node), node.outputs[0].dtype
     wide = _arithmetic_dtype(dtype)
     n, each = math.prod(shape), 2 if dtype.size == 8 else 4
@@ -131,7 +135,7 @@ def _integers(b: Builder, words: list[Scalar], kind: str) -> list[Scalar]:
 
 
 @lowers("philox_full_int")
-def _any_integers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _any_integers(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     dtype = node.outputs[0].dtype
     kind = compute_type(dtype)
     shape = static_shape(node)
@@ -139,7 +143,7 @@ def _any_integers(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("philox_uniform_int")
-def _integers_below(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _integers_below(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     _, state, low, high = inputs
     shape, dtype = static_shape(node), node.outputs[0].dtype
     kind = compute_type(dtype)
@@ -148,7 +152,7 @@ def _integers_below(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     lowering.check(node, lowering.kept(apply("less", low, high)))
     words = _drawn(node.name, shape, dtype, state, lambda b, words: _integers(b, words, kind))
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         b = source.b
         least = source.at(low, ())
         span = b.sub(source.at(high, ()), least)
@@ -163,11 +167,11 @@ def _integers_below(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("philox_seed")
-def _key_counter(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _key_counter(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     (seed,) = inputs
     wide = cast_to(seed, dtypes.int64)
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         b = source.b
         first, second = [source.at(wide, (b.index(i),)) for i in range(2)]
         words = philox.block(b, first, second, b.number("i64", SCRAMBLE_KEY))
@@ -181,7 +185,7 @@ def _key_counter(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("philox_multinomial")
-def _classes(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _classes(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     logits, _, state = inputs
     shape, dtype = static_shape(node), node.outputs[0].dtype
     if 0 in shape:
@@ -200,7 +204,7 @@ def _classes(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("philox_shuffle")
-def _shuffle(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _shuffle(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     value, state = inputs
     if not value.shape or value.shape[0] < 2:
         return value
@@ -212,7 +216,7 @@ def _shuffle(lowering: Any, node: Node, inputs: list[Value]) -> Value:
         )
         return Assembled(value.dtype, value.shape, node.name, [part], None)
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         return source.at(value, (source.at(order, index[:1]), *index[1:]))
 
     return Indexed(value.dtype, value.shape, node.name, "gather", (value, order), formula)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft._src.execution.native.front.lowering.rules import cast_to, lowers, widened
 from weft._src.execution.native.loops.kernels.scans import Cumulative
 from weft._src.execution.native.loops.values import Stored, Value
 from weft._src.graph.ir import Node
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
 
 
 def _sizes(x: Value, axis: int) -> tuple[int, int, int]:
@@ -16,7 +19,7 @@ def _sizes(x: Value, axis: int) -> tuple[int, int, int]:
 
 
 @lowers("scan")
-def _cumulative(lowering: Any, node: Node, inputs: list[Value], *, combination: str) -> Value:
+def _cumulative(lowering: Lowering, node: Node, inputs: list[Value], *, combination: str) -> Value:
     (x,) = inputs
     if x.size == 0:
         return x

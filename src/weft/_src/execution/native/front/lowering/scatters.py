@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from weft._src.execution.native.front.lowering.rules import (
 )
 from weft._src.execution.native.loops.values import (
     Assembled,
+    ElementSource,
     Index,
     Indexed,
     NotCompilableError,
@@ -29,19 +30,22 @@ from weft._src.execution.native.loops.values import (
 from weft._src.execution.native.machine.builder import Scalar
 from weft._src.graph.ir import Node
 
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
+
 
 def _whole(x: Value) -> Part:
     """What is there before the updates."""
     return Part(x, lambda source, index: index, is_whole=True)
 
 
-def _check_range(lowering: Any, node: Node, rows: Value, sizes: Value) -> None:
+def _check_range(lowering: Lowering, node: Node, rows: Value, sizes: Value) -> None:
     """Indices must be in [0, size)."""
     lowering.check(node, in_range(rows, number(rows, 0), sizes))
 
 
 @lowers("gather_grad")
-def _gather_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _gather_grad(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     _, g, indices = inputs
     shape = static_shape(node)
     axis, batch = gather_axes(node, shape, indices.shape)
@@ -54,7 +58,7 @@ def _gather_grad(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 def _rows(g: Value, rows: Value, axis: int, combination: str | None, batch: int = 0) -> Part:
     end = axis + len(rows.shape) - batch
 
-    def place(source: Any, index: Index) -> Index:
+    def place(source: ElementSource, index: Index) -> Index:
         row = source.at(rows, (*index[:batch], *index[axis:end]))
         return (*index[:axis], row, *index[end:])
 
@@ -64,20 +68,22 @@ def _rows(g: Value, rows: Value, axis: int, combination: str | None, batch: int 
 def _slices(updates: Value, indices: Value, combination: str | None, batch: int = 0) -> Part:
     """Where vectors along the last axis of the indices say."""
 
-    def place(source: Any, index: Index) -> Index:
+    def place(source: ElementSource, index: Index) -> Index:
         return _vector_index(source, indices, index, batch)
 
     return Part(updates, place, (indices,), combination)
 
 
-def _vector_index(source: Any, indices: Value, index: Index, batch: int) -> Index:
+def _vector_index(source: ElementSource, indices: Value, index: Index, batch: int) -> Index:
     """The place that the indices name, for an element of what they pick."""
     rank, depth = len(indices.shape) - 1, indices.shape[-1]
     vector = [source.at(indices, (*index[:rank], source.b.index(i))) for i in range(depth)]
     return (*index[:batch], *vector, *index[rank:])
 
 
-def _check_vectors(lowering: Any, node: Node, indices: Value, shape: Shape, batch: int = 0) -> None:
+def _check_vectors(
+    lowering: Lowering, node: Node, indices: Value, shape: Shape, batch: int = 0
+) -> None:
     if not indices.size:
         return
     sizes = np.array(shape[batch : batch + indices.shape[-1]], np.int64)
@@ -86,7 +92,7 @@ def _check_vectors(lowering: Any, node: Node, indices: Value, shape: Shape, batc
 
 @lowers("tensor_scatter")
 def _tensor_scatter(
-    lowering: Any, node: Node, inputs: list[Value], *, combination: str | None
+    lowering: Lowering, node: Node, inputs: list[Value], *, combination: str | None
 ) -> Value:
     x, indices, updates = inputs
     rows = cast_to(indices, dtypes.int64)
@@ -100,7 +106,7 @@ def _tensor_scatter(
 
 
 @lowers("scatter_nd")
-def _scatter_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _scatter_nd(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     indices, updates, _ = inputs
     rows = cast_to(indices, dtypes.int64)
     batch = node.attrs["batch_dims"]
@@ -114,7 +120,7 @@ def _scatter_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 @lowers("scatter_variable")
 def _resource_scatter(
-    lowering: Any, node: Node, inputs: list[Any], *, combination: str | None
+    lowering: Lowering, node: Node, inputs: list[Any], *, combination: str | None
 ) -> None:
     cell, indices, updates = inputs
     rows = cast_to(indices, dtypes.int64)
@@ -132,14 +138,14 @@ def _resource_scatter(
 
 
 @lowers("take_along")
-def _take_along(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _take_along(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x, indices = inputs
     shape = static_shape(node)
     axis = node.attrs["axis"] % len(x.shape)
     rows = cast_to(indices, dtypes.int64)
     _check_range(lowering, node, rows, number(rows, x.shape[axis]))
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         row = source.at(rows, _clipped(source, rows, index))
         where = (*index[:axis], row, *index[axis + 1 :])
         return source.at(x, _clipped(source, x, where))
@@ -147,21 +153,21 @@ def _take_along(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     return Indexed(x.dtype, shape, node.name, "gather", (x, rows), formula)
 
 
-def _clipped(source: Any, x: Value, index: Index) -> Index:
+def _clipped(source: ElementSource, x: Value, index: Index) -> Index:
     """Axes of size one broadcast."""
     zero = source.b.index(0)
     return tuple([zero if n == 1 else i for n, i in zip(x.shape, index, strict=True)])
 
 
 @lowers("put_along")
-def _put_along(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _put_along(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     _, g, indices = inputs
     shape = static_shape(node)
     axis = node.attrs["axis"] % len(shape)
     rows = cast_to(indices, dtypes.int64)
     _check_range(lowering, node, rows, number(rows, shape[axis]))
 
-    def place(source: Any, index: Index) -> Index:
+    def place(source: ElementSource, index: Index) -> Index:
         return (*index[:axis], source.at(rows, index), *index[axis + 1 :])
 
     parts = [Part(g, place, (rows,))]
@@ -169,13 +175,13 @@ def _put_along(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("gather_nd")
-def _gather_nd(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _gather_nd(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x, indices = inputs
     rows = cast_to(indices, dtypes.int64)
     batch = node.attrs["batch_dims"]
     _check_vectors(lowering, node, rows, x.shape, batch)
 
-    def formula(source: Any, index: Index) -> Scalar:
+    def formula(source: ElementSource, index: Index) -> Scalar:
         return source.at(x, _vector_index(source, rows, index, batch))
 
     return Indexed(x.dtype, static_shape(node), node.name, "gather", (x, rows), formula)

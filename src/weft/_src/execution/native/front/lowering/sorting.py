@@ -5,7 +5,7 @@ NaN is larger than every number and equal to itself; -0.0 and 0.0 are equal wher
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
@@ -18,9 +18,19 @@ from weft._src.execution.native.front.lowering.rules import (
     widened,
 )
 from weft._src.execution.native.loops.kernels.sorting import Least, Sort
-from weft._src.execution.native.loops.values import Index, Indexed, Stored, Uniform, Value
+from weft._src.execution.native.loops.values import (
+    ElementSource,
+    Index,
+    Indexed,
+    Stored,
+    Uniform,
+    Value,
+)
 from weft._src.execution.native.machine.builder import Builder, Scalar, compute_type, is_unsigned
 from weft._src.graph.ir import Node
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
 
 _FEW = 4  # one in so many elements, or less, is found faster than sorted
 _MOST = 64  # as long as they are not too many to be kept in order one by one
@@ -82,7 +92,7 @@ def _restored(lines: Value, shape: tuple[int, ...], axis: int, label: str) -> Va
 
 
 @lowers("sort")
-def _sort(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _sort(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x, descending = inputs[0], node.attrs["descending"]
     axis = node.attrs["axis"] % len(x.shape)
     if not x.size or x.shape[axis] == 1:
@@ -90,7 +100,7 @@ def _sort(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     lines = _lines(widened(x), axis)
     t = lines.dtype
 
-    def key(source: Any, index: Index) -> Scalar:
+    def key(source: ElementSource, index: Index) -> Scalar:
         return _key(source.b, source.at(lines, index), t, descending=descending)
 
     dtype = _key_dtype(lines)
@@ -98,20 +108,20 @@ def _sort(lowering: Any, node: Node, inputs: list[Value]) -> Value:
     result = Stored(dtype, lines.shape, node.name)
     lowering.add(Sort(keys, result))
 
-    def element(source: Any, index: Index) -> Scalar:
+    def element(source: ElementSource, index: Index) -> Scalar:
         return _number(source.b, source.at(result, index), t, descending=descending)
 
     ordered = Indexed(t, lines.shape, node.name, "slice", (result,), element)
     return cast_to(_restored(ordered, x.shape, axis, node.name), x.dtype)
 
 
-def _order(lowering: Any, label: str, x: Value, count: int, *, descending: bool) -> Value:
+def _order(lowering: Lowering, label: str, x: Value, count: int, *, descending: bool) -> Value:
     """Where the first elements of each line in order are; equal ones keep their order."""
     lines = widened(x)
     t = lines.dtype
     places_apart = t.size == 8  # otherwise a key and a place fit into 64 bits
 
-    def key(source: Any, index: Index) -> Scalar:
+    def key(source: ElementSource, index: Index) -> Scalar:
         b = source.b
         value = source.at(lines, index)
         if value.is_float:
@@ -134,7 +144,7 @@ def _order(lowering: Any, label: str, x: Value, count: int, *, descending: bool)
 
 
 @lowers("argsort")
-def _argsort(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _argsort(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x, descending = inputs[0], node.attrs["descending"]
     axis = node.attrs["axis"] % len(x.shape)
     if not x.size or x.shape[axis] == 1:
@@ -145,7 +155,7 @@ def _argsort(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("top_k")
-def _top_k(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
+def _top_k(lowering: Lowering, node: Node, inputs: list[Value]) -> list[Value]:
     x = inputs[0]
     shape = static_shape(node)
     index_dtype = node.outputs[1].dtype
@@ -155,7 +165,7 @@ def _top_k(lowering: Any, node: Node, inputs: list[Value]) -> list[Value]:
     order = _order(lowering, node.name, lines, shape[-1], descending=True)
     wide = cast_to(order, dtypes.int64)
 
-    def element(source: Any, index: Index) -> Scalar:
+    def element(source: ElementSource, index: Index) -> Scalar:
         return source.at(lines, (index[0], source.at(wide, index)))
 
     picked = (lines.shape[0], shape[-1])

@@ -5,7 +5,7 @@ Native code changes a stack in place if nobody uses it afterwards, else a copy o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from weft._src.execution.native.loops.kernels import stacks as kernels
 from weft._src.execution.native.loops.kernels.stack_code import Elements
 from weft._src.execution.native.loops.values import NotCompilableError, Stored, Value
 from weft._src.graph.ir import Node
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
 
 
 class StackPlace:
@@ -68,25 +71,25 @@ class Reserved:
         self.length = length
         self.endless = endless
 
-    def words(self, lowering: Any) -> Stored:
+    def words(self, lowering: Lowering) -> Stored:
         """The words of such a stack."""
         array = np.array([0, self.length, 0, self.endless, 0], np.int64)
         words: Stored = lowering.constant("stack", array)
         return words
 
-    def write_to(self, lowering: Any, place: StackPlace) -> None:
+    def write_to(self, lowering: Lowering, place: StackPlace) -> None:
         """Sets up a place as such a stack, here and now."""
         lowering.block.items.append(Write(place.stored, self.words(lowering)))
 
 
-def new_place(lowering: Any, label: str) -> StackPlace:
+def new_place(lowering: Lowering, label: str) -> StackPlace:
     """Memory for a stack."""
     stored = Stored(int64, (kernels.WORDS,), label)
     lowering.program.scratch(stored)
     return StackPlace(stored)
 
 
-def own(lowering: Any, stack: Any, node: Node) -> Stack:
+def own(lowering: Lowering, stack: Any, node: Node) -> Stack:
     """The stack itself, or a new one for a reserved one."""
     if isinstance(stack, Reserved):
         place = new_place(lowering, node.name)
@@ -96,7 +99,7 @@ def own(lowering: Any, stack: Any, node: Node) -> Stack:
     return stack
 
 
-def changeable(lowering: Any, node: Node, i: int, stack: Any) -> Stack:
+def changeable(lowering: Lowering, node: Node, i: int, stack: Any) -> Stack:
     """What a node may change of the stack it is given: that itself, or a copy."""
     if isinstance(stack, Reserved):
         return own(lowering, stack, node)
@@ -105,7 +108,7 @@ def changeable(lowering: Any, node: Node, i: int, stack: Any) -> Stack:
     return copied(lowering, stack)
 
 
-def copied(lowering: Any, stack: Stack) -> Stack:
+def copied(lowering: Lowering, stack: Stack) -> Stack:
     """A stack with the same elements; they are copied when one of the two changes."""
     words = Stored(int64, (kernels.WORDS,), "copy")
     kernel = kernels.Copy(stack.read(), [], stack.elements)
@@ -114,7 +117,7 @@ def copied(lowering: Any, stack: Stack) -> Stack:
     return Stack(StackPlace(words, stack.elements))
 
 
-def _add(lowering: Any, node: Node, kernel: Any) -> None:
+def _add(lowering: Lowering, node: Node, kernel: Any) -> None:
     """Adds a step that may fail as a check does."""
     if lowering.has_written:
         raise NotCompilableError(f"{node.name} may fail after a variable has been changed")
@@ -124,17 +127,17 @@ def _add(lowering: Any, node: Node, kernel: Any) -> None:
 
 
 @lowers("stack_reserve")
-def _reserve(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _reserve(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     return [Reserved(int(known(node.inputs[0])))]
 
 
 @lowers("stack_zeros")
-def _zeros(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _zeros(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     return [Reserved(0, endless=True)]
 
 
 @lowers("stack_zeros_like")
-def _zeros_like(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _zeros_like(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     (stack,) = inputs
     if isinstance(stack, Reserved):
         return [stack]
@@ -146,7 +149,7 @@ def _zeros_like(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
 
 
 @lowers("stack_push")
-def _push(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _push(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     stack, item = changeable(lowering, node, 0, inputs[0]), inputs[1]
     if not isinstance(item, Value):  # a stack: its words are the element
         inner = own(lowering, item, node)
@@ -170,7 +173,7 @@ def _result(node: Node, i: int) -> Stored:
 
 
 @lowers("stack_pop")
-def _pop(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _pop(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     stack = changeable(lowering, node, 0, inputs[0])
     makes_stack = node.outputs[1].dtype is variant
     result = Stored(int64, (kernels.WORDS,), node.name) if makes_stack else _result(node, 1)
@@ -187,7 +190,7 @@ def _pop(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
 
 
 @lowers("stack_put")
-def _put(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _put(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     stack, (index, item) = changeable(lowering, node, 0, inputs[0]), inputs[1:]
     _refuse_nested(item)
     stack.elements.are(item.dtype, item.shape)
@@ -199,7 +202,7 @@ def _put(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
 
 
 @lowers("stack_clear")
-def _clear(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _clear(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     if isinstance(inputs[0], Reserved):
         return inputs[:1]
     stack = changeable(lowering, node, 0, inputs[0])
@@ -214,7 +217,7 @@ def _refuse_narrow(dtype: DType) -> None:
 
 
 @lowers("stack_add_rows")
-def _add_rows(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _add_rows(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     stack, (indices, values, length) = changeable(lowering, node, 0, inputs[0]), inputs[1:]
     _refuse_narrow(values.dtype)
     stack.elements.are(values.dtype, values.shape[len(indices.shape) :])
@@ -225,7 +228,7 @@ def _add_rows(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
 
 
 @lowers("stack_add")
-def _add_stacks(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _add_stacks(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     x, y = inputs
     if isinstance(x, Reserved) or isinstance(y, Reserved):
         return [y if isinstance(x, Reserved) else x]
@@ -239,7 +242,7 @@ def _add_stacks(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
 
 
 @lowers("stack_pick")
-def _pick(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _pick(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     stack = own(lowering, inputs[0], node)
     result = _result(node, 0)
     stack.elements.are(result.dtype, result.shape[len(inputs[1].shape) :])
@@ -249,7 +252,7 @@ def _pick(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
     return [result]
 
 
-def _all(lowering: Any, node: Node, stack: Any, kernel_type: Any) -> list[Any]:
+def _all(lowering: Lowering, node: Node, stack: Any, kernel_type: Any) -> list[Any]:
     """All elements as one array."""
     stack = own(lowering, stack, node)
     result = _result(node, 0)
@@ -261,17 +264,17 @@ def _all(lowering: Any, node: Node, stack: Any, kernel_type: Any) -> list[Any]:
 
 
 @lowers("stack_to_tensor")
-def _unload(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _unload(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     return _all(lowering, node, inputs[0], kernels.Unload)
 
 
 @lowers("stack_to_shape")
-def _fit(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _fit(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     return _all(lowering, node, inputs[0], kernels.Fit)
 
 
 @lowers("stack_from_tensor")
-def _load(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _load(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     (x,) = inputs
     stack = own(lowering, Reserved(0), node)
     stack.elements.are(x.dtype, x.shape[1:])
@@ -282,7 +285,7 @@ def _load(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
 
 
 @lowers("stack_length")
-def _length(lowering: Any, node: Node, inputs: list[Any]) -> list[Any]:
+def _length(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     if isinstance(inputs[0], Reserved):
         return [lowering.constant(node.name, np.array(inputs[0].length, np.int32))]
     result = Stored(int32, (), node.name)

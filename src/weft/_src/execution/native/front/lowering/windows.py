@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.execution.native.front.lowering import direct, movement
 from weft._src.execution.native.front.lowering.movement import transposed, window
@@ -19,6 +19,7 @@ from weft._src.execution.native.front.lowering.rules import (
 )
 from weft._src.execution.native.loops.values import (
     Assembled,
+    ElementSource,
     Index,
     Indexed,
     NotCompilableError,
@@ -27,6 +28,9 @@ from weft._src.execution.native.loops.values import (
 )
 from weft._src.graph.ir import Node
 from weft._src.ops.nn.windows import Geometry
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.front.lowering.graphs import Lowering
 
 
 def channels_last(x: Value, first: bool) -> Value:
@@ -78,7 +82,7 @@ def image_index(b: Any, where: Geometry, index: Index) -> Index:
 def columns_of(x: Value, where: Geometry) -> Value:
     """All windows of a padded image: (batch, *outputs, *window, channels)."""
 
-    def formula(source: Any, index: Index) -> Any:
+    def formula(source: ElementSource, index: Index) -> Any:
         return source.at(x, image_index(source.b, where, index))
 
     shape = (x.shape[0], *where.outputs, *where.window, x.shape[-1])
@@ -143,7 +147,7 @@ def _joined(x: Value) -> Value:
 
 
 @lowers("convolution")
-def _convolution(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _convolution(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = channels_last(widened(inputs[0]), node.attrs["channels_first"])
     filters = widened(inputs[1])
     groups = _groups(node, x.shape[-1], filters.shape)
@@ -157,7 +161,7 @@ def _convolution(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("convolution_filter_gradient")
-def _filter_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _filter_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
     x, g = [channels_last(widened(v), first) for v in (inputs[0], inputs[2])]
     wanted = static_shape(node)
@@ -173,7 +177,7 @@ def _filter_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
 
 
 @lowers("convolution_input_gradient")
-def _input_gradient(lowering: Any, node: Node, inputs: list[Value]) -> Value:
+def _input_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
     filters, g = widened(inputs[1]), channels_last(widened(inputs[2]), first)
     shape = static_shape(node)

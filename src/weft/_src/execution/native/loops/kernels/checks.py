@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft._src.execution.native.loops.blocks import base_of
 from weft._src.execution.native.loops.values import Kernel, Value
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.loops.program import Program
 
 
 class Check(Kernel):
@@ -18,7 +21,7 @@ class Check(Kernel):
         super().__init__([condition])
         self.number = number
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         from_memory, holds = f"%{program.label('b')}", f"%{program.label('ok')}"
         fails, goes_on = program.label("fails"), program.label("holds")
         program.line(f"{from_memory} = load i8, ptr {program.pointer(base_of(self.operands[0]))}")

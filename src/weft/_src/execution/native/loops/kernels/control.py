@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft._src.core.dtypes import bool_
 from weft._src.execution.native.loops.blocks import Block, base_of
 from weft._src.execution.native.loops.memory import Buffer, padded_bytes
 from weft._src.execution.native.loops.schedule import Schedule
 from weft._src.execution.native.loops.values import Kernel, Stored, Value
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.loops.program import Program
 
 # What blocks are given from outside: the stand-in inside, the value outside.
 Given = dict[Stored, Value]
@@ -20,7 +23,7 @@ class Nested(Kernel):
 
     may_fail = True  # a block may hold checks
 
-    def __init__(self, program: Any, given: Given, results: Sequence[Stored]) -> None:
+    def __init__(self, program: Program, given: Given, results: Sequence[Stored]) -> None:
         super().__init__(list(given.values()))
         self.program = program
         self.results = tuple(results)
@@ -60,7 +63,7 @@ class Branch(Nested):
 
     def __init__(
         self,
-        program: Any,
+        program: Program,
         choice: Value,
         given: Given,
         results: Sequence[Stored],
@@ -71,7 +74,7 @@ class Branch(Nested):
         self.choice = choice
         self._blocks = list(blocks)
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         number = f"%{program.label('choice')}"
         choice = program.pointer(base_of(self.choice))
         kind = "i8" if self.choice.dtype is bool_ else f"i{8 * self.choice.dtype.size}"
@@ -97,7 +100,7 @@ class Loop(Nested):
 
     def __init__(
         self,
-        program: Any,
+        program: Program,
         given: Given,
         variables: Sequence[Stored],
         limit: int | None,
@@ -114,7 +117,7 @@ class Loop(Nested):
     def _own_buffers(self) -> list[Buffer]:
         return [self._test_buffer]
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         condition, body = self._schedules
         program.has_loops = True
         head, inside, end = [program.label(stem) for stem in ("while", "body", "end")]
@@ -147,7 +150,7 @@ class Loop(Nested):
         program.line(f"{end}:")
         program.work += 100 * (program.work - before)  # a guess of the number of iterations
 
-    def _look_for_signals(self, program: Any, count: str, work: int) -> None:
+    def _look_for_signals(self, program: Program, count: str, work: int) -> None:
         """Now and then, about every millisecond: Ctrl-C must end a long loop."""
         every = 1
         while every * (work + 20) < 1_000_000:

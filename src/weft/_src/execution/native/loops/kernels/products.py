@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft._src.core import dtypes
 from weft._src.execution.native.loops.blocks import base_of
 from weft._src.execution.native.loops.nests import pointer_lines
 from weft._src.execution.native.loops.values import Kernel, Stored, Value
 from weft._src.execution.native.machine.builder import alignment, loop_lines
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.loops.program import Program
 
 _BLAS_FROM = 20_000  # multiplications from which calling BLAS pays
 _LANES = {"float": 8, "double": 4}
@@ -36,7 +39,7 @@ class Product(Kernel):
         batch, m, n, k = self.sizes
         return batch * m * n * k // 16
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         name = program.module.new_name("product")
         _, m, n, k = self.sizes
         if m * n * k >= _BLAS_FROM and self.results[0].dtype in (dtypes.float32, dtypes.float64):
@@ -46,7 +49,7 @@ class Product(Kernel):
         program.module.functions.append(text)
         program.line(f"call i1 @{name}(ptr %t)")
 
-    def _head(self, program: Any, name: str) -> list[str]:
+    def _head(self, program: Program, name: str) -> list[str]:
         lines = [f"define internal i1 @{name}(ptr %t) #0 {{", "entry:"]
         for register, value in zip(["%a0", "%b0", "%c0"], (*self.operands, *self.results)):
             lines += pointer_lines(register, program.memory[id(base_of(value))])
@@ -75,7 +78,7 @@ class Product(Kernel):
 
     # --- BLAS --------------------------------------------------------------------------------
 
-    def _by_blas(self, program: Any, name: str) -> str:
+    def _by_blas(self, program: Program, name: str) -> str:
         """Row-major c = a b is column-major c' = b' a'."""
         _, m, n, k = self.sizes
         kind = "float" if self.results[0].dtype is dtypes.float32 else "double"
@@ -102,7 +105,7 @@ class Product(Kernel):
 
     # --- loops -------------------------------------------------------------------------------
 
-    def _by_loops(self, program: Any, name: str) -> str:
+    def _by_loops(self, program: Program, name: str) -> str:
         _, m, n, k = self.sizes
         dtype = self.results[0].dtype
         kind = "float" if dtype is dtypes.float32 else "double" if dtype is dtypes.float64 else (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft._src.core.random_numbers.distributions import TRUNCATION
 from weft._src.execution.native.loops import philox
@@ -18,6 +18,9 @@ from weft._src.execution.native.machine.builder import (
     memory_type,
 )
 
+if TYPE_CHECKING:
+    from weft._src.execution.native.loops.program import Program
+
 
 class _Drawing(Kernel):
     """Code that draws from a state (counter low, counter high, key)."""
@@ -30,7 +33,7 @@ class _Drawing(Kernel):
     def work(self) -> int:
         return 20 * self.results[0].size
 
-    def _head(self, program: Any, name: str) -> list[str]:
+    def _head(self, program: Program, name: str) -> list[str]:
         lines = [f"define internal i1 @{name}(ptr %t) #0 {{", "entry:"]
         lines += pointer_lines("%state", program.memory[id(base_of(self.operands[0]))])
         lines += pointer_lines("%to", program.memory[id(self.results[0])])
@@ -43,14 +46,14 @@ class _Drawing(Kernel):
         state = [Scalar(f"%state.{i}", "i64", 0) for i in range(3)]
         return philox.block_at(b, state, Scalar(offset, "i64", 0))
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         name = program.module.new_name("random")
         lines = [*self._head(program, name), *self._body(program), "ret i1 false", "}"]
         program.module.functions.append("\n".join(lines))
         program.line(f"call i1 @{name}(ptr %t)")
 
     @abstractmethod
-    def _body(self, program: Any) -> list[str]:
+    def _body(self, program: Program) -> list[str]:
         """Instructions that fill the result, from the block `entry` on."""
 
 
@@ -63,7 +66,7 @@ class Truncated(_Drawing):
         super().__init__(state, result)
         self.apart = apart  # how far the counters of neighbouring groups stand apart
 
-    def _body(self, program: Any) -> list[str]:
+    def _body(self, program: Program) -> list[str]:
         groups, each = self.results[0].shape
         kind = memory_type(self.results[0].dtype)
         # Not exact: angles are small, so that no sine can be in doubt.
@@ -104,7 +107,7 @@ class Permutation(_Drawing):
 
     name = "permutation"
 
-    def _body(self, program: Any) -> list[str]:
+    def _body(self, program: Program) -> list[str]:
         n = self.results[0].size
         b = Builder(program.module)
         words = self._words(b, "%number")

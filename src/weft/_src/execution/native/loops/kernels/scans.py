@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft._src.execution.native.loops import elementary
 from weft._src.execution.native.loops.blocks import base_of
@@ -19,6 +19,9 @@ from weft._src.execution.native.machine.builder import (
     loop_lines,
     memory_type,
 )
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.loops.program import Program
 
 
 class AlongAxis(Kernel):
@@ -52,7 +55,7 @@ class AlongAxis(Kernel):
         """%k from the number of the step %s."""
         return ["%k = add i64 %s, 0"]
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         self.module = program.module
         name = program.module.new_name("scan")
         outer, n, inner = self.sizes

@@ -6,7 +6,7 @@ LLVM vectorises no search that keeps a place beside the best element, so the vec
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.execution.native.front.lowering.rules import identity_of
 from weft._src.execution.native.loops.blocks import base_of
@@ -14,6 +14,9 @@ from weft._src.execution.native.loops.nests import pointer_lines
 from weft._src.execution.native.loops.values import Kernel, Stored, Value
 from weft._src.execution.native.machine import pool
 from weft._src.execution.native.machine.builder import alignment, filled, float_text, memory_type
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.loops.program import Program
 
 _VECTOR = 64  # bytes
 _PIECE = 32_768  # elements that a thread takes at a time
@@ -124,7 +127,7 @@ class FirstPlace(Kernel):
         }  # fmt: skip
         return filled(_LINE.strip(), words), reduce
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         x, (result,) = self.operands[0], self.results
         kind, n = memory_type(x.dtype), x.shape[-1]
         line, name = program.module.new_name("line"), program.module.new_name("search")

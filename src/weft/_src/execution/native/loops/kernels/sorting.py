@@ -7,7 +7,7 @@ Other numbers are turned into integers of the same order before (`lowering/sorti
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.execution.native.loops.blocks import base_of
 from weft._src.execution.native.loops.memory import Buffer
@@ -20,6 +20,9 @@ from weft._src.execution.native.machine.builder import (
     loop_lines,
     memory_type,
 )
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.loops.program import Program
 
 _RUN = 16  # so many elements are sorted by insertion
 _LONG = 200  # from so many elements on, digits are faster
@@ -293,7 +296,7 @@ class _Lines(Kernel):
         keys = self.operands[0]
         return keys.size * keys.shape[-1].bit_length() * 3
 
-    def _emit_lines(self, program: Any, line: list[str]) -> None:
+    def _emit_lines(self, program: Program, line: list[str]) -> None:
         """`line`: what to do with the keys at %x and the result at %y (and places at %z)."""
         keys = self.operands[0]
         name = program.module.new_name("sort")
@@ -333,7 +336,7 @@ class Sort(_Lines):
     def scratch_buffers(self) -> list[Buffer]:
         return [self._scratch]
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         n = self.operands[0].shape[-1]
         has_places = len(self.results) > 1
         template, way = (_MERGES, "merge") if n < _LONG else (_DIGITS, f"from_{self._first_bit}")
@@ -359,7 +362,7 @@ class Least(_Lines):
 
     name = "least"
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         n, count = self.operands[0].shape[-1], self.results[0].shape[-1]
         function = f"weft_least_{self.kind}"
         text = _filled(_LEAST, places=False, name=function, kind=self.kind)

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core.dtypes import DType
 from weft._src.execution.native.loops.blocks import base_of
 from weft._src.execution.native.loops.values import Kernel, NotCompilableError, Shape, Stored, Value
 from weft._src.execution.native.machine.builder import memory_type
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.loops.program import Program
 
 WORDS = 5
 ENDLESS, SHARED = 3, 4
@@ -187,7 +190,7 @@ class StackKernel(Kernel):
         """The size of an element."""
         return self.elements.bytes
 
-    def _stack(self, program: Any) -> str:
+    def _stack(self, program: Program) -> str:
         program.uses_stacks = True
         program.module.declare("llvm.umul.with.overflow.i64", "{i64, i1}", "i64, i64")
         program.module.declare("llvm.memcpy.p0.p0.i64", "void", "ptr, ptr, i64, i1")
@@ -195,46 +198,46 @@ class StackKernel(Kernel):
         program.module.define_once("weft_grow", _GROW)
         return program.pointer(base_of(self.stack))
 
-    def _new(self, program: Any, text: str) -> str:
+    def _new(self, program: Program, text: str) -> str:
         name = f"%{program.label('s')}"
         program.line(f"{name} = {text}")
         return name
 
-    def _demand(self, program: Any, condition: str) -> None:
+    def _demand(self, program: Program, condition: str) -> None:
         fails, goes_on = program.label("fails"), program.label("holds")
         program.line(f"br i1 {condition}, label %{goes_on}, label %{fails}")
         program.line(f"{fails}:")
         program.line(f"ret i32 {self.number}")
         program.line(f"{goes_on}:")
 
-    def _demand_place(self, program: Any, index: str) -> None:
+    def _demand_place(self, program: Program, index: str) -> None:
         """An index that may lengthen the stack: not negative, and not absurd."""
         self._demand(program, self._new(program, f"icmp ult i64 {index}, {_MOST_ELEMENTS}"))
 
-    def _length(self, program: Any, stack: str) -> tuple[str, str]:
+    def _length(self, program: Program, stack: str) -> tuple[str, str]:
         place = self._new(program, f"getelementptr i64, ptr {stack}, i64 1")
         return place, self._new(program, f"load i64, ptr {place}")
 
-    def _grow(self, program: Any, stack: str, count: str) -> None:
+    def _grow(self, program: Program, stack: str, count: str) -> None:
         room = self._new(
             program, f"call i1 @weft_grow(ptr %t, ptr {stack}, i64 {count}, i64 {self.bytes})"
         )
         self._demand(program, room)
 
-    def _element(self, program: Any, stack: str, index: str) -> str:
+    def _element(self, program: Program, stack: str, index: str) -> str:
         data = self._new(program, f"load ptr, ptr {stack}")
         shift = self._new(program, f"mul i64 {index}, {self.bytes}")
         return self._new(program, f"getelementptr i8, ptr {data}, i64 {shift}")
 
-    def _copy(self, program: Any, target: str, source: str, bytes_: int | str) -> None:
+    def _copy(self, program: Program, target: str, source: str, bytes_: int | str) -> None:
         program.line(
             f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {bytes_}, i1 false)"
         )
 
-    def _clear(self, program: Any, target: str, bytes_: int | str) -> None:
+    def _clear(self, program: Program, target: str, bytes_: int | str) -> None:
         program.line(f"call void @llvm.memset.p0.i64(ptr {target}, i8 0, i64 {bytes_}, i1 false)")
 
-    def _index(self, program: Any, index: Value, number: str = "0") -> str:
+    def _index(self, program: Program, index: Value, number: str = "0") -> str:
         """One of the indices, as i64."""
         kind = f"i{8 * index.dtype.size}"
         place = self._new(
@@ -243,19 +246,19 @@ class StackKernel(Kernel):
         raw = self._new(program, f"load {kind}, ptr {place}")
         return raw if kind == "i64" else self._new(program, f"sext {kind} {raw} to i64")
 
-    def _word(self, program: Any, stack: str, number: int) -> str:
+    def _word(self, program: Program, stack: str, number: int) -> str:
         """The place of one of its words."""
         return self._new(program, f"getelementptr i64, ptr {stack}, i64 {number}")
 
-    def _flag(self, program: Any, stack: str, number: int) -> str:
+    def _flag(self, program: Program, stack: str, number: int) -> str:
         """Whether one of its words is set."""
         word = self._new(program, f"load i64, ptr {self._word(program, stack, number)}")
         return self._new(program, f"icmp ne i64 {word}, 0")
 
-    def _set_flag(self, program: Any, stack: str, number: int) -> None:
+    def _set_flag(self, program: Program, stack: str, number: int) -> None:
         program.line(f"store i64 1, ptr {self._word(program, stack, number)}")
 
-    def _unshare(self, program: Any, stack: str) -> None:
+    def _unshare(self, program: Program, stack: str) -> None:
         """Before elements change: memory of its own for them."""
         shared = self._flag(program, stack, SHARED)
 
@@ -273,13 +276,13 @@ class StackKernel(Kernel):
 
         self._choose(program, shared, copy, lambda: None)
 
-    def _empty(self, program: Any, stack: str) -> None:
+    def _empty(self, program: Program, stack: str) -> None:
         """No memory for elements any more, of whatever length it is."""
         program.line(f"store ptr null, ptr {stack}")
         for number in (2, SHARED):
             program.line(f"store i64 0, ptr {self._word(program, stack, number)}")
 
-    def _lengthen(self, program: Any, stack: str, wanted: str) -> str:
+    def _lengthen(self, program: Program, stack: str, wanted: str) -> str:
         """Makes a stack at least that long, with zeros for what is new; its length."""
         self._demand_place(program, wanted)
         place, length = self._length(program, stack)
@@ -293,7 +296,7 @@ class StackKernel(Kernel):
         program.line(f"store i64 {longer}, ptr {place}")
         return longer
 
-    def _choose(self, program: Any, condition: str, then: Any, otherwise: Any) -> None:
+    def _choose(self, program: Program, condition: str, then: Any, otherwise: Any) -> None:
         """Code for one of two cases."""
         yes, no, end = [program.label(stem) for stem in ("yes", "no", "both")]
         program.line(f"br i1 {condition}, label %{yes}, label %{no}")
@@ -303,7 +306,7 @@ class StackKernel(Kernel):
             program.line(f"br label %{end}")
         program.line(f"{end}:")
 
-    def _repeat(self, program: Any, count: str, body: Any) -> None:
+    def _repeat(self, program: Program, count: str, body: Any) -> None:
         """Code for every number below a count, which may be 0."""
         above, head, inner, end = [program.label(s) for s in ("above", "head", "inner", "out")]
         number, following = f"%{program.label('n')}", f"%{program.label('n')}"
@@ -323,7 +326,9 @@ class StackKernel(Kernel):
         program.line(f"br label %{head}")
         program.line(f"{end}:")
 
-    def _add_numbers(self, program: Any, target: str, source: str, count: str, dtype: Any) -> None:
+    def _add_numbers(
+        self, program: Program, target: str, source: str, count: str, dtype: Any
+    ) -> None:
         """target += source, element by element."""
         kind = memory_type(dtype)
         opcode = "fadd" if dtype.is_floating else "add"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft._src.execution.native.loops.blocks import base_of
 from weft._src.execution.native.loops.kernels.stack_code import (
@@ -13,6 +13,9 @@ from weft._src.execution.native.loops.kernels.stack_code import (
     StackKernel,
 )
 
+if TYPE_CHECKING:
+    from weft._src.execution.native.loops.program import Program
+
 
 class Push(StackKernel):
     """One more element at the end."""
@@ -20,7 +23,7 @@ class Push(StackKernel):
     name = "push"
     of_stack = False  # whether the element is a stack
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         stack = self._stack(program)
         self._unshare(program, stack)
         place, length = self._length(program, stack)
@@ -40,7 +43,7 @@ class Pop(StackKernel):
     name = "pop"
     of_stack = False  # whether the element is a stack
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         stack = self._stack(program)
         place, length = self._length(program, stack)
         target = program.pointer(self.results[0])
@@ -67,7 +70,7 @@ class Put(StackKernel):
     name = "put"
     grow = False
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         stack = self._stack(program)
         self._unshare(program, stack)
         _, length = self._length(program, stack)
@@ -87,7 +90,7 @@ class Clear(StackKernel):
 
     name = "clear"
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         if not self.bytes:  # nobody has ever written one
             return
         stack = self._stack(program)
@@ -108,7 +111,7 @@ class Pick(StackKernel):
 
     name = "pick"
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         stack = self._stack(program)
         _, length = self._length(program, stack)
         indices, target = self.operands[1], program.pointer(self.results[0])
@@ -141,7 +144,7 @@ class AddRows(StackKernel):
 
     name = "add rows"
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         stack = self._stack(program)
         self._unshare(program, stack)
         _, indices, values, least = self.operands
@@ -165,7 +168,7 @@ class AddStack(StackKernel):
 
     name = "add stack"
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         dtype = self.elements.dtype
         if dtype is None:  # nobody has ever written one
             return
@@ -191,7 +194,7 @@ class Unload(StackKernel):
     name = "unload"
     rows = 0
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         stack = self._stack(program)
         _, length = self._length(program, stack)
         self._demand(program, self._new(program, f"icmp eq i64 {length}, {self.rows}"))
@@ -208,7 +211,7 @@ class Fit(StackKernel):
     name = "fit"
     rows = 0
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         stack = self._stack(program)
         _, length = self._length(program, stack)
         target = program.pointer(self.results[0])
@@ -230,7 +233,7 @@ class Load(StackKernel):
     name = "load"
     rows = 0
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         stack = self._stack(program)
         place, _ = self._length(program, stack)
         program.line(f"store i64 {self.rows}, ptr {place}")
@@ -246,7 +249,7 @@ class Length(StackKernel):
 
     name = "length"
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         _, length = self._length(program, self._stack(program))
         narrow = self._new(program, f"trunc i64 {length} to i32")
         program.line(f"store i32 {narrow}, ptr {program.pointer(self.results[0])}")
@@ -257,7 +260,7 @@ class ZerosLike(StackKernel):
 
     name = "zeros like"
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         stack, target = self._stack(program), program.pointer(self.results[0])
         self._copy(program, target, stack, 8 * WORDS)
         self._empty(program, target)
@@ -268,7 +271,7 @@ class Copy(StackKernel):
 
     name = "copy"
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         stack, target = self._stack(program), program.pointer(self.results[0])
         self._set_flag(program, stack, SHARED)
         self._copy(program, target, stack, 8 * WORDS)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core import dtypes
 from weft._src.execution.native.loops.blocks import base_of
@@ -20,6 +20,9 @@ from weft._src.execution.native.loops.nests import pointer_lines
 from weft._src.execution.native.loops.values import Kernel, Stored, Value
 from weft._src.execution.native.machine import llvm, pool
 from weft._src.execution.native.machine.builder import FINISHED_LOOP, loop_lines
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.loops.program import Program
 
 _PIECES = 16  # that threads take turns with
 # Rows of a tile by the number of its vectors, for 32 and for 16 vector registers.
@@ -76,7 +79,7 @@ class Tiles(Kernel):
     def work(self) -> int:
         return sum(places.work for places in self.parts)
 
-    def emit(self, program: Any) -> None:
+    def emit(self, program: Program) -> None:
         for places in self.parts:
             name = program.module.new_name("tiles")
             buffers = [program.memory[id(base_of(v))] for v in (*self.operands, *self.results)]

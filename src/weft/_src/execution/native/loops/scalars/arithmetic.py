@@ -12,22 +12,22 @@ from weft._src.execution.native.machine.builder import Builder, Scalar, is_unsig
 
 
 @rule("add", REAL)
-def _add(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _add(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     return b.add(x, y)
 
 
 @rule("subtract", REAL)
-def _subtract(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _subtract(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     return b.sub(x, y)
 
 
 @rule("multiply", REAL)
-def _multiply(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _multiply(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     return b.mul(x, y)
 
 
 @rule("divide", cost=SLOW, doubtful=True)
-def _divide(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _divide(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     if b.exact or y.level >= x.level or y.text.startswith("0x"):
         return b.div(x, y)
     # A divisor that stays the same is inverted once; not if the inverse may leave the range.
@@ -38,45 +38,47 @@ def _divide(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
 
 
 @rule("negative", REAL)
-def _negative(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _negative(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     return b.neg(x)
 
 
 @rule("square", REAL)
-def _square(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _square(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     return b.mul(x, x)
 
 
 @rule("squared_difference", REAL)
-def _squared_difference(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _squared_difference(
+    b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar
+) -> Scalar:
     difference = b.rounded(b.sub(x, y), t)
     return b.mul(difference, difference)
 
 
 @rule("reciprocal", cost=SLOW)
-def _reciprocal(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _reciprocal(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     return b.div(b.like(x, 1.0), x)
 
 
 @rule("sqrt", cost=SLOW)
-def _sqrt(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _sqrt(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     return b.intrinsic("sqrt", x)
 
 
 @rule("rsqrt", cost=SLOW)
-def _rsqrt(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _rsqrt(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     return b.div(b.like(x, 1.0), b.rounded(b.intrinsic("sqrt", x), t))
 
 
 @rule("absolute", REAL)
-def _absolute(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _absolute(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     if x.is_float:
         return b.intrinsic("fabs", x)
     return x if is_unsigned(t) else b.select(less(b, t, x, b.like(x, 0)), b.neg(x), x)
 
 
 @rule("sign", REAL)
-def _sign(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _sign(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     zero = b.like(x, 0)
     out = b.select(less(b, t, x, zero), b.like(x, -1), zero)
     out = b.select(less(b, t, zero, x), b.like(x, 1), out)
@@ -84,12 +86,12 @@ def _sign(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
 
 
 @rule("conjugate", REAL)
-def _conjugate(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _conjugate(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     return x
 
 
 @rule("maximum", REAL)
-def maximum(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def maximum(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     """The larger one."""
     if x.is_float:  # NaN on either side is the result
         wins = b.binary("or", b.compare("ogt", x, y), b.compare("uno", x, x))
@@ -98,7 +100,7 @@ def maximum(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
 
 
 @rule("minimum", REAL)
-def minimum(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def minimum(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     """The smaller one."""
     if x.is_float:
         wins = b.binary("or", b.compare("olt", x, y), b.compare("uno", x, x))
@@ -114,30 +116,32 @@ def _zero_where(b: Builder, x: Scalar, out: Scalar) -> Scalar:
 
 
 @rule("div_no_nan")
-def _div_no_nan(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _div_no_nan(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     return _zero_where(b, y, b.div(x, y))
 
 
 @rule("mul_no_nan")
-def _mul_no_nan(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _mul_no_nan(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     return _zero_where(b, y, b.mul(x, y))
 
 
 @rule("scaled_gradient")
-def _scaled_gradient(b: Builder, t: DType, attrs: Any, g: Scalar, factor: Scalar) -> Scalar:
+def _scaled_gradient(
+    b: Builder, t: DType, attrs: dict[str, Any], g: Scalar, factor: Scalar
+) -> Scalar:
     return _zero_where(b, g, b.mul(g, factor))
 
 
 @rule("xdivy")
-def _xdivy(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _xdivy(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     return _zero_where(b, x, b.div(x, y))
 
 
 @rule("xlogy", cost=COSTLY)
-def _xlogy(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _xlogy(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     return _zero_where(b, x, b.mul(x, b.rounded(elementary.log(b, y), t)))
 
 
 @rule("xlog1py", cost=COSTLY)
-def _xlog1py(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _xlog1py(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     return _zero_where(b, x, b.mul(x, b.rounded(elementary.log1p(b, y), t)))

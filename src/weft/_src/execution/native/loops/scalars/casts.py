@@ -11,7 +11,7 @@ from weft._src.execution.native.machine.builder import Builder, Scalar, compute_
 
 
 @rule("cast", REAL | BOOL)
-def _cast(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _cast(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     return cast(b, x, t, attrs["dtype"])
 
 

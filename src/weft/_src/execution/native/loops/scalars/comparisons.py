@@ -17,7 +17,7 @@ def less(b: Builder, t: DType, x: Scalar, y: Scalar) -> Scalar:
 
 
 def _comparison(name: str, float_: str, signed: str, unsigned: str, allowed: Any) -> None:
-    def compare(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+    def compare(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
         return b.compare(float_ if x.is_float else unsigned if is_unsigned(t) else signed, x, y)
 
     rule(name, allowed)(compare)
@@ -43,12 +43,12 @@ _bits("bitwise_xor", "xor", INTEGER)
 
 
 @rule("logical_not", BOOL)
-def _logical_not(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _logical_not(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     return b.binary("xor", x, b.number("i1", 1))
 
 
 @rule("invert", INTEGER)
-def _invert(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _invert(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     return b.binary("xor", x, b.like(x, -1))
 
 
@@ -60,32 +60,32 @@ def _shift_amount(b: Builder, t: DType, y: Scalar) -> Scalar:
 
 
 @rule("left_shift", INTEGER)
-def _left_shift(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _left_shift(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     return b.binary("shl", x, _shift_amount(b, t, y))
 
 
 @rule("right_shift", INTEGER)
-def _right_shift(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _right_shift(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     return b.binary("lshr" if is_unsigned(t) else "ashr", x, _shift_amount(b, t, y))
 
 
 @rule("isnan")
-def _isnan(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _isnan(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     return b.compare("uno", x, x)
 
 
 @rule("isinf")
-def _isinf(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _isinf(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     return b.compare("oeq", b.intrinsic("fabs", x), b.like(x, math.inf))
 
 
 @rule("isfinite")
-def _isfinite(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _isfinite(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     return b.compare("olt", b.intrinsic("fabs", x), b.like(x, math.inf))
 
 
 @rule("order", frozenset({dtypes.float32, dtypes.float64}))
-def _order(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
+def _order(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar:
     """An integer that stands where the number stands; both zeros are one."""
     bits, kind = (31, "i32") if t is dtypes.float32 else (63, "i64")
     number = b.convert("bitcast", b.add(x, b.like(x, 0.0)), kind)
@@ -94,5 +94,7 @@ def _order(b: Builder, t: DType, attrs: Any, x: Scalar) -> Scalar:
 
 
 @rule("select", REAL | BOOL)
-def _select(b: Builder, t: DType, attrs: Any, condition: Scalar, x: Scalar, y: Scalar) -> Scalar:
+def _select(
+    b: Builder, t: DType, attrs: dict[str, Any], condition: Scalar, x: Scalar, y: Scalar
+) -> Scalar:
     return b.select(condition, x, y)

@@ -31,7 +31,7 @@ for _name in ("ceil", "floor", "rint"):
 
 
 @rule("pow", cost=COSTLY)
-def _pow(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _pow(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     exponents = {b.like(x, n).text: n for n in (2.0, 3.0, 1.0, -1.0)}
     known = exponents.get(y.text)
     if known == 2.0:
@@ -46,7 +46,7 @@ def _pow(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
 
 
 @rule("atan2", cost=COSTLY)
-def _atan2(b: Builder, t: DType, attrs: Any, y: Scalar, x: Scalar) -> Scalar:
+def _atan2(b: Builder, t: DType, attrs: dict[str, Any], y: Scalar, x: Scalar) -> Scalar:
     wide = [b.convert("fpext", v, "double") for v in (y, x)]
     return b.convert("fptrunc", b.call("atan2", "double", *wide), x.type)
 
@@ -54,7 +54,7 @@ def _atan2(b: Builder, t: DType, attrs: Any, y: Scalar, x: Scalar) -> Scalar:
 def _special(name: str) -> None:
     """A function of SciPy, in double for all float types."""
 
-    def call(b: Builder, t: DType, attrs: Any, *operands: Scalar) -> Scalar:
+    def call(b: Builder, t: DType, attrs: dict[str, Any], *operands: Scalar) -> Scalar:
         wide = [b.convert("fpext", x, "double") for x in operands]
         # The last argument belongs to Cython, which made the function.
         out = b.call(outside.symbol_of(name), "double", *wide, b.number("i32", 0))

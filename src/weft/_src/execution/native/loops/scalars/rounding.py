@@ -10,7 +10,7 @@ from weft._src.execution.native.machine.builder import Builder, Scalar, is_unsig
 
 
 @rule("floor_divide", REAL, cost=SLOW)
-def _floor_divide(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _floor_divide(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     if x.is_float:
         return b.intrinsic("floor", b.rounded(b.div(x, y), t))
     if is_unsigned(t):
@@ -20,7 +20,7 @@ def _floor_divide(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Sca
 
 
 @rule("floor_mod", REAL, cost=SLOW)
-def _floor_mod(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _floor_mod(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     if x.is_float:
         return _float_floor_mod(b, x, y)
     if is_unsigned(t):
@@ -42,7 +42,7 @@ def _float_floor_mod(b: Builder, x: Scalar, y: Scalar) -> Scalar:
 
 
 @rule("truncate_div", REAL)
-def _truncate_div(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _truncate_div(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     if x.is_float:
         return b.intrinsic("trunc", b.rounded(b.div(x, y), t))
     if is_unsigned(t):
@@ -51,7 +51,7 @@ def _truncate_div(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Sca
 
 
 @rule("truncate_mod", REAL, cost=SLOW)
-def _truncate_mod(b: Builder, t: DType, attrs: Any, x: Scalar, y: Scalar) -> Scalar:
+def _truncate_mod(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     if x.is_float:
         return b.binary("frem", x, y)
     if is_unsigned(t):

@@ -1,0 +1,58 @@
+"""Programs of users under a strict type checker: what types say, and which mistakes they find."""
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+PROGRAMS = sorted((HERE / "programs").glob("*.py"))
+MISTAKES = sorted((HERE / "mistakes").glob("*.py"))
+
+Error = tuple[str, int, str]  # the file, the line, the kind
+
+
+def reported(files: list[Path], cache: Path) -> tuple[set[Error], str]:
+    """The errors that mypy finds in files, as users run it: without the settings of Weft."""
+    options = ["--strict", "--config-file=", "--follow-imports=silent", f"--cache-dir={cache}"]
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, *map(str, files)],
+        env={**os.environ, "MYPYPATH": str(ROOT / "src")},
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode in (0, 1), run.stdout + run.stderr
+    found = re.findall(r"^(.*?):(\d+): error: .*\[([\w-]+)\]$", run.stdout, re.MULTILINE)
+    return {(Path(file).name, int(line), kind) for file, line, kind in found}, run.stdout
+
+
+def expected(files: list[Path]) -> set[Error]:
+    """The errors that comments announce."""
+    return {
+        (file.name, number, match[1])
+        for file in files
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+        if (match := re.search(r"# expect: ([\w-]+)$", line))
+    }
+
+
+# One run for all files: most of the time goes into reading Weft itself.
+def test_types_are_precise_and_mistakes_are_found(pytestconfig: pytest.Config) -> None:
+    files = [*PROGRAMS, *MISTAKES]
+    assert pytestconfig.cache is not None
+    errors, output = reported(files, pytestconfig.cache.mkdir("mypy-programs"))
+    announced = expected(files)
+    assert len(announced) >= 12
+    assert errors == announced, output
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_run(program: Path) -> None:
+    runpy.run_path(str(program))
