@@ -32,6 +32,7 @@ from weft._src.execution.native.machine.builder import (
     compute_type,
     memory_type,
 )
+from weft._src.execution.native.machine.functions import RANGE, StepFunction
 
 SCRATCH_SLOT = 0  # of the table
 _WIDE_FROM, _WIDE_COST = 512, 10  # iterations of the innermost loop, and their cost
@@ -165,7 +166,6 @@ class NestWriter:
         name = self._pointers.get(buffer)
         if name is None:
             name = self._pointers[buffer] = f"%p{len(self._pointers)}"
-            self._entry += pointer_lines(name, buffer)
         return name
 
     # --- roots -------------------------------------------------------------------------------
@@ -315,19 +315,15 @@ class NestWriter:
         offset = self.offset(value.shape, index)
         self._finish(self.b.before[-1], pointer, value.dtype, offset, element, combination)
 
-    def function(self, name: str) -> str:
+    def function(self, name: str) -> StepFunction:
         """The whole function; it returns whether the result is in doubt."""
         result = self._doubt()
-        group = self._attributes()
-        head = f"define internal i1 @{name}(ptr %t) {group} {{"
         begin, end = "0", ""
         if self._grain is not None:
-            head = f"define internal void @{name}(ptr %t, i64 %begin, i64 %end) {group} {{"
             begin, end = "%begin", "%end"
             result = self._marked_doubt(result)
-        lines = [head, "entry:"]
         body, levels = self.b, len(self.loops)
-        lines += [*self._entry, *body.before[0], "br label %outside", "outside:"]
+        lines = [*self._entry, *body.before[0], "br label %outside", "outside:"]
         above = "%outside"
         for level in range(1, levels + 1):
             start = begin if level == 1 else "0"
@@ -352,8 +348,15 @@ class NestWriter:
                 f"br i1 %i{level}.more, label %loop{level}, label %end{level}, {kind}",
                 f"end{level}:",
             ]
-        lines += [*body.after[0], *result, "}"]
-        return "\n".join(lines)
+        lines += [*body.after[0], *result]
+        return StepFunction(
+            name,
+            "void" if end else "i1",
+            self._attributes(),
+            pointer_loads((register, buffer) for buffer, register in self._pointers.items()),
+            "\n".join(lines),
+            RANGE if end else (),
+        )
 
     def _attributes(self) -> str:
         """Long loops with much to compute are to use the widest vectors; LLVM prefers others."""
@@ -405,3 +408,10 @@ def pointer_lines(name: str, buffer: Buffer, table: str = "%t") -> list[str]:
         f"{name}.base = load ptr, ptr {place}",
         f"{name} = getelementptr i8, ptr {name}.base, i64 {buffer.offset}",
     ]
+
+
+def pointer_loads(
+    buffers: Iterable[tuple[str, Buffer]],
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Registers for buffers, and the instructions that load each of them."""
+    return tuple([(name, tuple(pointer_lines(name, buffer))) for name, buffer in buffers])

@@ -14,6 +14,7 @@ import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
+from weft._src.execution.native.machine.functions import StepFunction, merged
 
 _MEMORY_TYPES: dict[DType, str] = {
     dtypes.bool_: "i8",
@@ -78,7 +79,7 @@ class Module:
     """What the functions of one module share: names, declarations, data."""
 
     def __init__(self) -> None:
-        self.functions: list[str] = []
+        self.functions: list[str | StepFunction] = []
         self._declarations: dict[str, str] = {}
         self._data: dict[str, str] = {}
         self._shared: dict[str, str] = {}
@@ -110,7 +111,7 @@ class Module:
     def text(self) -> str:
         """The whole module."""
         parts = [*self._data.values(), *self._declarations.values(), *self._shared.values()]
-        parts += [*self.functions, _METADATA]
+        parts += [*merged(self.functions), _METADATA]
         return "\n".join(parts)
 
 
