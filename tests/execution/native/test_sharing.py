@@ -1,11 +1,16 @@
-"""Steps that do the same with other buffers are compiled once."""
+"""What a program does several times is compiled once: equal steps, and elementary functions."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import weft as tf
 
@@ -92,3 +97,93 @@ def test_what_differs_in_a_number_is_not_shared() -> None:
     assert bodies(text, "nest") == (0, 0)
     expected = np.tanh((np.tanh((x @ w) * 2) @ w) * 3)
     np.testing.assert_allclose(scaled(tf.constant(x)), expected, rtol=1e-5)
+
+
+# --- elementary functions ----------------------------------------------------------------------
+
+FUNCTIONS = {
+    "exp": tf.exp, "expm1": tf.math.expm1, "log": tf.math.log, "log1p": tf.math.log1p,
+    "tanh": tf.tanh, "sigmoid": tf.sigmoid, "softplus": tf.math.softplus, "erf": tf.math.erf,
+    "sin": tf.sin, "cos": tf.cos, "lgamma": tf.math.lgamma,
+}  # fmt: skip
+
+
+def edges(dtype: str, shape: tuple[int, ...]) -> Any:
+    """Numbers of all sizes, with some that are none."""
+    n = int(np.prod(shape))
+    numbers = np.random.default_rng(n).normal(size=n) * 10.0 ** np.linspace(-6, 4, n)
+    numbers[: n // 2 : 5] = [np.nan, np.inf, -np.inf, 0.0, -0.0][n % 5]
+    return tf.constant(numbers.reshape(shape).astype(dtype))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape"),
+    [
+        ("float32", ()), ("float32", (8,)), ("float32", (31,)), ("float32", (200, 500)),
+        ("float16", (100,)), ("float64", (3, 17)),
+    ],
+)  # fmt: skip
+def test_called_functions_are_those_that_are_written_out(
+    dtype: str, shape: tuple[int, ...], capfd: pytest.CaptureFixture[str]
+) -> None:
+    x = edges(dtype, shape)
+    together = tf.function(
+        lambda x: [*[f(x) for f in FUNCTIONS.values()], tf.abs(x) ** 1.7], jit_compile=True
+    )
+    names = [*FUNCTIONS, *([] if dtype == "float64" else ["power"])]
+    kind = "double" if dtype == "float64" else "float"
+    text = llvm_text(together, x)
+    called = set(re.findall(r"call \w+ @weft_math_(\w+)_x1\(", text))
+    assert called == {f"{n}_{kind}" for n in names if (n, kind) != ("lgamma", "double")}
+    for name, out in zip([*FUNCTIONS, "power"], together(x), strict=True):
+        form = FUNCTIONS.get(name, lambda x: tf.abs(x) ** 1.7)
+        alone = tf.function(form, jit_compile=True)
+        assert "weft_math" not in llvm_text(alone, x)
+        # Far angles of float64 are left to C: those of a vector, or those of the whole array.
+        tolerance = 3e-16 if dtype == "float64" and name in {"sin", "cos"} else 0
+        np.testing.assert_allclose(out, alone(x), rtol=tolerance, err_msg=name)
+    assert capfd.readouterr().err == ""  # LLVM says so if it cannot do what it is told
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_large_angles_are_exact_where_functions_are_called(dtype: str) -> None:
+    angles = np.linspace(-3, 3, 333).astype(dtype)
+    angles[[5, 100, 332]] = [2.0**31 + 12345, -3e18, 1e30]
+
+    @tf.function(jit_compile=True)
+    def four(x: Any) -> Any:
+        return tf.sin(x) + tf.cos(x), tf.sin(-x) - tf.cos(-x)
+
+    text = llvm_text(four, tf.constant(angles))
+    assert "weft_math_sin" in text
+    assert "exact_nest" not in text  # the functions see to it themselves
+    wide = angles.astype("float64")
+    expected = np.sin(wide) + np.cos(wide), np.sin(-wide) - np.cos(-wide)
+    tolerance = 1e-6 if dtype == "float32" else 1e-14
+    for out, right in zip(four(tf.constant(angles)), expected, strict=True):
+        np.testing.assert_allclose(out, right, rtol=tolerance, atol=tolerance)
+
+
+_PROGRAM = """
+import numpy as np, weft as tf
+@tf.function(jit_compile=True)
+def chain(x):
+    for _ in range(6):
+        x = tf.tanh(x) + tf.exp(-x)
+    return x
+x = np.linspace(-1, 1, 40).astype("float32")
+expected = x
+for _ in range(6):
+    expected = np.tanh(expected) + np.exp(-expected)
+np.testing.assert_allclose(chain(tf.constant(x)), expected, rtol=1e-5)
+"""
+
+
+def test_called_functions_are_kept_on_disk(tmp_path: Path) -> None:
+    environment = {**os.environ, "WEFT_CACHE_DIR": str(tmp_path)}
+    kept = []
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", _PROGRAM], env=environment, check=True)
+        kept.append({path.name for path in tmp_path.glob("*.o")})
+    assert len(kept[0]) >= 3  # the program, and a form of each of the two functions
+    assert kept[0] == kept[1]

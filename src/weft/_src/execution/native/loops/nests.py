@@ -23,6 +23,7 @@ from weft._src.execution.native.loops.values import (
 )
 from weft._src.execution.native.machine import llvm
 from weft._src.execution.native.machine.builder import (
+    LOOPS_OF_WIDTH,
     PARALLEL_LOOP,
     SERIAL_LOOP,
     Builder,
@@ -35,6 +36,7 @@ from weft._src.execution.native.machine.builder import (
 from weft._src.execution.native.machine.functions import RANGE, StepFunction
 
 SCRATCH_SLOT = 0  # of the table
+_CALLS_FROM = 40  # the cost of a nest that calls elementary functions: about four of them
 _WIDE_FROM, _WIDE_COST = 512, 10  # iterations of the innermost loop, and their cost
 
 _OF_BOOLS = {
@@ -69,11 +71,13 @@ class NestWriter:
         sizes = [math.prod([space[i] for i in group]) for group in groups]
         self.loops = [g for g, n in enumerate(sizes) if n != 1]
         self.sizes = sizes
-        self.b = Builder(module, len(self.loops), exact=exact)
+        calls = nest is not None and self._calls_functions(nest)
+        self.b = Builder(module, len(self.loops), exact=exact, calls=calls)
         self._entry: list[str] = []
         self._pointers: dict[Buffer, str] = {}
         self._elements: dict[tuple[Any, ...], Scalar] = {}
         self._own: set[int] = set()
+        self._reduces = False
         self._serial = False  # whether iterations may touch the same memory
         self._dims: dict[int, tuple[int, ...]] = {}
         level = {g: i + 1 for i, g in enumerate(self.loops)}
@@ -83,6 +87,12 @@ class NestWriter:
                 for g in range(len(groups))
             ]
         )
+
+    def _calls_functions(self, nest: Nest) -> bool:
+        """Whether there is so much to compute that writing all of it out takes LLVM long."""
+        innermost = self.sizes[self.loops[-1]] if self.loops else 1
+        is_vector = innermost >= llvm.vector_bytes() // 4
+        return nest.cost >= _CALLS_FROM and (is_vector or innermost == 1)
 
     # --- elements ----------------------------------------------------------------------------
 
@@ -199,6 +209,7 @@ class NestWriter:
 
     def reduce(self, root: Reduced, element: Scalar) -> None:
         """Combines the elements of one root over its axes."""
+        self._reduces = True
         reduced = [self._groups[g][0] in root.axes for g in self.loops]
         trailing = 0
         while trailing < len(reduced) and reduced[-1 - trailing]:
@@ -339,6 +350,8 @@ class NestWriter:
             if level == 1 and end:
                 size = end
             kind = PARALLEL_LOOP if level == levels and not self._serial else SERIAL_LOOP
+            if kind is PARALLEL_LOOP and self._is_plain():
+                kind = self._calling_loop()
             lines += [
                 *(body.after[level]),
                 f"br label %latch{level}",
@@ -363,6 +376,23 @@ class NestWriter:
         innermost = self.sizes[self.loops[-1]] if self.loops else 1
         is_long = innermost >= _WIDE_FROM and self._cost >= _WIDE_COST
         return "#1" if is_long and llvm.likes_wide_vectors() else "#0"
+
+    def _is_plain(self) -> bool:
+        """Whether a loop with calls vectorises for certain: LLVM prints a warning where it fails
+        to do what it is told.
+        """
+        surprises = self._reduces or self.b.doubts or self.b.calls_outside
+        return bool(self.b.called) and not surprises
+
+    def _calling_loop(self) -> str:
+        """What LLVM is told of a loop with calls: two vectors at once hide how long one takes."""
+        innermost = self.sizes[self.loops[-1]]
+        lanes = llvm.vector_bytes() // (8 if "double" in self.b.called else 4)
+        # What is left at the end is done one by one: little of it, or little beside the rest.
+        is_double = innermost >= 2 * lanes and (
+            innermost >= 8 * lanes or innermost % (2 * lanes) < lanes
+        )
+        return LOOPS_OF_WIDTH[2 * lanes if is_double else lanes]
 
     def _marked_doubt(self, result: list[str]) -> list[str]:
         """A piece cannot return its doubt: it leaves a mark."""
