@@ -24,6 +24,7 @@ from weft._src.execution.native.loops.values import (
 from weft._src.execution.native.machine import llvm
 from weft._src.execution.native.machine.builder import (
     LOOPS_OF_WIDTH,
+    OUTER_LOOP,
     PARALLEL_LOOP,
     SERIAL_LOOP,
     Builder,
@@ -37,6 +38,7 @@ from weft._src.execution.native.machine.functions import RANGE, StepFunction
 
 SCRATCH_SLOT = 0  # of the table
 _CALLS_FROM = 40  # the cost of a nest that calls elementary functions: about four of them
+_NOT_UNROLLED_FROM = 16  # iterations inside of a loop; unrolled, LLVM takes a third longer
 _WIDE_FROM, _WIDE_COST = 512, 10  # iterations of the innermost loop, and their cost
 
 _OF_BOOLS = {
@@ -349,16 +351,13 @@ class NestWriter:
             size: int | str = self.sizes[self.loops[level - 1]]
             if level == 1 and end:
                 size = end
-            kind = PARALLEL_LOOP if level == levels and not self._serial else SERIAL_LOOP
-            if kind is PARALLEL_LOOP and self._is_plain():
-                kind = self._calling_loop()
             lines += [
                 *(body.after[level]),
                 f"br label %latch{level}",
                 f"latch{level}:",
                 f"%i{level}.next = add nuw nsw i64 %i{level}, 1",
                 f"%i{level}.more = icmp ult i64 %i{level}.next, {size}",
-                f"br i1 %i{level}.more, label %loop{level}, label %end{level}, {kind}",
+                f"br i1 %i{level}.more, label %loop{level}, label %end{level}, {self._kind_of_loop(level)}",
                 f"end{level}:",
             ]
         lines += [*body.after[0], *result]
@@ -376,6 +375,15 @@ class NestWriter:
         innermost = self.sizes[self.loops[-1]] if self.loops else 1
         is_long = innermost >= _WIDE_FROM and self._cost >= _WIDE_COST
         return "#1" if is_long and llvm.likes_wide_vectors() else "#0"
+
+    def _kind_of_loop(self, level: int) -> str:
+        """What LLVM is told of a loop."""
+        if level < len(self.loops):
+            inside = math.prod([self.sizes[g] for g in self.loops[level:]])
+            return OUTER_LOOP if inside >= _NOT_UNROLLED_FROM else SERIAL_LOOP
+        if self._serial:
+            return SERIAL_LOOP
+        return self._calling_loop() if self._is_plain() else PARALLEL_LOOP
 
     def _is_plain(self) -> bool:
         """Whether a loop with calls vectorises for certain: LLVM prints a warning where it fails

@@ -179,6 +179,7 @@ _METADATA = """
 !5 = distinct !{!5, !3, !6, !7}
 !6 = !{!"llvm.loop.unroll.disable"}
 !7 = !{!"llvm.loop.vectorize.enable", i1 false}
+!10 = distinct !{!10, !3, !6}
 """
 _WIDTHS = (2, 4, 8, 16, 32)
 _WIDTH_METADATA = [
@@ -191,6 +192,7 @@ PARALLEL_LOOP = "!llvm.loop !2"
 # The same, with so many elements at once.
 LOOPS_OF_WIDTH = {n: f"!llvm.loop !{200 + n}" for n in _WIDTHS}
 SERIAL_LOOP = "!llvm.loop !4"
+OUTER_LOOP = "!llvm.loop !10"  # serial, with so much inside that unrolling it gains nothing
 FINISHED_LOOP = "!llvm.loop !5"  # written as it is to be: LLVM loses time trying to improve it
 
 
