@@ -351,13 +351,14 @@ class NestWriter:
             size: int | str = self.sizes[self.loops[level - 1]]
             if level == 1 and end:
                 size = end
+            kind = self._kind_of_loop(level)
             lines += [
                 *(body.after[level]),
                 f"br label %latch{level}",
                 f"latch{level}:",
                 f"%i{level}.next = add nuw nsw i64 %i{level}, 1",
                 f"%i{level}.more = icmp ult i64 %i{level}.next, {size}",
-                f"br i1 %i{level}.more, label %loop{level}, label %end{level}, {self._kind_of_loop(level)}",
+                f"br i1 %i{level}.more, label %loop{level}, label %end{level}, {kind}",
                 f"end{level}:",
             ]
         lines += [*body.after[0], *result]
