@@ -6,6 +6,7 @@ import argparse
 
 from benchmarks import (
     batching,
+    compiling,
     conversion,
     datasets,
     foundations,
@@ -19,8 +20,8 @@ from benchmarks import (
 from benchmarks.harness import Peers, print_table
 
 MODULES = (
-    foundations, functions, tracing, conversion, gradients, batching, native, ops, strings,
-    datasets,
+    foundations, functions, tracing, conversion, gradients, batching, native, compiling, ops,
+    strings, datasets,
 )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ x = tf.constant(np.random.default_rng(0).normal(size=1000000).astype('float32'))
 def step(x):
     return tf.reduce_sum(tf.exp(x) * tf.sin(x) + tf.tanh(x) * tf.math.log(tf.abs(x) + 1.0))
 """
-_MANY = """
+MANY = """
 variables = [tf.Variable(tf.ones([7])) for _ in range(300)]
 scale = tf.constant(1e-6)
 @tf.function
@@ -53,7 +53,7 @@ def step(scale):
     for v in variables:
         v.assign_sub(scale * v * 0.1)
 """
-_TRANSFORMER = """
+TRANSFORMER = """
 import numpy as np
 rng = np.random.default_rng(0)
 f32 = lambda *shape: rng.normal(size=shape).astype('float32')
@@ -88,8 +88,8 @@ WORKLOADS = [
     ("while loop, 1000 steps of tanh on 16", "W7", _LOOP, "step(x)", 2.0),
     ("four functions and a sum, 1M", "W8", _MILLION, "step(x)", 1.0),
     ("RNN of 50 steps and gradient", "W9", RNN, "step(xs)", 1.0),
-    ("300 small variables updated", "300 variables", _MANY, "step(scale)", 3.0),
-    ("transformer block, forward and backward", "transformer", _TRANSFORMER, "step(x)", 1.0),
+    ("300 small variables updated", "300 variables", MANY, "step(scale)", 3.0),
+    ("transformer block, forward and backward", "transformer", TRANSFORMER, "step(x)", 1.0),
 ]
 _ROUNDS, _SECONDS = 9, 0.1  # of each workload
 _PEERS = {

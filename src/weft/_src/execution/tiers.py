@@ -5,6 +5,7 @@ Hot path: `plan.run(*values)`; `run` is replaced when the tier changes.
 
 from __future__ import annotations
 
+import functools
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -59,7 +60,7 @@ class TieredPlan:
     def __init__(self, graph: Graph, kernel: Callable[..., Any] | None = None) -> None:
         """`kernel` runs the graph if it is a single op, with that op's own messages."""
         self.graph = forget_gradients(graph)
-        self.numpy: Any = kernel or NumpyPlan(optimize(self.graph))
+        self._kernel = kernel
         self.tier = "numpy"
         self.compiled: list[Any] = []  # native versions, the newest first
         self.left_out: str | None = None  # why there is no native version
@@ -86,6 +87,11 @@ class TieredPlan:
 
     def __call__(self, *values: Any) -> Any:
         return self.run(*values)
+
+    @functools.cached_property
+    def numpy(self) -> Any:
+        """The NumPy tier, which a function that is compiled at once may never need."""
+        return self._kernel or NumpyPlan(optimize(self.graph))
 
     @property
     def source(self) -> str:

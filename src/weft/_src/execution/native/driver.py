@@ -9,6 +9,7 @@ from typing import Any
 from weft._src.core import dtypes
 from weft._src.core.cells import VariableCell
 from weft._src.core.specs import TensorSpec
+from weft._src.execution.native import progress
 from weft._src.execution.native.front.segments import LEAST_NODES, Splitter
 from weft._src.execution.native.front.specialize import specialize
 from weft._src.execution.native.front.translate import Translation, translate
@@ -165,6 +166,11 @@ def translate_for(graph: Graph, values: Sequence[Any]) -> Translation:
 
 def compile_graph(graph: Graph, values: Sequence[Any], *, whole: bool) -> Compiled | Segmented:
     """Machine code for a graph; `whole` means that NumPy may only look after random streams."""
+    with progress.shown(graph.name):
+        return _compiled(graph, values, whole=whole)
+
+
+def _compiled(graph: Graph, values: Sequence[Any], *, whole: bool) -> Compiled | Segmented:
     off = support.reason_off()
     if off is not None:
         raise NotCompilableError(f"the native tier is off: {off}")

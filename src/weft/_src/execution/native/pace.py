@@ -18,6 +18,11 @@ def slow_down_this_thread() -> None:
     _local.since = time.perf_counter()
 
 
+def is_in_background() -> bool:
+    """Whether nobody waits for what this thread does."""
+    return getattr(_local, "since", None) is not None
+
+
 def breathe() -> None:
     """Called between pieces of work; other threads get the GIL meanwhile."""
     since = getattr(_local, "since", None)

@@ -37,8 +37,9 @@ def specialize(
     `variables` tells what the variables among the inputs hold.
     """
     facts: list[Fact] = [None] * len(specs)
+    reshaped = _reshaped_variables(graph)
     for i, held in enumerate(variables):
-        facts[i] = None if held is None or _may_change_shape(graph, i) else held
+        facts[i] = None if id(graph.all_inputs[i]) in reshaped else held
     out = optimize(_retraced(graph, specs, facts)[0])
     # A size that was computed is a constant now: what has it as shape may be known, too.
     unknown = _unknown_sizes(out)
@@ -59,13 +60,13 @@ def _unknown_sizes(graph: Graph) -> int:
     return own + sum(_unknown_sizes(body) for node in graph.nodes for _, body in node.nested)
 
 
-def _may_change_shape(graph: Graph, position: int) -> bool:
-    """Whether a variable may be assigned a value of another shape, by callbacks too."""
+def _reshaped_variables(graph: Graph) -> set[int]:
+    """The ids of variables that may be assigned a value of another shape, by callbacks too."""
     if graph.effects.host_io:
-        return True
-    cell = graph.all_inputs[position]
-    writers = [node for node in graph.nodes if any(t is cell for t in node.effects.writes)]
-    return not all(node.op.keeps_shape for node in writers)
+        return {id(x) for x in graph.all_inputs}
+    return {
+        id(cell) for node in graph.nodes if not node.op.keeps_shape for cell in node.effects.writes
+    }
 
 
 def _retraced(

@@ -37,6 +37,8 @@ from weft._src.execution.native.loops.values import (
 )
 from weft._src.execution.native.machine import llvm
 from weft._src.execution.native.machine.builder import (
+    LOOPS_OF_WIDTH,
+    OUTER_LOOP,
     PARALLEL_LOOP,
     SERIAL_LOOP,
     Builder,
@@ -46,8 +48,11 @@ from weft._src.execution.native.machine.builder import (
     compute_type,
     memory_type,
 )
+from weft._src.execution.native.machine.functions import RANGE, StepFunction
 
 SCRATCH_SLOT = 0  # of the table
+_CALLS_FROM = 40  # the cost of a nest that calls elementary functions: about four of them
+_NOT_UNROLLED_FROM = 16  # iterations inside of a loop; unrolled, LLVM takes a third longer
 _WIDE_FROM, _WIDE_COST = 512, 10  # iterations of the innermost loop, and their cost
 
 _OF_BOOLS = {
@@ -82,11 +87,13 @@ class NestWriter:
         sizes = [math.prod([space[i] for i in group]) for group in groups]
         self.loops = [g for g, n in enumerate(sizes) if n != 1]
         self.sizes = sizes
-        self.b = Builder(module, len(self.loops), exact=exact)
+        calls = nest is not None and self._calls_functions(nest)
+        self.b = Builder(module, len(self.loops), exact=exact, calls=calls)
         self._entry: list[str] = []
         self._pointers: dict[Buffer, str] = {}
         self._elements: dict[tuple[Any, ...], Scalar] = {}
         self._own: set[int] = set()
+        self._reduces = False
         self._serial = False  # whether iterations may touch the same memory
         self._dims: dict[int, tuple[int, ...]] = {}
         level = {g: i + 1 for i, g in enumerate(self.loops)}
@@ -96,6 +103,12 @@ class NestWriter:
                 for g in range(len(groups))
             ]
         )
+
+    def _calls_functions(self, nest: Nest) -> bool:
+        """Whether there is so much to compute that writing all of it out takes LLVM long."""
+        innermost = self.sizes[self.loops[-1]] if self.loops else 1
+        is_vector = innermost >= llvm.vector_bytes() // 4
+        return nest.cost >= _CALLS_FROM and (is_vector or innermost == 1)
 
     # --- elements ----------------------------------------------------------------------------
 
@@ -179,7 +192,6 @@ class NestWriter:
         name = self._pointers.get(buffer)
         if name is None:
             name = self._pointers[buffer] = f"%p{len(self._pointers)}"
-            self._entry += pointer_lines(name, buffer)
         return name
 
     # --- roots -------------------------------------------------------------------------------
@@ -213,6 +225,7 @@ class NestWriter:
 
     def reduce(self, root: Reduced, element: Scalar) -> None:
         """Combines the elements of one root over its axes."""
+        self._reduces = True
         reduced = [self._groups[g][0] in root.axes for g in self.loops]
         trailing = 0
         while trailing < len(reduced) and reduced[-1 - trailing]:
@@ -329,19 +342,15 @@ class NestWriter:
         offset = self.offset(value.shape, index)
         self._finish(self.b.before[-1], pointer, value.dtype, offset, element, combination)
 
-    def function(self, name: str) -> str:
+    def function(self, name: str) -> StepFunction:
         """The whole function; it returns whether the result is in doubt."""
         result = self._doubt()
-        group = self._attributes()
-        head = f"define internal i1 @{name}(ptr %t) {group} {{"
         begin, end = "0", ""
         if self._grain is not None:
-            head = f"define internal void @{name}(ptr %t, i64 %begin, i64 %end) {group} {{"
             begin, end = "%begin", "%end"
             result = self._marked_doubt(result)
-        lines = [head, "entry:"]
         body, levels = self.b, len(self.loops)
-        lines += [*self._entry, *body.before[0], "br label %outside", "outside:"]
+        lines = [*self._entry, *body.before[0], "br label %outside", "outside:"]
         above = "%outside"
         for level in range(1, levels + 1):
             start = begin if level == 1 else "0"
@@ -356,7 +365,7 @@ class NestWriter:
             size: int | str = self.sizes[self.loops[level - 1]]
             if level == 1 and end:
                 size = end
-            kind = PARALLEL_LOOP if level == levels and not self._serial else SERIAL_LOOP
+            kind = self._kind_of_loop(level)
             lines += [
                 *(body.after[level]),
                 f"br label %latch{level}",
@@ -366,14 +375,47 @@ class NestWriter:
                 f"br i1 %i{level}.more, label %loop{level}, label %end{level}, {kind}",
                 f"end{level}:",
             ]
-        lines += [*body.after[0], *result, "}"]
-        return "\n".join(lines)
+        lines += [*body.after[0], *result]
+        return StepFunction(
+            name,
+            "void" if end else "i1",
+            self._attributes(),
+            pointer_loads((register, buffer) for buffer, register in self._pointers.items()),
+            "\n".join(lines),
+            RANGE if end else (),
+        )
 
     def _attributes(self) -> str:
         """Long loops with much to compute are to use the widest vectors; LLVM prefers others."""
         innermost = self.sizes[self.loops[-1]] if self.loops else 1
         is_long = innermost >= _WIDE_FROM and self._cost >= _WIDE_COST
         return "#1" if is_long and llvm.likes_wide_vectors() else "#0"
+
+    def _kind_of_loop(self, level: int) -> str:
+        """What LLVM is told of a loop."""
+        if level < len(self.loops):
+            inside = math.prod([self.sizes[g] for g in self.loops[level:]])
+            return OUTER_LOOP if inside >= _NOT_UNROLLED_FROM else SERIAL_LOOP
+        if self._serial:
+            return SERIAL_LOOP
+        return self._calling_loop() if self._is_plain() else PARALLEL_LOOP
+
+    def _is_plain(self) -> bool:
+        """Whether a loop with calls vectorises for certain: LLVM prints a warning where it fails
+        to do what it is told.
+        """
+        surprises = self._reduces or self.b.doubts or self.b.calls_outside
+        return bool(self.b.called) and not surprises
+
+    def _calling_loop(self) -> str:
+        """What LLVM is told of a loop with calls: two vectors at once hide how long one takes."""
+        innermost = self.sizes[self.loops[-1]]
+        lanes = llvm.vector_bytes() // (8 if "double" in self.b.called else 4)
+        # What is left at the end is done one by one: little of it, or little beside the rest.
+        is_double = innermost >= 2 * lanes and (
+            innermost >= 8 * lanes or innermost % (2 * lanes) < lanes
+        )
+        return LOOPS_OF_WIDTH[2 * lanes if is_double else lanes]
 
     def _marked_doubt(self, result: list[str]) -> list[str]:
         """A piece cannot return its doubt: it leaves a mark."""
@@ -419,3 +461,10 @@ def pointer_lines(name: str, buffer: Buffer, table: str = "%t") -> list[str]:
         f"{name}.base = load ptr, ptr {place}",
         f"{name} = getelementptr i8, ptr {name}.base, i64 {buffer.offset}",
     ]
+
+
+def pointer_loads(
+    buffers: Iterable[tuple[str, Buffer]],
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Registers for buffers, and the instructions that load each of them."""
+    return tuple([(name, tuple(pointer_lines(name, buffer))) for name, buffer in buffers])

@@ -198,5 +198,6 @@ class Program:
         of_steps = "nounwind noinline" if self.steps > _INLINED_STEPS else "nounwind"
         # Kept apart: a function takes over the width of vectors of what it is inlined into.
         wide = 'nounwind noinline "prefer-vector-width"="512"'
-        groups = f"attributes #0 = {{ {of_steps} }}\nattributes #1 = {{ {wide} }}"
-        return f"{self.module.text()}\n{groups}"
+        groups = [of_steps, wide, "nounwind"]
+        lines = [f"attributes #{i} = {{ {group} }}" for i, group in enumerate(groups)]
+        return "\n".join([self.module.text(), *lines])

@@ -25,6 +25,7 @@ right where that result will be.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -371,9 +372,17 @@ class Schedule:
         written = {id(self.memory[root].final) for root in roots}
         return any(
             id(self.memory[key].final) in written
-            for key, readers in self._readers.items()
-            if key in self.memory and key not in roots and any(step == at for step, _ in readers)
+            for key in self._read_by_step.get(at, [])
+            if key in self.memory and key not in roots
         )
+
+    @functools.cached_property
+    def _read_by_step(self) -> dict[int, list[int]]:
+        """What each step takes from memory, once all is planned."""
+        found: dict[int, list[int]] = {}
+        for key, step in self._read_at:
+            found.setdefault(step, []).append(key)
+        return found
 
     def plan_scratch(self) -> int:
         """Gives every scratch buffer its offset; the bytes needed in all."""

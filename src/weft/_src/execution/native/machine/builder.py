@@ -14,6 +14,7 @@ import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
+from weft._src.execution.native.machine.functions import StepFunction, merged
 
 _MEMORY_TYPES: dict[DType, str] = {
     dtypes.bool_: "i8",
@@ -74,14 +75,46 @@ def float_text(number: float, kind: str) -> str:
     return f"0x{bits:016X}"
 
 
+class Variants(NamedTuple):
+    """A function without effect, for one number and for vectors of so many."""
+
+    stem: str
+    kind: str
+    operands: int
+    widths: tuple[int, ...]
+
+    def symbol(self, width: int) -> str:
+        """The name of the form for so many numbers at once."""
+        return f"{self.stem}_x{width}"
+
+    def declarations(self) -> list[str]:
+        """Lines that make all forms known."""
+        types = {1: self.kind, **{width: f"<{width} x {self.kind}>" for width in self.widths}}
+        return [
+            f"declare {t} @{self.symbol(width)}({', '.join([t] * self.operands)}) "
+            "nounwind willreturn memory(none)"
+            for width, t in types.items()
+        ]
+
+    def attribute(self) -> str:
+        """What tells LLVM of the vector forms: names as vector function ABIs have them."""
+        scalar, letters = self.symbol(1), "v" * self.operands
+        names = [f"_ZGV_LLVM_N{w}{letters}_{scalar}({self.symbol(w)})" for w in self.widths]
+        return f'"vector-function-abi-variant"="{",".join(names)}"'
+
+
+_FIRST_OF_VARIANTS = 10  # the number of the first group of attributes of calls
+
+
 class Module:
     """What the functions of one module share: names, declarations, data."""
 
     def __init__(self) -> None:
-        self.functions: list[str] = []
+        self.functions: list[str | StepFunction] = []
         self._declarations: dict[str, str] = {}
         self._data: dict[str, str] = {}
         self._shared: dict[str, str] = {}
+        self._variants: dict[Variants, int] = {}  # and their numbers
         self._names = 0
 
     def new_name(self, stem: str) -> str:
@@ -92,6 +125,11 @@ class Module:
     def declare(self, name: str, result: str, parameters: str) -> None:
         """Makes an outside function known."""
         self._declarations[name] = f"declare {result} @{name}({parameters})"
+
+    def declare_variants(self, variants: Variants) -> str:
+        """Makes an outside function known that has forms for vectors; the attributes of calls."""
+        number = self._variants.setdefault(variants, len(self._variants))
+        return f"#{_FIRST_OF_VARIANTS + number}"
 
     def define_once(self, name: str, text: str) -> None:
         """Adds a function that several steps share."""
@@ -110,8 +148,24 @@ class Module:
     def text(self) -> str:
         """The whole module."""
         parts = [*self._data.values(), *self._declarations.values(), *self._shared.values()]
-        parts += [*self.functions, _METADATA]
+        parts += [*merged(self.functions), *self._variant_lines(), _METADATA]
+        parts += _WIDTH_METADATA if self._variants else []
         return "\n".join(parts)
+
+    def _variant_lines(self) -> list[str]:
+        """Declarations of vector forms; LLVM only finds those that something keeps alive."""
+        lines: list[str] = []
+        kept: list[str] = []
+        for variants, number in self._variants.items():
+            lines += variants.declarations()
+            lines.append(
+                f"attributes #{_FIRST_OF_VARIANTS + number} = {{ {variants.attribute()} }}"
+            )
+            kept += [f"ptr @{variants.symbol(width)}" for width in variants.widths]
+        if kept:
+            used = f"@llvm.compiler.used = appending global [{len(kept)} x ptr]"
+            lines.append(f'{used} [{", ".join(kept)}], section "llvm.metadata"')
+        return lines
 
 
 # Accesses of one iteration do not touch what other iterations touch; sums may be reordered.
@@ -125,9 +179,20 @@ _METADATA = """
 !5 = distinct !{!5, !3, !6, !7}
 !6 = !{!"llvm.loop.unroll.disable"}
 !7 = !{!"llvm.loop.vectorize.enable", i1 false}
+!10 = distinct !{!10, !3, !6}
 """
+_WIDTHS = (2, 4, 8, 16, 32)
+_WIDTH_METADATA = [
+    '!8 = !{!"llvm.loop.vectorize.enable", i1 true}',
+    '!9 = !{!"llvm.loop.interleave.count", i32 1}',
+    *[f'!{100 + n} = !{{!"llvm.loop.vectorize.width", i32 {n}}}' for n in _WIDTHS],
+    *[f"!{200 + n} = distinct !{{!{200 + n}, !1, !3, !8, !9, !{100 + n}}}" for n in _WIDTHS],
+]
 PARALLEL_LOOP = "!llvm.loop !2"
+# The same, with so many elements at once.
+LOOPS_OF_WIDTH = {n: f"!llvm.loop !{200 + n}" for n in _WIDTHS}
 SERIAL_LOOP = "!llvm.loop !4"
+OUTER_LOOP = "!llvm.loop !10"  # serial, with so much inside that unrolling it gains nothing
 FINISHED_LOOP = "!llvm.loop !5"  # written as it is to be: LLVM loses time trying to improve it
 
 
@@ -159,8 +224,18 @@ def loop_lines(
 class Builder:
     """Collects the instructions of one loop nest, by level; level 0 is outside of all loops."""
 
-    def __init__(self, module: Module, levels: int = 0, *, exact: bool = True) -> None:
+    def __init__(
+        self,
+        module: Module,
+        levels: int = 0,
+        *,
+        exact: bool = True,
+        calls: bool = False,
+    ) -> None:
         self.module = module
+        self.calls_outside = False  # functions of C, which have no vector form
+        self.called: set[str] = set()  # the types of functions that have vector forms
+        self.calls = calls  # elementary functions instead of writing them out
         # Not exact: forms may leave rare inputs out if they say so with a doubt; the nest is then
         # computed again, exactly.
         self.exact = exact
@@ -224,9 +299,18 @@ class Builder:
 
     def call(self, name: str, kind: str, *operands: Scalar) -> Scalar:
         """A call of a function without effect."""
+        self.calls_outside = self.calls_outside or not name.startswith("llvm.")
         self.module.declare(name, kind, ", ".join(x.type for x in operands))
         arguments = ", ".join(f"{x.type} {x.text}" for x in operands)
         return self.pure(f"call {kind} @{name}({arguments})", kind, *operands)
+
+    def call_variants(self, variants: Variants, *operands: Scalar) -> Scalar:
+        """A call that may become one of a vector form."""
+        group = self.module.declare_variants(variants)
+        self.called.add(variants.kind)
+        arguments = ", ".join(f"{x.type} {x.text}" for x in operands)
+        call = f"call {variants.kind} @{variants.symbol(1)}({arguments}) {group}"
+        return self.pure(call, variants.kind, *operands)
 
     # --- numbers -----------------------------------------------------------------------------
 

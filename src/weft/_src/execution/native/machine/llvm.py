@@ -6,6 +6,7 @@ import ctypes
 import functools
 import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -124,6 +125,18 @@ def likes_wide_vectors() -> bool:
         return bool(llvm.get_host_cpu_features().get("avx512vbmi2"))
 
 
+# Called with object code before it is loaded, to make known what it calls.
+providers: list[Callable[[bytes], None]] = []
+
+
 def compile_text(text: str) -> MachineCode:
     """Machine code for a module, ready to run."""
-    return MachineCode(cache.code_for(text, _machine_name(), object_code))
+    code = code_of(text)
+    for provide in providers:
+        provide(code)
+    return MachineCode(code)
+
+
+def code_of(text: str) -> bytes:
+    """Machine code for a module, from disk or compiled now."""
+    return cache.code_for(text, _machine_name(), object_code)

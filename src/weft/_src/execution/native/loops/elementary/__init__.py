@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft._src.execution.native.loops.elementary import float32, float64, gamma
-from weft._src.execution.native.loops.elementary.exponentials import exp as exp, expm1 as expm1
+from weft._src.execution.native.loops.elementary import exponentials, float32, float64, gamma
+from weft._src.execution.native.loops.elementary.library import offered
 from weft._src.execution.native.loops.elementary.polynomials import absolute, if_nan
 from weft._src.execution.native.machine.builder import Builder, Scalar
 
@@ -35,22 +35,25 @@ def by_c_library(name: str) -> Unary:
     return function
 
 
-log = _by_type(float32.log, float64.log)
-tanh = _by_type(float32.tanh, float64.tanh)
-sin = _by_type(float32.sin, float64.sin)
-cos = _by_type(float32.cos, float64.cos)
-erf = _by_type(float32.erf, float64.erf)
-lgamma = _by_type(gamma.lgamma, by_c_library("lgamma"))
+exp = offered("exp", exponentials.exp)
+expm1 = offered("expm1", exponentials.expm1)
+log = offered("log", _by_type(float32.log, float64.log))
+tanh = offered("tanh", _by_type(float32.tanh, float64.tanh))
+sin = offered("sin", _by_type(float32.sin, float64.sin))
+cos = offered("cos", _by_type(float32.cos, float64.cos))
+erf = offered("erf", _by_type(float32.erf, float64.erf))
+lgamma = _by_type(offered("lgamma", gamma.lgamma), by_c_library("lgamma"))
+_power = offered("power", float32.power, operands=2)
 
 
 def power(b: Builder, x: Scalar, y: Scalar) -> Scalar:
     """x ** y of floats."""
     if x.type == "double":
         return b.call("pow", "double", x, y)
-    return float32.power(b, x, y)
+    return _power(b, x, y)
 
 
-def log1p(b: Builder, x: Scalar) -> Scalar:
+def _log1p(b: Builder, x: Scalar) -> Scalar:
     """log(1 + x), nothing lost for small x."""
     one = b.like(x, 1.0)
     u = b.add(x, one)
@@ -63,7 +66,10 @@ def log1p(b: Builder, x: Scalar) -> Scalar:
     return if_nan(b, x, b.select(tiny, x, out))
 
 
-def sigmoid(b: Builder, x: Scalar) -> Scalar:
+log1p = offered("log1p", _log1p)
+
+
+def _sigmoid(b: Builder, x: Scalar) -> Scalar:
     """1 / (1 + exp(-x)), without overflow and without losing small results."""
     shrunk = exp(b, b.neg(absolute(b, x)))
     one = b.like(x, 1.0)
@@ -71,8 +77,14 @@ def sigmoid(b: Builder, x: Scalar) -> Scalar:
     return b.div(top, b.add(one, shrunk))
 
 
-def softplus(b: Builder, x: Scalar) -> Scalar:
+sigmoid = offered("sigmoid", _sigmoid)
+
+
+def _softplus(b: Builder, x: Scalar) -> Scalar:
     """log(1 + exp(x))."""
     positive = b.select(b.compare("ogt", x, b.like(x, 0.0)), x, b.like(x, 0.0))
     out = b.add(positive, log1p(b, exp(b, b.neg(absolute(b, x)))))
     return if_nan(b, x, out)
+
+
+softplus = offered("softplus", _softplus)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from weft._src.core import dtypes
 from weft._src.execution.native.loops.blocks import base_of
-from weft._src.execution.native.loops.nests import pointer_lines
+from weft._src.execution.native.loops.nests import pointer_loads
 from weft._src.execution.native.loops.values import Kernel, Stored, Value
 from weft._src.execution.native.machine.builder import alignment, loop_lines
+from weft._src.execution.native.machine.functions import StepFunction
 
 if TYPE_CHECKING:
     from weft._src.execution.native.loops.program import Program
@@ -43,17 +44,14 @@ class Product(Kernel):
         name = program.module.new_name("product")
         _, m, n, k = self.sizes
         if m * n * k >= _BLAS_FROM and self.results[0].dtype in (dtypes.float32, dtypes.float64):
-            text = self._by_blas(program, name)
+            lines = self._by_blas(program)
         else:
-            text = self._by_loops(program, name)
-        program.module.functions.append(text)
+            lines = self._by_loops()
+        buffers = [program.memory[id(base_of(v))] for v in (*self.operands, *self.results)]
+        pointers = pointer_loads(zip(["%a0", "%b0", "%c0"], buffers, strict=True))
+        function = StepFunction(name, "i1", "#0", pointers, "\n".join(lines))
+        program.module.functions.append(function)
         program.line(f"call i1 @{name}(ptr %t)")
-
-    def _head(self, program: Program, name: str) -> list[str]:
-        lines = [f"define internal i1 @{name}(ptr %t) #0 {{", "entry:"]
-        for register, value in zip(["%a0", "%b0", "%c0"], (*self.operands, *self.results)):
-            lines += pointer_lines(register, program.memory[id(base_of(value))])
-        return lines
 
     def _batch_loop(self, inner: list[str], kind: str) -> list[str]:
         """The code of one product, for every product of the batch."""
@@ -73,12 +71,11 @@ class Product(Kernel):
             "br i1 %q.more, label %batch, label %done",
             "done:",
             "ret i1 false",
-            "}",
         ]
 
     # --- BLAS --------------------------------------------------------------------------------
 
-    def _by_blas(self, program: Program, name: str) -> str:
+    def _by_blas(self, program: Program) -> list[str]:
         """Row-major c = a b is column-major c' = b' a'."""
         _, m, n, k = self.sizes
         kind = "float" if self.results[0].dtype is dtypes.float32 else "double"
@@ -87,7 +84,7 @@ class Product(Kernel):
         ta, tb = self.transposed
         lda, ldb = (m if ta else k), (k if tb else n)
         numbers = {"m": n, "n": m, "k": k, "lda": ldb, "ldb": lda, "ldc": n}
-        lines = self._head(program, name)
+        lines = []
         for key, number in numbers.items():
             lines += [f"%{key}.p = alloca i32", f"store i32 {number}, ptr %{key}.p"]
         for key, flag in (("ta", tb), ("tb", ta)):
@@ -101,11 +98,11 @@ class Product(Kernel):
             "ptr %ta.p, ptr %tb.p, ptr %m.p, ptr %n.p, ptr %k.p, ptr %alpha.p, ptr %b, "
             "ptr %lda.p, ptr %a, ptr %ldb.p, ptr %beta.p, ptr %c, ptr %ldc.p"
         )
-        return "\n".join([*lines, *self._batch_loop([f"call void @{routine}({arguments})"], kind)])
+        return [*lines, *self._batch_loop([f"call void @{routine}({arguments})"], kind)]
 
     # --- loops -------------------------------------------------------------------------------
 
-    def _by_loops(self, program: Program, name: str) -> str:
+    def _by_loops(self) -> list[str]:
         _, m, n, k = self.sizes
         dtype = self.results[0].dtype
         kind = "float" if dtype is dtypes.float32 else "double" if dtype is dtypes.float64 else (
@@ -113,9 +110,8 @@ class Product(Kernel):
         )  # fmt: skip
         ta, tb = self.transposed
         rows = _Rows(kind, (m, n, k), ta, tb)
-        lines = self._head(program, name)
         inner = rows.dots() if tb or n == 1 else rows.tiles()
-        return "\n".join([*lines, *self._batch_loop(list(inner), kind)])
+        return self._batch_loop(inner, kind)
 
 
 class _Rows:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft._src.execution.native.loops import elementary
 from weft._src.execution.native.loops.blocks import base_of
-from weft._src.execution.native.loops.nests import pointer_lines
+from weft._src.execution.native.loops.nests import pointer_loads
 from weft._src.execution.native.loops.values import Kernel, Stored, Value
 from weft._src.execution.native.machine.builder import (
     Builder,
@@ -19,6 +19,7 @@ from weft._src.execution.native.machine.builder import (
     loop_lines,
     memory_type,
 )
+from weft._src.execution.native.machine.functions import StepFunction
 
 if TYPE_CHECKING:
     from weft._src.execution.native.loops.program import Program
@@ -59,9 +60,10 @@ class AlongAxis(Kernel):
         self.module = program.module
         name = program.module.new_name("scan")
         outer, n, inner = self.sizes
-        head = [f"define internal i1 @{name}(ptr %t) #0 {{", "entry:"]
-        head += pointer_lines("%from", program.memory[id(base_of(self.operands[0]))])
-        head += pointer_lines("%to", program.memory[id(self.results[0])])
+        source, target = base_of(self.operands[0]), self.results[0]
+        pointers = pointer_loads(
+            [("%from", program.memory[id(source)]), ("%to", program.memory[id(target)])]
+        )
         element = [
             *self.position(),
             f"%step = mul nuw nsw i64 %k, {inner}",
@@ -80,13 +82,12 @@ class AlongAxis(Kernel):
             *self.finish(),
         ]
         lines = [
-            *head,
             *self.allocas(),
             *loop_lines("o", outer, "entry", loop_lines("q", inner, "o.head", line)),
             "ret i1 false",
-            "}",
         ]
-        program.module.functions.append("\n".join(lines))
+        function = StepFunction(name, "i1", "#0", pointers, "\n".join(lines))
+        program.module.functions.append(function)
         program.line(f"call i1 @{name}(ptr %t)")
 
 

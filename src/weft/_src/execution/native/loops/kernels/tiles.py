@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from weft._src.core import dtypes
 from weft._src.execution.native.loops.blocks import base_of
-from weft._src.execution.native.loops.memory import Buffer
-from weft._src.execution.native.loops.nests import pointer_lines
+from weft._src.execution.native.loops.nests import pointer_loads
 from weft._src.execution.native.loops.values import Kernel, Stored, Value
 from weft._src.execution.native.machine import llvm, pool
 from weft._src.execution.native.machine.builder import FINISHED_LOOP, loop_lines
+from weft._src.execution.native.machine.functions import RANGE, StepFunction
 
 if TYPE_CHECKING:
     from weft._src.execution.native.loops.program import Program
@@ -83,8 +83,9 @@ class Tiles(Kernel):
         for places in self.parts:
             name = program.module.new_name("tiles")
             buffers = [program.memory[id(base_of(v))] for v in (*self.operands, *self.results)]
-            text = _Writer(places, self.results[0].dtype).function(name, buffers)
-            program.module.functions.append(text)
+            pointers = pointer_loads(zip(["%a0", "%b0", "%c0"], buffers, strict=True))
+            body = _Writer(places, self.results[0].dtype).body()
+            program.module.functions.append(StepFunction(name, "void", "#0", pointers, body, RANGE))
             total = places.groups * places.lines
             if places.work < pool.SHARED_FROM or total == 1:
                 program.line(f"call void @{name}(ptr %t, i64 0, i64 {total})")
@@ -102,14 +103,11 @@ class _Writer:
         self.vectors = vectors_for(places.columns, dtype)
         self.most_rows = row_count(self.vectors, places.rows)
 
-    def function(self, name: str, buffers: Sequence[Buffer]) -> str:
-        """`void name(table, begin, end)` computes the lines from begin to end."""
+    def body(self) -> str:
+        """Of `void name(table, begin, end)`, which computes the lines from begin to end."""
         p = self.places
-        lines = [f"define internal void @{name}(ptr %t, i64 %begin, i64 %end) #0 {{", "entry:"]
-        for register, buffer in zip(["%a0", "%b0", "%c0"], buffers, strict=True):
-            lines += pointer_lines(register, buffer)
         vector = f"<{self.lanes} x {self.kind}>"
-        lines += [
+        lines = [
             f"%sum.{r}.{v} = alloca {vector}"
             for r in range(self.most_rows)
             for v in range(self.vectors)
@@ -143,7 +141,6 @@ class _Writer:
             f"br i1 %o.more, label %o.head, label %o.end, {FINISHED_LOOP}",
             "o.end:",
             "ret void",
-            "}",
         ])  # fmt: skip
 
     def _pointer(self, letter: str, first: int, steps: Iterable[tuple[str, int]]) -> list[str]:
