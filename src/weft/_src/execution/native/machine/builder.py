@@ -186,7 +186,7 @@ _WIDTH_METADATA = [
     '!8 = !{!"llvm.loop.vectorize.enable", i1 true}',
     '!9 = !{!"llvm.loop.interleave.count", i32 1}',
     *[f'!{100 + n} = !{{!"llvm.loop.vectorize.width", i32 {n}}}' for n in _WIDTHS],
-    *[f"!{200 + n} = distinct !{{!{200 + n}, !1, !3, !8, !9, !{100 + n}}}" for n in _WIDTHS],
+    *[f"!{200 + n} = distinct !{{!{200 + n}, !1, !3, !6, !8, !9, !{100 + n}}}" for n in _WIDTHS],
 ]
 PARALLEL_LOOP = "!llvm.loop !2"
 # The same, with so many elements at once.

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from weft._src.execution.native.machine import llvm
 from weft._src.execution.native.machine.builder import (
+    FINISHED_LOOP,
     PARALLEL,
-    SERIAL_LOOP,
     Builder,
     Module,
     Scalar,
@@ -145,7 +145,7 @@ class _Writer:
         words = {
             "body": "\n".join(body),
             "width": self.width,
-            "kind": "!llvm.loop !20" if is_vector else SERIAL_LOOP,
+            "kind": "!llvm.loop !20" if is_vector else FINISHED_LOOP,
         }
         return [
             *[f"%{x}.all = alloca {vector}, align {aligned}" for x in (*self.letters, "out")],
