@@ -41,6 +41,7 @@ _logger = logging.getLogger("weft")
 Source: TypeAlias = Tensor | SupportsTensor
 _S = TypeVar("_S", bound=Source)
 _K = TypeVar("_K")
+_Recorder: TypeAlias = Callable[[Op, Tensor, Tensor, Tensor], None]
 
 
 class UnconnectedGradients(enum.StrEnum):
@@ -55,7 +56,7 @@ _Zero: TypeAlias = Literal["zero", UnconnectedGradients.ZERO]
 
 def _pair_recorder(
     watched: dict[int, Any], append: Callable[[Record], None], breaks: Breaks
-) -> Callable[[Op, Tensor, Tensor, Tensor], None]:
+) -> _Recorder:
     """`GradientTape.record` for an operator on two eager tensors: 0.45 us instead of 0.8."""
 
     def record_pair(op: Op, x: Tensor, y: Tensor, out: Tensor) -> None:
@@ -179,8 +180,10 @@ class GradientTape:
         self._records: list[Record] | None = []
         self._watched: dict[int, Any] = {}
         self._variables: dict[int, Any] = {}
-        self.breaks = Breaks()
-        self.record_pair = _pair_recorder(self._watched, self._records.append, self.breaks)
+        self.breaks: Breaks = Breaks()
+        self.record_pair: _Recorder = _pair_recorder(
+            self._watched, self._records.append, self.breaks
+        )
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables the tape watches, in the order in which it met them."""

@@ -326,7 +326,7 @@ def to_variant(dataset: Dataset) -> Tensor:
     return handle
 
 
-def from_variant(variant: Tensor, structure: Any) -> Any:
+def from_variant(variant: Tensor, structure: Any) -> Dataset:
     """The dataset that a variant tensor holds, given the specs of its elements.
 
     >>> rows = tf.data.Dataset.range(3)

@@ -270,7 +270,7 @@ def _list_kernel(xp: ArrayNamespace, *components: Any, width: int) -> ListStage:
 list_op = dataset_op("ListDataset", each("*components", _ANYTHING), _list_kernel)
 
 
-def from_list(elements: Any, name: str | None = None) -> Any:
+def from_list(elements: Any, name: str | None = None) -> Dataset:
     """A dataset of the elements of a list, which must have one structure and type.
 
     >>> list(tf.data.experimental.from_list([(1, "a"), (2, "b")]).as_numpy_iterator())

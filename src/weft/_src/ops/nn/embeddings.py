@@ -25,7 +25,7 @@ _COMBINERS = ("mean", "sqrtn", "sum")
 
 def embedding_lookup(
     params: TensorLike, ids: TensorLike, max_norm: TensorLike | None = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The rows of a table; a list of tables counts as one long one.
 
     >>> tf.nn.embedding_lookup([[1.0, 2.0], [3.0, 4.0]], [1, 1]).numpy()
