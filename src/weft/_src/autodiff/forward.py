@@ -14,6 +14,7 @@ from weft._src.autodiff.partial import worked_out
 from weft._src.autodiff.sweep import VjpContext, backward_dense, takes_gradient
 from weft._src.autodiff.tape import GradientTape, UnconnectedGradients
 from weft._src.core import context
+from weft._src.core.aliases import TensorNest
 from weft._src.core.context import recording, state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import variant
@@ -139,7 +140,9 @@ class ForwardAccumulator:
         out = op(*tangents, **attrs)
         return (out,) if op.outputs == 1 else out
 
-    def jvp(self, primals: Any, unconnected_gradients: str = UnconnectedGradients.NONE) -> Any:
+    def jvp(
+        self, primals: TensorNest, unconnected_gradients: str = UnconnectedGradients.NONE
+    ) -> Any:
         """The tangents of tensors (in any nest) that were computed in the block.
 
         None for those that do not depend on the primals, or zeros if that is asked for.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from weft._src import nest
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.dtypes import int64
 from weft._src.core.specs import TensorSpec
 from weft._src.data.core import structure, traced
@@ -77,7 +77,7 @@ assert_cardinality_op = dataset_op(
 )
 
 
-def assert_cardinality(expected_cardinality: Any) -> Transformation:
+def assert_cardinality(expected_cardinality: IntLike) -> Transformation:
     """A transformation that says how many elements there are; FailedPreconditionError if not.
 
     >>> dataset = tf.data.Dataset.range(4).filter(lambda x: x > 1)

@@ -32,7 +32,7 @@ def columns(op: str, inputs: Any) -> list[RaggedTensor]:
     return out
 
 
-def _column(op: str, value: Any, number: int) -> RaggedTensor:
+def _column(op: str, value: TensorLike, number: int) -> RaggedTensor:
     what = f"{op}: inputs[{number}]"
     x = value if isinstance(value, (RaggedTensor, SparseTensor)) else convert_to_tensor(value)
     if x.dtype not in (string, int32, int64):
