@@ -46,7 +46,7 @@ class GradientExplanation:
         return f"{self._text}\n  at {self.location}{line}"
 
 
-def explain_gradient(tape: GradientTape, target: TensorNest, source: Any) -> GradientExplanation:
+def explain_gradient(tape: GradientTape, target: TensorNest, source: Tensor) -> GradientExplanation:
     """Why `tape.gradient(target, source)` is None: where the path between them broke.
 
     Also works right after `gradient` has used up a tape that is not persistent.

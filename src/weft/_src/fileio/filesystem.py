@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from weft._src.core.aliases import PathLike
+from weft._src.core.aliases import PathLike, TensorLike
 from weft._src.errors import AlreadyExistsError, NotFoundError, PermissionDeniedError
 from weft._src.fileio.paths import Closing, file_errors, path_text
 
@@ -85,7 +85,7 @@ class GFile(Closing):
         lines: list[Any] = self._call("readlines")
         return lines
 
-    def write(self, file_content: Any) -> None:
+    def write(self, file_content: TensorLike) -> None:
         """Writes text (bytes in a binary mode)."""
         self._call("write", file_content)
 

@@ -227,7 +227,7 @@ def _pool(
     input: TensorLike,
     ksize: WindowLike,
     strides: WindowLike,
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None,
     name: str | None,
 ) -> Tensor:
