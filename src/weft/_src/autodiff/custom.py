@@ -107,7 +107,7 @@ class _TracedGradient(_Gradient):
         return [gradient_of([next(left) for _ in range(size)]) for size in self._sizes]
 
 
-def _as_gradient(g: Any) -> Gradient | None:
+def _as_gradient(g: Gradient | None) -> Gradient | None:
     if not isinstance(g, IndexedSlices):
         return None if g is None else convert_to_tensor(g)
     shape = None if g.dense_shape is None else shape_argument(g.dense_shape)

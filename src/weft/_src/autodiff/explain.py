@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from weft._src.autodiff.breaks import Break, Breaks
 from weft._src.autodiff.sweep import Record, backward
 from weft._src.autodiff.tape import GradientTape
+from weft._src.core.aliases import TensorNest
 from weft._src.core.context import building, recording, state
 from weft._src.core.location import Location
 from weft._src.core.tensor import SymbolicTensor, Tensor
@@ -45,7 +46,7 @@ class GradientExplanation:
         return f"{self._text}\n  at {self.location}{line}"
 
 
-def explain_gradient(tape: GradientTape, target: Any, source: Any) -> GradientExplanation:
+def explain_gradient(tape: GradientTape, target: TensorNest, source: Tensor) -> GradientExplanation:
     """Why `tape.gradient(target, source)` is None: where the path between them broke.
 
     Also works right after `gradient` has used up a tape that is not persistent.

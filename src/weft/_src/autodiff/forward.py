@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from weft._src import nest
-from weft._src.autodiff.partial import worked_out
+from weft._src.autodiff.partial import Gradient, worked_out
 from weft._src.autodiff.sweep import VjpContext, backward_dense, takes_gradient
 from weft._src.autodiff.tape import GradientTape, UnconnectedGradients
 from weft._src.core import context
+from weft._src.core.aliases import TensorNest
 from weft._src.core.context import recording, state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import variant
@@ -120,7 +121,7 @@ class ForwardAccumulator:
         )
         return [None if seed is None else next(found) for seed in seeds]
 
-    def _only_rows(self, x: Tensor, g: Any) -> tuple[Tensor, Tensor] | None:
+    def _only_rows(self, x: Tensor, g: Gradient | None) -> tuple[Tensor, Tensor] | None:
         """A gradient that a rule returned and the tangent it is weighted with, as tensors."""
         if g is None or id(x) not in self._tangents:
             return None
@@ -130,7 +131,7 @@ class ForwardAccumulator:
             return g.values, gathering.gather(tangent, g.indices)
         return g, tangent
 
-    def _applied(self, op: Op, inputs: Any, attrs: dict[str, Any]) -> Sequence[Tensor]:
+    def _applied(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Tensor]:
         """The tangents of an op that is linear in some inputs: the op of their tangents."""
         tangents = list(inputs)
         for i in op.linear:
@@ -139,7 +140,9 @@ class ForwardAccumulator:
         out = op(*tangents, **attrs)
         return (out,) if op.outputs == 1 else out
 
-    def jvp(self, primals: Any, unconnected_gradients: str = UnconnectedGradients.NONE) -> Any:
+    def jvp(
+        self, primals: TensorNest, unconnected_gradients: str = UnconnectedGradients.NONE
+    ) -> Any:
         """The tangents of tensors (in any nest) that were computed in the block.
 
         None for those that do not depend on the primals, or zeros if that is asked for.

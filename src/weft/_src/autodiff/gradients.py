@@ -15,6 +15,7 @@ from weft._src.autodiff.control import prepare
 from weft._src.autodiff.jacobians import Pull, jacobian
 from weft._src.autodiff.partial import Gradient, dense
 from weft._src.autodiff.sweep import Record, backward, backward_dense, takes_gradient
+from weft._src.core.aliases import TensorNest
 from weft._src.core.context import building, state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.tensor import SymbolicTensor, Tensor
@@ -35,9 +36,9 @@ class AggregationMethod:
 
 
 def gradients(
-    ys: Any,
+    ys: TensorNest,
     xs: Any,
-    grad_ys: Any = None,
+    grad_ys: TensorNest = None,
     name: str = "gradients",
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
@@ -74,7 +75,7 @@ def gradients(
 
 
 def hessians(
-    ys: Any,
+    ys: TensorNest,
     xs: Any,
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
@@ -122,7 +123,9 @@ def _key(graph: Graph, x: Any) -> Tensor:
     return outermost(tensor)
 
 
-def _seeded(targets: Sequence[SymbolicTensor], grad_ys: Any) -> list[tuple[SymbolicTensor, Tensor]]:
+def _seeded(
+    targets: Sequence[SymbolicTensor], grad_ys: TensorNest
+) -> list[tuple[SymbolicTensor, Tensor]]:
     """The targets that can have a gradient, each with the one it starts from."""
     given = [None] * len(targets) if grad_ys is None else nest.flatten(grad_ys)
     if len(given) != len(targets):

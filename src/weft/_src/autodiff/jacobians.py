@@ -119,7 +119,7 @@ def _one_by_one(count: Any, row: Callable[[Any], Sequence[Tensor | None]]) -> li
     return [None if g is None else next(found) for g in probe]
 
 
-def zeros(target: Tensor, source: Any) -> Tensor:
+def zeros(target: Tensor, source: Tensor) -> Tensor:
     """The Jacobian of a target that does not depend on the source."""
     dims = joining.concat([shapes.shape(target), shapes.shape(source)], 0)
     return fill.zeros(dims, convert_to_tensor(source).dtype)

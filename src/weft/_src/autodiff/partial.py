@@ -33,7 +33,7 @@ class Parts:
         self.total: Tensor | None = None
         self.pieces: list[Any] = []
 
-    def add(self, g: Any) -> None:
+    def add(self, g: Gradient | None) -> None:
         """One more contribution."""
         if isinstance(g, Parts):
             self.pieces += g.pieces
@@ -86,13 +86,13 @@ def worked_out(g: Any) -> Gradient:
     return g.summed() if isinstance(g, Parts) else g
 
 
-def dense(g: Any) -> Any:
+def dense(g: Gradient | None) -> Any:
     """A gradient as a tensor; None stays None."""
     g = worked_out(g)
     return _scattered(g) if isinstance(g, IndexedSlices) else g
 
 
-def has_rows_only(g: Any) -> bool:
+def has_rows_only(g: Gradient | None) -> bool:
     """Whether a gradient of a tensor is zero but for some rows."""
     if isinstance(g, Parts):
         return g.total is None and not isinstance(g.pieces[0], stack.StackItem)

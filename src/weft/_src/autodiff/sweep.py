@@ -167,7 +167,7 @@ def takes_gradient(tensor: Tensor) -> bool:
     return tensor.dtype.is_differentiable
 
 
-def _add(gradients: dict[int, Any], tensor: Tensor, g: Any) -> None:
+def _add(gradients: dict[int, Any], tensor: Tensor, g: Gradient | None) -> None:
     """Adds to what has arrived at a tensor so far."""
     so_far = gradients.get(id(tensor))
     gradients[id(tensor)] = g if so_far is None else partial.accumulated(so_far, g)

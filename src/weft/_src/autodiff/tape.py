@@ -21,7 +21,7 @@ from weft._src.autodiff import (
 from weft._src.autodiff.breaks import Breaks
 from weft._src.autodiff.sweep import Record, backward, backward_dense
 from weft._src.core import context
-from weft._src.core.aliases import SupportsTensor, TensorLike
+from weft._src.core.aliases import SupportsTensor, TensorLike, TensorNest
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
@@ -41,6 +41,7 @@ _logger = logging.getLogger("weft")
 Source: TypeAlias = Tensor | SupportsTensor
 _S = TypeVar("_S", bound=Source)
 _K = TypeVar("_K")
+_Recorder: TypeAlias = Callable[[Op, Tensor, Tensor, Tensor], None]
 
 
 class UnconnectedGradients(enum.StrEnum):
@@ -55,7 +56,7 @@ _Zero: TypeAlias = Literal["zero", UnconnectedGradients.ZERO]
 
 def _pair_recorder(
     watched: dict[int, Any], append: Callable[[Record], None], breaks: Breaks
-) -> Callable[[Op, Tensor, Tensor, Tensor], None]:
+) -> _Recorder:
     """`GradientTape.record` for an operator on two eager tensors: 0.45 us instead of 0.8."""
 
     def record_pair(op: Op, x: Tensor, y: Tensor, out: Tensor) -> None:
@@ -103,7 +104,7 @@ class GradientTape:
             self._active = False
             context.pop_tape(self)
 
-    def watch(self, tensor: Any) -> None:
+    def watch(self, tensor: TensorNest) -> None:
         """Records what is computed from a tensor or variable, or from all in a nest."""
         if isinstance(tensor, CompositeTensor):
             tensor = tensor.all_values
@@ -179,8 +180,10 @@ class GradientTape:
         self._records: list[Record] | None = []
         self._watched: dict[int, Any] = {}
         self._variables: dict[int, Any] = {}
-        self.breaks = Breaks()
-        self.record_pair = _pair_recorder(self._watched, self._records.append, self.breaks)
+        self.breaks: Breaks = Breaks()
+        self.record_pair: _Recorder = _pair_recorder(
+            self._watched, self._records.append, self.breaks
+        )
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables the tape watches, in the order in which it met them."""
@@ -191,76 +194,76 @@ class GradientTape:
     @overload
     def gradient(
         self,
-        target: Any,
+        target: TensorNest,
         sources: Source,
-        output_gradients: Any = None,
+        output_gradients: TensorNest = None,
         *,
         unconnected_gradients: _Zero,
     ) -> Tensor: ...
     @overload
     def gradient(
         self,
-        target: Any,
+        target: TensorNest,
         sources: list[_S],
-        output_gradients: Any = None,
+        output_gradients: TensorNest = None,
         *,
         unconnected_gradients: _Zero,
     ) -> list[Tensor]: ...
     @overload
     def gradient(
         self,
-        target: Any,
+        target: TensorNest,
         sources: tuple[_S, ...],
-        output_gradients: Any = None,
+        output_gradients: TensorNest = None,
         *,
         unconnected_gradients: _Zero,
     ) -> tuple[Tensor, ...]: ...
     @overload
     def gradient(
         self,
-        target: Any,
+        target: TensorNest,
         sources: Source,
-        output_gradients: Any = None,
+        output_gradients: TensorNest = None,
         unconnected_gradients: str = UnconnectedGradients.NONE,
     ) -> Tensor | None: ...
     @overload
     def gradient(
         self,
-        target: Any,
+        target: TensorNest,
         sources: list[_S],
-        output_gradients: Any = None,
+        output_gradients: TensorNest = None,
         unconnected_gradients: str = UnconnectedGradients.NONE,
     ) -> list[Tensor | None]: ...
     @overload
     def gradient(
         self,
-        target: Any,
+        target: TensorNest,
         sources: tuple[_S, ...],
-        output_gradients: Any = None,
+        output_gradients: TensorNest = None,
         unconnected_gradients: str = UnconnectedGradients.NONE,
     ) -> tuple[Tensor | None, ...]: ...
     @overload
     def gradient(
         self,
-        target: Any,
+        target: TensorNest,
         sources: dict[_K, _S],
-        output_gradients: Any = None,
+        output_gradients: TensorNest = None,
         unconnected_gradients: str = UnconnectedGradients.NONE,
     ) -> dict[_K, Tensor | None]: ...
     @overload
     def gradient(
         self,
-        target: Any,
+        target: TensorNest,
         sources: Any,
-        output_gradients: Any = None,
+        output_gradients: TensorNest = None,
         unconnected_gradients: str = UnconnectedGradients.NONE,
     ) -> Any: ...
     @hides_own_frames
     def gradient(
         self,
-        target: Any,
+        target: TensorNest,
         sources: Any,
-        output_gradients: Any = None,
+        output_gradients: TensorNest = None,
         unconnected_gradients: str = UnconnectedGradients.NONE,
     ) -> Any:
         """The derivatives of the (sum of the) target with respect to each source.
@@ -371,7 +374,7 @@ class GradientTape:
             found = jacobians.batch_jacobian(tensor, source, self._pull(target, tensor, keys))
             return jacobians.batch_zeros(tensor, source) if found is None else found
 
-    def _pull(self, target: Any, tensor: Tensor, keys: list[Tensor]) -> jacobians.Pull:
+    def _pull(self, target: TensorNest, tensor: Tensor, keys: list[Tensor]) -> jacobians.Pull:
         at = _here(getattr(target, "handle", tensor))
         records = self._records
         return lambda seed: backward_dense(records, [at], [seed], keys)  # type: ignore[arg-type]
@@ -411,7 +414,7 @@ class GradientTape:
             self._records = None
             self._watched = {}
 
-    def _sweep(self, target: Any, sources: Any, output_gradients: Any) -> list[Any]:
+    def _sweep(self, target: TensorNest, sources: Any, output_gradients: TensorNest) -> list[Any]:
         targets, seeds = [], []
         flat_targets = nest.flatten(target)
         flat_seeds = (

@@ -6,7 +6,8 @@ Weft: what a function refuses it refuses with an error of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, Protocol, SupportsIndex, TypeAlias
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from weft._src.core.dtypes import DType
 from weft._src.core.shapes import Dim, TensorShape
+from weft._src.core.specs import TypeSpec
 from weft._src.core.tensor import Tensor
 
 
@@ -52,6 +54,15 @@ TensorLike: TypeAlias = (
     | bytes
     | Sequence["TensorLike"]
 )
+
+# What becomes tensors: one, or lists, tuples and mappings of them.
+TensorNest: TypeAlias = TensorLike | Sequence["TensorNest"] | Mapping[Any, "TensorNest"] | None
+
+# The types of what is in such a nest.
+SpecNest: TypeAlias = TypeSpec | Sequence["SpecNest"] | Mapping[Any, "SpecNest"] | None
+
+# The name of a file or folder.
+PathLike: TypeAlias = str | bytes | os.PathLike[str]
 
 # What becomes a dtype: tf.float32, "float32", np.float32, float.
 DTypeLike: TypeAlias = DType | np.dtype[Any] | type[Any] | str | int | HasDType

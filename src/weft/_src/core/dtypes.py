@@ -37,19 +37,19 @@ class DType:
     )
 
     def __init__(self, name: str, enum: int, numpy_type: Any, kind: str) -> None:
-        self.name = name
+        self.name: str = name
         self._enum = enum
         # The scalar type, as `tf.float32.as_numpy_dtype` is in TensorFlow; `numpy_dtype` is the
         # np.dtype instance that Weft's own code wants. Resources have no NumPy form but `object`.
-        self.as_numpy_dtype = numpy_type
-        self.numpy_dtype = np.dtype(numpy_type)
-        self.size = 1 if kind in "SV" else self.numpy_dtype.itemsize
-        self.is_floating = kind == "f"
-        self.is_complex = kind == "c"
-        self.is_integer = kind in "iu"
-        self.is_unsigned = kind == "u"
-        self.is_bool = kind == "b"
-        self.is_differentiable = kind in "fcV"  # variables by their handles, and stacks too
+        self.as_numpy_dtype: Any = numpy_type
+        self.numpy_dtype: np.dtype[Any] = np.dtype(numpy_type)
+        self.size: int = 1 if kind in "SV" else self.numpy_dtype.itemsize
+        self.is_floating: bool = kind == "f"
+        self.is_complex: bool = kind == "c"
+        self.is_integer: bool = kind in "iu"
+        self.is_unsigned: bool = kind == "u"
+        self.is_bool: bool = kind == "b"
+        self.is_differentiable: bool = kind in "fcV"  # variables by their handles, and stacks too
 
     @property
     def is_numeric(self) -> bool:
@@ -140,24 +140,24 @@ def _define(name: str, enum: int, numpy_type: Any, kind: str) -> DType:
     return dtype
 
 
-float32 = _define("float32", 1, np.float32, "f")
-float64 = _define("float64", 2, np.float64, "f")
-int32 = _define("int32", 3, np.int32, "i")
-uint8 = _define("uint8", 4, np.uint8, "u")
-int16 = _define("int16", 5, np.int16, "i")
-int8 = _define("int8", 6, np.int8, "i")
-string = _define("string", 7, np.object_, "S")
-complex64 = _define("complex64", 8, np.complex64, "c")
-int64 = _define("int64", 9, np.int64, "i")
-bool_ = _define("bool", 10, np.bool_, "b")
-bfloat16 = _define("bfloat16", 14, ml_dtypes.bfloat16, "f")
-uint16 = _define("uint16", 17, np.uint16, "u")
-complex128 = _define("complex128", 18, np.complex128, "c")
-float16 = _define("float16", 19, np.float16, "f")
-resource = _define("resource", 20, np.object_, "V")
-variant = _define("variant", 21, np.object_, "V")
-uint32 = _define("uint32", 22, np.uint32, "u")
-uint64 = _define("uint64", 23, np.uint64, "u")
+float32: DType = _define("float32", 1, np.float32, "f")
+float64: DType = _define("float64", 2, np.float64, "f")
+int32: DType = _define("int32", 3, np.int32, "i")
+uint8: DType = _define("uint8", 4, np.uint8, "u")
+int16: DType = _define("int16", 5, np.int16, "i")
+int8: DType = _define("int8", 6, np.int8, "i")
+string: DType = _define("string", 7, np.object_, "S")
+complex64: DType = _define("complex64", 8, np.complex64, "c")
+int64: DType = _define("int64", 9, np.int64, "i")
+bool_: DType = _define("bool", 10, np.bool_, "b")
+bfloat16: DType = _define("bfloat16", 14, ml_dtypes.bfloat16, "f")
+uint16: DType = _define("uint16", 17, np.uint16, "u")
+complex128: DType = _define("complex128", 18, np.complex128, "c")
+float16: DType = _define("float16", 19, np.float16, "f")
+resource: DType = _define("resource", 20, np.object_, "V")
+variant: DType = _define("variant", 21, np.object_, "V")
+uint32: DType = _define("uint32", 22, np.uint32, "u")
+uint64: DType = _define("uint64", 23, np.uint64, "u")
 double, half = float64, float16
 
 _BY_NAME |= {"half": float16, "float": float32, "double": float64}

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from weft._src.errors import ShapeError
+
+if TYPE_CHECKING:
+    from weft._src.core.aliases import ShapeLike
 
 
 class Dim:
@@ -253,7 +256,7 @@ class TensorShape:
         d = dims[key]
         return None if isinstance(d, Dim) else d
 
-    def __add__(self, other: Any) -> TensorShape:
+    def __add__(self, other: ShapeLike | None) -> TensorShape:
         return self.concatenate(other)
 
     def __radd__(self, other: Any) -> TensorShape:

@@ -369,8 +369,8 @@ class SymbolicTensor(Tensor):
     owner: Any  # weakly, the variable it is the handle of; unset for all but arguments
 
     def __init__(self, node: Any, index: int, spec: TensorSpec) -> None:
-        self.node = node
-        self.index = index
+        self.node: Any = node
+        self.index: int = index
         self.spec = spec
         # What tracing knows of the value (shape arithmetic); NOT_COMPUTED until somebody asks.
         self.known_value: Any = NOT_COMPUTED

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src import nest
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.dtypes import int64, variant
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import EagerTensor, Tensor
@@ -123,7 +123,7 @@ class Dataset(
     def __autograph_for__(self, *loop: Any) -> None:
         stage_loop(iterate(self), *loop)
 
-    def __autograph_enumerate__(self, start: Any) -> Any:
+    def __autograph_enumerate__(self, start: IntLike) -> Any:
         return self.enumerate(start)
 
     def __autograph_zip__(self, *others: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, DType, float32, float64, int32, int64, string
 from weft._src.core.specs import TensorSpec
@@ -125,7 +125,7 @@ def _decode_infer(
 
 
 def _decode_kernel(
-    xp: ArrayNamespace, records: Any, *defaults: Any,
+    xp: ArrayNamespace, records: TensorLike, *defaults: Any,
     columns: tuple[Column, ...], width: int | None, form: Format,
 ) -> tuple[Any, ...]:  # fmt: skip
     records = as_array(records)
@@ -204,7 +204,7 @@ def checked_format(op: str, field_delim: Any, use_quote_delim: Any, na_value: An
 
 
 def checked_columns(
-    op: str, record_defaults: Any, select_cols: Any
+    op: str, record_defaults: Any, select_cols: Sequence[int]
 ) -> tuple[tuple[Column, ...], list[Tensor]]:
     """The columns to be read, and a tensor for each that is its default (or empty)."""
     if not isinstance(record_defaults, (list, tuple)) or not record_defaults:
@@ -225,7 +225,7 @@ def checked_columns(
     return columns, defaults
 
 
-def _numbers(op: str, select_cols: Any) -> list[int]:
+def _numbers(op: str, select_cols: Sequence[int]) -> list[int]:
     try:
         numbers = [int(c) for c in select_cols]
     except (TypeError, ValueError):

@@ -98,7 +98,7 @@ def _parse_infer(
 
 
 def _parse_kernel(
-    xp: ArrayNamespace, serialized: Any, *defaults: Any, wanted: tuple[Wanted, ...]
+    xp: ArrayNamespace, serialized: TensorLike, *defaults: Any, wanted: tuple[Wanted, ...]
 ) -> tuple[Array, ...]:
     serialized = as_array(serialized)
     found = [_features(data, i) for i, data in enumerate(serialized.reshape(-1).tolist())]

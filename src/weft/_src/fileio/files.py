@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace, TensorLike
+from weft._src.core.aliases import ArrayNamespace, PathLike, TensorLike
 from weft._src.core.dtypes import STRING, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -140,7 +141,7 @@ matching_files_op = define_op(
 )
 
 
-def matching_files(pattern: Any, name: str | None = None) -> Tensor:
+def matching_files(pattern: PathLike | Sequence[PathLike], name: str | None = None) -> Tensor:
     """The names of the files that match a pattern (or any of several), sorted.
 
     >>> import os, tempfile

@@ -5,9 +5,10 @@ from __future__ import annotations
 import glob as _glob
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from weft._src.core.aliases import PathLike, TensorLike
 from weft._src.errors import AlreadyExistsError, NotFoundError, PermissionDeniedError
 from weft._src.fileio.paths import Closing, file_errors, path_text
 
@@ -84,7 +85,7 @@ class GFile(Closing):
         lines: list[Any] = self._call("readlines")
         return lines
 
-    def write(self, file_content: Any) -> None:
+    def write(self, file_content: TensorLike) -> None:
         """Writes text (bytes in a binary mode)."""
         self._call("write", file_content)
 
@@ -147,7 +148,7 @@ class FileStatistics:
         return f"FileStatistics(length={self.length}, is_directory={self.is_directory})"
 
 
-def exists(path: Any) -> bool:
+def exists(path: PathLike) -> bool:
     """Whether there is a file or folder of that name.
 
     >>> tf.io.gfile.exists("/surely/not/there")
@@ -156,7 +157,7 @@ def exists(path: Any) -> bool:
     return os.path.lexists(path_text("gfile.exists", path))
 
 
-def isdir(path: Any) -> bool:
+def isdir(path: PathLike) -> bool:
     """Whether there is a folder of that name.
 
     >>> tf.io.gfile.isdir(".")
@@ -165,7 +166,7 @@ def isdir(path: Any) -> bool:
     return os.path.isdir(path_text("gfile.isdir", path))
 
 
-def stat(path: Any) -> FileStatistics:
+def stat(path: PathLike) -> FileStatistics:
     """The size and time of change of a file.
 
     >>> tf.io.gfile.stat(".").is_directory
@@ -176,7 +177,7 @@ def stat(path: Any) -> FileStatistics:
         return FileStatistics(os.stat(name), os.path.isdir(name))
 
 
-def listdir(path: Any) -> list[str]:
+def listdir(path: PathLike) -> list[str]:
     """The names in a folder.
 
     >>> import tempfile
@@ -190,7 +191,7 @@ def listdir(path: Any) -> list[str]:
         return os.listdir(name)
 
 
-def glob(pattern: Any) -> list[str]:
+def glob(pattern: PathLike | Sequence[PathLike]) -> list[str]:
     """The names that match a pattern, or any of a list of patterns, sorted.
 
     >>> tf.io.gfile.glob("/surely/not/there/*")
@@ -201,7 +202,7 @@ def glob(pattern: Any) -> list[str]:
     return [name for text in texts for name in sorted(_glob.glob(text, include_hidden=True))]
 
 
-def mkdir(path: Any) -> None:
+def mkdir(path: PathLike) -> None:
     """Makes a folder in one that is there.
 
     >>> import os, tempfile
@@ -215,7 +216,7 @@ def mkdir(path: Any) -> None:
         os.makedirs(name, exist_ok=True) if os.path.isdir(name) else os.mkdir(name)
 
 
-def makedirs(path: Any) -> None:
+def makedirs(path: PathLike) -> None:
     """Makes a folder and those it is in; nothing happens if it is there.
 
     >>> import os, tempfile
@@ -229,7 +230,7 @@ def makedirs(path: Any) -> None:
         os.makedirs(name, exist_ok=True)
 
 
-def remove(path: Any) -> None:
+def remove(path: PathLike) -> None:
     """Removes a file.
 
     >>> import os, tempfile
@@ -244,7 +245,7 @@ def remove(path: Any) -> None:
         os.remove(name)
 
 
-def rmtree(path: Any) -> None:
+def rmtree(path: PathLike) -> None:
     """Removes a folder and all that is in it.
 
     >>> import tempfile
@@ -265,7 +266,7 @@ def _check_free(what: str, dst: str, overwrite: bool) -> None:
         )
 
 
-def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
+def copy(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
     """Copies a file.
 
     >>> import os, tempfile
@@ -281,7 +282,7 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
         shutil.copyfile(source, target)
 
 
-def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
+def rename(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
     """Gives a file or folder another name.
 
     >>> import os, tempfile
@@ -297,7 +298,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
         os.replace(source, target)
 
 
-def join(path: Any, *paths: Any) -> str:
+def join(path: PathLike, *paths: Any) -> str:
     """Parts of a name joined.
 
     >>> tf.io.gfile.join("folder", "file.txt")
@@ -307,7 +308,7 @@ def join(path: Any, *paths: Any) -> str:
 
 
 def walk(
-    top: Any, topdown: bool = True, onerror: Callable[[OSError], Any] | None = None
+    top: PathLike, topdown: bool = True, onerror: Callable[[OSError], Any] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """Each folder below one: its name, the folders and the files in it.
 

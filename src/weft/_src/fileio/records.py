@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
+from weft._src.core.aliases import TensorLike
 from weft._src.errors import DataLossError
 from weft._src.fileio.crc32c import masked_crc32c
 from weft._src.fileio.paths import Closing, file_errors, path_text
@@ -149,7 +150,7 @@ class TFRecordWriter(Closing):
         with file_errors("TFRecordWriter", self._path):
             self._file = open(self._path, "wb")  # noqa: SIM115 - closed by close()
 
-    def write(self, record: Any) -> None:
+    def write(self, record: TensorLike) -> None:
         """Adds a record: bytes, or text, which is encoded as UTF-8."""
         if isinstance(record, str):
             record = record.encode()

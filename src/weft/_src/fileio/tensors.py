@@ -82,7 +82,7 @@ def _parse_infer(serialized: TensorSpec, *, out_type: DType) -> TensorSpec:
     return TensorSpec.of(out_type, None)
 
 
-def _parse_kernel(xp: ArrayNamespace, serialized: Any, *, out_type: DType) -> Array:
+def _parse_kernel(xp: ArrayNamespace, serialized: TensorLike, *, out_type: DType) -> Array:
     data = bytes(as_array(serialized)[()])
     try:
         array = from_bytes(data)
@@ -178,7 +178,7 @@ decode_raw_op = define_op(
 
 
 def decode_raw(
-    input_bytes: Any,
+    input_bytes: TensorLike,
     out_type: DTypeLike,
     little_endian: bool = True,
     fixed_length: int | None = None,

@@ -10,6 +10,7 @@ from typing import Any, Generic, SupportsIndex, TypeVar
 
 import numpy as np
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.wire import (
     BYTES,
     FIXED32,
@@ -126,7 +127,7 @@ def check_message(mine: Message, other: Any) -> None:
         )
 
 
-def message_bytes(what: str, serialized: Any) -> bytes:
+def message_bytes(what: str, serialized: TensorLike) -> bytes:
     """TypeError unless these are bytes."""
     if not isinstance(serialized, (bytes, bytearray, memoryview)):
         raise TypeError(f"{what}: bytes are expected, got {serialized!r}.")

@@ -12,7 +12,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def _name_of(func: Any) -> str:
+def _name_of(func: Callable[..., Any]) -> str:
     while isinstance(func, functools.partial):
         func = func.func
     return str(getattr(func, "__name__", type(func).__name__))

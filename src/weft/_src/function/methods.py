@@ -55,8 +55,8 @@ class BoundFunction(Generic[_P, _R]):
     def __init__(self, function: Any, instance: Any) -> None:
         self._function = function
         self.__self__ = instance
-        self.__wrapped__ = function.python_function
-        self.__name__ = function.name
+        self.__wrapped__: Callable[..., Any] = function.python_function
+        self.__name__: str = function.name
         self.__doc__ = function.__doc__
 
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:

@@ -25,11 +25,11 @@ class Parameters:
     def __init__(self, python_function: Callable[..., Any], name: str) -> None:
         self.name = name
         try:
-            self.signature = inspect.signature(python_function)
+            self.signature: inspect.Signature = inspect.signature(python_function)
         except (TypeError, ValueError):
             anything = [P("args", P.VAR_POSITIONAL), P("kwargs", P.VAR_KEYWORD)]
             self.signature = inspect.Signature(anything)
-        self.parameters = list(self.signature.parameters.values())
+        self.parameters: list[inspect.Parameter] = list(self.signature.parameters.values())
 
     @property
     def is_method(self) -> bool:

@@ -13,7 +13,7 @@ loop runs until all rows are done; rows that are done keep what they have.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core.dtypes import int32
 from weft._src.core.shapes import TensorShape
@@ -27,13 +27,16 @@ from weft._src.ops.control.loop import LOOP_NAMES, while_loop
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce import logic, order
 
+if TYPE_CHECKING:
+    from weft._src.graph.batching import Batch
+
 # The rules of results that are the same for every row, whatever their inputs are.
 _OF_SHAPES = (batching.shape_only, batching.length_of_list)
 _NEVER_FAIL = (*_OF_SHAPES, batching.along_axes, batching.summed, batching.expanded)
 Outputs = list[tuple[Any, bool]]
 
 
-def run(batch: Any, node: Node, inputs: list[Any], stacked: list[bool]) -> Outputs:
+def run(batch: Batch, node: Node, inputs: list[Any], stacked: list[bool]) -> Outputs:
     """A node with nested graphs, some inputs of which have rows."""
     name = node.op.name
     if name == "PartitionedCall":
@@ -88,7 +91,7 @@ def _settled(node: Node, stacked: list[bool]) -> tuple[list[bool], bool]:
 # --- branches ------------------------------------------------------------------------------------
 
 
-def _branches(batch: Any, node: Node, inputs: list[Any], stacked: list[bool]) -> Outputs:
+def _branches(batch: Batch, node: Node, inputs: list[Any], stacked: list[bool]) -> Outputs:
     """All rows take the same branch."""
     branches = node.attrs["branches"]
     wanted = _outputs_with_rows(node, stacked)
@@ -109,7 +112,7 @@ def _branches(batch: Any, node: Node, inputs: list[Any], stacked: list[bool]) ->
     return list(zip(made, wanted, strict=True))
 
 
-def _branches_by_row(batch: Any, node: Node, inputs: list[Any], stacked: list[bool]) -> Outputs:
+def _branches_by_row(batch: Batch, node: Node, inputs: list[Any], stacked: list[bool]) -> Outputs:
     """Every row takes its own branch."""
     specs = [out.spec for out in node.outputs]
     if any(not spec.is_static or spec.dtype.name in ("variant", "resource") for spec in specs):
@@ -136,7 +139,7 @@ def _branches_by_row(batch: Any, node: Node, inputs: list[Any], stacked: list[bo
 
 
 def _branch_for(
-    batch: Any, branch: Graph, mask: Tensor, inputs: list[Any], stacked: list[bool], specs: Any
+    batch: Batch, branch: Graph, mask: Tensor, inputs: list[Any], stacked: list[bool], specs: Any
 ) -> list[Any]:
     """The results of a branch for the rows that take it; zeros if there are none."""
 
@@ -150,7 +153,7 @@ def _branch_for(
     return list(cond(logic.reduce_any(mask), taken, left))
 
 
-def only(batch: Any, mask: Tensor, inputs: Sequence[Any], stacked: Sequence[bool]) -> list[Any]:
+def only(batch: Batch, mask: Tensor, inputs: Sequence[Any], stacked: Sequence[bool]) -> list[Any]:
     """The inputs with the rows outside of a mask replaced by the first one inside."""
     if any(rows and x.dtype.name in ("variant", "resource") for x, rows in zip(inputs, stacked)):
         raise NotBatched
@@ -161,7 +164,7 @@ def only(batch: Any, mask: Tensor, inputs: Sequence[Any], stacked: Sequence[bool
     ]
 
 
-def _choose(batch: Any, mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
+def _choose(batch: Batch, mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
     if x.dtype.name in ("variant", "resource") or x.spec.rank is None:
         raise NotBatched
     return selection.where(batch.expand(mask, x.spec.rank - 1), x, y)
@@ -170,7 +173,7 @@ def _choose(batch: Any, mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
 # --- loops ---------------------------------------------------------------------------------------
 
 
-def _loop(batch: Any, node: Node, inputs: list[Any], stacked: list[bool]) -> Outputs:
+def _loop(batch: Batch, node: Node, inputs: list[Any], stacked: list[bool]) -> Outputs:
     count = len(node.outputs)
     variables, by_row = _settled(node, stacked)
     flags = [*variables, *stacked[count:]]
@@ -201,7 +204,7 @@ def _cannot_fail(graph: Graph) -> bool:
 class _Loop:
     """A loop whose variables have rows where `flags` say so."""
 
-    def __init__(self, batch: Any, node: Node, captured: list[Any], flags: list[bool]) -> None:
+    def __init__(self, batch: Batch, node: Node, captured: list[Any], flags: list[bool]) -> None:
         self._batch, self._flags, self._captured = batch, flags, captured
         self._cond, self._body = node.attrs["cond"], node.attrs["body"]
         self._limit = node.attrs["maximum_iterations"]

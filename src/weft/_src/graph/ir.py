@@ -66,14 +66,16 @@ class Node:
         name: str,
         location: Location,
     ) -> None:
-        self.graph = graph
-        self.op = op
-        self.inputs = inputs
-        self.attrs = attrs
-        self.name = name
-        self.location = location
-        self.outputs = tuple([SymbolicTensor(self, i, spec) for i, spec in enumerate(specs)])
-        self.effects = _effects(self)
+        self.graph: Graph = graph
+        self.op: Op = op
+        self.inputs: tuple[SymbolicTensor, ...] = inputs
+        self.attrs: dict[str, Any] = attrs
+        self.name: str = name
+        self.location: Location = location
+        self.outputs: tuple[SymbolicTensor, ...] = tuple(
+            [SymbolicTensor(self, i, spec) for i, spec in enumerate(specs)]
+        )
+        self.effects: Effects = _effects(self)
 
     @property
     def type(self) -> str:

@@ -58,20 +58,24 @@ class RowFunction:
             return self._in_turns(n, most, inputs, stacked, **how)
         return self._in_a_loop(n, most, inputs, stacked, **how)
 
-    def _at_once(self, n: Any, inputs: Any, stacked: Any, **how: Any) -> list[Any]:
+    def _at_once(self, n: Any, inputs: Sequence[Any], stacked: Any, **how: Any) -> list[Any]:
         captured = [outer for outer, _ in self.graph.captures]
         batch = Batch(n, **how)
         flags = [*stacked, *[False] * len(captured)]
         return with_all_rows(batch, batch.run(self.graph, [*inputs, *captured], flags))
 
-    def _in_turns(self, n: int, most: int, inputs: Any, stacked: Any, **how: Any) -> list[Any]:
+    def _in_turns(
+        self, n: int, most: int, inputs: Sequence[Any], stacked: Any, **how: Any
+    ) -> list[Any]:
         pieces = [
             self._at_once(min(most, n - at), _cut(inputs, stacked, at, at + most), stacked, **how)
             for at in range(0, n, most)
         ]
         return [joining.concat(column, 0) for column in zip(*pieces, strict=True)]
 
-    def _in_a_loop(self, n: int, most: int, inputs: Any, stacked: Any, **how: Any) -> list[Any]:
+    def _in_a_loop(
+        self, n: int, most: int, inputs: Sequence[Any], stacked: Any, **how: Any
+    ) -> list[Any]:
         """Chunks of one size in a loop, and the rows that are left."""
         turns, rest = divmod(n, most)
 
@@ -91,7 +95,7 @@ class RowFunction:
         return [joining.concat(pair, 0) for pair in zip(whole, left, strict=True)]
 
 
-def _cut(inputs: Any, stacked: Any, start: int, stop: int) -> list[Any]:
+def _cut(inputs: Sequence[Any], stacked: Any, start: int, stop: int) -> list[Any]:
     return [x[start:stop] if rows else x for x, rows in zip(inputs, stacked, strict=True)]
 
 

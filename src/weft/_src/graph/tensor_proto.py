@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes, memory
+from weft._src.core.aliases import DTypeLike
 from weft._src.core.convert import array_from
 from weft._src.core.dtypes import DType
 from weft._src.core.shapes import TensorShape
@@ -140,7 +141,7 @@ def _values(number: int, stored: int, content: Any) -> Sequence[Any]:
 
 def make_tensor_proto(
     values: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     shape: Any = None,
     verify_shape: bool = False,
     allow_broadcast: bool = False,

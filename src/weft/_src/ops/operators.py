@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import CHECK, GRAPH, quiet_context, state
 from weft._src.core.convert import convert_to_tensor
@@ -106,7 +107,7 @@ def _knows_better(other: Any, name: str) -> bool:
     return not isinstance(other, _KNOWN) and hasattr(type(other), f"__r{name}__")
 
 
-def _matmul(x: Any, y: Any) -> Tensor:
+def _matmul(x: TensorLike, y: TensorLike) -> Tensor:
     return products.matmul(x, y, name="matmul")
 
 

@@ -32,7 +32,7 @@ def truncated_normal(
 
 
 def uniform(
-    shape: Any, dtype: Any, seed: int = 0, seed2: int = 0, name: str | None = None
+    shape: Any, dtype: DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None
 ) -> tf.Tensor:
     return stateful.uniform(shape, dtype=dtype, seed=_seed(seed, seed2), name=name)
 

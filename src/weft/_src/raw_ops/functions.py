@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import weft as tf
@@ -37,7 +38,7 @@ def decode_csv(
     field_delim: str = ",",
     use_quote_delim: bool = True,
     na_value: str = "",
-    select_cols: Any = (),
+    select_cols: Sequence[int] = (),
     name: str | None = None,
 ) -> Any:
     columns = list(select_cols) or None  # none named: all of them

@@ -37,7 +37,7 @@ def concat(indices: Any, values: Any, shapes: Any, concat_dim: int, name: str | 
 
 
 def fill_empty_rows(
-    indices: Any, values: Any, dense_shape: Any, default_value: Any, name: str | None = None
+    indices: Any, values: Any, dense_shape: ShapeLike, default_value: Any, name: str | None = None
 ) -> Any:
     """The filled tensor, which rows were empty, and where each element has gone."""
     sp = _made(indices, values, dense_shape)
@@ -53,7 +53,7 @@ def _reduction(function: Callable[..., Any]) -> Callable[..., tf.Tensor]:
     def reduce(
         input_indices: Any,
         input_values: Any,
-        input_shape: Any,
+        input_shape: ShapeLike,
         reduction_axes: Any,
         keep_dims: bool = False,
         name: str | None = None,
@@ -68,13 +68,13 @@ reduce_max = _reduction(tf.sparse.reduce_max)
 
 
 def reorder(
-    input_indices: Any, input_values: Any, input_shape: Any, name: str | None = None
+    input_indices: Any, input_values: Any, input_shape: ShapeLike, name: str | None = None
 ) -> Any:
     return _parts(tf.sparse.reorder(_made(input_indices, input_values, input_shape)))[:2]
 
 
 def reshape(
-    input_indices: TensorLike, input_shape: Any, new_shape: Any, name: str | None = None
+    input_indices: TensorLike, input_shape: ShapeLike, new_shape: ShapeLike, name: str | None = None
 ) -> Any:
     places = tf.convert_to_tensor(input_indices, tf.int64)
     sp = _made(places, tf.zeros(tf.shape(places)[:1]), input_shape)

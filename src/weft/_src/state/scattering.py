@@ -58,7 +58,7 @@ class PartialAccess:
     _shape: TensorShape
     _handle: EagerTensor
 
-    def _scatter(self, op: Op, sparse_delta: Any, name: str | None) -> Self:
+    def _scatter(self, op: Op, sparse_delta: IndexedSlices, name: str | None) -> Self:
         if not isinstance(sparse_delta, IndexedSlices):
             raise TypeError(
                 f"scatter: sparse_delta must be a tf.IndexedSlices, got {sparse_delta!r} of type "
@@ -74,7 +74,7 @@ class PartialAccess:
         return self
 
     def scatter_update(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
         """Sets rows; the last of repeated indices wins.
 
@@ -85,43 +85,43 @@ class PartialAccess:
         return self._scatter(scattering.scatter_update_op, sparse_delta, name)
 
     def scatter_add(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
         """Adds to rows; repeated indices add up."""
         return self._scatter(scattering.scatter_add_op, sparse_delta, name)
 
     def scatter_sub(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
         """Subtracts from rows; repeated indices add up."""
         return self._scatter(scattering.scatter_sub_op, sparse_delta, name)
 
     def scatter_mul(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
         """Multiplies rows; repeated indices multiply again."""
         return self._scatter(scattering.scatter_mul_op, sparse_delta, name)
 
     def scatter_div(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
         """Divides rows; repeated indices divide again; integers round towards zero."""
         return self._scatter(scattering.scatter_div_op, sparse_delta, name)
 
     def scatter_min(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
         """Sets elements of rows to the smaller of what is there and the update."""
         return self._scatter(scattering.scatter_min_op, sparse_delta, name)
 
     def scatter_max(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
         """Sets elements of rows to the larger of what is there and the update."""
         return self._scatter(scattering.scatter_max_op, sparse_delta, name)
 
     def batch_scatter_update(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
         """Sets entries of the last axis that indices name, for each position before it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace, TensorLike
+from weft._src.core.aliases import ArrayNamespace, PathLike, TensorLike
 from weft._src.core.dtypes import RESOURCE
 from weft._src.core.tensor import EagerTensor
 from weft._src.fileio.paths import path_text
@@ -116,7 +116,7 @@ class _NoopWriter(SummaryWriter):
 
 
 def create_file_writer(
-    logdir: Any,
+    logdir: PathLike,
     max_queue: int | None = None,
     flush_millis: int | None = None,
     filename_suffix: str | None = None,

@@ -42,7 +42,7 @@ def _write_infer(
 def _write_kernel(
     xp: ArrayNamespace,
     writer: EventFile,
-    record: Any,
+    record: TensorLike,
     step: Any,
     data: Array,
     *,

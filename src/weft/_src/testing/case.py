@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from weft._src import nest
+from weft._src.core.aliases import TensorNest
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.dtypes import as_dtype
 from weft._src.errors import InvalidArgumentError, OpError
@@ -95,7 +96,7 @@ class TestCase(PlainAssertions):
 
     # --- equal, close ----------------------------------------------------------------------
 
-    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+    def assertAllEqual(self, a: TensorNest, b: TensorNest, msg: str | None = None) -> None:
         """The same shape and the same elements; NaN equals NaN."""
         if isinstance(a, CompositeTensor) or isinstance(b, CompositeTensor):
             self._parts(self.assertAllEqual, a, b, msg)
@@ -106,7 +107,7 @@ class TestCase(PlainAssertions):
             same = same | (np.isnan(a) & np.isnan(b))
         self._all(same, a, b, "not equal", msg)
 
-    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+    def assertNotAllEqual(self, a: TensorNest, b: TensorNest, msg: str | None = None) -> None:
         """At least one element differs."""
         try:
             self.assertAllEqual(a, b)
@@ -119,7 +120,7 @@ class TestCase(PlainAssertions):
     ) -> None:
         """Nests of arrays whose elements differ by at most `atol + rtol * |b|`."""
 
-        def close(x: Any, y: Any, msg: str | None) -> None:
+        def close(x: TensorNest, y: TensorNest, msg: str | None) -> None:
             self.assertAllClose(x, y, rtol, atol, msg)
 
         if isinstance(a, CompositeTensor) or isinstance(b, CompositeTensor):
@@ -141,8 +142,8 @@ class TestCase(PlainAssertions):
 
     def assertAllCloseAccordingToType(
         self,
-        a: Any,
-        b: Any,
+        a: TensorNest,
+        b: TensorNest,
         rtol: float = 1e-6,
         atol: float = 1e-6,
         float_rtol: float = 1e-6,
@@ -166,7 +167,12 @@ class TestCase(PlainAssertions):
         self.assertAllClose(a, b, rtol, atol, msg)
 
     def assertNotAllClose(
-        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+        self,
+        a: TensorNest,
+        b: TensorNest,
+        rtol: float = 1e-6,
+        atol: float = 1e-6,
+        msg: str | None = None,
     ) -> None:
         """At least one element differs by more than the tolerance."""
         try:
@@ -181,13 +187,13 @@ class TestCase(PlainAssertions):
             self.fail(msg or f"{f1} and {f2} differ by more than {err}.")
 
     def assertArrayNear(
-        self, farray1: Any, farray2: Any, err: float, msg: str | None = None
+        self, farray1: TensorNest, farray2: TensorNest, err: float, msg: str | None = None
     ) -> None:
         """Arrays whose elements differ by at most `err`."""
         self.assertAllClose(farray1, farray2, rtol=0.0, atol=err, msg=msg)
 
     def assertNDArrayNear(
-        self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None
+        self, ndarray1: TensorNest, ndarray2: TensorNest, err: float, msg: str | None = None
     ) -> None:
         """Arrays the difference of which has a (Euclidean) norm of at most `err`."""
         a, b = self._same_shape(ndarray1, ndarray2, msg)
@@ -197,27 +203,27 @@ class TestCase(PlainAssertions):
 
     # --- bounds ----------------------------------------------------------------------------
 
-    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
+    def assertAllGreater(self, a: TensorNest, comparison_target: TensorNest) -> None:
         """Every element is greater."""
         self._compare(a, comparison_target, np.greater, ">")
 
-    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
+    def assertAllGreaterEqual(self, a: TensorNest, comparison_target: TensorNest) -> None:
         """Every element is greater, or equal."""
         self._compare(a, comparison_target, np.greater_equal, ">=")
 
-    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
+    def assertAllLess(self, a: TensorNest, comparison_target: TensorNest) -> None:
         """Every element is less."""
         self._compare(a, comparison_target, np.less, "<")
 
-    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
+    def assertAllLessEqual(self, a: TensorNest, comparison_target: TensorNest) -> None:
         """Every element is less, or equal."""
         self._compare(a, comparison_target, np.less_equal, "<=")
 
     def assertAllInRange(
         self,
-        target: Any,
-        lower_bound: Any,
-        upper_bound: Any,
+        target: TensorNest,
+        lower_bound: TensorNest,
+        upper_bound: TensorNest,
         open_lower_bound: bool = False,
         open_upper_bound: bool = False,
     ) -> None:
@@ -227,7 +233,7 @@ class TestCase(PlainAssertions):
         )
         (self.assertAllLess if open_upper_bound else self.assertAllLessEqual)(target, upper_bound)
 
-    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+    def assertAllInSet(self, target: TensorNest, expected_set: Any) -> None:
         """Every element is one of a set."""
         rest = set(_array(target).reshape(-1).tolist()) - set(expected_set)
         if rest:
@@ -241,7 +247,7 @@ class TestCase(PlainAssertions):
         if a != b:
             self.fail(msg or f"The shapes {a} and {b} are not equal.")
 
-    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
+    def assertDTypeEqual(self, target: TensorNest, expected_dtype: Any) -> None:
         """An array or tensor of the dtype."""
         found, wanted = as_dtype(_array(target).dtype), as_dtype(expected_dtype)
         if found is not wanted:
@@ -272,7 +278,9 @@ class TestCase(PlainAssertions):
 
     # --- helpers ---------------------------------------------------------------------------
 
-    def _parts(self, check: Callable[..., None], a: Any, b: Any, msg: str | None) -> None:
+    def _parts(
+        self, check: Callable[..., None], a: TensorNest, b: TensorNest, msg: str | None
+    ) -> None:
         """Compares sparse tensors part by part, ragged ones (with nested lists) row by row."""
         if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
             for part in ("indices", "values", "dense_shape"):
@@ -283,7 +291,9 @@ class TestCase(PlainAssertions):
             self._differs(f"Cannot compare {kinds}: convert one of them.", msg)
         self._rows(check, _lists(a), _lists(b), msg)
 
-    def _rows(self, check: Callable[..., None], a: Any, b: Any, msg: str | None) -> None:
+    def _rows(
+        self, check: Callable[..., None], a: TensorNest, b: TensorNest, msg: str | None
+    ) -> None:
         if not isinstance(a, list) or not isinstance(b, list):
             check(a, b, msg)
             return
@@ -292,7 +302,7 @@ class TestCase(PlainAssertions):
         for x, y in zip(a, b, strict=True):
             self._rows(check, x, y, msg)
 
-    def _same_shape(self, a: Any, b: Any, msg: str | None) -> tuple[Array, Array]:
+    def _same_shape(self, a: TensorNest, b: TensorNest, msg: str | None) -> tuple[Array, Array]:
         a, b = _array(a), _array(b)
         if a.shape != b.shape:
             self.fail(msg or f"Shapes differ: {a.shape} and {b.shape}.\n{a!r}\n{b!r}")
@@ -309,7 +319,7 @@ class TestCase(PlainAssertions):
         text += f"{a[first]!r} and {b[first]!r}."
         self.fail(f"{msg}: {text}" if msg else text)
 
-    def _compare(self, a: Any, target: Any, good: Any, sign: str) -> None:
+    def _compare(self, a: TensorNest, target: TensorNest, good: Any, sign: str) -> None:
         a, target = _array(a), _array(target)
         a, target = np.broadcast_arrays(a, target)
         self._all(good(a, target), a, target, f"not {sign} the target", None)
@@ -342,7 +352,7 @@ def _value(x: Any) -> Any:
     return x.numpy() if hasattr(x, "numpy") else x
 
 
-def _array(x: Any) -> Array:
+def _array(x: TensorNest) -> Array:
     if isinstance(x, CompositeTensor):
         raise TypeError(f"Compare the parts of a {type(x).__name__}, or a tensor made of it.")
     return np.asarray(_value(x))

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from weft._src.autodiff.tape import GradientTape
+from weft._src.core.aliases import TensorNest
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops.arrays import shape as shapes
 
 
 def compute_gradient(
-    f: Callable[..., Any], x: Any, delta: float | None = None
+    f: Callable[..., Any], x: TensorNest, delta: float | None = None
 ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     """The Jacobians of `f` with respect to each of the inputs, and estimates of them.
 

@@ -10,6 +10,8 @@ import unittest
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from weft._src.core.aliases import TensorNest
+
 
 class PlainAssertions(unittest.TestCase):
     """unittest's test case with more assertions about strings, containers and numbers."""
@@ -76,7 +78,12 @@ class PlainAssertions(unittest.TestCase):
             self.assertAlmostEqual(expected, actual, **how)
 
     def assertSameStructure(
-        self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: str | None = None
+        self,
+        a: TensorNest,
+        b: TensorNest,
+        aname: str = "a",
+        bname: str = "b",
+        msg: str | None = None,
     ) -> None:
         """The same dicts and sequences of the same values; the first difference is named."""
         difference = _difference(a, b, aname, bname)
@@ -85,12 +92,14 @@ class PlainAssertions(unittest.TestCase):
 
     # --- strings and numbers -----------------------------------------------------------------
 
-    def assertStartsWith(self, actual: Any, expected_start: Any, msg: str | None = None) -> None:
+    def assertStartsWith(
+        self, actual: Any, expected_start: TensorNest, msg: str | None = None
+    ) -> None:
         """A string that begins with another one."""
         if not actual.startswith(expected_start):
             self._differs(f"{actual!r} does not start with {expected_start!r}.", msg)
 
-    def assertEndsWith(self, actual: Any, expected_end: Any, msg: str | None = None) -> None:
+    def assertEndsWith(self, actual: Any, expected_end: TensorNest, msg: str | None = None) -> None:
         """A string that ends with another one."""
         if not actual.endswith(expected_end):
             self._differs(f"{actual!r} does not end with {expected_end!r}.", msg)
@@ -105,7 +114,9 @@ class PlainAssertions(unittest.TestCase):
                 self._differs(f"{string!r} is not in {target!r} from character {place} on.", msg)
             place = found + len(string)
 
-    def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: str | None = None) -> None:
+    def assertBetween(
+        self, value: Any, minv: TensorNest, maxv: TensorNest, msg: str | None = None
+    ) -> None:
         """A number between two others, or equal to one of them."""
         if not minv <= value <= maxv:
             self._differs(f"{value!r} is not between {minv!r} and {maxv!r}.", msg)
@@ -134,7 +145,7 @@ class PlainAssertions(unittest.TestCase):
         self.fail(f"{msg}: {text}" if msg else text)
 
 
-def _difference(a: Any, b: Any, aname: str, bname: str) -> str | None:
+def _difference(a: TensorNest, b: TensorNest, aname: str, bname: str) -> str | None:
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         if set(a) != set(b):
             return f"{aname} and {bname} differ in the keys {set(a) ^ set(b)!r}."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from weft._src import nest
+from weft._src.core.aliases import SpecNest
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, RESOURCE, int64, variant
 from weft._src.core.shapes import TensorShape
@@ -117,7 +118,9 @@ class DatasetBase:
         value: Stage = self._variant._value
         return value
 
-    def _derived(self, op: Op, *inputs: Any, spec: Any = None, name: Any, **attrs: Any) -> Dataset:
+    def _derived(
+        self, op: Op, *inputs: Any, spec: SpecNest = None, name: Any, **attrs: Any
+    ) -> Dataset:
         """The dataset that an op makes of this one."""
         made = op(self._variant, *inputs, name=name, **attrs)
         dataset = make_dataset(made, self._element_spec if spec is None else spec)
@@ -128,7 +131,7 @@ class DatasetBase:
         return f"<{type(self).__name__} element_spec={self._element_spec!r}>"
 
 
-def make_dataset(handle: Tensor, element_spec: Any) -> Dataset:
+def make_dataset(handle: Tensor, element_spec: SpecNest) -> Dataset:
     """A dataset of a variant tensor."""
     made = object.__new__(DatasetBase.dataset_class)
     made._variant, made._element_spec, made._options = handle, element_spec, Options()

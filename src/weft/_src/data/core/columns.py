@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._src import nest
+from weft._src.core.aliases import SpecNest
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
 from weft._src.data.core import structure
@@ -40,7 +41,7 @@ def from_plain(layout: Sequence[tuple[Any, ...]]) -> tuple[Column, ...]:
     return tuple([Column(*column) for column in layout])
 
 
-def columns_of(spec: Any) -> tuple[Column, ...]:
+def columns_of(spec: SpecNest) -> tuple[Column, ...]:
     """The columns of elements of a type."""
     return tuple([_column(leaf) for leaf in nest.flatten(spec) if not _is_none(leaf)])
 
@@ -63,7 +64,7 @@ def all_tensors(columns: Sequence[Column]) -> bool:
 # --- types -------------------------------------------------------------------------------------
 
 
-def map_leaves(function: Callable[[Any], Any], spec: Any, method: str) -> Any:
+def map_leaves(function: Callable[[Any], Any], spec: SpecNest, method: str) -> Any:
     """The specs of changed parts; None stays, anything but tensors is refused by name."""
 
     def leaf(item: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, SpecNest
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import RESOURCE, bool_, resource, variant
@@ -233,7 +233,7 @@ class Iterator:
     _asked: tuple[int, int]  # a graph, and how often it asked for an element
 
     @classmethod
-    def _of(cls, handle: Tensor, element_spec: Any) -> Iterator:
+    def _of(cls, handle: Tensor, element_spec: SpecNest) -> Iterator:
         made = object.__new__(cls)
         made._handle, made._element_spec, made._asked = handle, element_spec, (0, 0)
         made._next = handle._value.next if isinstance(handle, EagerTensor) else None

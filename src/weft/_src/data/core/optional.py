@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, SpecNest
 from weft._src.core.dtypes import ANY, bool_, variant
 from weft._src.core.resources import Variant
 from weft._src.core.specs import TensorSpec, TypeSpec
@@ -141,7 +141,7 @@ class Optional:
     _element_spec: Any
 
     @classmethod
-    def _of(cls, handle: Tensor, element_spec: Any) -> Optional:
+    def _of(cls, handle: Tensor, element_spec: SpecNest) -> Optional:
         made = object.__new__(cls)
         made._variant, made._element_spec = handle, element_spec
         return made
@@ -174,7 +174,7 @@ class Optional:
         return Optional._of(handle, structure.spec_of_element(element))
 
     @staticmethod
-    def empty(element_spec: Any) -> Optional:
+    def empty(element_spec: SpecNest) -> Optional:
         """An optional that holds nothing."""
         return Optional._of(none_op(), element_spec)
 

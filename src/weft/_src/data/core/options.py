@@ -131,11 +131,11 @@ class Options(_OptionGroup):
 
     def __init__(self) -> None:
         super().__init__()
-        self.autotune = AutotuneOptions()
-        self.experimental_distribute = DistributeOptions()
-        self.experimental_optimization = OptimizationOptions()
-        self.experimental_service = ServiceOptions()
-        self.threading = ThreadingOptions()
+        self.autotune: AutotuneOptions = AutotuneOptions()
+        self.experimental_distribute: DistributeOptions = DistributeOptions()
+        self.experimental_optimization: OptimizationOptions = OptimizationOptions()
+        self.experimental_service: ServiceOptions = ServiceOptions()
+        self.threading: ThreadingOptions = ThreadingOptions()
 
     # Older names of two of them.
     _aliases: ClassVar[dict[str, str]] = {

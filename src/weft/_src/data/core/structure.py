@@ -13,6 +13,7 @@ import numpy as np
 
 from weft._src import nest
 from weft._src.core import dtypes
+from weft._src.core.aliases import SpecNest
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.specs import TensorSpec, TypeSpec
 from weft._src.core.tensor import EagerTensor, Tensor
@@ -85,12 +86,12 @@ def flatten_element(value: Any) -> list[Tensor]:
     return [leaf for leaf in nest.flatten(value, expand_composites=True) if leaf is not None]
 
 
-def flat_specs(spec: Any) -> list[TensorSpec]:
+def flat_specs(spec: SpecNest) -> list[TensorSpec]:
     """The specs of the tensors in an element."""
     return list(_flat_specs(spec))
 
 
-def _flat_specs(spec: Any) -> Iterator[TensorSpec]:
+def _flat_specs(spec: SpecNest) -> Iterator[TensorSpec]:
     for leaf in nest.flatten(spec):
         if isinstance(leaf, TensorSpec):
             yield leaf
@@ -98,7 +99,7 @@ def _flat_specs(spec: Any) -> Iterator[TensorSpec]:
             yield from _flat_specs(leaf._component_specs)
 
 
-def pack(spec: Any, tensors: Sequence[Any]) -> Any:
+def pack(spec: SpecNest, tensors: Sequence[Any]) -> Any:
     """The element of a spec made of flat tensors."""
     remaining = iter(tensors)
 
@@ -111,7 +112,7 @@ def pack(spec: Any, tensors: Sequence[Any]) -> Any:
     return nest.map_structure(leaf, spec)
 
 
-def make_packer(spec: Any, wrap: Callable[[Any], Any]) -> Packer:
+def make_packer(spec: SpecNest, wrap: Callable[[Any], Any]) -> Packer:
     """A function from flat values to elements; the usual structures are written out for speed."""
     if isinstance(spec, TensorSpec):
         return lambda values: wrap(values[0])

@@ -11,6 +11,7 @@ from typing import Any
 
 from weft._src import nest
 from weft._src.autograph.conversion import converted
+from weft._src.core.aliases import SpecNest
 from weft._src.core.context import building
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
@@ -89,12 +90,12 @@ def _result(value: Any, method: str) -> Any:
         ) from error
 
 
-def of_element(function: Callable[..., Any], element_spec: Any, method: str) -> Traced:
+def of_element(function: Callable[..., Any], element_spec: SpecNest, method: str) -> Traced:
     """A function of one element: the parts of a tuple are arguments of their own."""
     return Traced(function, arguments(element_spec), method)
 
 
-def arguments(element_spec: Any) -> tuple[Any, ...]:
+def arguments(element_spec: SpecNest) -> tuple[Any, ...]:
     """An element as the arguments of a function."""
     return element_spec if type(element_spec) is tuple else (element_spec,)
 
@@ -175,6 +176,6 @@ def _run_python(traced: Traced, values: Values) -> Values:
     return tuple([t._value for t in structure.flatten_element(result)])  # type: ignore[attr-defined]
 
 
-def is_scalar_bool(spec: Any) -> bool:
+def is_scalar_bool(spec: SpecNest) -> bool:
     """Whether a function returns what a condition must be."""
     return isinstance(spec, TensorSpec) and spec.dtype.is_bool and spec.rank in (None, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from weft._src.core.aliases import DTypeLike, IntLike, ShapeLike
+from weft._src.core.aliases import DTypeLike, IntLike, PathLike, ShapeLike, TensorNest
 from weft._src.core.dtypes import int64
 from weft._src.core.tensor import Tensor
 from weft._src.data.core.base import check_dataset, make_dataset
@@ -131,8 +131,8 @@ def parallel_interleave(
     cycle_length: IntLike,
     block_length: IntLike = 1,
     sloppy: bool = False,
-    buffer_output_elements: Any = None,
-    prefetch_input_elements: Any = None,
+    buffer_output_elements: IntLike | None = None,
+    prefetch_input_elements: IntLike | None = None,
 ) -> Transformation:
     """`Dataset.interleave` as a transformation.
 
@@ -145,7 +145,7 @@ def parallel_interleave(
     return _method("interleave", map_func, cycle_length, block_length, cycle_length)
 
 
-def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
+def scan(initial_state: TensorNest, scan_func: Callable[..., Any]) -> Transformation:
     """`Dataset.scan` as a transformation.
 
     >>> running = tf.data.experimental.scan(np.int64(0), lambda total, x: (total + x, total + x))
@@ -168,7 +168,7 @@ def shuffle_and_repeat(
 
 
 def snapshot(
-    path: Any,
+    path: PathLike,
     compression: str = "AUTO",
     reader_func: Callable[..., Any] | None = None,
     shard_func: Callable[..., Any] | None = None,
@@ -300,7 +300,7 @@ def get_next_as_optional(iterator: Any) -> Optional:
 
 def save(
     dataset: Dataset,
-    path: Any,
+    path: PathLike,
     compression: str | None = None,
     shard_func: Callable[..., Any] | None = None,
     checkpoint_args: Any = None,
@@ -326,7 +326,7 @@ def to_variant(dataset: Dataset) -> Tensor:
     return handle
 
 
-def from_variant(variant: Tensor, structure: Any) -> Any:
+def from_variant(variant: Tensor, structure: Any) -> Dataset:
     """The dataset that a variant tensor holds, given the specs of its elements.
 
     >>> rows = tf.data.Dataset.range(3)

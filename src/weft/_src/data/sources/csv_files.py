@@ -220,7 +220,7 @@ def make_csv_dataset(
     compression_type: TensorLike | None = None,
     ignore_errors: bool = False,
     encoding: str = "utf-8",
-) -> Any:
+) -> Dataset:
     r"""Batches of CSV files: dicts from column names to vectors, with the label beside if named.
 
     >>> import os, tempfile

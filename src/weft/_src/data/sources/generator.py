@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from weft._src import nest
+from weft._src.core.aliases import SpecNest
 from weft._src.core.context import building
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA
@@ -80,7 +81,7 @@ class _GeneratorCursor(Cursor):
 Converter = Callable[[Any, int], Values]
 
 
-def _converter(spec: Any) -> Converter:
+def _converter(spec: SpecNest) -> Converter:
     """From what was yielded to flat arrays; single tensors and tuples of them written out."""
     if isinstance(spec, TensorSpec):
         return lambda value, number: (_leaf(value, spec, number, ""),)
@@ -158,7 +159,7 @@ def _wrong_type(value: Any, spec: TensorSpec, number: int, path: str) -> DTypeEr
     )
 
 
-def _wrong_structure(value: Any, spec: Any, number: int) -> InvalidArgumentError:
+def _wrong_structure(value: Any, spec: SpecNest, number: int) -> InvalidArgumentError:
     return DTypeError(
         f"from_generator: element {number} was declared as {spec!r}, the generator yielded "
         f"{_short(value)} of type {type(value).__name__}, which has another structure."
@@ -181,7 +182,7 @@ class GeneratorMethods(DatasetBase):
         output_types: Any = None,
         output_shapes: Any = None,
         args: Any = None,
-        output_signature: Any = None,
+        output_signature: SpecNest = None,
         name: str | None = None,
     ) -> Dataset:
         """The elements that `generator(*args)` yields, of the types given.

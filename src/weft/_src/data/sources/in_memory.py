@@ -9,7 +9,7 @@ import numpy as np
 
 from weft._src import nest
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike, TensorNest
 from weft._src.core.dtypes import DATA, int64, variant
 from weft._src.core.specs import TensorSpec
 from weft._src.data.core import columns, structure
@@ -270,7 +270,7 @@ def _list_kernel(xp: ArrayNamespace, *components: Any, width: int) -> ListStage:
 list_op = dataset_op("ListDataset", each("*components", _ANYTHING), _list_kernel)
 
 
-def from_list(elements: Any, name: str | None = None) -> Any:
+def from_list(elements: Any, name: str | None = None) -> Dataset:
     """A dataset of the elements of a list, which must have one structure and type.
 
     >>> list(tf.data.experimental.from_list([(1, "a"), (2, "b")]).as_numpy_iterator())
@@ -332,7 +332,7 @@ class SourceMethods(DatasetBase):
         )
 
     @staticmethod
-    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensors(tensors: TensorNest, name: str | None = None) -> Dataset:
         """A dataset of one element.
 
         >>> list(tf.data.Dataset.from_tensors(([1, 2], "a")).as_numpy_iterator())
@@ -343,7 +343,7 @@ class SourceMethods(DatasetBase):
         return make_dataset(made, structure.spec_of_element(element))
 
     @staticmethod
-    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensor_slices(tensors: TensorNest, name: str | None = None) -> Dataset:
         """A dataset of the rows of tensors.
 
         >>> rows = tf.data.Dataset.from_tensor_slices({"x": [[1, 2], [3, 4]], "y": [5.0, 6.0]})
@@ -367,7 +367,7 @@ class SourceMethods(DatasetBase):
         return make_dataset(column_slice_op(*flat, layout=columns.plain(layout), name=name), rows)
 
 
-def _normalized(method: str, tensors: Any) -> Any:
+def _normalized(method: str, tensors: TensorNest) -> Any:
     try:
         return structure.normalize(tensors)
     except RecursionError:

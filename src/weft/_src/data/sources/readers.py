@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace, IntLike, TensorLike
+from weft._src.core.aliases import ArrayNamespace, IntLike, SpecNest, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, string
 from weft._src.core.specs import TensorSpec
@@ -269,7 +269,7 @@ def read_files(
 class _FileDataset(Dataset):
     """A dataset that is made by its constructor."""
 
-    def _set(self, variant: Tensor, spec: Any = _SPEC) -> None:
+    def _set(self, variant: Tensor, spec: SpecNest = _SPEC) -> None:
         made = make_dataset(variant, spec)
         self._variant, self._element_spec, self._options = variant, spec, made._options
 

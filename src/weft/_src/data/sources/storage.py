@@ -11,6 +11,7 @@ from typing import Any
 
 from weft._src import nest
 from weft._src.core import dtypes
+from weft._src.core.aliases import SpecNest
 from weft._src.core.specs import TensorSpec
 from weft._src.core.wire import bytes_field, contents
 from weft._src.data.core.stage import UNKNOWN, Cursor, Run, Stage
@@ -154,12 +155,12 @@ class FileCursor(Cursor):
 # --- the type of elements as text ----------------------------------------------------------------
 
 
-def spec_to_json(spec: Any, count: int) -> str:
+def spec_to_json(spec: SpecNest, count: int) -> str:
     """A nest of tensor specs, and how many elements there are, as text."""
     return json.dumps({"element_spec": _described(spec), "count": count})
 
 
-def _described(spec: Any) -> Any:
+def _described(spec: SpecNest) -> Any:
     if isinstance(spec, TensorSpec):
         return {"tensor": [spec.dtype.name, sizes(spec)]}
     if isinstance(spec, NoneTensorSpec):

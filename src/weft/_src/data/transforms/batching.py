@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft._src import nest
-from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike, ShapeLike
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike, ShapeLike, SpecNest
 from weft._src.core.dtypes import int64
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
@@ -282,7 +282,7 @@ class BatchingMethods(DatasetBase):
         return self._in_columns("batch", size, layout, spec, drop, name)
 
     def _in_columns(
-        self, method: str, size: Any, layout: Any, spec: Any, drop: bool, name: str | None
+        self, method: str, size: IntLike, layout: Any, spec: SpecNest, drop: bool, name: str | None
     ) -> Dataset:
         return self._derived(
             column_batch_op,
@@ -395,7 +395,7 @@ class BatchingMethods(DatasetBase):
             sizes = int64_scalar("rebatch", "batch_size", batch_size)  # type: ignore[assignment]
             known = static_size(sizes) if drop else None
 
-        def leaf(spec: Any) -> Any:
+        def leaf(spec: SpecNest) -> Any:
             return batched(row_of(spec, "rebatch"), known)
 
         spec = map_leaves(leaf, self.element_spec, "rebatch")
@@ -413,7 +413,7 @@ def static_size(size: Tensor) -> int | None:
     return None if value is None or int(value) <= 0 else int(value)
 
 
-def _as_ragged_spec(spec: Any, dtype: Any) -> Any:
+def _as_ragged_spec(spec: SpecNest, dtype: Any) -> Any:
     """What a tensor is in a ragged batch: ragged up to the last axis whose size is not known."""
     if not isinstance(spec, TensorSpec):
         return spec

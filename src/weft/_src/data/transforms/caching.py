@@ -6,7 +6,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, PathLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING
 from weft._src.data.core import structure
@@ -140,7 +140,7 @@ cache_op = dataset_op("CacheDatasetV2", INPUT + args("filename", STRING), _cache
 class CachingMethods(DatasetBase):
     """Elements made once."""
 
-    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+    def cache(self, filename: PathLike = "", name: str | None = None) -> Dataset:
         """Keeps the elements of the first complete iteration, in memory or in a file.
 
         >>> calls = []

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, SpecNest, TensorNest
 from weft._src.core.dtypes import INDEX, STRING
 from weft._src.core.tracebacks import hides_own_frames
 from weft._src.data.core import structure, traced
@@ -249,7 +249,7 @@ class FilteringMethods(DatasetBase):
 
     @hides_own_frames
     def scan(
-        self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
+        self, initial_state: TensorNest, scan_func: Callable[..., Any], name: str | None = None
     ) -> Dataset:
         """Outputs of a function of a state and every element; it returns (new state, output).
 
@@ -278,7 +278,7 @@ class FilteringMethods(DatasetBase):
         return self._derived(ignore_errors_op, name=name, log_warning=log)
 
 
-def _condition(predicate: Any, element_spec: Any, method: str) -> Traced:
+def _condition(predicate: Any, element_spec: SpecNest, method: str) -> Traced:
     f = traced.of_element(predicate, element_spec, method)
     if not traced.is_scalar_bool(f.output_spec):
         raise ValueError(

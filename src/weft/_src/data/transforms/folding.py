@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src.autodiff.calls import call_graph
+from weft._src.core.aliases import SpecNest, TensorNest
 from weft._src.core.context import state
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.core.tracebacks import hides_own_frames
@@ -19,7 +20,7 @@ from weft._src.ops.control.nested import NestedTrace, share_captures
 _MAX_RELAXATIONS = 20
 
 
-def carried_state(method: str, initial_state: Any) -> tuple[list[Tensor], Any]:
+def carried_state(method: str, initial_state: TensorNest) -> tuple[list[Tensor], Any]:
     """The tensors a state starts with, and its spec."""
     try:
         element = structure.normalize(initial_state)
@@ -29,7 +30,12 @@ def carried_state(method: str, initial_state: Any) -> tuple[list[Tensor], Any]:
 
 
 def trace_step(
-    method: str, function: Callable[..., Any], state_spec: Any, element: Any, *, pair: bool = False
+    method: str,
+    function: Callable[..., Any],
+    state_spec: SpecNest,
+    element: TensorNest,
+    *,
+    pair: bool = False,
 ) -> tuple[Traced, Any]:
     """A function of (state, element), and the spec of the state.
 
@@ -62,7 +68,7 @@ class FoldingMethods(DatasetBase):
 
     @hides_own_frames
     def reduce(
-        self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
+        self, initial_state: TensorNest, reduce_func: Callable[..., Any], name: str | None = None
     ) -> Any:
         """The last state of `state = reduce_func(state, element)` over all elements.
 
@@ -83,7 +89,7 @@ class FoldingMethods(DatasetBase):
             cursor.close()
         return structure.pack(spec, [structure.eager_tensor(value) for value in values])
 
-    def _reduce_in_graph(self, initial: list[Tensor], spec: Any, f: Traced, name: str) -> Any:
+    def _reduce_in_graph(self, initial: list[Tensor], spec: SpecNest, f: Traced, name: str) -> Any:
         iterator = iterate(self)
         element_specs = tuple(structure.flat_specs(self.element_spec))
         specs = structure.flat_specs(spec)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from weft._src import nest
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, IntLike
 from weft._src.core.dtypes import int64
 from weft._src.core.specs import TensorSpec
 from weft._src.data.core import structure, traced
@@ -25,7 +25,7 @@ from weft._src.data.dataset import Dataset
 from weft._src.errors import FailedPreconditionError
 from weft._src.ops.arrays import fill
 
-Transformation = Callable[[Any], Any]
+Transformation: TypeAlias = "Callable[[Dataset], Dataset]"
 
 # --- assert_cardinality --------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ assert_cardinality_op = dataset_op(
 )
 
 
-def assert_cardinality(expected_cardinality: Any) -> Transformation:
+def assert_cardinality(expected_cardinality: IntLike) -> Transformation:
     """A transformation that says how many elements there are; FailedPreconditionError if not.
 
     >>> dataset = tf.data.Dataset.range(4).filter(lambda x: x > 1)
@@ -180,7 +180,7 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
     [np.int32(3), np.int32(2), np.int32(2)]
     """
 
-    def apply(dataset: Dataset) -> Any:
+    def apply(dataset: Dataset) -> Dataset:
         spec = dataset.element_spec
         key = traced.of_element(key_func, spec, "group_by_reducer")
         init = Traced(reducer.init_func, (TensorSpec([], int64),), "group_by_reducer")
@@ -213,7 +213,7 @@ def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Transformat
     [(1, True), (2, True), (0, False)]
     """
 
-    def apply(dataset: Dataset) -> Any:
+    def apply(dataset: Dataset) -> Dataset:
         spec = dataset.element_spec
         n = int(dataset.cardinality())
         if n < 0 or n > cardinality or not isinstance(spec, dict) or mask_key in spec:

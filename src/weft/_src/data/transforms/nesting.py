@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from weft._src.core.aliases import ArrayNamespace, IntLike
+from weft._src.core.aliases import ArrayNamespace, IntLike, SpecNest
 from weft._src.core.processors import processors
 from weft._src.core.tensor import Tensor
 from weft._src.core.tracebacks import hides_own_frames
@@ -289,7 +289,7 @@ class NestingMethods(DatasetBase):
         )  # fmt: skip
 
 
-def dataset_function(method: str, function: Any, element_spec: Any) -> Traced:
+def dataset_function(method: str, function: Any, element_spec: SpecNest) -> Traced:
     """A traced function that must return a dataset."""
     f = traced.of_element(function, element_spec, method)
     check_returns_dataset(method, f)

@@ -9,7 +9,7 @@ import numpy as np
 
 from weft._src import nest
 from weft._src.core import memory
-from weft._src.core.aliases import ArrayNamespace, IntLike
+from weft._src.core.aliases import ArrayNamespace, IntLike, SpecNest
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, int64
 from weft._src.core.shapes import TensorShape
@@ -143,7 +143,7 @@ class PaddingMethods(DatasetBase):
         return self._padded(batch_size, wanted, inputs, padding_values, drop_remainder, name)
 
     def _padded(
-        self, batch_size: Any, wanted: Sequence[Sizes], inputs: Sequence[Tensor],
+        self, batch_size: IntLike, wanted: Sequence[Sizes], inputs: Sequence[Tensor],
         padding_values: Any, drop_remainder: Any, name: str | None,
     ) -> Dataset:  # fmt: skip
         """Shapes as far as they are known, and as tensors."""
@@ -245,7 +245,7 @@ def _up_to_boundary(sizes: Sizes, key: Tensor, boundaries: Sequence[int]) -> Ten
     )
 
 
-def _shapes(element_spec: Any, padded_shapes: Any) -> list[Sizes]:
+def _shapes(element_spec: SpecNest, padded_shapes: Any) -> list[Sizes]:
     """The sizes wanted for each component: -1 for that of the largest."""
     for leaf in nest.flatten(element_spec):
         if not isinstance(leaf, TensorSpec):
@@ -308,14 +308,14 @@ def _along(element_spec: Any, value: Any, name: str) -> list[Any]:
     raise _other_structure(element_spec, value, name)
 
 
-def _other_structure(element_spec: Any, value: Any, name: str) -> ValueError:
+def _other_structure(element_spec: SpecNest, value: Any, name: str) -> ValueError:
     return ValueError(
         f"Dataset.padded_batch: {name} must have the structure of the elements, {element_spec!r}, "
         f"got {value!r}."
     )
 
 
-def _paddings(element_spec: Any, specs: Sequence[TensorSpec], values: Any) -> list[Tensor]:
+def _paddings(element_spec: SpecNest, specs: Sequence[TensorSpec], values: Any) -> list[Tensor]:
     if values is None:
         given: list[Any] = [None] * len(specs)
     elif nest.is_nested(values):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft._src.core.aliases import IntLike, TensorLike
+from weft._src.core.aliases import IntLike, SpecNest, TensorLike
 from weft._src.core.convert import array_from
 from weft._src.core.dtypes import FLOATING, int64, variant
 from weft._src.core.specs import TensorSpec
@@ -219,7 +219,7 @@ class SamplingMethods(DatasetBase):
         return _directed(datasets, choices, stops, spec)
 
 
-def _directed(datasets: Sequence[Any], choices: Tensor, stops: bool, spec: Any) -> Any:
+def _directed(datasets: Sequence[Any], choices: Tensor, stops: bool, spec: SpecNest) -> Any:
     handles = [dataset._variant for dataset in datasets]
     made = make_dataset(directed_op(choices, *handles, stop_on_empty_dataset=stops), spec)
     for dataset in datasets:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from weft._src.core.aliases import PathLike, SpecNest
 from weft._src.core.dtypes import int64
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import EagerTensor
@@ -29,7 +30,7 @@ class SavingMethods(DatasetBase):
 
     def save(
         self,
-        path: Any,
+        path: PathLike,
         compression: str | None = None,
         shard_func: Callable[..., Any] | None = None,
         checkpoint_args: Any = None,
@@ -84,8 +85,8 @@ class SavingMethods(DatasetBase):
 
     @staticmethod
     def load(
-        path: Any,
-        element_spec: Any = None,
+        path: PathLike,
+        element_spec: SpecNest = None,
         compression: str | None = None,
         reader_func: Callable[..., Any] | None = None,
         wait: bool = False,  # noqa: ARG004 - accepted: save has written everything when it returns
@@ -128,7 +129,7 @@ class SavingMethods(DatasetBase):
 
     def snapshot(
         self,
-        path: Any,
+        path: PathLike,
         compression: str | None = "AUTO",
         reader_func: Callable[..., Any] | None = None,
         shard_func: Callable[..., Any] | None = None,
@@ -151,7 +152,7 @@ class SavingMethods(DatasetBase):
         return self.cache(os.path.join(folder, "snapshot"), name=name)  # type: ignore[attr-defined]
 
 
-def _shard_call(function: Callable[..., Any], element_spec: Any) -> Call:
+def _shard_call(function: Callable[..., Any], element_spec: SpecNest) -> Call:
     f = traced.of_element(function, element_spec, "save")
     spec = f.output_spec
     if not isinstance(spec, TensorSpec) or spec.dtype is not int64 or spec.rank not in (None, 0):

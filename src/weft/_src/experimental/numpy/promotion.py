@@ -18,6 +18,8 @@ from weft._src.core.composite import CompositeTensor
 from weft._src.core.dtypes import DType
 
 Function = Callable[..., Any]
+Unary = Callable[[TensorLike], tf.Tensor]
+Binary = Callable[[TensorLike, TensorLike], tf.Tensor]
 _PYTHON = (bool, int, float, complex)
 _NUMPY_DTYPE = {int: np.int64, float: np.float64, complex: np.complex128, bool: np.bool_}
 
@@ -126,22 +128,22 @@ def _named(function: Function, name: str) -> Function:
     return function
 
 
-def unary(name: str, op: Function, convert: Function = asarray) -> Function:
+def unary(name: str, op: Function, convert: Function = asarray) -> Unary:
     """A function of one array."""
     return _named(lambda x: op(convert(x)), name)
 
 
-def float_unary(name: str, op: Function) -> Function:
+def float_unary(name: str, op: Function) -> Unary:
     """A function of one array whose result is floating."""
     return unary(name, op, floating)
 
 
-def binary(name: str, op: Function) -> Function:
+def binary(name: str, op: Function) -> Binary:
     """A function of two arrays, which get one dtype first."""
     return _named(lambda x1, x2: op(*promoted(x1, x2)), name)
 
 
-def float_binary(name: str, op: Function) -> Function:
+def float_binary(name: str, op: Function) -> Binary:
     """A function of two arrays that are floating, or become float64."""
     return _named(lambda x1, x2: op(*[floating(x) for x in promoted(x1, x2)]), name)
 

@@ -259,7 +259,7 @@ def _split_v_infer(
     return tuple([x.with_dims(rules.replace(x.dims, at, d)) for d in wanted])
 
 
-def _exact_sizes(sizes: Any, total: Any) -> list[int]:
+def _exact_sizes(sizes: Sequence[Any], total: Any) -> list[int]:
     """The sizes with -1 worked out; an error unless they are what the axis has."""
     known = sum(size for size in sizes if size != -1)
     free = list(sizes).count(-1)

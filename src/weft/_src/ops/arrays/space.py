@@ -133,7 +133,7 @@ to_space_op: Op = define_op(
 )
 
 
-def _pairs(value: Any) -> Tensor:
+def _pairs(value: TensorLike) -> Tensor:
     return convert_to_tensor(value, dtype_hint=int32)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.aliases import TensorLike
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, as_dtype
@@ -157,7 +158,7 @@ class _Ragged:
         parts = zip(before, self._parts_of(x), strict=True)
         return tuple([joining.concat([held, more], 0) for held, more in parts])
 
-    def _parts_of(self, x: Any) -> list[Tensor]:
+    def _parts_of(self, x: TensorLike) -> list[Tensor]:
         dtype = self._spec.row_splits_dtype
         if not isinstance(x, RaggedTensor):
             return [x, shapes.shape_op(x, out_type=dtype)[:1]]

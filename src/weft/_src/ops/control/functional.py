@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src import nest
-from weft._src.core.aliases import DTypeLike
+from weft._src.core.aliases import DTypeLike, TensorNest
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import building, state
 from weft._src.core.convert import convert_to_tensor
@@ -103,7 +103,7 @@ def check_callable(op: str, fn: Callable[..., Any]) -> None:
 @hides_own_frames
 def map_fn(
     fn: Callable[[Any], Any],
-    elems: Any,
+    elems: TensorNest,
     dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
@@ -202,8 +202,8 @@ _batched: Callable[[Callable[[Any], Any], Rows, Any], Any]
 @hides_own_frames
 def scan(
     fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: TensorNest,
+    initializer: TensorNest = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -269,8 +269,8 @@ def _fold(
 @hides_own_frames
 def foldl(
     fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: TensorNest,
+    initializer: TensorNest = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -287,8 +287,8 @@ def foldl(
 @hides_own_frames
 def foldr(
     fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: TensorNest,
+    initializer: TensorNest = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,

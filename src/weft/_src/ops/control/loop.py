@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src import nest
-from weft._src.core.aliases import TensorLike
+from weft._src.core.aliases import TensorLike, TensorNest
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import ANY, BOOL, int32
@@ -97,7 +97,10 @@ def _arguments(loop_vars: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _run_eagerly(
-    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, maximum_iterations: Any
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: TensorNest,
+    maximum_iterations: TensorLike,
 ) -> Any:
     limit = _static_limit(maximum_iterations)
     count = 0
@@ -147,9 +150,9 @@ def _check_structure(before: Any, after: Any) -> None:
 def _trace_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
-    loop_vars: Any,
+    loop_vars: TensorNest,
     shape_invariants: Any,
-    maximum_iterations: Any,
+    maximum_iterations: TensorLike,
     name: str,
 ) -> Any:
     initial = nest.flatten(loop_vars, expand_composites=True)
@@ -190,7 +193,7 @@ def _trace_loop(
     return nest.pack_sequence_as(loop_vars, out, expand_composites=True)
 
 
-def _static_limit(maximum_iterations: Any) -> int | None:
+def _static_limit(maximum_iterations: TensorLike) -> int | None:
     if maximum_iterations is None:
         return None
     if isinstance(maximum_iterations, Tensor) and get_static_value(maximum_iterations) is None:
@@ -201,7 +204,7 @@ def _static_limit(maximum_iterations: Any) -> int | None:
 def _with_counter(
     cond: Callable[..., Any],
     body: Callable[..., Any],
-    loop_vars: Any,
+    loop_vars: TensorNest,
     shape_invariants: Any,
     limit: TensorLike,
     name: str,

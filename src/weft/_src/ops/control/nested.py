@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.aliases import TensorLike
 from weft._src.core.context import building, state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType
@@ -39,7 +40,7 @@ class NestedTrace:
                 if value is not None
             ]
 
-    def _output(self, value: Any, hint: DType | None) -> SymbolicTensor:
+    def _output(self, value: TensorLike, hint: DType | None) -> SymbolicTensor:
         tensor = convert_to_tensor(value, dtype_hint=hint)
         if isinstance(tensor, SymbolicTensor) and tensor.graph is self.graph:
             return tensor

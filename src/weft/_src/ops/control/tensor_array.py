@@ -31,10 +31,10 @@ class TensorArraySpec(TypeSpec):
         dynamic_size: bool = False,
         infer_shape: bool = True,
     ) -> None:
-        self.element_shape = TensorShape(element_shape)
-        self.dtype = dtypes.as_dtype(dtype)
-        self.dynamic_size = dynamic_size
-        self.infer_shape = infer_shape
+        self.element_shape: TensorShape = TensorShape(element_shape)
+        self.dtype: DType = dtypes.as_dtype(dtype)
+        self.dynamic_size: bool = dynamic_size
+        self.infer_shape: bool = infer_shape
 
     @property
     def value_type(self) -> type:

@@ -135,7 +135,7 @@ real_div_op = binary(
 _NARROW_INTS = frozenset({int8, uint8, int16, uint16})
 
 
-def division_operands(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+def division_operands(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     """Both operands of a division as tensors, integers as floats."""
     x, y = operands(x, y)
     if x.dtype.is_integer and x.dtype is y.dtype:

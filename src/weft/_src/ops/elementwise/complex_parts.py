@@ -41,7 +41,7 @@ def conj(x: TensorLike, name: str | None = None) -> Tensor:
     return conj_op(x, name=name) if x.dtype.is_complex else x
 
 
-def numeric(op: str, input: Any) -> Tensor:
+def numeric(op: str, input: TensorLike) -> Tensor:
     """The input as a tensor; DTypeError unless arithmetic is defined on it."""
     x = convert_to_tensor(input)
     if not x.dtype.is_numeric:

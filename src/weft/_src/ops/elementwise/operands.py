@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import INEXACT, DType
 from weft._src.core.native_rules import NativeRule, Pointwise
@@ -21,7 +21,7 @@ from weft._src.ops.reduce import sums
 from weft._src.ops.registry import Absent, Op, args, define_op
 
 
-def operands(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+def operands(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     """Both operands as tensors; a Python number or array takes the dtype of the tensor."""
     if isinstance(x, Tensor):
         return x, y if isinstance(y, Tensor) else adopt(y, x.dtype)

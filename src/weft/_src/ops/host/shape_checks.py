@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from weft._src.core.aliases import TensorLike
@@ -53,7 +53,7 @@ def _pairs(given: Any) -> list[tuple[Any, Any]]:
     return pairs
 
 
-def _parse_sizes(number: int, sizes: Any) -> list[Any]:
+def _parse_sizes(number: int, sizes: Sequence[Any]) -> list[Any]:
     """A list of ints, names, None, and maybe Ellipsis as the first."""
     if not isinstance(sizes, Iterable):
         raise ValueError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import DTypeLike, TensorLike
+from weft._src.core.aliases import DTypeLike, TensorLike, TensorNest
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import NUMERIC, DType
 from weft._src.core.tensor import Tensor
@@ -40,7 +40,7 @@ def assert_type(
         raise TypeError(f"{text}tensor must have dtype {wanted.name}, got {dtype.name}.")
 
 
-def assert_same_float_dtype(tensors: Any = None, dtype: DTypeLike | None = None) -> DType:
+def assert_same_float_dtype(tensors: TensorNest = None, dtype: DTypeLike | None = None) -> DType:
     """The one floating dtype of all tensors; ValueError if they differ or it is no such dtype.
 
     >>> tf.debugging.assert_same_float_dtype([tf.constant(1.0), tf.constant([2.0])])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import DTypeLike
 from weft._src.core.composite import CompositeSpec
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int32
@@ -30,7 +31,7 @@ class IndexedSlicesSpec(CompositeSpec):
     def __init__(
         self,
         shape: Any = None,
-        dtype: Any = dtypes.float32,
+        dtype: DTypeLike = dtypes.float32,
         indices_dtype: Any = dtypes.int64,
         dense_shape_dtype: Any = None,
         indices_shape: Any = None,

@@ -217,7 +217,7 @@ max_op = _scatter_into("TensorScatterMax", "tensor_scatter_nd_max", REAL, np.max
 
 
 def _scatter(
-    op: Op, tensor: Any, indices: TensorLike, updates: TensorLike, policy: str, name: Any
+    op: Op, tensor: TensorLike, indices: TensorLike, updates: TensorLike, policy: str, name: Any
 ) -> Tensor:
     check_policy(op.name, policy)
     x = convert_to_tensor(tensor)

@@ -32,7 +32,7 @@ NEW_AXIS = "new"
 Entry = Any
 
 
-def get_item(x: Any, key: Any) -> Tensor:
+def get_item(x: TensorLike, key: TensorLike) -> Tensor:
     """x[key]."""
     x = convert_to_tensor(x)
     index, dynamic = parse_index(key)
@@ -113,7 +113,7 @@ def strided_slice(
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
-    var: Any = None,
+    var: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """A slice per axis, as x[begin:end:strides, ...]; bit i of a mask speaks of entry i.

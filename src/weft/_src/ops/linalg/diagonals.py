@@ -139,7 +139,7 @@ def diag_part(
     return diag_part_op(x, _padding(x, padding_value), **band, name=name)
 
 
-def _padding(x: Tensor, value: Any) -> Tensor:
+def _padding(x: Tensor, value: TensorLike) -> Tensor:
     if isinstance(value, int) and value == 0:
         return fill.zeros((), x.dtype)
     return adopt(value, x.dtype)

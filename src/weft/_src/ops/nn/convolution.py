@@ -108,7 +108,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
     """The convolution over n spatial axes, and the two ops that are its gradients."""
     function = name.lower()
 
-    def geometry(sizes: Any, window: Any, attrs: dict[str, Any]) -> Geometry:
+    def geometry(sizes: Sequence[Any], window: Any, attrs: dict[str, Any]) -> Geometry:
         return Geometry.of(
             function, sizes, window, attrs["strides"], attrs["dilations"], attrs["padding"]
         )
@@ -268,7 +268,12 @@ CONVOLUTIONS = {
 
 
 def attributes(
-    op: str, n: int, strides: Any, padding: Any, data_format: Any, dilations: Any
+    op: str,
+    n: int,
+    strides: Any,
+    padding: str | Sequence[Sequence[int]],
+    data_format: Any,
+    dilations: Any,
 ) -> dict[str, Any]:
     """The attributes of a convolution over n spatial axes, checked."""
     first = windows.check_format(op, data_format, n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
@@ -297,7 +298,7 @@ decode_op = define_op(
 
 
 def ctc_greedy_decoder(
-    inputs: Any,
+    inputs: Sequence[Any],
     sequence_length: TensorLike,
     merge_repeated: bool = True,
     blank_index: TensorLike | None = None,

@@ -23,7 +23,7 @@ from weft._src.ops.registry import Op, args, define_op
 _OP = "depthwise_conv2d"
 
 
-def _geometry(sizes: Any, window: Any, attrs: dict[str, Any]) -> Geometry:
+def _geometry(sizes: Sequence[Any], window: Any, attrs: dict[str, Any]) -> Geometry:
     return Geometry.of(_OP, sizes, window, attrs["strides"], attrs["dilations"], attrs["padding"])
 
 

@@ -25,7 +25,7 @@ _COMBINERS = ("mean", "sqrtn", "sum")
 
 def embedding_lookup(
     params: TensorLike, ids: TensorLike, max_norm: TensorLike | None = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The rows of a table; a list of tables counts as one long one.
 
     >>> tf.nn.embedding_lookup([[1.0, 2.0], [3.0, 4.0]], [1, 1]).numpy()
@@ -97,7 +97,7 @@ def _known_rank(op: str, x: Tensor) -> int:
     return x.shape.rank
 
 
-def _elements(op: str, value: Any, name: str) -> tuple[Tensor, Tensor]:
+def _elements(op: str, value: TensorLike, name: str) -> tuple[Tensor, Tensor]:
     """The values of a sparse or ragged matrix, and the row of each."""
     if isinstance(value, RaggedTensor):
         if value.shape.rank != 2:
@@ -112,7 +112,7 @@ def safe_embedding_lookup_sparse(
     sparse_ids: Any,
     sparse_weights: Any = None,
     combiner: str = "mean",
-    default_id: Any = None,
+    default_id: TensorLike | None = None,
     max_norm: TensorLike | None = None,
     name: str | None = None,
     allow_fast_lookup: bool = False,

@@ -165,7 +165,11 @@ pick_op: Op = define_op(
 
 
 def _attributes(
-    op: str, strides: WindowLike, padding: Any, data_format: str, dilations: WindowLike
+    op: str,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
+    data_format: str,
+    dilations: WindowLike,
 ) -> Any:
     if data_format != "NHWC":
         raise ValueError(f"{op}: data_format must be 'NHWC', got {data_format!r}.")

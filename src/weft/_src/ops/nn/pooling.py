@@ -224,10 +224,10 @@ def _pool(
     table: dict[int, Op],
     op: str,
     n: int,
-    input: Any,
+    input: TensorLike,
     ksize: WindowLike,
     strides: WindowLike,
-    padding: Any,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None,
     name: str | None,
 ) -> Tensor:
@@ -256,7 +256,7 @@ def _pool(
 
 
 def _spatial_rank(
-    op: str, input: Any, data_format: str | None, ksize: WindowLike
+    op: str, input: TensorLike, data_format: str | None, ksize: WindowLike
 ) -> tuple[Tensor, int]:
     """The number of spatial axes, from the format, the tensor or the window."""
     x = convert_to_tensor(input)

@@ -61,7 +61,9 @@ def per_axis(op: str, name: str, value: Any, n: int, channels_first: bool) -> In
     return values
 
 
-def check_padding(op: str, padding: Any, n: int, channels_first: bool) -> Padding:
+def check_padding(
+    op: str, padding: str | Sequence[Sequence[int]], n: int, channels_first: bool
+) -> Padding:
     """The padding attribute from "SAME", "VALID" or a pair of numbers for every axis."""
     if isinstance(padding, str):
         if padding in ("SAME", "VALID"):

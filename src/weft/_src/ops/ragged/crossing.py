@@ -24,7 +24,7 @@ _MULTIPLIER = 0xC6A4A7935BD1E995
 _LARGEST = (1 << 63) - 1
 
 
-def columns(op: str, inputs: Any) -> list[RaggedTensor]:
+def columns(op: str, inputs: Sequence[Any]) -> list[RaggedTensor]:
     """The arguments as ragged matrices of strings or int64, with equally many rows."""
     out = [_column(op, x, i) for i, x in enumerate(items_of(op, inputs, "inputs"))]
     for other in out[1:]:
@@ -32,7 +32,7 @@ def columns(op: str, inputs: Any) -> list[RaggedTensor]:
     return out
 
 
-def _column(op: str, value: Any, number: int) -> RaggedTensor:
+def _column(op: str, value: TensorLike, number: int) -> RaggedTensor:
     what = f"{op}: inputs[{number}]"
     x = value if isinstance(value, (RaggedTensor, SparseTensor)) else convert_to_tensor(value)
     if x.dtype not in (string, int32, int64):
@@ -108,7 +108,7 @@ def _shifted(x: Tensor) -> Tensor:
     return bitwise.bitwise_xor(x, bitwise.right_shift(x, _unsigned(47)))
 
 
-def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
+def cross(inputs: Sequence[Any], name: str | None = None) -> RaggedTensor:
     """All combinations of values in the same row of matrices, joined with `_X_`.
 
     >>> tf.ragged.cross([tf.ragged.constant([["a"], ["b", "c"]]), [["d"], ["e"]]]).to_list()
@@ -118,7 +118,7 @@ def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
 
 
 def cross_hashed(
-    inputs: Any,
+    inputs: Sequence[Any],
     num_buckets: TensorLike = 0,
     hash_key: TensorLike | None = None,
     name: str | None = None,
@@ -133,7 +133,7 @@ def cross_hashed(
     return crossed(op, inputs, lambda parts: hashed(op, parts, num_buckets, hash_key))
 
 
-def crossed(op: str, inputs: Any, combine: Any) -> Any:
+def crossed(op: str, inputs: Sequence[Any], combine: Any) -> Any:
     """What `combine` makes of the arguments of one of the functions."""
     parts = columns(op, inputs)
     if not parts:

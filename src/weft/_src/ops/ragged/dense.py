@@ -59,7 +59,7 @@ def _wanted_sizes(rt: ragged.RaggedTensor, shape: ShapeLike) -> list[Any]:
     return sizes
 
 
-def _default(rt: ragged.RaggedTensor, value: Any) -> Tensor:
+def _default(rt: ragged.RaggedTensor, value: TensorLike) -> Tensor:
     if value is None:
         return convert_to_tensor(b"") if rt.dtype.name == "string" else fill.zeros([], rt.dtype)
     default = convert_to_tensor(value, dtype_hint=rt.dtype)
@@ -91,7 +91,7 @@ def _filled(rt: ragged.RaggedTensor, default: Tensor, wanted: list[Any]) -> Tens
 
 
 def from_tensor(
-    tensor: Any, lengths: Any, padding: Any, ragged_rank: int, dtype: DType
+    tensor: TensorLike, lengths: Any, padding: Any, ragged_rank: int, dtype: DType
 ) -> ragged.RaggedTensor:
     """The rows of a tensor without what lies behind their lengths, or is padding."""
     x = convert_to_tensor(tensor)

@@ -55,7 +55,7 @@ def _equally_ragged(parts: Sequence[Any]) -> list[RaggedTensor]:
     return [_with_ragged_rank(p, rank, dtype) for p in parts]
 
 
-def _with_ragged_rank(x: Any, rank: int, dtype: dtypes.DType) -> RaggedTensor:
+def _with_ragged_rank(x: TensorLike, rank: int, dtype: dtypes.DType) -> RaggedTensor:
     if not isinstance(x, RaggedTensor):
         return dense.from_tensor(x, None, None, rank, dtype)
     if rank > x.ragged_rank:
@@ -124,7 +124,7 @@ def stack(values: TensorLike, axis: AxisLike = 0, name: str | None = None) -> An
     return concat([expand_dims(p, at) for p in ragged], at)
 
 
-def _ragged(x: Any) -> RaggedTensor:
+def _ragged(x: TensorLike) -> RaggedTensor:
     return x if isinstance(x, RaggedTensor) else dense.from_tensor(x, None, None, 1, dtypes.int64)
 
 

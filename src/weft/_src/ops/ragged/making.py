@@ -167,7 +167,7 @@ def boolean_mask(data: TensorLike, mask: TensorLike, name: str | None = None) ->
     return _masked(ragged_data, ragged_mask)
 
 
-def _ragged(x: Any, rank: int) -> RaggedTensor:
+def _ragged(x: TensorLike, rank: int) -> RaggedTensor:
     if not isinstance(x, RaggedTensor):
         return dense.from_tensor(x, None, None, rank, int64)
     return x if x.ragged_rank >= rank else x.with_values(_ragged(x.values, rank - 1))

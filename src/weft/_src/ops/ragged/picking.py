@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core.aliases import TensorLike
@@ -18,7 +19,7 @@ from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.registry import Op
 
 
-def gather(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
+def gather(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
     """Slices along any axis, the first ones going together in both (`batch_dims`)."""
     params, indices = inputs
     ranks = params.shape.rank, indices.shape.rank
@@ -112,11 +113,11 @@ def _check_inside(what: str, index: Tensor, size: Tensor) -> None:
     )
 
 
-def _ragged(x: Any) -> RaggedTensor:
+def _ragged(x: TensorLike) -> RaggedTensor:
     return x if isinstance(x, RaggedTensor) else dense.from_tensor(x, None, None, 1, int64)
 
 
-def gather_nd(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
+def gather_nd(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
     """Elements or rows by their indices, which lie along the last axis."""
     params, indices = inputs
     if attrs["batch_dims"]:

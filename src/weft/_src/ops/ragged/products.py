@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.dtypes import int64
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
@@ -19,7 +21,7 @@ from weft._src.ops.reduce import unsorted_segments as segments
 from weft._src.ops.registry import Op
 
 
-def matmul(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
+def matmul(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
     """The products of the matrices along the last two axes."""
     a, b = inputs
     ranks = [known_rank("matmul", x) for x in (a, b)]
@@ -41,7 +43,7 @@ def _product(a: Any, b: Any, rank: int, attrs: dict[str, Any]) -> Any:
     return a.with_values(_product(a.values, b.values, rank - 1, attrs))
 
 
-def _ragged(x: Any) -> RaggedTensor:
+def _ragged(x: TensorLike) -> RaggedTensor:
     return x if isinstance(x, RaggedTensor) else dense.from_tensor(x, None, None, 1, int64)
 
 
@@ -58,7 +60,7 @@ def _check_equal(lengths: Tensor, longest: Tensor) -> None:
     require(comparison.equal, [lengths, longest], text, ("row lengths", "longest"))
 
 
-def _batch(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> RaggedTensor:
+def _batch(a: TensorLike, b: TensorLike, transpose_a: bool, transpose_b: bool) -> RaggedTensor:
     """Matrices filled up with zeros and multiplied; what comes of the filling is cut off."""
     left, height, inner = _filled(a, transpose_a)
     right, inner_b, width = _filled(b, transpose_b)

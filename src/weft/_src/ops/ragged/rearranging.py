@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core.convert import convert_to_tensor
@@ -32,7 +33,7 @@ def known_rank(what: str, x: RaggedTensor) -> int:
 # --- reverse and tile --------------------------------------------------------------------------
 
 
-def reverse(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> Any:
+def reverse(op: Op, inputs: Sequence[Any], attrs: Attrs, name: str | None) -> Any:
     """The order along axes turned round."""
     (x,) = inputs
     for axis in rules.normalize_axes("reverse", attrs["axis"], known_rank("reverse", x)):
@@ -48,7 +49,7 @@ def _reversed(x: Any, axis: int) -> Any:
     return x[:, ::-1] if axis == 1 else x.with_values(_reversed(x.values, axis - 1))
 
 
-def tile(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> Any:
+def tile(op: Op, inputs: Sequence[Any], attrs: Attrs, name: str | None) -> Any:
     """The whole repeated along each axis."""
     x, multiples = inputs
     rank = known_rank("tile", x)
@@ -79,7 +80,7 @@ def _tiled(x: Any, multiples: Tensor) -> Any:
 # --- order within rows -------------------------------------------------------------------------
 
 
-def sort(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> RaggedTensor:
+def sort(op: Op, inputs: Sequence[Any], attrs: Attrs, name: str | None) -> RaggedTensor:
     """The values of each row in order; of an axis behind the ragged ones, as in tensors."""
     x = inputs[0]
     inner = _inner_axis("sort", x, attrs["axis"])
@@ -88,7 +89,7 @@ def sort(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> RaggedTensor:
     return x.with_flat_values(gathering.gather(x.flat_values, _row_order(x, attrs["descending"])))
 
 
-def argsort(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> RaggedTensor:
+def argsort(op: Op, inputs: Sequence[Any], attrs: Attrs, name: str | None) -> RaggedTensor:
     """For each row, the places within it that put it in order."""
     x = inputs[0]
     inner = _inner_axis("argsort", x, attrs["axis"])
@@ -117,7 +118,7 @@ def _row_order(x: RaggedTensor, descending: bool) -> Tensor:
     return gathering.gather(by_value, order.argsort_op(row_of, axis=0, descending=False))
 
 
-def scan(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> RaggedTensor:
+def scan(op: Op, inputs: Sequence[Any], attrs: Attrs, name: str | None) -> RaggedTensor:
     """Sums or products up to each value, along any axis; what is not there does not count."""
     (x,) = inputs
     neutral = convert_to_tensor(0 if op is scans.cumsum_op else 1, dtype=x.dtype)
@@ -128,7 +129,7 @@ def scan(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> RaggedTensor:
     return x.with_flat_values(shapes.reshape_like(flat, x.flat_values))
 
 
-def where(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> Tensor:
+def where(op: Op, inputs: Sequence[Any], attrs: Attrs, name: str | None) -> Tensor:
     """The indices of what is not zero, one row each."""
     found = sparse.to_sparse(inputs[0])
     return masks.boolean_mask(found.indices, casting.cast(found.values, "bool"))
@@ -137,7 +138,7 @@ def where(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> Tensor:
 # --- fewer axes, and parts ---------------------------------------------------------------------
 
 
-def squeeze(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> Any:
+def squeeze(op: Op, inputs: Sequence[Any], attrs: Attrs, name: str | None) -> Any:
     """Without the named axes, which must have size one in every row."""
     (x,) = inputs
     if attrs["axis"] is None:
@@ -159,7 +160,7 @@ def _squeezed(x: Any, axis: int) -> Any:
     return x.values
 
 
-def reshape(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> Tensor:
+def reshape(op: Op, inputs: Sequence[Any], attrs: Attrs, name: str | None) -> Tensor:
     """All values as one vector; other shapes are refused."""
     x, shape = inputs
     known = static.get_static_value(shape)
@@ -168,7 +169,7 @@ def reshape(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> Tensor:
     return shapes.reshape(x.flat_values, [-1])
 
 
-def split(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> tuple[Any, ...]:
+def split(op: Op, inputs: Sequence[Any], attrs: Attrs, name: str | None) -> tuple[Any, ...]:
     """Parts along the rows, or along an axis behind the ragged ones."""
     x, *sizes = inputs
     axis = rules.normalize_axis("split", attrs["axis"], known_rank("split", x))
@@ -184,7 +185,7 @@ def split(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> tuple[Any, ...
     return tuple([indexing.gather_rows(x, part) for part in numbers])
 
 
-def partition(op: Op, inputs: Any, attrs: Attrs, name: str | None) -> tuple[Any, ...]:
+def partition(op: Op, inputs: Sequence[Any], attrs: Attrs, name: str | None) -> tuple[Any, ...]:
     """Rows dealt out to several ragged tensors."""
     x, partitions = inputs
     if isinstance(partitions, RaggedTensor):

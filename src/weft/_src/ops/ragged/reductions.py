@@ -7,7 +7,7 @@ rows are combined, values at the same place of each are, and the result is as lo
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src.core.dtypes import int32, int64
@@ -47,7 +47,7 @@ _FORMS: dict[Op, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 
 
-def apply(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
+def apply(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
     """One of the ops above, or the mean, on a ragged tensor."""
     (x,) = inputs
     return reduce(x, op, attrs["axis"], attrs["keepdims"])
@@ -111,7 +111,7 @@ def _combined(x: Any, ids: Tensor, count: Tensor, in_segments: Callable[..., Any
     return RaggedTensor._of(_combined(x.values, places, joined[-1], in_segments), joined)
 
 
-def in_segments(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
+def in_segments(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
     """The rows that belong to one segment combined: values at the same place of each."""
     x, ids, count = inputs
     if ids.shape.rank != 1:
@@ -123,7 +123,7 @@ def in_segments(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) ->
     return _combined(x, casting.cast(ids, dtype), casting.cast(count, dtype), op)
 
 
-def bincount(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Tensor:
+def bincount(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Tensor:
     """How often each number occurs in each row."""
     x, size, weights = inputs
     if x.shape.rank != 2:
@@ -145,7 +145,7 @@ def bincount(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Te
     return arithmetic.minimum(out, 1) if attrs["binary_output"] else out
 
 
-def join(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
+def join(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
     """The strings along axes joined to one."""
     separator = attrs["separator"]
     return reduce_with(
@@ -157,7 +157,7 @@ def join(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
     )
 
 
-def softmax(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> RaggedTensor:
+def softmax(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> RaggedTensor:
     """Softmax within the rows of the innermost ragged axis."""
     (x,) = inputs
     rank = x.shape.rank

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.aliases import TensorLike
 from weft._src.core.context import init_scope
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int32, int64
@@ -24,7 +25,7 @@ from weft._src.ops.reduce import order, scans, searching
 INTEGERS = (int32, int64)
 
 
-def integers(value: Any, what: str, dtype: DType = int64) -> Tensor:
+def integers(value: TensorLike, what: str, dtype: DType = int64) -> Tensor:
     """A vector of int32 or int64 that describes rows; Python numbers become `dtype`."""
     found = value if isinstance(value, Tensor) else convert_to_tensor(value, dtype_hint=dtype)
     if found.dtype not in INTEGERS:

@@ -42,28 +42,32 @@ def _any_ragged(inputs: Sequence[Any]) -> bool:
     return any(isinstance(x, RaggedTensor) for x in inputs)
 
 
-def _concat(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
+def _concat(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
     return joining.concat(inputs, attrs["axis"])
 
 
-def _stack(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Any:
+def _stack(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
     return joining.stack(inputs, attrs["axis"])
 
 
-def _expand_dims(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> RaggedTensor:
+def _expand_dims(
+    op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None
+) -> RaggedTensor:
     return joining.expand_dims(inputs[0], attrs["axis"])
 
 
-def _size(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Tensor:
+def _size(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Tensor:
     return op(inputs[0].flat_values, name=name, **attrs)
 
 
-def _rank(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> Tensor:
+def _rank(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Tensor:
     (x,) = inputs
     return shapes.rank(x.flat_values) + convert_to_tensor(x.ragged_rank)
 
 
-def _one_hot(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> RaggedTensor:
+def _one_hot(
+    op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None
+) -> RaggedTensor:
     """The new axis lies behind the ragged ones."""
     indices, *rest = inputs
     axis = attrs["axis"]

@@ -132,7 +132,9 @@ class _ShapeSpec(TypeSpec):
         return f"<the type of DynamicRaggedShapes with {self._partitions} row partitions>"
 
 
-def shape(op: Op, inputs: Any, attrs: dict[str, Any], name: str | None) -> DynamicRaggedShape:
+def shape(
+    op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None
+) -> DynamicRaggedShape:
     """The shape with sizes of the dtype that was asked for."""
     (x,), dtype = inputs, attrs["out_type"]
     splits = [casting.cast(part, dtype) for part in x.nested_row_splits]

@@ -52,7 +52,7 @@ class RaggedTensor(CompositeTensor):
     _row_splits: Tensor
 
     @classmethod
-    def _of(cls, values: Any, row_splits: Tensor) -> RaggedTensor:
+    def _of(cls, values: TensorLike, row_splits: Tensor) -> RaggedTensor:
         """A ragged tensor of parts that are known to be valid."""
         made = object.__new__(cls)
         made._values = values
@@ -505,7 +505,7 @@ def _values_of(value: Any) -> Any:
     return values
 
 
-def _splits_of(values: Any) -> Tensor | None:
+def _splits_of(values: TensorLike) -> Tensor | None:
     return values.row_splits if isinstance(values, RaggedTensor) else None
 
 

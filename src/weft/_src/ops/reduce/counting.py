@@ -262,7 +262,7 @@ def confusion_matrix(
     return scattering.scatter_nd(places, amounts, joining.stack([count, count]), name=name)
 
 
-def _classes(what: str, value: Any) -> Tensor:
+def _classes(what: str, value: TensorLike) -> Tensor:
     """Class numbers as a vector; a column of them will do."""
     x = convert_to_tensor(value)
     if x.spec.rank == 2 and x.spec.dims[1] == 1:  # type: ignore[index]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, float32, int64
 from weft._src.core.shapes import Dim, Dims
@@ -111,7 +111,7 @@ def _components(name: str, value: Any) -> list[Tensor]:
 
 
 def edit_distance(
-    hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance"
+    hypothesis: TensorLike, truth: TensorLike, normalize: bool = True, name: str = "edit_distance"
 ) -> Tensor:
     """The Levenshtein distance between the sequences of two sparse tensors.
 

@@ -139,7 +139,7 @@ def approx_min_k(
 # --- sorted or not -----------------------------------------------------------------------------
 
 
-def _neighbours(op: str, x: Any) -> tuple[Tensor, Tensor]:
+def _neighbours(op: str, x: TensorLike) -> tuple[Tensor, Tensor]:
     x = convert_to_tensor(x)
     if x.dtype not in REAL:
         raise DTypeError(f"{op}: x must be numeric and real, got dtype {x.dtype.name}.")

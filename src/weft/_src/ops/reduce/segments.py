@@ -109,7 +109,7 @@ prod_op: Op = _define_sorted(
 )
 
 
-def _sorted(op: Op, data: Any, segment_ids: TensorLike, name: str | None) -> Tensor:
+def _sorted(op: Op, data: TensorLike, segment_ids: TensorLike, name: str | None) -> Tensor:
     ids = convert_to_tensor(segment_ids, dtype_hint=int32)
     return op(convert_to_tensor(data), ids, name=name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core import dtypes
@@ -212,7 +213,7 @@ add_n_op = define_op(
 )
 
 
-def add_n(inputs: Any, name: str | None = None) -> Tensor:
+def add_n(inputs: Sequence[Any], name: str | None = None) -> Tensor:
     """The sum of several tensors of one shape.
 
     >>> tf.add_n([[1, 2], [3, 4], [5, 6]]).numpy()
@@ -227,7 +228,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 
 
 def accumulate_n(
-    inputs: Any,
+    inputs: Sequence[Any],
     shape: ShapeLike | None = None,
     tensor_dtype: DTypeLike | None = None,
     name: str | None = None,

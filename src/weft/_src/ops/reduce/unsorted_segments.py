@@ -222,7 +222,7 @@ unsorted_min_op = _define_unsorted(
 
 
 def _unsorted(
-    op: Op, data: Any, segment_ids: TensorLike, num_segments: TensorLike, name: str | None
+    op: Op, data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None
 ) -> Tensor:
     ids = convert_to_tensor(segment_ids, dtype_hint=int32)
     count = convert_to_tensor(num_segments, dtype_hint=int32)

@@ -39,7 +39,13 @@ def shape_of(op: str, shape: ShapeLike) -> Tensor:
 
 
 def uniform(
-    op: str, shape: Any, minval: Any, maxval: Any, dtype: Any, name: str | None, source: StateSource
+    op: str,
+    shape: Any,
+    minval: Any,
+    maxval: Any,
+    dtype: DTypeLike,
+    name: str | None,
+    source: StateSource,
 ) -> Tensor:
     """Numbers in [minval, maxval); integers of the whole range if both are None."""
     dtype = dtypes.as_dtype(dtype)

@@ -59,7 +59,7 @@ def _state_from_symbolic(seed: Tensor) -> Tensor:
     return convert_to_tensor([*[0] * (_WORDS - count), *[words[i] for i in range(count)]], int64)
 
 
-def _words(op: str, value: Any, shape: tuple[int, ...], name: str) -> Tensor:
+def _words(op: str, value: TensorLike, shape: tuple[int, ...], name: str) -> Tensor:
     """Words of a state as int64; unsigned ones keep their bits."""
     if isinstance(value, int):
         value = np.array(value % (1 << 64), np.uint64).astype(np.int64)
@@ -259,7 +259,7 @@ class Generator:
         return Generator(copy_from=self)
 
 
-def _key_counter_state(op: str, key: Any, counter: TensorLike) -> Tensor:
+def _key_counter_state(op: str, key: TensorLike, counter: TensorLike) -> Tensor:
     low_high = _words(op, counter, (2,), "counter")
     return convert_to_tensor([low_high[0], low_high[1], _words(op, key, (), "key")])
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ShapeLike, TensorLike
+from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.convert import constant
 from weft._src.core.dtypes import DType, float32
 from weft._src.core.shapes import TensorShape
@@ -46,7 +46,7 @@ def _shape_to_make(shape: ShapeLike, kwargs: dict[str, Any]) -> Any:
     return shape if partition is None else partition
 
 
-def _checked(name: str, dtype: Any, allowed: frozenset[DType]) -> DType:
+def _checked(name: str, dtype: DTypeLike, allowed: frozenset[DType]) -> DType:
     dtype = dtypes.as_dtype(dtype)
     if dtype not in allowed:
         names = ", ".join(sorted(d.name for d in allowed))

@@ -110,10 +110,10 @@ gamma_slope_op = define_op(
 
 def gamma(
     op: str,
-    shape: Any,
+    shape: ShapeLike,
     alpha: Any,
     beta: Any,
-    dtype: Any,
+    dtype: DTypeLike,
     name: str | None,
     source: Any,
     whole: bool,

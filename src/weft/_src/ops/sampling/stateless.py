@@ -15,7 +15,7 @@ from weft._src.ops.sampling import distributions, draws, parametric
 from weft._src.ops.sampling.algorithms import Algorithm, philox_like
 
 
-def _state_of(seed: Any) -> Tensor:
+def _state_of(seed: TensorLike) -> Tensor:
     return draws.key_counter_op(convert_to_tensor(seed))
 
 

@@ -26,7 +26,7 @@ from weft._src.ops.sparse import dense, places, reshaping
 from weft._src.ops.sparse.tensor import SparseTensor, sparse
 
 
-def add(a: Any, b: Any, threshold: Any = 0) -> Any:
+def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
     """The sum of two tensors of which at least one is sparse; sparse if both are.
 
     Where both sparse tensors have an element, a sum smaller than the threshold is left out.
@@ -225,7 +225,7 @@ def eye(
     return SparseTensor._of(indices, ones, joining.stack([height, width]))
 
 
-def _size(argument: str, value: Any) -> Tensor:
+def _size(argument: str, value: TensorLike) -> Tensor:
     size = convert_to_tensor(value, dtype_hint=int64)
     if not size.dtype.is_integer:
         raise TypeError(f"sparse.eye: {argument} must be an integer, got {value!r}.")

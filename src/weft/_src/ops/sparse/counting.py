@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft._src.core.aliases import AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, int32, int64
@@ -24,8 +22,8 @@ def bincount(
     values: TensorLike,
     weights: TensorLike | None = None,
     axis: AxisLike = 0,
-    minlength: Any = None,
-    maxlength: Any = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
     binary_output: bool = False,
     name: str | None = None,
 ) -> SparseTensor:
@@ -65,7 +63,7 @@ def bincount(
     )
 
 
-def _rows(op: str, value: Any, name: str) -> tuple[Tensor, Tensor | None, Tensor | None]:
+def _rows(op: str, value: TensorLike, name: str) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """All numbers, the rows they are in, and how many rows there are (None for a vector)."""
     if isinstance(value, RaggedTensor):
         if value.shape.rank != 2:
@@ -86,7 +84,7 @@ def _rows(op: str, value: Any, name: str) -> tuple[Tensor, Tensor | None, Tensor
     return flat, tiling.repeat(ranges.range(sizes[0], dtype=int64), sizes[1]), sizes[0]
 
 
-def _weights(op: str, value: Any, flat: Tensor) -> Tensor:
+def _weights(op: str, value: TensorLike, flat: Tensor) -> Tensor:
     found, *_ = _rows(op, value, "weights")
     text = f"{op}: each of values must have a weight"
     both = [shapes.size(found), shapes.size(flat)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core.aliases import TensorLike
@@ -11,7 +12,7 @@ from weft._src.ops.strings.elements import text_argument
 
 
 def cross(
-    inputs: Any, name: str | None = None, separator: TensorLike | None = None
+    inputs: Sequence[Any], name: str | None = None, separator: TensorLike | None = None
 ) -> SparseTensor:
     """All combinations of values in the same row of matrices, joined with `_X_`.
 
@@ -26,7 +27,7 @@ def cross(
 
 
 def cross_hashed(
-    inputs: Any,
+    inputs: Sequence[Any],
     num_buckets: TensorLike = 0,
     hash_key: TensorLike | None = None,
     name: str | None = None,

@@ -111,7 +111,7 @@ set_operation_op = define_op(
 )
 
 
-def _operand(op: str, value: Any, name: str) -> SparseTensor:
+def _operand(op: str, value: TensorLike, name: str) -> SparseTensor:
     """A sparse tensor, or all elements of a tensor as one."""
     if not isinstance(value, SparseTensor):
         x = convert_to_tensor(value)
@@ -124,7 +124,9 @@ def _operand(op: str, value: Any, name: str) -> SparseTensor:
     return value
 
 
-def _combined(op: str, operation: str, a: Any, b: Any, validate_indices: bool) -> SparseTensor:
+def _combined(
+    op: str, operation: str, a: TensorLike, b: TensorLike, validate_indices: bool
+) -> SparseTensor:
     first, second = _operand(op, a, "a"), _operand(op, b, "b")
     if first.dtype is not second.dtype:
         raise DTypeError(

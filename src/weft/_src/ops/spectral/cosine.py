@@ -67,7 +67,9 @@ dct_op: Op = define_op(
 )
 
 
-def _checked(op: str, value: Any, type: Any, n: Any, axis: Any, norm: Any) -> tuple[Tensor, int]:
+def _checked(
+    op: str, value: TensorLike, type: Any, n: Any, axis: AxisLike, norm: Any
+) -> tuple[Tensor, int]:
     x = convert_to_tensor(value, dtype_hint=None if hasattr(value, "dtype") else float32)
     if x.dtype not in _REAL:
         raise DTypeError(f"{op}: input must be float32 or float64, got {x.dtype.name}.")

@@ -85,7 +85,7 @@ _OPS = {
 fftnd_op, ifftnd_op = _complex_pair(("FFTND", "IFFTND"), ("fftnd", "ifftnd"))
 
 
-def as_complex(op: str, value: Any) -> Tensor:
+def as_complex(op: str, value: TensorLike) -> Tensor:
     """A complex tensor; floating-point numbers become one."""
     x = convert_to_tensor(value)
     if x.dtype in COMPLEX:
@@ -97,7 +97,7 @@ def as_complex(op: str, value: Any) -> Tensor:
     raise DTypeError(f"{op}: input must be complex (or floating-point), got {x.dtype.name}.")
 
 
-def _transform(op: str, n: int, inverse: bool, value: Any, name: str | None) -> Tensor:
+def _transform(op: str, n: int, inverse: bool, value: TensorLike, name: str | None) -> Tensor:
     x = as_complex(op, value)
     return _OPS[n][inverse](x, axes=_LAST[n], norm="backward", name=name)
 
@@ -291,7 +291,7 @@ def lengths_of(op: str, fft_length: TensorLike, n: int) -> list[Any]:
     return lengths
 
 
-def real_input(op: str, value: Any) -> Tensor:
+def real_input(op: str, value: TensorLike) -> Tensor:
     """A tensor of float32 or float64; narrower floats become float32."""
     x = convert_to_tensor(value, dtype_hint=None if hasattr(value, "dtype") else float32)
     if x.dtype.is_floating and x.dtype not in _REAL:
@@ -301,7 +301,9 @@ def real_input(op: str, value: Any) -> Tensor:
     return x
 
 
-def forward(op: str, value: Any, fft_length: Any, axes: Axes, norm: str, name: Any) -> Tensor:
+def forward(
+    op: str, value: TensorLike, fft_length: Any, axes: Axes, norm: str, name: Any
+) -> Tensor:
     """The transform of real signals, cropped or padded to lengths before."""
     x = real_input(op, value)
     rules.check_rank_at_least(op, x.spec, len(axes), name="input_tensor")
@@ -311,7 +313,9 @@ def forward(op: str, value: Any, fft_length: Any, axes: Axes, norm: str, name: A
     return out if len(axes) == 1 else fftnd_op(out, axes=axes[:-1], norm=norm, name=name)
 
 
-def inverse(op: str, value: Any, fft_length: Any, axes: Axes, norm: str, name: Any) -> Tensor:
+def inverse(
+    op: str, value: TensorLike, fft_length: Any, axes: Axes, norm: str, name: Any
+) -> Tensor:
     """The real signals of a spectrum, cropped or padded to lengths before."""
     x = as_complex(op, value)
     rules.check_rank_at_least(op, x.spec, len(axes), name="input_tensor")

@@ -25,7 +25,7 @@ from weft._src.ops.spectral import fourier, windows
 WindowFunction = Callable[..., Any] | None
 
 
-def _count(op: str, value: Any, name: str) -> Tensor:
+def _count(op: str, value: TensorLike, name: str) -> Tensor:
     """A number of elements: a positive integer, maybe only known at run time."""
     x = convert_to_tensor(value, dtype_hint=int32)
     if not x.dtype.is_integer:
@@ -74,7 +74,7 @@ def frame(
     return gathering.gather(x, starts + ranges.range(length), axis=at, name=name)
 
 
-def _padded(x: Tensor, axis: int, missing: Tensor, value: Any) -> Tensor:
+def _padded(x: Tensor, axis: int, missing: Tensor, value: TensorLike) -> Tensor:
     if x.spec.rank is None:
         raise UnsupportedError("frame: pad_end needs a signal of known rank.")
     amounts = [[missing * 0, missing * (i == axis)] for i in range(x.spec.rank)]

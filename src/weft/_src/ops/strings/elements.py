@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import string
 from weft._src.core.tensor import Array, Tensor
 
 
-def string_tensor(value: Any) -> Tensor:
+def string_tensor(value: TensorLike) -> Tensor:
     """A string tensor from what users write; an empty list is one too."""
     if isinstance(value, Tensor):
         return value  # a wrong dtype is refused by the op

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace
@@ -48,7 +49,7 @@ format_op = define_op(
 
 def format(
     template: str,
-    inputs: Any,
+    inputs: Sequence[Any],
     placeholder: str = "{}",
     summarize: int = 3,
     name: str | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
@@ -56,7 +57,7 @@ join_op = define_op(
 )
 
 
-def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
     """Strings of several tensors joined element by element; scalars go with every element.
 
     >>> tf.strings.join([["a", "b"], "x"], separator="-").numpy()
@@ -115,7 +116,7 @@ reduce_join_op = define_op(
 
 
 def reduce_join(
-    inputs: Any,
+    inputs: Sequence[Any],
     axis: AxisLike | None = None,
     keepdims: bool = False,
     separator: str = "",
@@ -195,7 +196,7 @@ unsorted_segment_join_op = define_op(
 
 
 def unsorted_segment_join(
-    inputs: Any,
+    inputs: Sequence[Any],
     segment_ids: TensorLike,
     num_segments: TensorLike,
     separator: str = "",

@@ -89,7 +89,10 @@ split_op = define_op(
 
 
 def split(
-    input: TensorLike, sep: TensorLike | None = None, maxsplit: Any = -1, name: str | None = None
+    input: TensorLike,
+    sep: TensorLike | None = None,
+    maxsplit: TensorLike = -1,
+    name: str | None = None,
 ) -> Any:
     """The pieces of each string between separators; without one, between white space.
 
@@ -194,7 +197,7 @@ ngrams_op = define_op(
 
 def ngrams(
     data: TensorLike,
-    ngram_width: Any,
+    ngram_width: TensorLike,
     separator: str = " ",
     pad_values: Any = None,
     padding_width: Any = None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from weft._src.core.dtypes import DType
 from weft._src.execution.native.front.lowering.rules import identity_of
 from weft._src.execution.native.loops.blocks import base_of
 from weft._src.execution.native.loops.nests import pointer_lines
@@ -73,7 +74,7 @@ done:
 """
 
 
-def is_searchable(n: int, dtype: Any) -> bool:
+def is_searchable(n: int, dtype: DType) -> bool:
     """Whether lines of so many elements are searched like this: not the very short and long."""
     return 2 * _lanes(memory_type(dtype)) <= n < 2**31
 

@@ -327,7 +327,7 @@ class StackKernel(Kernel):
         program.line(f"{end}:")
 
     def _add_numbers(
-        self, program: Program, target: str, source: str, count: str, dtype: Any
+        self, program: Program, target: str, source: str, count: str, dtype: DType
     ) -> None:
         """target += source, element by element."""
         kind = memory_type(dtype)

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from weft._src.core import dtypes
+from weft._src.core.dtypes import DType
 from weft._src.execution.native.loops.blocks import base_of
 from weft._src.execution.native.loops.nests import pointer_loads
 from weft._src.execution.native.loops.values import Kernel, Stored, Value
@@ -54,12 +55,12 @@ class Places:
         return self.groups * self.lines * self.rows * self.columns * steps // 32
 
 
-def lanes_of(dtype: Any) -> int:
+def lanes_of(dtype: DType) -> int:
     """How many elements a vector register of this processor holds."""
     return llvm.vector_bytes() // int(dtype.size)
 
 
-def vectors_for(columns: int, dtype: Any) -> int:
+def vectors_for(columns: int, dtype: DType) -> int:
     """How many vectors wide tiles are: those that leave the fewest lanes empty, rather two."""
     needed = -(-columns // lanes_of(dtype))
     return min((2, 3, 1), key=lambda v: -(-needed // v) * v)
@@ -96,7 +97,7 @@ class Tiles(Kernel):
 class _Writer:
     """The code of one part."""
 
-    def __init__(self, places: Places, dtype: Any) -> None:
+    def __init__(self, places: Places, dtype: DType) -> None:
         self.places = places
         self.kind = "float" if dtype is dtypes.float32 else "double"
         self.lanes = lanes_of(dtype)
