@@ -125,7 +125,7 @@ class _TypeOfGradient(NamedTuple):
         return [fill.zeros(dims, self.spec.dtype), none]
 
 
-def _type_of_gradient(tensor: Tensor, i: int, steps: Any) -> _TypeOfGradient:
+def _type_of_gradient(tensor: Tensor, i: int, steps: Sequence[Any]) -> _TypeOfGradient:
     """Rows if all branches that have a gradient have rows."""
     having = [step for step, _ in steps if step.connected[i]]
     spec = having[0].gradient_spec(i)

@@ -235,7 +235,7 @@ class _CustomGradient(_Decorated):
         return returned[0], returned[1]
 
     def _with_gradient(
-        self, result: Any, grad_fn: Any, inputs: list[Tensor], variables: list[Any]
+        self, result: Any, grad_fn: Callable[..., Any], inputs: list[Tensor], variables: list[Any]
     ) -> Any:
         outputs = [convert_to_tensor(leaf) for leaf in nest.flatten(result, expand_composites=True)]
         kind = _Gradient if state.graph is None else _TracedGradient

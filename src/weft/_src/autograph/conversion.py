@@ -11,7 +11,7 @@ import re
 import sys
 import sysconfig
 import types
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from weft._src import nest
@@ -61,7 +61,7 @@ _LIBRARIES = tuple(
 _OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 
 
-def converted(function: Any) -> Any:
+def converted(function: Callable[..., Any]) -> Any:
     """What to call instead of a function: its converted form, or the function itself."""
     convert_itself = getattr(type(function), "__autograph_convert__", None)
     if convert_itself is not None:
@@ -93,7 +93,7 @@ def converted(function: Any) -> Any:
     return function
 
 
-def _with_converted_arguments(function: Any) -> Any:
+def _with_converted_arguments(function: Callable[..., Any]) -> Any:
     """A function of Weft that calls functions it is given: these are the user's."""
 
     def of_user(leaf: Any) -> Any:
@@ -123,7 +123,7 @@ def _holds_functions(value: Any) -> bool:
     return isinstance(value, _CALLED)
 
 
-def _is_library_object(function: Any) -> bool:
+def _is_library_object(function: Callable[..., Any]) -> bool:
     return (type(function).__module__ or "").split(".")[0] in ("weft", "builtins", "numpy")
 
 
@@ -173,7 +173,7 @@ def why_refused(code: types.CodeType) -> str | None:
     return _refused.get(code)
 
 
-def is_converted(function: Any) -> bool:
+def is_converted(function: Callable[..., Any]) -> bool:
     """Whether a function is the product of a conversion."""
     # Decorators copy the attributes of what they wrap: only the code tells whose mark it is.
     return getattr(function, "__ag_converted__", None) is function.__code__
@@ -257,7 +257,7 @@ def _with_code(function: types.FunctionType, code: types.CodeType) -> types.Func
     return made
 
 
-def source_of_converted(function: Any) -> str:
+def source_of_converted(function: Callable[..., Any]) -> str:
     """The converted code as text."""
     if isinstance(function, types.MethodType):
         function = function.__func__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from typing import Any
 
 from weft._src.function.history import TraceRecord
@@ -56,7 +57,7 @@ def _cell(value: Any) -> str:
     return html.escape(text)
 
 
-def explain(function: Any) -> Explanation:
+def explain(function: Callable[..., Any]) -> Explanation:
     """All traces of a `tf.function`: signature, cause, call site, cost, and use.
 
     >>> @tf.function

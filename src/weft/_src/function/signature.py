@@ -102,7 +102,7 @@ def _rebuilt(value: Any, parts: list[Any]) -> Any:
 class InputSignature:
     """The specs given with `input_signature=`: exactly one trace, arguments are converted to it."""
 
-    def __init__(self, specs: Any, parameters: Parameters) -> None:
+    def __init__(self, specs: Sequence[Any], parameters: Parameters) -> None:
         if not isinstance(specs, (list, tuple)):
             raise TypeError(
                 f"{parameters.name}: input_signature must be a list or tuple with one "

@@ -139,7 +139,12 @@ def _branches_by_row(batch: Batch, node: Node, inputs: list[Any], stacked: list[
 
 
 def _branch_for(
-    batch: Batch, branch: Graph, mask: Tensor, inputs: list[Any], stacked: list[bool], specs: Any
+    batch: Batch,
+    branch: Graph,
+    mask: Tensor,
+    inputs: list[Any],
+    stacked: list[bool],
+    specs: Sequence[Any],
 ) -> list[Any]:
     """The results of a branch for the rows that take it; zeros if there are none."""
 

@@ -129,7 +129,7 @@ class Batch:
             raise NotBatched
         moving = [x for x, rows in zip(inputs, stacked, strict=True) if rows]
 
-        def row(parts: Any) -> Any:
+        def row(parts: Sequence[Any]) -> Any:
             rest = iter(parts)
             full = [next(rest) if rows else x for x, rows in zip(inputs, stacked, strict=True)]
             return self._once(node, full)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import weft as tf
@@ -31,7 +31,9 @@ def add(
     return _parts(tf.sparse.add(a, b, thresh))
 
 
-def concat(indices: Any, values: Any, shapes: Any, concat_dim: int, name: str | None = None) -> Any:
+def concat(
+    indices: Any, values: Any, shapes: Sequence[Any], concat_dim: int, name: str | None = None
+) -> Any:
     parts = [_made(*part) for part in zip(indices, values, shapes, strict=True)]
     return _parts(tf.sparse.concat(concat_dim, parts))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -233,7 +233,7 @@ class TestCase(PlainAssertions):
         )
         (self.assertAllLess if open_upper_bound else self.assertAllLessEqual)(target, upper_bound)
 
-    def assertAllInSet(self, target: TensorNest, expected_set: Any) -> None:
+    def assertAllInSet(self, target: TensorNest, expected_set: Iterable[Any]) -> None:
         """Every element is one of a set."""
         rest = set(_array(target).reshape(-1).tolist()) - set(expected_set)
         if rest:
@@ -259,7 +259,7 @@ class TestCase(PlainAssertions):
 
     @contextlib.contextmanager
     def assertRaisesWithPredicateMatch(
-        self, exception_type: Any, expected_err_re_or_predicate: Any
+        self, exception_type: type[BaseException], expected_err_re_or_predicate: Any
     ) -> Iterator[None]:
         """A context in which an exception must be raised that matches a text or a predicate."""
         if not callable(expected_err_re_or_predicate):
@@ -271,7 +271,7 @@ class TestCase(PlainAssertions):
         self.assertTrue(expected_err_re_or_predicate(caught.exception), repr(caught.exception))
 
     def assertRaisesIncompatibleShapesError(
-        self, exception_type: Any = InvalidArgumentError
+        self, exception_type: type[BaseException] = InvalidArgumentError
     ) -> Any:
         """A context in which shapes must turn out not to fit."""
         return self.assertRaisesRegex(exception_type, "(?i)shape|size|broadcast|dimension")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import unittest
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from weft._src.core.aliases import TensorNest
@@ -35,7 +35,7 @@ class PlainAssertions(unittest.TestCase):
             self._differs(found, msg)
 
     def assertContainsSubset(
-        self, expected_subset: Any, actual_set: Any, msg: str | None = None
+        self, expected_subset: Iterable[Any], actual_set: Iterable[Any], msg: str | None = None
     ) -> None:
         """All of the expected elements are there."""
         missing = set(expected_subset) - set(actual_set)
@@ -43,7 +43,7 @@ class PlainAssertions(unittest.TestCase):
             self._differs(f"{missing!r} are missing in {actual_set!r}.", msg)
 
     def assertNoCommonElements(
-        self, expected_seq: Any, actual_seq: Any, msg: str | None = None
+        self, expected_seq: Sequence[Any], actual_seq: Sequence[Any], msg: str | None = None
     ) -> None:
         """No element is in both."""
         common = set(expected_seq) & set(actual_seq)
@@ -51,22 +51,24 @@ class PlainAssertions(unittest.TestCase):
             self._differs(f"{common!r} are in both.", msg)
 
     def assertSameElements(
-        self, expected_seq: Any, actual_seq: Any, msg: str | None = None
+        self, expected_seq: Sequence[Any], actual_seq: Sequence[Any], msg: str | None = None
     ) -> None:
         """The same elements, however often and in whatever order."""
         different = set(expected_seq) ^ set(actual_seq)
         if different:
             self._differs(f"{different!r} are in only one of both.", msg)
 
-    def assertSequenceStartsWith(self, prefix: Any, whole: Any, msg: str | None = None) -> None:
+    def assertSequenceStartsWith(
+        self, prefix: Sequence[Any], whole: Sequence[Any], msg: str | None = None
+    ) -> None:
         """A sequence that begins with the elements of another one."""
         if list(whole)[: len(prefix)] != list(prefix):
             self._differs(f"{whole!r} does not start with {prefix!r}.", msg)
 
     def assertSequenceAlmostEqual(
         self,
-        expected_seq: Any,
-        actual_seq: Any,
+        expected_seq: Sequence[Any],
+        actual_seq: Sequence[Any],
         places: int | None = None,
         msg: str | None = None,
         delta: float | None = None,
@@ -104,7 +106,9 @@ class PlainAssertions(unittest.TestCase):
         if not actual.endswith(expected_end):
             self._differs(f"{actual!r} does not end with {expected_end!r}.", msg)
 
-    def assertContainsInOrder(self, strings: Any, target: str, msg: str | None = None) -> None:
+    def assertContainsInOrder(
+        self, strings: Sequence[Any], target: str, msg: str | None = None
+    ) -> None:
         """A text in which the strings follow each other."""
         wanted = [strings] if isinstance(strings, str) else strings
         place = 0
@@ -134,7 +138,7 @@ class PlainAssertions(unittest.TestCase):
 
     @contextlib.contextmanager
     def assertRaisesWithLiteralMatch(
-        self, expected_exception: Any, expected_exception_message: str
+        self, expected_exception: type[BaseException], expected_exception_message: str
     ) -> Iterator[None]:
         """A context in which an exception with exactly this text must be raised."""
         with self.assertRaises(expected_exception) as caught:

@@ -160,7 +160,7 @@ class ControlFlow(OneScope):
             if is_simple(s) or (root(s) not in names and not _index_written(s, names))
         ]
 
-    def _carried(self, node: Any, body: list[ast.stmt]) -> list[str]:
+    def _carried(self, node: ast.AST, body: list[ast.stmt]) -> list[str]:
         test = getattr(node, "test", ast.Constant(None))
         return self._state([*body, ast.Expr(test)])
 

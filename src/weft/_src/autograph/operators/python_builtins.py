@@ -173,7 +173,7 @@ def reversed_(sequence: Any) -> Any:
     return Rows(lambda i: rows.read(rows.size() - 1 - i), rows.size())
 
 
-def _fold(items: Iterable[Any], combine: Any, decisive: bool) -> Any:
+def _fold(items: Iterable[Any], combine: Callable[..., Any], decisive: bool) -> Any:
     """`any` or `all` of Python's items some of which may be tensors."""
     result: Any = not decisive
     for item in items:
@@ -233,7 +233,9 @@ def sorted_(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     return made if made.shape[0] is None else list(made)
 
 
-def _extremum(python: Any, reduce: Any, combine: Any) -> Callable[..., Any]:
+def _extremum(
+    python: Callable[..., Any], reduce: Callable[..., Any], combine: Callable[..., Any]
+) -> Callable[..., Any]:
     def choose(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and state.graph is not None:
             if is_symbolic(args[0]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft._src.core.aliases import ArrayNamespace, PathLike
@@ -80,7 +81,7 @@ class FileCacheStage(Stage):
 
     __slots__ = ("file", "source", "specs")
 
-    def __init__(self, source: Stage, file: str, specs: Any) -> None:
+    def __init__(self, source: Stage, file: str, specs: Sequence[Any]) -> None:
         self.source, self.file, self.specs = source, file, specs
 
     def cursor(self, run: Run) -> Cursor:
@@ -129,7 +130,9 @@ class _FileWritingCursor(Cursor):
         self._source.close()
 
 
-def _cache_kernel(xp: ArrayNamespace, source: Stage, filename: Any, *, specs: Any) -> Stage:
+def _cache_kernel(
+    xp: ArrayNamespace, source: Stage, filename: Any, *, specs: Sequence[Any]
+) -> Stage:
     name = os.fsdecode(filename[()])
     return FileCacheStage(source, name, specs) if name else MemoryCacheStage(source)
 

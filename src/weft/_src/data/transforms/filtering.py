@@ -278,7 +278,7 @@ class FilteringMethods(DatasetBase):
         return self._derived(ignore_errors_op, name=name, log_warning=log)
 
 
-def _condition(predicate: Any, element_spec: SpecNest, method: str) -> Traced:
+def _condition(predicate: Callable[..., Any], element_spec: SpecNest, method: str) -> Traced:
     f = traced.of_element(predicate, element_spec, method)
     if not traced.is_scalar_bool(f.output_spec):
         raise ValueError(

@@ -7,6 +7,7 @@ one loop for the elements of a batch. With `num_parallel_calls` see `parallel`.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -215,7 +216,7 @@ class MappingMethods(DatasetBase):
     @hides_own_frames
     def map(
         self,
-        map_func: Any,
+        map_func: Callable[..., Any],
         num_parallel_calls: IntLike | None = None,
         deterministic: bool | None = None,
         synchronous: bool | None = None,

@@ -289,7 +289,7 @@ class NestingMethods(DatasetBase):
         )  # fmt: skip
 
 
-def dataset_function(method: str, function: Any, element_spec: SpecNest) -> Traced:
+def dataset_function(method: str, function: Callable[..., Any], element_spec: SpecNest) -> Traced:
     """A traced function that must return a dataset."""
     f = traced.of_element(function, element_spec, method)
     check_returns_dataset(method, f)

@@ -227,7 +227,7 @@ def _directed(datasets: Sequence[Any], choices: Tensor, stops: bool, spec: SpecN
     return made
 
 
-def _common_spec(method: str, datasets: Any) -> Any:
+def _common_spec(method: str, datasets: Sequence[Any]) -> Any:
     if not isinstance(datasets, (list, tuple)) or not datasets:
         raise ValueError(
             f"Dataset.{method}: datasets must be a list of at least one dataset, got {datasets!r}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core.aliases import TensorNest
@@ -9,7 +10,9 @@ from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.ops.arrays import source
 
 
-def tuple(tensors: TensorNest, control_inputs: Any = None, name: str | None = None) -> list[Any]:
+def tuple(
+    tensors: TensorNest, control_inputs: Sequence[Any] | None = None, name: str | None = None
+) -> list[Any]:
     """The same tensors as a list, made together by one operation; None stays None.
 
     >>> [t.numpy() for t in tf.tuple([tf.constant(1), tf.constant(2.5)])]

@@ -18,7 +18,9 @@ from weft._src.ops.arrays import source
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, REGISTERED_LATER, define_op, each
 
 
-def _infer(*inputs: TensorSpec, func: Any, out: tuple[TensorSpec, ...]) -> tuple[TensorSpec, ...]:
+def _infer(
+    *inputs: TensorSpec, func: Callable[..., Any], out: tuple[TensorSpec, ...]
+) -> tuple[TensorSpec, ...]:
     return tuple([spec.with_fresh_dims() for spec in out])
 
 

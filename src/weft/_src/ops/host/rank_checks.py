@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src.core.aliases import TensorLike
@@ -79,7 +79,7 @@ def assert_rank_at_least(
 
 
 def assert_rank_in(
-    x: TensorLike, ranks: Any, message: str | None = None, name: str | None = None
+    x: TensorLike, ranks: Sequence[Any], message: str | None = None, name: str | None = None
 ) -> None:
     """ValueError (InvalidArgumentError when it runs) unless x has one of the given ranks.
 

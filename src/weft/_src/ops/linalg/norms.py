@@ -147,7 +147,7 @@ def clip_by_norm(
     return arithmetic.truediv(t * clip_norm, arithmetic.maximum(length, clip_norm), name=name)
 
 
-def _gradients(op: str, t_list: Any) -> list[Any]:
+def _gradients(op: str, t_list: Sequence[Any]) -> list[Any]:
     """Tensors, IndexedSlices and None."""
     if isinstance(t_list, GrowingList):
         raise t_list.refusal(op)
@@ -157,7 +157,7 @@ def _gradients(op: str, t_list: Any) -> list[Any]:
     return [t if isinstance(t, kept) else convert_to_tensor(t) for t in t_list]
 
 
-def global_norm(t_list: Any, name: str | None = None) -> Tensor:
+def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
     """The Euclidean norm of all elements of several tensors; None is left out.
 
     Of `tf.IndexedSlices` the values count, also where rows occur twice.
@@ -176,7 +176,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
 
 
 def clip_by_global_norm(
-    t_list: Any, clip_norm: TensorLike, use_norm: Any = None, name: str | None = None
+    t_list: Sequence[Any], clip_norm: TensorLike, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Tensor]:
     """The tensors, all scaled by one factor so that their joint norm is at most `clip_norm`.
 

@@ -74,7 +74,7 @@ def stateless_dropout(
 def general_dropout(
     x: TensorLike,
     rate: TensorLike,
-    uniform_sampler: Any,
+    uniform_sampler: Callable[..., Any],
     noise_shape: ShapeLike | None = None,
     name: str | None = None,
 ) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src.core.aliases import TensorLike
@@ -133,7 +133,7 @@ def cross_hashed(
     return crossed(op, inputs, lambda parts: hashed(op, parts, num_buckets, hash_key))
 
 
-def crossed(op: str, inputs: Sequence[Any], combine: Any) -> Any:
+def crossed(op: str, inputs: Sequence[Any], combine: Callable[..., Any]) -> Any:
     """What `combine` makes of the arguments of one of the functions."""
     parts = columns(op, inputs)
     if not parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -521,7 +521,9 @@ def _check_vector(x: Tensor, what: str) -> None:
         raise ShapeError(f"RaggedTensor: {what} must be a vector, got shape {x.shape}.")
 
 
-def _nested(make: Any, flat_values: Any, parts: Any, validate: bool) -> Any:
+def _nested(
+    make: Callable[..., Any], flat_values: Any, parts: Sequence[Any], validate: bool
+) -> Any:
     if not isinstance(parts, (list, tuple)):
         raise TypeError(
             f"RaggedTensor: one entry per ragged axis is needed, in a list; got {parts!r}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft._src.core.dtypes import int64
@@ -34,7 +35,7 @@ def sorted_places(sp: SparseTensor) -> tuple[Tensor, Tensor]:
     return gathering.gather(places, by_place), gathering.gather(sp.values, by_place)
 
 
-def merged(sp: SparseTensor, combine: Any) -> SparseTensor:
+def merged(sp: SparseTensor, combine: Callable[..., Any]) -> SparseTensor:
     """In order, with elements at the same place combined to one by a segment op."""
     places, values = sorted_places(sp)
     distinct, ids = searching.unique(places, out_idx=int64)

@@ -26,7 +26,7 @@ right where that result will be.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from weft._src.execution.native.front.lowering.rules import copy_rule
@@ -444,7 +444,7 @@ def _own_cost(value: Value) -> int:
     return 2 if isinstance(value, Indexed) and value.kind == "gather" else 1
 
 
-def _in_order(value: Value, is_known: Any) -> Iterator[Value]:
+def _in_order(value: Value, is_known: Callable[..., Any]) -> Iterator[Value]:
     """A value behind everything it is computed from, without what is known already."""
     done: set[int] = set()
     stack: list[tuple[Value, bool]] = [(value, False)]

@@ -11,6 +11,7 @@ before they change.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -306,7 +307,7 @@ class StackKernel(Kernel):
             program.line(f"br label %{end}")
         program.line(f"{end}:")
 
-    def _repeat(self, program: Program, count: str, body: Any) -> None:
+    def _repeat(self, program: Program, count: str, body: Callable[..., Any]) -> None:
         """Code for every number below a count, which may be 0."""
         above, head, inner, end = [program.label(s) for s in ("above", "head", "inner", "out")]
         number, following = f"%{program.label('n')}", f"%{program.label('n')}"
