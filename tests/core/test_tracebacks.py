@@ -440,7 +440,8 @@ def test_scripts_and_threads_show_no_frame_of_weft(
     tmp_path: Any, call: str, start: str, most: int
 ) -> None:
     lines = run(tmp_path, call=call, start=start)
-    assert len(lines) <= most
+    shown = [line for line in lines if line.strip(" ~^")]  # versions of Python mark more or less
+    assert len(shown) <= most
     assert not any(PACKAGE in line for line in lines)
     assert sum("x = x + tf.reshape(x, [2, 2])" in line for line in lines) >= 1
 
