@@ -8,12 +8,11 @@ several namespaces belongs to the one with the shortest path.
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Mapping
 from importlib import import_module
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, Self
 
 from weft._src.core.showing_tracebacks import hide_in_pytest
 from weft._src.public.missing import missing_name
@@ -56,51 +55,54 @@ def _publish(module: ModuleType, name: str) -> None:
         return
     place = value.__module__
     is_private = place.startswith(_PRIVATE)
-    if isinstance(value, type) and is_private:
-        type.__setattr__(value, "__wrapped__", _Source(value))
-        value.__name__ = value.__qualname__ = name  # where its public name is another
-    elif value.__name__ != name or not place.startswith("weft"):
+    if value.__name__ != name and not (is_private and module.__name__ == "weft"):
+        return  # a second name; what has another name at the top has it for good
+    if not place.startswith("weft"):
         return
-    if is_private or _rank(module.__name__) < _rank(place):
+    if not is_private and _rank(place) <= _rank(module.__name__):
+        return
+    if isinstance(value, type):
+        _publish_class(value, module.__name__, name)
+    else:
         value.__module__ = module.__name__
 
 
+def _publish_class(cls: type, module_name: str, name: str) -> None:
+    written = getattr(cls.__module__, "written", cls.__module__)
+    line = vars(cls).get("__firstlineno__")
+    if cls.__name__ != name:  # pickling looks for it where it is written
+        cls.__name__ = cls.__qualname__ = name
+        setattr(sys.modules[written], name, cls)
+    cls.__module__ = _Place(module_name, written)
+    if line is not None:  # Python 3.13 forgets it when the module changes
+        type.__setattr__(cls, "__firstlineno__", line)
+
+
 def _rank(place: str) -> tuple[int, int, str]:
-    return place.count("."), len(place), place
+    return place.count("."), len(place), str(place)
 
 
-class _Source:
-    """Tells `inspect.getsource` where a class is written, although `__module__` says otherwise.
+class _Place(str):
+    """The public path of a class, by which Python finds the module the class is written in.
 
-    `inspect` finds a function by its code, but a class by its `__module__`, after it has followed
-    `__wrapped__`. So that attribute is a stand-in with the place at which the class is written.
-    Only the class itself has it: its subclasses and objects do not.
+    `inspect.getsource` and `typing.get_type_hints` look a class up in `sys.modules` by its
+    `__module__` (functions have their code and their globals). So this is the public path to
+    whoever reads or compares it, and as the key of a dictionary the module that has the source.
     """
 
-    def __init__(self, cls: type) -> None:
-        self._cls = cls
-        self._written = _Standin(
-            cls.__name__,
-            (),
-            {
-                "__module__": cls.__module__,
-                "__qualname__": cls.__qualname__,
-                "__doc__": cls.__doc__,
-                "__firstlineno__": vars(cls).get("__firstlineno__"),
-            },
-        )
-        self._written.public_class = cls
+    __slots__ = ("written",)
+    written: str
 
-    def __get__(self, instance: object, owner: type) -> type:
-        if instance is not None or owner is not self._cls:
-            raise AttributeError("__wrapped__")
-        return self._written
+    def __new__(cls, public: str, written: str) -> Self:
+        place = super().__new__(cls, public)
+        place.written = str(written)
+        return place
 
+    def __hash__(self) -> int:
+        return hash(self.written)
 
-class _Standin(type):
-    public_class: type
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other) is True or other == self.written
 
-    @property
-    def __signature__(cls) -> inspect.Signature:
-        # `inspect.signature` follows `__wrapped__`, too.
-        return inspect.signature(cls.public_class, follow_wrapped=False)
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
