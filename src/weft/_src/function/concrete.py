@@ -66,7 +66,14 @@ class ConcreteFunction:
     # --- running -------------------------------------------------------------------------------
 
     def run(self, values: list[Any]) -> Any:
-        """Runs on the values of the inputs; nothing is checked."""
+        """Runs on the values of the inputs; nothing is checked.
+
+        Args:
+          values: the arrays of the inputs, flat and in order, without captures.
+
+        Returns:
+          What the Python function returned, with tensors in place.
+        """
         self.calls += 1
         plan = self._plan
         if plan is None:
@@ -95,7 +102,14 @@ class ConcreteFunction:
         return run_locked(locks, plan, [*values, *self._captured_values])
 
     def call_with_tensors(self, tensors: Sequence[Tensor]) -> Any:
-        """A call that is recorded: in a graph that is being built, by tapes, or by a watcher."""
+        """A call that is recorded: in a graph that is being built, by tapes, or by a watcher.
+
+        Args:
+          tensors: the inputs, flat and in order, without captures.
+
+        Returns:
+          What the Python function returned, with tensors in place.
+        """
         watcher = flags.call_watcher
         if watcher is not None and state.graph is None:
             return watcher(self, lambda: self._call_recorded(tensors))
@@ -199,7 +213,18 @@ class ConcreteFunction:
         return tensor
 
     def compiler_ir(self, values: Sequence[Any], stage: str) -> str:
-        """What the function becomes for inputs like these, as text."""
+        """What the function becomes for inputs like these, as text.
+
+        Args:
+          values: the arrays of the inputs, flat and in order, without captures.
+          stage: "graph", "loops", "llvm" or "asm" for machine code, "python" for the NumPy tier.
+
+        Returns:
+          The text.
+
+        Raises:
+          ValueError: if the stage is another one.
+        """
         plan = plan_of(self.graph)
         if stage == "python":
             return str(plan.source)
@@ -276,7 +301,18 @@ class ConcreteFunction:
         return str(self.graph)
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """The parameters and results, for people."""
+        """The parameters and results, for people.
+
+        Args:
+          verbose: whether results and captures are shown too, each on a line; else it is one line.
+
+        Returns:
+          The text.
+
+        >>> f = tf.function(lambda x: x + 1).get_concrete_function(tf.TensorSpec([], tf.int32))
+        >>> print(f.pretty_printed_signature(verbose=False))
+        <lambda>(x: TensorSpec(shape=(), dtype=tf.int32, name=None))
+        """
         if not verbose:
             return self._shown_signature()
         lines = ["Input Parameters:"]

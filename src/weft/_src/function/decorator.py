@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from weft._src.function.polymorphic import DEFAULT_MAX_TRACES, PolymorphicFunction
+from weft._src.ops.static import static_int
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -64,6 +65,33 @@ def function(
 ) -> Any:
     """Turns a Python function into one that is traced into graphs and runs these.
 
+    Args:
+      func: the function; None returns a decorator that takes it.
+      input_signature: a list with a `tf.TensorSpec` (or nest) for each argument. There is one trace
+        for them, and arguments that do not fit are refused. None traces for each new kind of
+        arguments.
+      autograph: whether `if`, `for` and `while` on tensors become part of the graph.
+      jit_compile: True compiles at the first call, and calls raise `tf.errors.UnimplementedError`
+        if that cannot be done; None and False leave it to Weft what is compiled, and when.
+      reduce_retracing: whether sizes that differ between calls become unknown, instead of a new
+        trace.
+      experimental_implements: accepted for compatibility.
+      experimental_autograph_options: accepted for compatibility.
+      experimental_attributes: accepted for compatibility.
+      experimental_relax_shapes: an older name of `reduce_retracing`.
+      experimental_compile: an older name of `jit_compile`.
+      experimental_follow_type_hints: whether numbers and strings for arguments that are annotated
+        as `tf.Tensor` become tensors, so that each new value is not traced.
+      max_traces: how many traces are kept; the one used least recently goes first.
+
+    Returns:
+      A function like `func`, with methods such as `get_concrete_function`; without `func` a
+      decorator.
+
+    Raises:
+      TypeError: if `func` is no callable, or `input_signature` does not fit its arguments.
+      ValueError: if `max_traces` is less than 1.
+
     >>> @tf.function
     ... def double(x):
     ...     print("tracing")
@@ -72,6 +100,8 @@ def function(
     tracing
     (np.int32(2), np.int32(4))
     """
+    if static_int("tf.function", max_traces, "max_traces") < 1:
+        raise ValueError(f"tf.function: max_traces must be at least 1, got {max_traces}.")
 
     def decorate(inner: Any) -> PolymorphicFunction[..., Any]:
         if isinstance(inner, PolymorphicFunction):

@@ -60,6 +60,15 @@ def _cell(value: Any) -> str:
 def explain(function: Callable[..., Any]) -> Explanation:
     """All traces of a `tf.function`: signature, cause, call site, cost, and use.
 
+    Args:
+      function: a `tf.function`, or a method that is one.
+
+    Returns:
+      An `Explanation`: `print` it, or look at its list `traces` of dicts.
+
+    Raises:
+      TypeError: if it is something else.
+
     >>> @tf.function
     ... def f(x):
     ...     return x + 1

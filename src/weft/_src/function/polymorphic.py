@@ -24,6 +24,13 @@ from weft._src.function.concrete import ConcreteFunction
 from weft._src.function.creation import FirstCall, LaterCalls
 from weft._src.function.history import History, TraceRecord
 from weft._src.function.keys import TENSORS, VALUES, UnhashableArgument
+from weft._src.function.matching import (
+    FIRST_REPEATS,
+    Arrangement,
+    Matcher,
+    arrangement_of,
+    matcher_of,
+)
 from weft._src.function.methods import BoundFunction, PerInstance, WeakMethod
 from weft._src.function.signature import InputSignature, P, Parameters
 from weft._src.function.trace_table import TraceTable, find
@@ -36,7 +43,6 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _Method = ParamSpec("_Method")
 _Result = TypeVar("_Result")
-_SIMPLE = (bool, int, float, str, bytes, type(None))
 
 
 class PolymorphicFunction(Generic[_P, _R]):
@@ -75,15 +81,15 @@ class PolymorphicFunction(Generic[_P, _R]):
             if input_signature is None or self._parameters.is_method
             else InputSignature(input_signature, self._parameters)
         )
-        # Defaults that are tensors would have to go into the graph like arguments.
-        self._memo_allowed = not follow_type_hints and all(
-            p.default is P.empty or isinstance(p.default, _SIMPLE)
-            for p in self._parameters.parameters
-        )
+        self._memo_allowed = not follow_type_hints and self._parameters.has_fixed_defaults
         self._reset()
 
     def _reset(self) -> None:
-        self._memo: dict[Any, tuple[ConcreteFunction, tuple[int, ...] | None]] = {}
+        self._memo: dict[Any, tuple[ConcreteFunction, Arrangement | None]] = {}
+        # A matcher for the arguments of many calls before, and what it would find in the memo.
+        self._expected: tuple[Matcher, ConcreteFunction, Arrangement | None] | None = None
+        self._met_last: Any = None
+        self._repeats, self._repeats_needed = 0, FIRST_REPEATS
         self._traces = TraceTable()
         self._graph_traces: Any = weakref.WeakKeyDictionary()
         self._history = History()
@@ -102,6 +108,12 @@ class PolymorphicFunction(Generic[_P, _R]):
         try:  # costs nothing as long as nothing is raised
             if state.mode or flags.unusual_calls:
                 return self._call_recorded(args, kwargs)
+            expected = self._expected
+            if expected is not None:
+                matched = expected[0](args, kwargs)
+                if matched is not None:
+                    arrange = expected[2]
+                    return expected[1].run(matched if arrange is None else arrange(matched))
             leaves: list[Any] = []
             encode = VALUES.encode
             try:
@@ -116,11 +128,22 @@ class PolymorphicFunction(Generic[_P, _R]):
                 raise self._unhashable(args, kwargs, e) from None
             if found is None:
                 return self._call_new(args, kwargs, key)
-            concrete, order = found
-            return concrete.run(leaves if order is None else [leaves[i] for i in order])
+            if found is not self._met_last:
+                self._met_last, self._repeats = found, 0
+            self._repeats += 1
+            if self._repeats == self._repeats_needed:
+                self._expect(args, kwargs, found)
+            concrete, arrange = found
+            return concrete.run(leaves if arrange is None else arrange(leaves))
         except Exception as error:
             hide_own_frames(error)
             raise
+
+    def _expect(self, args: tuple[Any, ...], kwargs: dict[str, Any], found: Any) -> None:
+        """From now on calls like this one are recognised before a key is made of them."""
+        match = matcher_of(args, kwargs)
+        self._repeats_needed *= 2
+        self._expected = None if match is None else (match, *found)
 
     def _call_new(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Any) -> Any:
         """A call with a key that has not been met: find a trace that serves it, or make one."""
@@ -132,7 +155,7 @@ class PolymorphicFunction(Generic[_P, _R]):
         if as_given and self._memo_allowed:
             if len(self._memo) >= _MEMO_LIMIT:
                 self._memo.clear()
-            self._memo[key] = (concrete, self._leaf_order(args, kwargs))
+            self._memo[key] = (concrete, arrangement_of(self._parameters, args, kwargs))
         return concrete.run(leaves)
 
     def _call_recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -172,24 +195,6 @@ class PolymorphicFunction(Generic[_P, _R]):
             if hinted and isinstance(out[i], (int, float, complex, str, bytes)):
                 out[i] = convert_to_tensor(out[i])
         return tuple(out)
-
-    def _leaf_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...] | None:
-        """Keyword arguments come in any order; the graph wants that of the parameters."""
-        if not kwargs:
-            return None
-        position = {p.name: i for i, p in enumerate(self._parameters.parameters)}
-        slices: list[tuple[Any, list[int]]] = []
-        count = 0
-        named = [((i, ""), value) for i, value in enumerate(args)]
-        last = len(position)
-        named += [((position.get(name, last), name), value) for name, value in kwargs.items()]
-        for where, value in named:
-            leaves: list[Any] = []
-            VALUES.encode(value, leaves)
-            slices.append((where, list(range(count, count + len(leaves)))))
-            count += len(leaves)
-        order = tuple(i for _, indices in sorted(slices, key=lambda s: s[0]) for i in indices)
-        return None if order == tuple(range(count)) else order
 
     def _unhashable(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
@@ -232,6 +237,7 @@ class PolymorphicFunction(Generic[_P, _R]):
         if new:
             self._captured |= new
             self._memo.clear()  # an argument that was one among many may be one of these
+            self._expected = self._met_last = None
 
     def _types_of_signature(self, types: tuple[TraceType, ...]) -> tuple[TraceType, ...]:
         assert self._input_signature is not None
@@ -325,6 +331,7 @@ class PolymorphicFunction(Generic[_P, _R]):
             dropped = self._traces.drop_oldest()
             self._evicted_calls += dropped.calls
             self._memo = {k: v for k, v in self._memo.items() if v[0] is not dropped}
+            self._expected = self._met_last = None
             self._history.drop(dropped)
         self._traces.add(types, concrete)
 
@@ -367,7 +374,24 @@ class PolymorphicFunction(Generic[_P, _R]):
         return self._parameters.signature
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The trace for these arguments, which may be values or specs."""
+        """The trace for these arguments, which may be values or specs.
+
+        Args:
+          *args: the arguments of the function: values, or `tf.TensorSpec` in the place of tensors.
+            None of them are needed if there is an input signature.
+          **kwargs: its keyword arguments.
+
+        Returns:
+          The `ConcreteFunction`, traced now if there was none.
+
+        Raises:
+          SignatureError: if the arguments do not fit the function or its input signature. It is a
+            TypeError and a ValueError too.
+
+        >>> f = tf.function(lambda x: x + 1)
+        >>> f.get_concrete_function(tf.TensorSpec([None], tf.int32))(tf.constant([1, 2])).numpy()
+        array([2, 3], dtype=int32)
+        """
         if self._input_signature is not None and not args and not kwargs:
             args = self._input_signature.specs
         try:
@@ -381,6 +405,17 @@ class PolymorphicFunction(Generic[_P, _R]):
         """A function of a stage that tells what the function becomes for these arguments.
 
         `stage` is "graph", "loops", "llvm" or "asm" for machine code, "python" for the NumPy tier.
+
+        Args:
+          *args: the arguments of the function, with tensors and no specs.
+          **kwargs: its keyword arguments.
+
+        Returns:
+          A function of `stage`, "llvm" if it is left out, that returns a text. It raises ValueError
+          for any other stage.
+
+        Raises:
+          ValueError: if there are specs among the arguments.
 
         >>> f = tf.function(lambda x: x * 2.0)
         >>> "fmul float" in f.experimental_get_compiler_ir(tf.constant([1.0, 2.0]))(stage="llvm")
@@ -397,18 +432,44 @@ class PolymorphicFunction(Generic[_P, _R]):
         return lambda stage="llvm": concrete.compiler_ir(leaves, stage)
 
     def experimental_get_tracing_count(self) -> int:
-        """How often the function has been traced."""
+        """How often the function has been traced.
+
+        Returns:
+          An int; traces that were dropped count.
+
+        >>> f = tf.function(lambda x: x + 1)
+        >>> _ = f(tf.constant(1)), f(tf.constant(2))
+        >>> f.experimental_get_tracing_count()
+        1
+        """
         return self._trace_count
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
-        """The signatures of all traces, for people."""
+        """The signatures of all traces, for people.
+
+        Args:
+          verbose: whether results and captures are shown too, each on a line; else a trace is one
+            line.
+
+        Returns:
+          The text, with an empty line between traces.
+        """
         return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._traces)
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         return list(self._traces)
 
     def cache_info(self) -> dict[str, int]:
-        """How many traces there are, how many there may be, and how many calls they served."""
+        """How many traces there are, how many there may be, and how many calls they served.
+
+        Returns:
+          A dict: "traces" that are kept, "max_traces", how often it was "traced", and "calls".
+
+        >>> f = tf.function(lambda x: x + 1)
+        >>> _ = f(tf.constant(1)), f(tf.constant(2))
+        >>> f.cache_info()
+        {'traces': 1, 'max_traces': 1000, 'traced': 1, 'calls': 2}
+        """
         return {
             "traces": len(self._traces),
             "max_traces": self._max_traces,

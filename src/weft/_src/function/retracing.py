@@ -8,6 +8,7 @@ import logging
 import threading
 from collections.abc import Iterator, Sequence
 
+from weft._src.errors import RetraceError
 from weft._src.function.differences import Difference, compare
 from weft._src.function.history import History
 from weft._src.function.trace_types import TraceType
@@ -19,16 +20,18 @@ MANY_TRACES = 5
 RECENT_CALLS = 10
 
 
-class RetraceError(AssertionError):
-    """A function was about to be traced again inside of `no_retrace()`."""
-
-
 _forbidding = threading.local()
 
 
 @contextlib.contextmanager
 def no_retrace() -> Iterator[None]:
     """Inside, tracing a function that has traces already raises an error that says why.
+
+    Returns:
+      A context manager, for this thread. First traces are allowed in it.
+
+    Raises:
+      tf.errors.RetraceError: an AssertionError, by the call that would trace.
 
     >>> f = tf.function(lambda x: x + 1)
     >>> _ = f(tf.constant(1))

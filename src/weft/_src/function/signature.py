@@ -12,11 +12,17 @@ from typing import Any
 
 from weft._src import nest
 from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import DType
+from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec, TypeSpec
-from weft._src.core.tensor import Tensor
+from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.errors import SignatureError
+from weft._src.state.variable import Variable
 
 P = inspect.Parameter
+_FIXED = (
+    bool, int, float, complex, str, bytes, type(None), DType, TensorShape, EagerTensor, Variable
+)  # fmt: skip
 
 
 class Parameters:
@@ -35,6 +41,11 @@ class Parameters:
     def is_method(self) -> bool:
         """Whether the first parameter is called like that of a method, which is bound later."""
         return bool(self.parameters) and self.parameters[0].name in ("self", "cls")
+
+    @property
+    def has_fixed_defaults(self) -> bool:
+        """Whether a call that leaves an argument out always means the same by it."""
+        return all(p.default is P.empty or _is_fixed(p.default) for p in self.parameters)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """One value per parameter, in order: *args as a tuple, **kwargs as a dict."""
@@ -76,6 +87,14 @@ class Parameters:
     def collect(self) -> list[bool]:
         """Which parameters are `*args` or `**kwargs`."""
         return [p.kind in (P.VAR_POSITIONAL, P.VAR_KEYWORD) for p in self.parameters]
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether nobody can change a value: lists, dicts and arrays can be, and what equals them."""
+    if isinstance(value, tuple):
+        return all(map(_is_fixed, value))
+    # Functions, enumerations and variables are themselves, whatever else changes.
+    return isinstance(value, _FIXED) or type(value).__eq__ is object.__eq__
 
 
 def _shown(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

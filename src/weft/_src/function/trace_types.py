@@ -40,34 +40,85 @@ class TraceType:
     """The type of an argument; public as `tf.types.experimental.TraceType`."""
 
     def is_subtype_of(self, other: TraceType) -> bool:
-        """Whether a trace made for `other` can serve values of this type."""
+        """Whether a trace made for `other` can serve values of this type.
+
+        Args:
+          other: another type.
+
+        Returns:
+          A bool: whether they are equal. Subclasses may allow more.
+        """
         return self == other
 
     def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
-        """The narrowest type that serves this one and all others; None if there is none."""
+        """The narrowest type that serves this one and all others; None if there is none.
+
+        Args:
+          others: the other types.
+
+        Returns:
+          A type, or None.
+        """
         out: TraceType | None = self
         for other in others:
             out = None if out is None else out.join(other)
         return out
 
     def join(self, other: TraceType) -> TraceType | None:
-        """The narrowest type that serves both; None if there is none."""
+        """The narrowest type that serves both; None if there is none.
+
+        Args:
+          other: another type.
+
+        Returns:
+          The type itself if they are equal, else None. Subclasses may find a wider one.
+        """
         return self if self == other else None
 
     def placeholder_value(self, placeholder_context: Any = None) -> Any:
-        """What the traced function sees, for classes with the tracing protocol."""
+        """What the traced function sees, for classes with the tracing protocol.
+
+        Args:
+          placeholder_context: accepted for compatibility; it is None.
+
+        Returns:
+          A value that is made anew for a trace.
+
+        Raises:
+          NotImplementedError: if a subclass has neither this method nor `placeholder`.
+        """
         raise NotImplementedError
 
     def to_tensors(self, value: Any) -> list[Any]:
-        """The tensors in a value of this type."""
+        """The tensors in a value of this type.
+
+        Args:
+          value: a value of this type.
+
+        Returns:
+          A list of tensors, in the order of `leaf_specs`; empty unless a subclass has some.
+        """
         return []
 
     def placeholder(self, make: MakeInput, name: str) -> Any:
-        """What the traced function sees in place of the argument."""
+        """What the traced function sees in place of the argument.
+
+        Args:
+          make: a function of a spec and a name that adds an input to the graph.
+          name: the name of the argument.
+
+        Returns:
+          A value with symbolic tensors in it; what `placeholder_value` gives unless a subclass has
+          them.
+        """
         return self.placeholder_value()
 
     def leaf_specs(self) -> Iterator[TensorSpec]:
-        """The specs of the tensors in it, in the order in which they go into the graph."""
+        """The specs of the tensors in it, in the order in which they go into the graph.
+
+        Returns:
+          An iterator over `tf.TensorSpec`; empty unless a subclass has some.
+        """
         return iter(())
 
     @property
