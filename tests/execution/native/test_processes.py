@@ -295,7 +295,7 @@ def test_a_fork_while_compiling_in_the_background(program: Program) -> None:
         FORK
         + """
 from weft._src.execution import tiers
-tiers._SECONDS_PER_GRAPH = tiers._SECONDS_PER_NODE = 0.0
+tiers._LEAST_SPENT, tiers.seconds_for = 0.0, lambda graph: 0.0
 g = tf.function(lambda x: tf.reduce_sum(tf.sin(x) * tf.cos(x)))
 wanted = [g(x).numpy() for _ in range(3)][0]  # the third call starts the thread
 
@@ -314,12 +314,76 @@ print("fine")
     assert out == "fine\n"
 
 
+def test_a_fork_while_a_function_waits_for_its_code(program: Program) -> None:
+    out, _ = program(
+        FORK
+        + """
+@tf.function
+def g(x):
+    for k in range(60):
+        x = tf.sin(x) * tf.reduce_sum(x * float(k)) + tf.linalg.norm(x)
+    return x
+
+few = x[:3000]
+g(few)
+plan = g.get_concrete_function(few).graph.plan
+while plan._compilation is None:
+    g(few)
+while not plan._compilation.began:
+    threading.Event().wait(0.001)
+assert plan.run == plan._waiting
+
+def run():
+    assert "waiting" in plan.account()  # the thread of the parent is not here
+    for _ in range(3):
+        g(few)
+    plan.wait()
+
+child(run)
+print("fine")
+"""
+    )
+    assert out == "fine\n"
+
+
+def test_threads_that_compile_share_one_pool(program: Program) -> None:
+    out, _ = program(
+        FORK
+        + """
+from concurrent.futures import ThreadPoolExecutor
+from weft._src.execution.native.machine import llvm, pool
+
+object_code, made = llvm.object_code, []
+
+def slowly(text):
+    if text == pool._POOL:
+        made.append(threading.get_ident())
+        threading.Event().wait(0.2)  # all threads have come here, if they may
+    return object_code(text)
+
+llvm.object_code = slowly
+together = threading.Barrier(4)
+
+def work(k):
+    together.wait()
+    return new(k)(x).numpy()
+
+with ThreadPoolExecutor(4) as threads:
+    results = list(threads.map(work, [1.0, 2.0, 4.0, 8.0]))
+assert len(made) == 1, made
+assert results == [results[0] * k for k in (1.0, 2.0, 4.0, 8.0)], results
+print("fine")
+"""
+    )
+    assert out == "fine\n"
+
+
 def test_the_interpreter_ends_while_compiling(program: Program) -> None:
     out, err = program(
         """
         import weft as tf
         from weft._src.execution import tiers
-        tiers._SECONDS_PER_GRAPH = tiers._SECONDS_PER_NODE = 0.0
+        tiers._LEAST_SPENT, tiers.seconds_for = 0.0, lambda graph: 0.0
 
         @tf.function
         def f(x):

@@ -119,7 +119,7 @@ def edges(dtype: str, shape: tuple[int, ...]) -> Any:
 @pytest.mark.parametrize(
     ("dtype", "shape"),
     [
-        ("float32", ()), ("float32", (8,)), ("float32", (31,)), ("float32", (200, 500)),
+        ("float32", ()), ("float32", (16,)), ("float32", (31,)), ("float32", (200, 500)),
         ("float16", (100,)), ("float64", (3, 17)),
     ],
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import Any
 
@@ -185,7 +186,7 @@ def _inner_length_depends_on_data(x: Any) -> Any:
             x = x * 0.9 + tf.sin(x) * 0.1
             j += 1
         i += 1
-    return tf.reduce_sum(x)
+    return tf.reduce_sum(x * x)  # the sum itself is what rounding leaves of 0
 
 
 def _written_in_branches(x: Any) -> Any:
@@ -425,3 +426,89 @@ def test_very_much_memory_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not kept()
     _check_lengths(compiled, 4)
     assert kept()
+
+
+INNER = np.linspace(-1, 1, 15, dtype=np.float32).reshape(3, 5)
+OUTER = np.linspace(-0.5, 0.7, 25, dtype=np.float32).reshape(5, 5)
+
+
+def _recurrent(x: Any, w: Any, u: Any) -> Any:
+    """A layer as libraries write it: nobody says what the lists hold."""
+    steps = tf.shape(x)[1]
+    inputs = tf.TensorArray(tf.float32, size=steps).unstack(tf.transpose(x, [1, 0, 2]))
+    outputs = tf.TensorArray(tf.float32, size=steps)
+
+    def body(t: Any, outputs: Any, h: Any) -> Any:
+        h = tf.tanh(inputs.read(t) @ w + h @ u)
+        return t + 1, outputs.write(t, h), h
+
+    first = tf.zeros([tf.shape(x)[0], 5])
+    _, outputs, h = tf.while_loop(lambda t, *_: t < steps, body, (0, outputs, first))
+    return tf.transpose(outputs.stack(), [1, 0, 2]), h
+
+
+def _recurrent_gradient(x: Any, w: Any, u: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch([w, u])
+        outputs, h = _recurrent(x, w, u)
+        loss = tf.reduce_sum(outputs * outputs) + tf.reduce_sum(h)
+    return tape.gradient(loss, [w, u])
+
+
+def _reserved_by_hand(x: Any, w: Any, u: Any) -> Any:
+    raw = tf.raw_ops
+    items = raw.TensorListReserve(
+        element_shape=tf.constant(-1), num_elements=4, element_dtype=tf.float32
+    )
+
+    def body(i: Any, items: Any) -> Any:
+        item = x[0] * tf.cast(i, tf.float32)
+        return i + 1, raw.TensorListSetItem(input_handle=items, index=i, item=item)
+
+    _, items = tf.while_loop(lambda i, _: i < 4, body, (tf.constant(0), items))
+    return raw.TensorListStack(
+        input_handle=items, element_shape=tf.constant(-1), element_dtype=tf.float32, num_elements=-1
+    )
+
+
+def _written_in_order(x: Any, w: Any, u: Any) -> Any:
+    items = tf.TensorArray(tf.float32, 0, dynamic_size=True, clear_after_read=False)
+    items = items.write(0, x[0])
+    for i in range(1, 4):
+        items = items.write(i, items.read(i - 1) * 2.0)
+    return items.stack()
+
+
+@pytest.mark.parametrize("sizes", [(2, 6), (1, 1)])
+@pytest.mark.parametrize(
+    ("function", "is_known"),
+    [
+        (function, is_known)
+        for function in (_recurrent, _recurrent_gradient, _reserved_by_hand, _written_in_order)
+        for is_known in (True, False)
+    ],
+)
+def test_elements_are_what_is_written(function: Any, is_known: bool, sizes: Any) -> None:
+    x = np.linspace(-1, 1, math.prod(sizes) * 3, dtype=np.float32).reshape(*sizes, 3)
+    signature = [tf.TensorSpec([None, None, 3]), tf.TensorSpec([3, 5]), tf.TensorSpec([5, 5])]
+    compiled = tf.function(
+        function, jit_compile=True, input_signature=None if is_known else signature
+    )
+    found, wanted = compiled(x, INNER, OUTER), function(*map(tf.constant, (x, INNER, OUTER)))
+    for a, b in zip(tf.nest.flatten(found), tf.nest.flatten(wanted), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+    assert tf.explain(compiled).traces[0]["tier"] == "native"
+
+
+def test_lists_that_begin_alike_may_hold_different_elements() -> None:
+    """One empty list can be the beginning of several."""
+
+    def function(x: Any) -> Any:
+        rows, sums = tf.TensorArray(tf.float32, 4), tf.TensorArray(tf.float32, 4)
+        for i in tf.range(4):
+            rows, sums = rows.write(i, x[i]), sums.write(i, tf.reduce_sum(x[i]))
+        return rows.stack(), sums.stack()
+
+    traced = tf.function(function, jit_compile=True, input_signature=[tf.TensorSpec([None, None])])
+    for a, b in zip(traced(X), function(tf.constant(X)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)

@@ -100,7 +100,8 @@ def test_explain_of_what_was_not_compiled() -> None:
     function = tf.function(lambda x: tf.sin(x) + 1.0, jit_compile=False)
     function(X)
     trace = tf.explain(function).traces[0]
-    assert (trace["tier"], trace["native"]) == ("numpy", "")
+    assert trace["tier"] == "numpy"
+    assert trace["native"].startswith("waiting: NumPy has spent 0.")
 
 
 def test_what_is_not_compiled_as_a_whole() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,9 @@ import pytest
 
 import weft as tf
 from weft._src.core.flags import flags
-from weft._src.execution import native, tiers
+from weft._src.execution import estimates, native, tiers
+from weft._src.execution.background import worker
+from weft._src.execution.native import pace
 from weft._src.execution.native.machine import llvm
 
 
@@ -29,8 +33,9 @@ X = tf.constant(np.linspace(-2, 2, 500, dtype=np.float32))
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiling is worth it after the third call, whatever the clock says."""
-    monkeypatch.setattr(tiers, "_SECONDS_PER_GRAPH", 0.0)
-    monkeypatch.setattr(tiers, "_SECONDS_PER_NODE", 0.0)
+    monkeypatch.setattr(tiers, "seconds_for", lambda graph: 0.0)
+    monkeypatch.setattr(tiers, "_LEAST_SPENT", 0.0)
+    monkeypatch.setattr(estimates, "_LOADING", 0.0)
 
 
 def test_background_compilation_swaps_the_tier(at_once: None) -> None:
@@ -54,9 +59,10 @@ def test_background_compilation_swaps_the_tier(at_once: None) -> None:
 
 def test_a_busy_caller_waits_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls that never let go of the interpreter do not stay on NumPy for ever."""
-    monkeypatch.setattr(tiers, "_SECONDS_PER_GRAPH", 1e-3)
-    monkeypatch.setattr(tiers, "_SECONDS_PER_NODE", 0.0)
-    monkeypatch.setattr(tiers._experience, "factor", 1.0)
+    monkeypatch.setattr(tiers, "seconds_for", lambda graph: 1e-3)
+    monkeypatch.setattr(estimates.experience, "factor", 1.0)
+    monkeypatch.setattr(estimates, "_LOADING", 0.0)
+    monkeypatch.setattr(estimates, "_ADVANCING", 2.0)  # as if the compiler starved
     function = tf.function(heavy)
     plan = None
     for _ in range(2000):
@@ -66,6 +72,7 @@ def test_a_busy_caller_waits_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -
             break
     assert plan is not None
     assert plan.compiled
+    assert not pace.is_in_background()  # who compiles because he waits is not slowed down
 
 
 def test_variables_live_through_the_swap(at_once: None) -> None:
@@ -84,12 +91,88 @@ def test_the_slower_tier_is_dropped(at_once: None) -> None:
         function(X)
     plan = plan_of(function, X)
     plan.wait()
-    plan._trials = [1.0, 0.0] * tiers._TRIALS  # NumPy cannot be beaten
+    plan._takes_turns, plan._turns = True, [1.0, 0.0] * tiers._TRIALS  # NumPy cannot be beaten
     for _ in range(2):
         function(X)
     assert plan.tier == "numpy"
     assert "NumPy is as fast" in tf.explain(function).traces[0]["native"]
     np.testing.assert_allclose(function(X), heavy(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("numpy", "native", "tier"), [(1.0, 1e-9, "native"), (1e-9, 1.0, "numpy"), (1.0, 1.0, "numpy")]
+)
+def test_the_trial_compares_with_earlier_calls(
+    numpy: float, native: float, tier: str, at_once: None
+) -> None:
+    """Turns are taken only where machine code and what NumPy took before are about as fast."""
+    function = tf.function(heavy)
+    for _ in range(3):
+        function(X)
+    plan = plan_of(function, X)
+    plan.wait()
+    plan._best, plan._trials = numpy, [native] * (tiers._FIRST_TRIALS - 1)
+    plan._decide_at_once(native) if native != numpy else None
+    if native == numpy:
+        plan._trials = [native] * tiers._FIRST_TRIALS
+        plan._decide_at_once(native)
+        assert plan._takes_turns
+        plan._turns = [native, numpy] * tiers._TRIALS
+        plan._decide(native, numpy)
+    assert plan.tier == tier
+    assert plan.speed == (numpy, native)
+
+
+def test_what_is_going_to_happen_is_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(tiers, "seconds_for", lambda graph: 3.0)
+    monkeypatch.setattr(estimates.experience, "factor", 1.0)
+    monkeypatch.setattr(estimates, "_LOADING", 0.0)
+    function = tf.function(heavy)
+    function(X)
+    told = tf.explain(function).traces[0]["native"]
+    assert re.fullmatch(
+        r"waiting: NumPy has spent 0\.\d+ s, compiling takes about 3\.00 s and begins at 0\.75 s",
+        told,
+    )
+    plan = plan_of(function, X)
+    plan._spent = 2.0
+    begun, go_on = threading.Event(), threading.Event()
+    worker.submit(lambda: (begun.set(), go_on.wait()))  # something else is compiled first
+    begun.wait()
+    with caplog.at_level(logging.INFO, "weft"):
+        for _ in range(3):
+            function(X)
+    assert "waits for other functions" in tf.explain(function).traces[0]["native"]
+    assert re.search(r"heavy has taken 2\.\d+ s with NumPy and is compiled", caplog.text)
+    go_on.set()
+    plan.wait()
+    for _ in range(2 * tiers._MOST_TRIALS + 5):
+        function(X)
+    told = tf.explain(function).traces[0]["native"]
+    assert re.search(r"x as fast as NumPy: [\d.]+ us against [\d.]+ us|NumPy is as fast", told)
+
+
+def test_estimates() -> None:
+    """What costs time are different nodes; the length of the code tells more than the graph."""
+
+    def chain(x: Any, steps: int) -> Any:
+        for _ in range(steps):
+            x = tf.tanh(x) + 1.0
+        return x
+
+    def seconds(function: Any) -> float:
+        return estimates.seconds_for(tf.function(function).get_concrete_function(X).graph)
+
+    assert seconds(lambda x: chain(x, 100)) < 2 * seconds(lambda x: chain(x, 3))
+    assert seconds(heavy) > seconds(lambda x: chain(x, 3))
+    compilation = estimates.Compilation(100.0)
+    assert compilation.left > 10.0
+    compilation.begin()
+    compilation.code_is_written(50_000)
+    assert 0.0 < compilation.left < 10.0
+    compilation.end()
 
 
 @pytest.mark.parametrize(

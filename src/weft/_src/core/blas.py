@@ -1,7 +1,8 @@
-"""How many threads OpenBLAS uses: one, for matrices so small that more only get in the way.
+"""How many threads OpenBLAS uses: one, but for decompositions of large matrices.
 
-Its threads wait by spinning. If anything else runs on the same cores, a decomposition of a few
-hundred rows takes ten to a hundred times as long with them as without.
+Its threads wait by spinning. If anything else runs on the same cores, a product or a decomposition
+of a few hundred rows takes ten to a hundred times as long with them as without. Large products are
+shared by threads that do not spin (`core/crew.py`), each of which asks OpenBLAS for a part.
 """
 
 from __future__ import annotations
@@ -16,10 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.crew import crew
+from weft._src.core.processors import threads_per_op
+
 _MOST_ROWS = 512  # from there on threads are worth their risk
-# Products of fewer pairs of numbers OpenBLAS does on one thread by itself; those of more gain from
-# threads, and are long enough that waiting for one does not matter much.
-_LEAST_PRODUCTS, _MOST_PRODUCTS = 1 << 18, 6 << 20
+# Products of fewer pairs of numbers OpenBLAS does on one thread by itself; those of more than the
+# second number take so long (0.3 ms) that waking other threads pays.
+_LEAST_PRODUCTS, _SHARED_PRODUCTS = 1 << 18, 16 << 20
+_PIECES = 4  # for each thread, so that none has to wait long for another
+_LEAST_SHARE = 256  # rows or columns of a piece: each arranges the other matrix anew
 
 
 class _OneThread:
@@ -53,15 +59,47 @@ _one_thread_of_numpy = _OneThread(of_numpy=True)
 
 
 def dot(x: Any, y: Any) -> Any:
-    """`np.dot`; of matrices of some hundred rows on one thread.
+    """`np.dot` of matrices.
 
     50 products of 32 x 256 by 256 x 512 take 7 ms, and 2 s with threads that spin for a core which
     something else runs on.
     """
-    if _LEAST_PRODUCTS < x.size * y.shape[-1] <= _MOST_PRODUCTS:
-        with _one_thread_of_numpy:
+    pairs = x.size * y.shape[-1]
+    if pairs <= _LEAST_PRODUCTS:
+        return np.dot(x, y)
+    with _one_thread_of_numpy:
+        if pairs <= _SHARED_PRODUCTS or x.dtype.kind not in "fc":
             return np.dot(x, y)
-    return np.dot(x, y)
+        rows, columns = x.shape[0], y.shape[1]
+        out = np.empty((rows, columns), x.dtype)
+        if rows >= columns:
+            _shared(rows, lambda part: np.matmul(x[part], y, out=out[part]))
+        else:
+            _shared(columns, lambda part: np.matmul(x, y[:, part], out=out[:, part]))
+        return out
+
+
+def matmul(x: Any, y: Any) -> Any:
+    """`np.matmul` of stacks of matrices, of which one may be a single matrix."""
+    pairs = max(x.size * y.shape[-1], y.size * x.shape[-2])
+    if pairs <= _LEAST_PRODUCTS:
+        return np.matmul(x, y)
+    with _one_thread_of_numpy:
+        count = max(x.shape[0] if x.ndim > 2 else 1, y.shape[0] if y.ndim > 2 else 1)
+        alike = x.shape[:-2] == y.shape[:-2]
+        if pairs <= _SHARED_PRODUCTS or not alike or x.dtype.kind not in "fc":
+            return np.matmul(x, y)
+        out = np.empty((*x.shape[:-1], y.shape[-1]), x.dtype)
+        _shared(count, lambda part: np.matmul(x[part], y[part], out=out[part]), least=1)
+        return out
+
+
+def _shared(size: int, work: Callable[[slice], Any], least: int = _LEAST_SHARE) -> None:
+    """Does slices of a range on several threads."""
+    threads = threads_per_op()
+    pieces = min(size, max(threads, min(size // least, _PIECES * threads)))
+    ends = [size * i // pieces for i in range(pieces + 1)]
+    crew.share(lambda i: work(slice(ends[i], ends[i + 1])), pieces)
 
 
 def one_thread(rows: int) -> AbstractContextManager[None]:
@@ -82,6 +120,19 @@ def _controls(loaded: bool | str) -> list[tuple[Callable[[], int], Callable[[int
         if None not in pair:
             found.append((pair[0], pair[1]))
     return found
+
+
+def functions_of_numpy(*names: str) -> list[Any]:
+    """Functions of the OpenBLAS in NumPy's wheels, whose integers have 64 bits; none if it differs.
+
+    It is loaded anyway; to load SciPy's takes a tenth of a second.
+    """
+    paths = [path for path in _paths() if "numpy" in path]
+    if len(paths) != 1:
+        return []
+    library = ctypes.CDLL(paths[0])
+    found = [getattr(library, f"scipy_{name}64_", None) for name in names]
+    return [] if None in found else found
 
 
 def _paths() -> list[str]:

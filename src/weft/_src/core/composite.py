@@ -46,15 +46,40 @@ class CompositeSpec(TypeSpec):
         )
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a value of the other type can be used where this type is expected."""
+        """Whether a value of the other type can be used where this type is expected.
+
+        Args:
+          spec_or_value: the other type, or a value that has one.
+
+        Returns:
+          True if it is of the same class, dtype and other parts are equal, and the shapes can be.
+        """
         return self._agrees(spec_of(spec_or_value), TensorShape.is_compatible_with)
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether each value of this type is a value of the other one."""
+        """Whether each value of this type is a value of the other one.
+
+        Args:
+          other: the other type.
+
+        Returns:
+          True if it is of the same class, dtype and other parts are equal, and its shape is at
+          least as general.
+        """
         return self._agrees(other, TensorShape.is_subtype_of)
 
     def most_specific_compatible_type(self, other: TypeSpec) -> Self:
-        """The narrowest type that holds both; sizes that differ become unknown."""
+        """The narrowest type that holds both; sizes that differ become unknown.
+
+        Args:
+          other: another spec of this class, with the same dtype.
+
+        Returns:
+          A spec of this class.
+
+        Raises:
+          ValueError: if no type holds both.
+        """
         if not isinstance(other, type(self)) or not self._agrees(other, lambda a, b: True):
             raise ValueError(f"No type holds both {self} and {other}.")
         parts = [
@@ -109,7 +134,11 @@ class CompositeTensor(ABC):
         """The same structure with other elements."""
 
     def get_shape(self) -> TensorShape:
-        """The static shape, like the attribute `shape`."""
+        """The static shape, like the attribute `shape`.
+
+        Returns:
+          A `tf.TensorShape`.
+        """
         return self.shape
 
     @property
@@ -126,7 +155,14 @@ class CompositeTensor(ABC):
         return self
 
     def refusal(self, what: str | None = None) -> TypeError:
-        """The error for something that only takes tensors: the function the user called."""
+        """The error for something that only takes tensors: the function the user called.
+
+        Args:
+          what: the name of what refuses; None finds the public function that is running.
+
+        Returns:
+          A TypeError that says how to get a tensor, for the caller to raise.
+        """
         what = what or called_function()
         return TypeError(f"{what} does not take a {type(self).__name__}. {self._remedy}")
 

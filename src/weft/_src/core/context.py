@@ -121,6 +121,9 @@ def creating_variables(policy: Any) -> Iterator[None]:
 def init_scope() -> Iterator[None]:
     """Ops called inside run at once, outside of every graph and tape.
 
+    Returns:
+      A context manager. Variables created inside are not those of a function that is being traced.
+
     >>> with tf.init_scope():
     ...     print(tf.executing_eagerly())
     True
@@ -130,7 +133,10 @@ def init_scope() -> Iterator[None]:
 
 
 def inside_function() -> bool:
-    """Whether a function is being traced.
+    """Whether a function is being traced, or a graph built by hand.
+
+    Returns:
+      A bool, the opposite of `tf.executing_eagerly()`.
 
     >>> tf.inside_function()
     False
@@ -155,6 +161,9 @@ def recording_repeatedly() -> bool:
 
 def executing_eagerly() -> bool:
     """Whether ops run at once, instead of being added to a graph.
+
+    Returns:
+      A bool; False while a function is traced and in `with tf.Graph().as_default():`.
 
     >>> tf.executing_eagerly()
     True

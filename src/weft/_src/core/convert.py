@@ -264,6 +264,13 @@ def register_tensor_conversion_function(
 ) -> None:
     """Teaches `convert_to_tensor` a class: `conversion_func(value, dtype, name, as_ref)`.
 
+    Args:
+      base_type: a class, or a tuple of them; subclasses are converted too.
+      conversion_func: a function `(value, dtype=None, name=None, as_ref=False)` that returns a
+        tensor, or NotImplemented if another function shall try.
+      priority: functions with smaller numbers are asked first; of equal ones, those registered
+        first.
+
     >>> class Celsius:
     ...     degrees = 21.0
     >>> tf.register_tensor_conversion_function(
@@ -283,6 +290,22 @@ def convert_to_tensor(
     name: str | None = None,
 ) -> Tensor:
     """A tensor from a number, string, array, (nested) list, or anything that acts as a tensor.
+
+    Args:
+      value: what is converted. A tensor is returned as it is.
+      dtype: the dtype that the tensor must have; None lets the value decide: Python floats are
+        float32, ints int32 if they fit, NumPy arrays keep theirs.
+      dtype_hint: a dtype that is tried if `dtype` is None, and ignored if the value does not fit
+        it.
+      name: the name of the constant in a graph.
+
+    Returns:
+      A tensor; in a graph a symbolic one.
+
+    Raises:
+      ValueError: if the value cannot become a tensor (a ragged list, an object of no known kind),
+        does not fit the dtype, or is a tensor of another one.
+      DTypeError: if the value is of another kind than the dtype, such as text or a float for int32.
 
     >>> tf.convert_to_tensor([[1, 2], [3, 4]]).dtype
     tf.int32
@@ -349,6 +372,22 @@ def constant(
     name: str = "Const",
 ) -> Tensor:
     """A tensor with the given value; `shape` reshapes it, or repeats a single number.
+
+    Args:
+      value: a number, string, array or (nested) list of them; an eager tensor is copied.
+      dtype: the dtype; None lets the value decide, as in `tf.convert_to_tensor`.
+      shape: the shape of the result, fully defined; None is that of the value.
+      name: the name of the constant in a graph.
+
+    Returns:
+      A tensor of that shape and dtype; in a graph a constant of it.
+
+    Raises:
+      TypeError: if the number of elements does not fit `shape`, or the value is a tensor of another
+        dtype.
+      ValueError: if the value cannot become a tensor, or does not fit the dtype.
+      DTypeError: if the value is of another kind than the dtype, such as text or a float for int32.
+      UnsupportedError: if the value is a symbolic tensor.
 
     >>> tf.constant(7, shape=[2, 3])
     <tf.Tensor: shape=(2, 3), dtype=int32, numpy=

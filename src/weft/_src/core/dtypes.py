@@ -102,7 +102,20 @@ class DType:
         raise TypeError(f"{self!r} has no smallest or largest value.")
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether a value of type `other` can be used where this type is expected."""
+        """Whether a value of type `other` can be used where this type is expected.
+
+        Args:
+          other: a dtype, or what `tf.as_dtype` turns into one.
+
+        Returns:
+          A bool: whether both are the same dtype.
+
+        Raises:
+          TypeError: if `other` is no dtype.
+
+        >>> tf.float32.is_compatible_with("float32"), tf.float32.is_compatible_with(tf.float64)
+        (True, False)
+        """
         return self is as_dtype(other)
 
     def __eq__(self, other: object) -> bool:
@@ -201,6 +214,17 @@ def from_numpy(dtype: np.dtype[Any]) -> DType:
 
 def as_dtype(type_value: Any) -> DType:
     """Turns a name, a NumPy dtype or type, a Python type or a `DType` into a `DType`.
+
+    Args:
+      type_value: a `DType`, its name or its number in TensorFlow's protocol buffers, a NumPy dtype
+        or type, a Python type such as `float` (float32), or something that has a `DType` as
+        attribute `dtype`.
+
+    Returns:
+      The `DType`. Text and bytes of NumPy are `tf.string`.
+
+    Raises:
+      TypeError: if it is no dtype that Weft has.
 
     >>> tf.as_dtype("float32"), tf.as_dtype(np.int64), tf.as_dtype(bool)
     (tf.float32, tf.int64, tf.bool)

@@ -114,7 +114,14 @@ class TensorShape:
 
     @classmethod
     def of(cls, dims: Dims | None) -> TensorShape:
-        """A shape of dims that are known to be valid; nothing is checked."""
+        """A shape of dims that are known to be valid; nothing is checked.
+
+        Args:
+          dims: a tuple of sizes, each an integer or a `Dim`; None for an unknown rank.
+
+        Returns:
+          The shape.
+        """
         shape = object.__new__(cls)
         shape.dims_or_none = dims
         return shape
@@ -135,13 +142,30 @@ class TensorShape:
         return None if self.dims_or_none is None else list(self)
 
     def as_list(self) -> list[int | None]:
-        """The sizes as a list with None for unknown ones."""
+        """The sizes as a list with None for unknown ones.
+
+        Returns:
+          A list of ints and None.
+
+        Raises:
+          ValueError: if the rank is unknown.
+
+        >>> tf.TensorShape([None, 3]).as_list()
+        [None, 3]
+        """
         if self.dims_or_none is None:
             raise ValueError("as_list() is not defined on a shape of unknown rank.")
         return list(self)
 
     def is_fully_defined(self) -> bool:
-        """Whether every size is known."""
+        """Whether every size is known.
+
+        Returns:
+          A bool; False if the rank is unknown.
+
+        >>> tf.TensorShape([2, 3]).is_fully_defined(), tf.TensorShape([None, 3]).is_fully_defined()
+        (True, False)
+        """
         return self.dims_or_none is not None and all(type(d) is int for d in self.dims_or_none)
 
     def assert_is_fully_defined(self) -> None:
@@ -150,7 +174,14 @@ class TensorShape:
             raise ValueError(f"The shape {self} is not fully defined.")
 
     def num_elements(self) -> int | None:
-        """The product of the sizes, None if one is unknown."""
+        """The product of the sizes, None if one is unknown.
+
+        Returns:
+          An int, 1 for the shape of a scalar; None also if the rank is unknown.
+
+        >>> tf.TensorShape([2, 3]).num_elements()
+        6
+        """
         if not self.is_fully_defined():
             return None
         n = 1
@@ -159,19 +190,49 @@ class TensorShape:
         return n
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether some concrete shape fits both."""
+        """Whether some concrete shape fits both.
+
+        Args:
+          other: a shape, or what `tf.TensorShape` takes.
+
+        Returns:
+          A bool; unknown sizes fit every size, an unknown rank fits every shape.
+
+        >>> tf.TensorShape([None, 3]).is_compatible_with([2, 3])
+        True
+        """
         a, b = self.dims_or_none, TensorShape(other).dims_or_none
         if a is None or b is None:
             return True
         return len(a) == len(b) and all(map(_compatible, a, b))
 
     def assert_is_compatible_with(self, other: Any) -> None:
-        """Raises ValueError unless some concrete shape fits both."""
+        """Raises ValueError unless some concrete shape fits both.
+
+        Args:
+          other: a shape, or what `tf.TensorShape` takes.
+
+        Raises:
+          ValueError: if the ranks differ, or two known sizes do.
+
+        >>> tf.TensorShape([None, 3]).assert_is_compatible_with([2, 3])
+        """
         if not self.is_compatible_with(other):
             raise ValueError(f"The shapes {self} and {TensorShape(other)} are incompatible.")
 
     def is_subtype_of(self, other: TensorShape) -> bool:
-        """Whether every concrete shape that fits this one fits `other` too."""
+        """Whether every concrete shape that fits this one fits `other` too.
+
+        Args:
+          other: a `tf.TensorShape`.
+
+        Returns:
+          A bool.
+
+        >>> a, b = tf.TensorShape([2, 3]), tf.TensorShape([None, 3])
+        >>> a.is_subtype_of(b), b.is_subtype_of(a)
+        (True, False)
+        """
         a, b = self.dims_or_none, other.dims_or_none
         if b is None:
             return True
@@ -180,14 +241,37 @@ class TensorShape:
         return all(isinstance(y, Dim) or x == y for x, y in zip(a, b, strict=True))
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
-        """The narrowest shape that holds both: sizes that differ become unknown."""
+        """The narrowest shape that holds both: sizes that differ become unknown.
+
+        Args:
+          other: a shape, or what `tf.TensorShape` takes.
+
+        Returns:
+          A shape, of unknown rank if the ranks differ.
+
+        >>> tf.TensorShape([2, 3]).most_specific_compatible_shape([4, 3])
+        TensorShape([None, 3])
+        """
         a, b = self.dims_or_none, TensorShape(other).dims_or_none
         if a is None or b is None or len(a) != len(b):
             return TensorShape.of(None)
         return TensorShape.of(tuple([x if x == y else Dim() for x, y in zip(a, b, strict=True)]))
 
     def merge_with(self, other: Any) -> TensorShape:
-        """The shape that holds what both know; ValueError if they contradict each other."""
+        """The shape that holds what both know.
+
+        Args:
+          other: a shape, or what `tf.TensorShape` takes.
+
+        Returns:
+          A shape with the sizes that one of them knows.
+
+        Raises:
+          ShapeError: if they contradict each other. It is a ValueError too.
+
+        >>> tf.TensorShape([None, 3]).merge_with([2, None])
+        TensorShape([2, 3])
+        """
         other = TensorShape(other)
         a, b = self.dims_or_none, other.dims_or_none
         if a is None:
@@ -199,33 +283,100 @@ class TensorShape:
         return TensorShape.of(tuple([y if isinstance(x, Dim) else x for x, y in zip(a, b)]))
 
     def concatenate(self, other: Any) -> TensorShape:
-        """The shape with the sizes of `other` behind its own."""
+        """The shape with the sizes of `other` behind its own.
+
+        Args:
+          other: a shape, or what `tf.TensorShape` takes.
+
+        Returns:
+          A shape, of unknown rank if one of the ranks is unknown.
+
+        >>> tf.TensorShape([2]).concatenate([None, 3])
+        TensorShape([2, None, 3])
+        """
         a, b = self.dims_or_none, TensorShape(other).dims_or_none
         return TensorShape.of(None if a is None or b is None else a + b)
 
     def with_rank(self, rank: int) -> TensorShape:
-        """This shape, which must have the given rank (taken over if it is unknown)."""
+        """This shape, which must have the given rank (taken over if it is unknown).
+
+        Args:
+          rank: the number of axes.
+
+        Returns:
+          A shape of that rank, with unknown sizes if the rank was unknown.
+
+        Raises:
+          ShapeError: if the rank is another one. It is a ValueError too.
+
+        >>> tf.TensorShape(None).with_rank(2)
+        TensorShape([None, None])
+        """
         return self.merge_with(TensorShape([None] * rank))
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """This shape, which must have at least the given rank."""
+        """This shape, which must have at least the given rank.
+
+        Args:
+          rank: the least number of axes.
+
+        Returns:
+          The shape itself; an unknown rank is accepted.
+
+        Raises:
+          ValueError: if there are fewer axes.
+
+        >>> tf.TensorShape([2, 3]).with_rank_at_least(1)
+        TensorShape([2, 3])
+        """
         if self.rank is not None and self.rank < rank:
             raise ValueError(f"The shape {self} must have rank at least {rank}.")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
-        """This shape, which must have at most the given rank."""
+        """This shape, which must have at most the given rank.
+
+        Args:
+          rank: the largest number of axes.
+
+        Returns:
+          The shape itself; an unknown rank is accepted.
+
+        Raises:
+          ValueError: if there are more axes.
+
+        >>> tf.TensorShape([2, 3]).with_rank_at_most(2)
+        TensorShape([2, 3])
+        """
         if self.rank is not None and self.rank > rank:
             raise ValueError(f"The shape {self} must have rank at most {rank}.")
         return self
 
     def assert_has_rank(self, rank: int) -> None:
-        """Raises ValueError unless the rank is `rank` or unknown."""
+        """Raises ValueError unless the rank is `rank` or unknown.
+
+        Args:
+          rank: the number of axes.
+
+        Raises:
+          ValueError: if the rank is known, and another one.
+
+        >>> tf.TensorShape([2, 3]).assert_has_rank(2)
+        """
         if self.rank not in (None, rank):
             raise ValueError(f"The shape {self} must have rank {rank}.")
 
     def assert_same_rank(self, other: Any) -> None:
-        """Raises ValueError unless the ranks are equal or one is unknown."""
+        """Raises ValueError unless the ranks are equal or one is unknown.
+
+        Args:
+          other: a shape, or what `tf.TensorShape` takes.
+
+        Raises:
+          ValueError: if both ranks are known, and differ.
+
+        >>> tf.TensorShape([2, 3]).assert_same_rank([4, None])
+        """
         other = TensorShape(other)
         if None not in (self.rank, other.rank) and self.rank != other.rank:
             raise ValueError(f"The shapes {self} and {other} must have the same rank.")

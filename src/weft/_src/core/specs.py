@@ -30,16 +30,40 @@ class TypeSpec:
         return repr(self)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a value of the other type can be used where this type is expected."""
+        """Whether a value of the other type can be used where this type is expected.
+
+        Args:
+          spec_or_value: a spec, or a value that has one.
+
+        Returns:
+          A bool: whether the specs are equal. Subclasses may allow more.
+        """
         other = spec_of(spec_or_value)
         return type(other) is type(self) and other == self
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether each value of this type is a value of the other one."""
+        """Whether each value of this type is a value of the other one.
+
+        Args:
+          other: a spec.
+
+        Returns:
+          A bool: whether the specs are equal. Subclasses may allow more.
+        """
         return type(other) is type(self) and other == self
 
     def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
-        """The narrowest type that holds both."""
+        """The narrowest type that holds both.
+
+        Args:
+          other: a spec.
+
+        Returns:
+          The spec, if both are equal. Subclasses may find a wider one.
+
+        Raises:
+          ValueError: if there is no such type.
+        """
         if self == other:
             return self
         raise ValueError(f"No type holds both {self} and {other}.")
@@ -75,7 +99,15 @@ class TensorSpec(TypeSpec):
 
     @classmethod
     def of(cls, dtype: DType, dims: Dims | None) -> TensorSpec:
-        """A spec of parts that are known to be valid; nothing is checked."""
+        """A spec of parts that are known to be valid; nothing is checked.
+
+        Args:
+          dtype: the dtype, as a `tf.DType`.
+          dims: a tuple of sizes, each an integer or a `Dim`; None for an unknown rank.
+
+        Returns:
+          The spec, without a name.
+        """
         spec = _new(cls)
         spec.dims = dims
         spec.dtype = dtype
@@ -103,15 +135,33 @@ class TensorSpec(TypeSpec):
         return Tensor_class[0]
 
     def with_dims(self, dims: Dims | None) -> TensorSpec:
-        """The same dtype with another shape."""
+        """The same dtype with another shape.
+
+        Args:
+          dims: a tuple of sizes, of which unknown ones are `Dim` symbols; None is an unknown rank.
+
+        Returns:
+          A `TensorSpec` without a name.
+        """
         return TensorSpec.of(self.dtype, dims)
 
     def with_dtype(self, dtype: DType) -> TensorSpec:
-        """The same shape with another dtype."""
+        """The same shape with another dtype.
+
+        Args:
+          dtype: a `tf.DType`.
+
+        Returns:
+          A `TensorSpec` without a name.
+        """
         return TensorSpec.of(dtype, self.dims)
 
     def with_fresh_dims(self) -> TensorSpec:
-        """The same spec with new symbols: for a placeholder that shares no size with others."""
+        """The same spec with new symbols: for a placeholder that shares no size with others.
+
+        Returns:
+          A `TensorSpec` with the same name; the spec itself if the rank is unknown.
+        """
         if self.dims is None:
             return self
         spec = TensorSpec.of(
@@ -122,16 +172,42 @@ class TensorSpec(TypeSpec):
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        """A copy of another spec, with another name if one is given."""
+        """A copy of another spec, with another name if one is given.
+
+        Args:
+          spec: anything with `shape`, `dtype` and `name`.
+          name: the name of the copy; None keeps that of `spec`.
+
+        Returns:
+          A `tf.TensorSpec`.
+        """
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
-        """The spec of a tensor."""
+        """The spec of a tensor.
+
+        Args:
+          tensor: anything with `shape` and `dtype`: a tensor, a variable.
+          name: the name of the spec; None gives it none.
+
+        Returns:
+          A `tf.TensorSpec` of the static shape and the dtype.
+        """
         return cls(tensor.shape, tensor.dtype, name)
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
-        """Whether a tensor or spec could stand here: same dtype, compatible shape."""
+        """Whether a tensor or spec could stand here: same dtype, compatible shape.
+
+        Args:
+          spec_or_tensor: a spec, a tensor, or a value that can become one.
+
+        Returns:
+          A bool.
+
+        >>> tf.TensorSpec([None], tf.float32).is_compatible_with(tf.constant([1.0, 2.0]))
+        True
+        """
         other = spec_of(spec_or_tensor)
         return (
             isinstance(other, TensorSpec)
@@ -140,7 +216,17 @@ class TensorSpec(TypeSpec):
         )
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether each tensor of this spec fits the other one."""
+        """Whether each tensor of this spec fits the other one.
+
+        Args:
+          other: a spec.
+
+        Returns:
+          A bool; False if the other one has a name, and this one has another or none.
+
+        >>> tf.TensorSpec([2], tf.float32).is_subtype_of(tf.TensorSpec([None], tf.float32))
+        True
+        """
         return (
             isinstance(other, TensorSpec)
             and self.dtype is other.dtype
@@ -149,7 +235,21 @@ class TensorSpec(TypeSpec):
         )
 
     def most_specific_compatible_type(self, other: TypeSpec) -> TensorSpec:
-        """The narrowest spec that holds both; differing sizes become unknown."""
+        """The narrowest spec that holds both; differing sizes become unknown.
+
+        Args:
+          other: a `tf.TensorSpec` of the same dtype.
+
+        Returns:
+          A `TensorSpec` with the name of this one, of unknown rank if the ranks differ.
+
+        Raises:
+          ValueError: if the dtypes differ, or the other spec is none of a tensor.
+
+        >>> a, b = tf.TensorSpec([2, 3], tf.int32), tf.TensorSpec([4, 3], tf.int32)
+        >>> a.most_specific_compatible_type(b)
+        TensorSpec(shape=(None, 3), dtype=tf.int32, name=None)
+        """
         if not isinstance(other, TensorSpec) or self.dtype is not other.dtype:
             raise ValueError(f"No spec holds both {self} and {other}: their types differ.")
         shape = self.shape.most_specific_compatible_shape(other.shape)
@@ -221,6 +321,15 @@ def spec_of(value: Any) -> Any:
 
 def type_spec_from_value(value: Any) -> TypeSpec:
     """The `TypeSpec` that describes a value.
+
+    Args:
+      value: a tensor, variable or composite value, or what can become a tensor.
+
+    Returns:
+      Its spec; of Python numbers and lists, the one that `tf.convert_to_tensor` would give.
+
+    Raises:
+      TypeError: if the value is none of these.
 
     >>> tf.type_spec_from_value(tf.constant([1.0, 2.0]))
     TensorSpec(shape=(2,), dtype=tf.float32, name=None)

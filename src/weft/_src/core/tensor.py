@@ -128,11 +128,26 @@ class Tensor:
         return rank
 
     def get_shape(self) -> TensorShape:
-        """The static shape, like the attribute `shape`."""
+        """The static shape, like the attribute `shape`.
+
+        Returns:
+          A `tf.TensorShape`.
+
+        >>> tf.zeros([2, 3]).get_shape()
+        TensorShape([2, 3])
+        """
         return self.shape
 
     def ref(self) -> Reference:
-        """A hashable stand-in for this tensor, for dictionaries and sets."""
+        """A hashable stand-in for this tensor, for dictionaries and sets.
+
+        Returns:
+          A reference that equals those of the same tensor only; `deref()` gives the tensor back.
+
+        >>> x = tf.constant(1.0)
+        >>> x.ref() == x.ref(), x.ref().deref() is x
+        (True, True)
+        """
         return Reference(self)
 
     def __hash__(self) -> int:
@@ -511,6 +526,12 @@ specs.Tensor_class[0] = Tensor
 def is_tensor(x: Any) -> bool:
     """Whether x is a tensor or acts as one (a variable, a composite value).
 
+    Args:
+      x: anything.
+
+    Returns:
+      A bool; False for NumPy arrays and Python numbers.
+
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor(1)
     (True, False)
     """
@@ -519,6 +540,12 @@ def is_tensor(x: Any) -> bool:
 
 def is_symbolic_tensor(tensor: Any) -> bool:
     """Whether the argument is a tensor of a graph.
+
+    Args:
+      tensor: anything.
+
+    Returns:
+      A bool; False for eager tensors, variables and what is no tensor.
 
     >>> tf.is_symbolic_tensor(tf.constant(1))
     False

@@ -12,7 +12,6 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from scipy import special as special
 
 from weft._src.core import blas, memory
 from weft._src.core.truncating import truncated as truncated
@@ -22,7 +21,11 @@ Array = np.ndarray[Any, Any]
 _NARROW = {np.dtype(np.float16): np.float32, np.dtype(ml_dtypes.bfloat16): np.float32}
 
 
-_PARTS_OF_SCIPY = {"scipy_linalg": "scipy.linalg", "scipy_fft": "scipy.fft"}
+_PARTS_OF_SCIPY = {
+    "special": "scipy.special",
+    "scipy_linalg": "scipy.linalg",
+    "scipy_fft": "scipy.fft",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -68,17 +71,17 @@ def _listed(shape: Any) -> list[int]:
     return list(shape) if isinstance(shape, tuple) else [shape]
 
 
-def matmul(x: Array, y: Array) -> Array:
+def matmul(x: Array, y: Array) -> Any:
     """Matrix product in the dtype of the inputs, accumulated in at least float32."""
     if x.size * y.size > memory.limits.asked_above:  # only an outer product is so large
         shape = (*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-1])
         _check(shape, x.dtype)
     wide = _NARROW.get(x.dtype)
     if wide is not None:
-        return np.matmul(x.astype(wide), y.astype(wide)).astype(x.dtype)
+        return matmul(x.astype(wide), y.astype(wide)).astype(x.dtype)
     if x.ndim == 2 == y.ndim:
         return blas.dot(x, y)  # the same, and a third faster for small matrices
-    return np.matmul(x, y)
+    return blas.matmul(x, y) if x.ndim > 1 < y.ndim else np.matmul(x, y)
 
 
 def reduction(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Any:

@@ -55,14 +55,23 @@ class Worker:
         """Returns when a job is done: what has not been begun is done here, at once."""
         if job.claim():
             job.run()
-            return
+        else:
+            self.wait_for(job.done)
+
+    def wait_for(self, event: threading.Event) -> None:
+        """Returns when what a job does has come so far, which does not pause meanwhile."""
         self.is_awaited += 1
         try:
-            while not job.done.wait(_LOOK_EVERY):
+            while not event.wait(_LOOK_EVERY):
                 if self._thread is None or not self._thread.is_alive():
                     return  # a forked process has no worker that could finish it
         finally:
             self.is_awaited -= 1
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this thread is the one that works in the background."""
+        return threading.current_thread() is self._thread
 
     def submit(self, work: Callable[[], None]) -> Job:
         """Runs a job some time later."""

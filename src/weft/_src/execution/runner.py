@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from weft._src.core.holding import run_holding
+from weft._src.execution import forking
 from weft._src.execution.eager import run_large
 from weft._src.execution.tiers import TieredPlan
 from weft._src.graph.ir import Graph
@@ -83,8 +84,8 @@ def run_locked(locks: Sequence[Any], plan: TieredPlan, values: Sequence[Any]) ->
 
 def _load_searchers() -> Searchers | None:
     """Machine code for strings; LLVM is imported when it is needed first."""
-    from weft._src.execution.native import string_search
-
+    with forking.lock:
+        from weft._src.execution.native import string_search
     return string_search.load()
 
 

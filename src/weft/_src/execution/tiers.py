@@ -17,41 +17,33 @@ from weft._src.core.flags import flags
 from weft._src.core.holding import run_holding
 from weft._src.core.memory import TooLargeError
 from weft._src.errors import ResourceExhaustedError, UnimplementedError
+from weft._src.execution import forking
 from weft._src.execution.background import Job, worker
+from weft._src.execution.estimates import Compilation, seconds_for
 from weft._src.execution.numpy.plan import NumpyPlan
 from weft._src.graph.ir import Graph
 from weft._src.graph.passes import optimize
 from weft._src.graph.passes.forget import forget_gradients
 
 _MOST_SHAPES = 4  # native versions of one graph
-# Calls on each tier: at least so many, and for short ones more, as something else may have run.
+# Calls of machine code that are timed, fewer if they are long; where these do not tell, calls on
+# each tier: at least so many, and for short ones more, as something else may have run.
+_FIRST_TRIALS, _LONG_CALL = 3, 0.03
 _TRIALS, _MOST_TRIALS, _TRIAL_SECONDS = 5, 50, 0.03
 _WORTH_CHANGING = 0.9  # machine code has to be a tenth faster: closer than that is chance
+_CLEARLY = 1.5  # as fast: calls of other moments can be compared
 _MOST_REASONS = 3  # that are listed
-# Compiling takes about this long. When NumPy has spent as much, the next call waits for machine
-# code: however often a function is called, it takes at most twice as long as it would have on the
-# better tier from the start. In the background the compiler begins earlier, so there is often
-# nothing left to wait for.
-_SECONDS_PER_GRAPH, _SECONDS_PER_NODE = 0.05, 0.001
-_BEGIN = 1 / 3  # of that time, spent on NumPy: the compiler begins
+# A call stays on NumPy until that has spent a quarter of what compiling will cost. Then the
+# compiler begins, in the background. First it needs the interpreter: a caller who is held up by
+# that waits. Then LLVM works beside the caller. When NumPy has spent as much as is left to be
+# compiled, and LLVM does not get a processor, the next call waits for it. So however often a
+# function is called, it takes about twice as long at most as on the better tier from the start.
+_BEGIN = 1 / 4
+_HELD_UP = 1.5  # times as long as the best call
+_LEAST_SPENT = 0.01  # seconds; before, there is nothing to think about
 _DETERMINISTIC_CALL = 10
 
 _log = logging.getLogger("weft")
-
-
-class _Experience:
-    """How long compiling takes on this machine, with what else runs on it, against the estimate."""
-
-    def __init__(self) -> None:
-        self.factor = 1.0
-
-    def note(self, estimated: float, took: float) -> None:
-        """Something was compiled; a single outlier does not change the estimate for good."""
-        if estimated > 0.0:
-            self.factor = 0.5 * self.factor + 0.5 * min(max(took / estimated, 0.2), 10.0)
-
-
-_experience = _Experience()
 
 
 class TieredPlan:
@@ -66,18 +58,22 @@ class TieredPlan:
         self.left_out: str | None = None  # why there is no native version
         self._jit = graph.jit_compile
         self._spent = 0.0
+        self._begin_at = _LEAST_SPENT  # and then when it is time to compile
         self._job: Job | None = None  # that compiles
+        self._compilation: Compilation | None = None  # what is known of that
         self._calls = 0
         self._best = float("inf")
-        self._trials: list[float] = []
+        self._beside, self._calls_beside = 0.0, 0  # time and number of calls while it is compiled
+        self._trials: list[float] = []  # of machine code, and then of both tiers in turns
+        self._turns: list[float] = []
+        self._takes_turns = False
+        self.speed: tuple[float, float] | None = None  # seconds of a call on NumPy, and natively
         self._misses = 0
         self._failures = 0  # shapes for which there is no native version
         self._reads: tuple[int, ...] = ()
         resources = [i for i, x in enumerate(graph.inputs) if x.dtype is dtypes.resource]
         self._given_variables = resources
         self._locks: list[Any] = []
-        nodes = len(graph.nodes)
-        self._estimate = _SECONDS_PER_GRAPH + _SECONDS_PER_NODE * nodes
         self.run: Callable[..., Any] = self._first
         self.who = f"a call of {graph.name}"
         effects = graph.effects
@@ -98,10 +94,9 @@ class TieredPlan:
         """The Python code of the NumPy tier."""
         return str(self.numpy.source)
 
-    @property
-    def _worth(self) -> float:
-        """What compiling will cost, in seconds."""
-        return self._estimate * _experience.factor
+    @functools.cached_property
+    def _estimate(self) -> float:
+        return seconds_for(self.graph)
 
     # --- before there is native code ---------------------------------------------------------
 
@@ -120,31 +115,72 @@ class TieredPlan:
 
     def _watched(self, *values: Any) -> Any:
         """On NumPy, until so much time was spent that compiling pays."""
-        started = time.perf_counter()
-        out = self.numpy(*values)
-        took = time.perf_counter() - started
+        out = self._timed(values)
         self._calls += 1
-        self._spent += took
-        self._best = min(self._best, took)
         if flags.deterministic:
             if self._calls == _DETERMINISTIC_CALL:
                 self._compile(values)
-        elif self._spent > _BEGIN * self._worth and self._calls > 2:
-            self.run = self._waiting
-            kinds = _descriptions(values)
-            self._job = worker.submit(lambda: self._compile_in_background(kinds))
+        elif self._spent > self._begin_at and self._calls > 1:
+            self._consider(values)
         return out
+
+    def _timed(self, values: Sequence[Any]) -> Any:
+        """A call on NumPy whose time is noted."""
+        started = time.perf_counter()
+        out = self.numpy(*values)
+        took = time.perf_counter() - started
+        self._spent += took
+        self._best = min(self._best, took)
+        return out
+
+    def _consider(self, values: Sequence[Any]) -> None:
+        """Has the compiler begin, if NumPy has spent so much that it is time."""
+        compilation = Compilation(self._estimate)
+        self._begin_at = _BEGIN * compilation.expected
+        if self._spent <= self._begin_at:
+            return
+        self._compilation = compilation
+        self.run = self._waiting
+        kinds = _descriptions(values)
+        self._job = worker.submit(lambda: self._compile_in_background(kinds))
+        _log.info(
+            "%s has taken %.2f s with NumPy and is compiled in the background, in about %.2f s.",
+            self.graph.name,
+            self._spent,
+            compilation.expected,
+        )
 
     def _waiting(self, *values: Any) -> Any:
         """On NumPy while the compiler works, until so much was spent that waiting for it pays."""
-        if self._spent > self._worth and self._job is not None:
-            worker.finish(self._job)
-            self._job = None
+        job, compilation = self._job, self._compilation
+        if job is None or compilation is None:
             return self.run(*values) if self.run != self._waiting else self.numpy(*values)
+        if compilation.is_lost:
+            self._begin_anew()
+            return self.run(*values)
+        if self._spent > compilation.left and not compilation.advances:
+            _log.info("%s waits for the compiler.", self.graph.name)
+            worker.finish(job)
+            self._job = None
+            return self._waiting(*values)
+        if self._is_held_up and not compilation.is_written:
+            worker.wait_for(compilation.written)
+            self._beside, self._calls_beside = 0.0, 0
         started = time.perf_counter()
-        out = self.numpy(*values)
-        self._spent += time.perf_counter() - started
+        out = self._timed(values)
+        self._beside += time.perf_counter() - started
+        self._calls_beside += 1
         return out
+
+    def _begin_anew(self) -> None:
+        """In a forked process nobody goes on with what was begun."""
+        self._job = self._compilation = None
+        self.run = self._watched
+
+    @property
+    def _is_held_up(self) -> bool:
+        """Whether calls take much longer while code is written: both want the interpreter."""
+        return self._beside > _HELD_UP * self._calls_beside * self._best > 0.0
 
     def _verified(self, *values: Any) -> Any:
         """Native code is held against the reference; what the user gets is NumPy's."""
@@ -155,27 +191,32 @@ class TieredPlan:
         return self.numpy(*values)
 
     def _compile_in_background(self, values: Sequence[Any]) -> None:
-        from weft._src.execution.native import pace
-
-        pace.slow_down_this_thread()
-        self._compile(values)
+        with forking.lock:
+            from weft._src.execution.native import pace
+        if worker.is_here:  # and not a caller who waits for it
+            pace.slow_down_this_thread()
+        assert self._compilation is not None
+        self._compilation.begin()
+        try:
+            self._compile(values, self._compilation)
+        finally:
+            self._compilation.end()
 
     def _compile_at_once(self, *values: Any) -> Any:
         return self.run(*values) if self._compile(values) else self.numpy(*values)
 
-    def _compile(self, values: Sequence[Any]) -> bool:
+    def _compile(self, values: Sequence[Any], compilation: Compilation | None = None) -> bool:
         if any(isinstance(v, VariableCell) and v.data is None for v in values):
             return False  # a variable without a value: NumPy tells the user
         off = _reason_off()
         if off is not None:
             return self._failed(f"the native tier is off: {off}")
-        from weft._src.execution.native.loops.values import NotCompilableError
-
-        try:
-            # Only when it is needed: LLVM takes a tenth of a second to load.
+        with forking.lock:  # only when it is needed: LLVM takes a tenth of a second to load
             from weft._src.execution.native import driver
-
-            made = driver.compile_graph(self.graph, values, whole=bool(self._jit))
+            from weft._src.execution.native.loops.values import NotCompilableError
+        try:
+            told = None if compilation is None else compilation.code_is_written
+            made = driver.compile_graph(self.graph, values, whole=bool(self._jit), told=told)
         except NotCompilableError as reason:
             # What fails on every tier is NumPy's to report, and other shapes may do better.
             if reason.fails and self._failures < _MOST_SHAPES:
@@ -189,8 +230,7 @@ class TieredPlan:
             )
             return self._failed(problem)
         self.compiled.insert(0, made)
-        _experience.note(self._estimate, made.milliseconds / 1e3)
-        self._trials = []
+        self._trials, self._turns, self._takes_turns = [], [], False
         sure = self._jit or flags.deterministic or flags.execution_wanted() == "native"
         self.run = self._native if sure else self._on_trial
         self.tier = "native"
@@ -216,22 +256,41 @@ class TieredPlan:
     # --- with native code --------------------------------------------------------------------
 
     def _on_trial(self, *values: Any) -> Any:
-        """The first calls are timed, in turns on both tiers: the faster one is kept."""
-        trials = self._trials
-        is_native = len(trials) % 2 == 0
+        """The first calls are timed; the faster tier is kept.
+
+        What NumPy takes is known from the calls before. If that is too close, the tiers take turns.
+        """
+        trials, turns = self._trials, self._turns
+        is_native = len(turns) % 2 == 0
         started = time.perf_counter()
         out = self._native(*values) if is_native else self.numpy(*values)
-        trials.append(time.perf_counter() - started)
-        if _is_decided(trials):
-            native, numpy = min(trials[::2]), min(trials[1::2])
-            if native > _WORTH_CHANGING * numpy:
-                self.run, self.tier = self.numpy, "numpy"
-                self.left_out = (
-                    f"NumPy is as fast: {numpy * 1e6:.1f} us against {native * 1e6:.1f} us"
-                )
-            else:
-                self.run = self._native
+        took = time.perf_counter() - started
+        if self._takes_turns:
+            turns.append(took)
+            if _is_decided(turns):
+                self._decide(min(turns[::2]), min(turns[1::2]))
+        else:
+            trials.append(took)
+            is_long = len(trials) > 1 and took > _LONG_CALL  # the first one may be an exception
+            if len(trials) == _FIRST_TRIALS or is_long:
+                self._decide_at_once(min(trials))
         return out
+
+    def _decide_at_once(self, native: float) -> None:
+        """By what NumPy took before the trial, if the difference is large enough."""
+        if native * _CLEARLY < self._best or native > self._best * _CLEARLY:
+            self._decide(native, self._best)
+        elif len(self._trials) >= _FIRST_TRIALS:
+            self._takes_turns = True
+
+    def _decide(self, native: float, numpy: float) -> None:
+        self.speed = (numpy, native)
+        if native > _WORTH_CHANGING * numpy:
+            self.run, self.tier = self.numpy, "numpy"
+            self.left_out = f"NumPy is as fast: {numpy * 1e6:.1f} us against {native * 1e6:.1f} us"
+        else:
+            self.run = self._native
+        _log.info("%s %s.", self.graph.name, self.account())
 
     @property
     def _native(self) -> Callable[..., Any]:
@@ -299,13 +358,19 @@ class TieredPlan:
 
     def account(self) -> str:
         """What there is to say about machine code: cost, segments, what was left out and why."""
-        parts = []
+        parts = self._plans()
         if self.compiled:
             newest = self.compiled[0]
             shapes = f", {len(self.compiled)} sets of shapes" if len(self.compiled) > 1 else ""
             parts.append(
                 f"compiled in {newest.milliseconds:.0f} ms, {newest.segments} segments{shapes}"
             )
+            if self.speed is not None and self.tier == "native":
+                numpy, native = self.speed
+                parts.append(
+                    f"{numpy / native:.1f}x as fast as NumPy: {native * 1e6:.1f} us against "
+                    f"{numpy * 1e6:.1f} us"
+                )
             reasons = list(newest.left_out.values())
             parts += [f"left to NumPy: {reason}" for reason in reasons[:_MOST_REASONS]]
             if len(reasons) > _MOST_REASONS:
@@ -314,6 +379,24 @@ class TieredPlan:
             parts.append(f"not compiled: {self.left_out}")
         return "; ".join(parts)
 
+    def _plans(self) -> list[str]:
+        """What is going to happen, as long as nothing is compiled."""
+        compilation = self._compilation
+        if compilation is not None and self.run == self._waiting and compilation.is_lost:
+            self._begin_anew()
+        if self.run == self._watched and not flags.deterministic:
+            cost = Compilation(self._estimate).expected
+            spent = f"waiting: NumPy has spent {self._spent:.3f} s"
+            return [
+                f"{spent}, compiling takes about {cost:.2f} s and begins at {cost * _BEGIN:.2f} s"
+            ]
+        if self.run == self._waiting and compilation is not None:
+            if not compilation.began:
+                return ["compiling: waits for other functions that are compiled"]
+            since = time.perf_counter() - compilation.began
+            return [f"compiling since {since:.2f} s, about {compilation.left:.2f} s are left"]
+        return []
+
     def wait(self) -> None:
         """Until what was begun in the background is finished."""
         worker.wait()
@@ -321,9 +404,10 @@ class TieredPlan:
 
 def _reason_off() -> str | None:
     """Why there is no machine code in this process; asked when it is first needed."""
-    from weft._src.execution.native.machine import support
+    with forking.lock:
+        from weft._src.execution.native.machine import support
 
-    return support.reason_off()
+        return support.reason_off()
 
 
 def _is_decided(trials: list[float]) -> bool:

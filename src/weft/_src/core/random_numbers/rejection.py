@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import special
 
+from weft._src.core import xp
 from weft._src.core.random_numbers import philox
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -123,7 +123,7 @@ def poisson(key: int, counter: int, rate: Array) -> Array:
         quick = (us >= 0.07) & (v <= v_r[i])
         hopeless = (k < 0) | ((us < 0.013) & (v > us))
         height = np.log(v * inverse_alpha[i] / (a[i] / (us * us) + b[i]))
-        exact = height <= k * np.log(mean[i]) - mean[i] - special.gammaln(np.maximum(k, 0) + 1)
+        exact = height <= k * np.log(mean[i]) - mean[i] - xp.special.gammaln(np.maximum(k, 0) + 1)
         return k, quick | (~hopeless & exact)
 
     out[many] = _until_accepted(key, counter, many, draw)
@@ -155,7 +155,7 @@ def binomial(key: int, counter: int, counts: Array, probs: Array) -> Array:
     v_r = 0.92 - 4.2 / b
     alpha = (2.83 + 5.1 / b) * spread
     mode = np.floor((size + 1) * q)
-    peak = special.gammaln(mode + 1) + special.gammaln(size - mode + 1)
+    peak = xp.special.gammaln(mode + 1) + xp.special.gammaln(size - mode + 1)
     log_odds = np.log(q / (1 - q))
 
     def draw(words: Array, i: Array) -> tuple[Array, Array]:
@@ -165,7 +165,7 @@ def binomial(key: int, counter: int, counts: Array, probs: Array) -> Array:
         inside = (k >= 0) & (k <= size[i])
         at = np.clip(k, 0, size[i])
         height = np.log(v * alpha[i] / (a[i] / (us * us) + b[i]))
-        ways = special.gammaln(at + 1) + special.gammaln(size[i] - at + 1)
+        ways = xp.special.gammaln(at + 1) + xp.special.gammaln(size[i] - at + 1)
         exact = height <= peak[i] - ways + (at - mode[i]) * log_odds[i]
         return at, inside & (((us >= 0.07) & (v <= v_r[i])) | exact)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src.core import dtypes
@@ -22,6 +22,7 @@ from weft._src.graph.ir import Graph
 from weft._src.graph.passes import optimize
 from weft._src.ops.registry import Op
 
+Told = Callable[[int], None]
 _RESOURCE = TensorSpec.of(dtypes.resource, ())
 
 
@@ -56,15 +57,17 @@ class Compiled(Executable):
 
     segments = 1
 
-    def __init__(self, translation: Translation) -> None:
+    def __init__(self, translation: Translation, told: Told | None = None) -> None:
         started = time.perf_counter()
         self.translation = translation
         self.left_out: dict[Op, str] = {}
         self.text = full_text(translation)
+        if told is not None:
+            told(len(self.text))
         self.steps = translation.program.steps
         if translation.program.uses_pool:
             pool.start()
-        for name, address in outside.special_functions(self.text).items():
+        for name, address in outside.functions_for(self.text).items():
             llvm.add_symbol(name, address)
         super().__init__(translation, llvm.compile_text(self.text))
         self.milliseconds = 1e3 * (time.perf_counter() - started)
@@ -164,20 +167,31 @@ def translate_for(graph: Graph, values: Sequence[Any]) -> Translation:
     return translate(specialize(graph, specs, variables), variables)
 
 
-def compile_graph(graph: Graph, values: Sequence[Any], *, whole: bool) -> Compiled | Segmented:
-    """Machine code for a graph; `whole` means that NumPy may only look after random streams."""
+def compile_graph(
+    graph: Graph, values: Sequence[Any], *, whole: bool, told: Told | None = None
+) -> Compiled | Segmented:
+    """Machine code for a graph.
+
+    Args:
+      graph: what is compiled.
+      values: of its inputs, or things with their dtypes and shapes.
+      whole: whether NumPy may only look after random streams.
+      told: called with the length of the code when LLVM begins, if it is one piece.
+    """
     with progress.shown(graph.name):
-        return _compiled(graph, values, whole=whole)
+        return _compiled(graph, values, whole, told)
 
 
-def _compiled(graph: Graph, values: Sequence[Any], *, whole: bool) -> Compiled | Segmented:
+def _compiled(
+    graph: Graph, values: Sequence[Any], whole: bool, told: Told | None
+) -> Compiled | Segmented:
     off = support.reason_off()
     if off is not None:
         raise NotCompilableError(f"the native tier is off: {off}")
     specs, variables = types_of(graph, values)
     special = specialize(graph, specs, variables)
     try:
-        return Compiled(translate(special, variables))
+        return Compiled(translate(special, variables), told)
     except NotCompilableError:
         if whole and not any(node.op.advances_stream for node in special.nodes):
             _refuse_streams_inside(special)

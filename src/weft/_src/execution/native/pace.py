@@ -8,7 +8,7 @@ import time
 from weft._src.execution.background import worker
 
 _SLICE = 0.002  # seconds of work between pauses
-_REST = 4  # times as long as it worked
+_LONGEST_REST = 0.004  # what took longer than that was LLVM, which holds nobody up
 
 _local = threading.local()
 
@@ -33,5 +33,5 @@ def breathe() -> None:
     if worker.is_awaited:  # somebody has stopped working until this is done
         return
     if worked > _SLICE:
-        time.sleep(_REST * worked)
+        time.sleep(min(worked, _LONGEST_REST))
         _local.since = time.perf_counter()

@@ -258,22 +258,27 @@ def _writes(node: Node, tensor: SymbolicTensor) -> bool:
 
 
 def _body(graph: Graph, nodes: list[Node]) -> tuple[Graph, list[SymbolicTensor], list[Any]]:
-    """The nodes as a graph of their own, what it is given, and what others need of it."""
+    """The nodes as a graph of their own, what it is given, and what others need of it.
+
+    Constants are not given to it but copied, so that machine code knows their values.
+    """
+    given, outputs = _boundary(graph, nodes)
+    body = Graph(f"segment_{nodes[0].name.replace('/', '_')}")
+    inputs = [x for x in given if not x.node.is_const]
+    known = {id(x): body.add_input(x.spec, x.node.name) for x in inputs}
+    for node in [*[x.node for x in given if x.node.is_const], *nodes]:
+        copy = body.add_copy(node, tuple([known[id(x)] for x in node.inputs]))
+        for old, new in zip(node.outputs, copy.outputs, strict=True):
+            known[id(old)] = new
+    body.outputs = [known[id(out)] for out in outputs]
+    return body, inputs, outputs
+
+
+def _boundary(graph: Graph, nodes: list[Node]) -> tuple[list[SymbolicTensor], list[SymbolicTensor]]:
+    """What some nodes of a graph use of the others, and what the others use of them."""
     inside = {id(n) for n in nodes}
     made = {id(out) for n in nodes for out in n.outputs}
     inputs = {id(x): x for n in nodes for x in n.inputs if id(x) not in made}
     used = {id(x) for n in graph.nodes if id(n) not in inside for x in n.inputs}
     used |= {id(out) for out in graph.outputs}
-    outputs = [out for n in nodes for out in n.outputs if id(out) in used]
-    body = Graph(f"segment_{nodes[0].name.replace('/', '_')}")
-    known: dict[int, SymbolicTensor] = {}
-    constants = [x.node for x in inputs.values() if x.node.is_const]
-    inputs = {key: x for key, x in inputs.items() if not x.node.is_const}
-    for x in inputs.values():
-        known[id(x)] = body.add_input(x.spec, x.node.name)
-    for node in (*constants, *nodes):
-        copy = body.add_copy(node, tuple([known[id(x)] for x in node.inputs]))
-        for old, new in zip(node.outputs, copy.outputs, strict=True):
-            known[id(old)] = new
-    body.outputs = [known[id(out)] for out in outputs]
-    return body, list(inputs.values()), outputs
+    return list(inputs.values()), [out for n in nodes for out in n.outputs if id(out) in used]

@@ -9,6 +9,7 @@ from typing import Any
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.errors import OpError
+from weft._src.execution.native.front.elements import tell_element_shapes
 from weft._src.execution.native.front.iterations import count_of
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.native.pace import breathe
@@ -46,6 +47,7 @@ def specialize(
     for _ in range(_ROUNDS):
         if not unknown:
             break
+        tell_element_shapes(out)
         again = optimize(_retraced(out, specs, facts)[0])
         left = _unknown_sizes(again)
         if left >= unknown:
@@ -127,17 +129,27 @@ def _length(node: Node, facts: Facts) -> Fact:
         dims = node.inputs[0].spec.dims
         return dims[0] if dims and isinstance(dims[0], int) else None
     if op is stack.set_item_op:
-        before, index = [facts.get(id(x)) for x in node.inputs[:2]]
+        before, index = facts.get(id(node.inputs[0])), _number(node.inputs[1], facts)
         if not node.attrs["grow"]:
             return before
-        # At its end, as a loop does that writes at the number of its iteration.
-        return before + 1 if isinstance(before, int) and before == index else None
+        # Inside, or at its end, as a loop does that writes at the number of its iteration.
+        if isinstance(before, int) and index is not None and 0 <= index <= before:
+            return max(before, index + 1)
+        return None
     if op is stack.push_op:
         before = facts.get(id(node.inputs[0]))
         return before + 1 if isinstance(before, int) else None
     if op.identity and op.outputs == 1:
         return facts.get(id(node.inputs[0]))
     return None
+
+
+def _number(index: SymbolicTensor, facts: Facts) -> int | None:
+    """A place in a list, if it is known."""
+    if index.node.is_const:
+        return int(index.node.attrs["value"])
+    fact = facts.get(id(index))
+    return fact if isinstance(fact, int) else None
 
 
 def _types(

@@ -173,13 +173,15 @@ PARALLEL = "!llvm.access.group !0"
 _METADATA = """
 !0 = distinct !{}
 !1 = !{!"llvm.loop.parallel_accesses", !0}
-!2 = distinct !{!2, !1, !3}
+!2 = distinct !{!2, !1, !3, !6, !11}
 !3 = !{!"llvm.loop.mustprogress"}
 !4 = distinct !{!4, !3}
 !5 = distinct !{!5, !3, !6, !7}
 !6 = !{!"llvm.loop.unroll.disable"}
 !7 = !{!"llvm.loop.vectorize.enable", i1 false}
 !10 = distinct !{!10, !3, !6}
+!11 = !{!"llvm.loop.vectorize.followup_vectorized", !12, !3}
+!12 = !{!"llvm.loop.isvectorized", i32 1}
 """
 _WIDTHS = (2, 4, 8, 16, 32)
 _WIDTH_METADATA = [
@@ -188,6 +190,8 @@ _WIDTH_METADATA = [
     *[f'!{100 + n} = !{{!"llvm.loop.vectorize.width", i32 {n}}}' for n in _WIDTHS],
     *[f"!{200 + n} = distinct !{{!{200 + n}, !1, !3, !6, !8, !9, !{100 + n}}}" for n in _WIDTHS],
 ]
+# Not unrolled before it is made of vectors, but afterwards: to find the vectors among unrolled
+# elements takes LLVM four times as long.
 PARALLEL_LOOP = "!llvm.loop !2"
 # The same, with so many elements at once.
 LOOPS_OF_WIDTH = {n: f"!llvm.loop !{200 + n}" for n in _WIDTHS}
@@ -204,7 +208,7 @@ def filled(template: str, words: dict[str, Any]) -> str:
 
 
 def loop_lines(
-    stem: str, size: int, above: str, body: list[str], kind: str = SERIAL_LOOP
+    stem: str, size: int | str, above: str, body: list[str], kind: str = SERIAL_LOOP
 ) -> list[str]:
     """`for %stem in range(size)`, entered from the block `above`; ends in the block `stem.end`."""
     return [

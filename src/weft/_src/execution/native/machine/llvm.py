@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
 
-from weft._src.execution.native.machine import cache, outside
+from weft._src.execution import forking
+from weft._src.execution.native.machine import cache
 
-_GENERATION = 2  # changes when the same text has to be compiled in another way
+_GENERATION = 3  # changes when the same text has to be compiled in another way
 
 # LLVM is used by one thread at a time; objects of llvmlite must not die while another uses it.
-lock = threading.RLock()
-# A process is not forked while LLVM is at work: the child could never use it again.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
-    )
+lock = forking.lock
 
 
 @functools.cache
 def _started() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    for name, address in outside.blas().items():
-        llvm.add_symbol(name, address)
+    # Short loops would be vectorised with masks, and LLVM 22 stores eight bytes where a mask leaves
+    # one lane of four-byte numbers that were cut from eight-byte ones: past the end of the buffer.
+    llvm.set_option("weft", "-vectorizer-min-trip-count=0")
 
 
 def _new_machine() -> Any:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import re
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from weft._src.core.blas import functions_of_numpy
+from weft._src.execution import forking
+
 _PREFIX = "weft_special_"
+BLAS_PRODUCTS = ("weft_sgemm", "weft_dgemm")
+BLAS_THREADS = ("weft_blas_threads", "weft_set_blas_threads")  # to read and to set their number
 
 # The names of native rules, and what SciPy calls the functions.
 SPECIAL = {
@@ -19,24 +26,55 @@ SPECIAL = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Blas:
+    """Matrix products, and perhaps how to set the number of their threads."""
+
+    addresses: dict[str, int]
+    integer: str  # the type of sizes
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether the number of threads can be set."""
+        return BLAS_THREADS[0] in self.addresses
+
+
 def symbol_of(rule: str) -> str:
     """What generated code calls a special function."""
     return _PREFIX + SPECIAL[rule]
 
 
-def blas() -> dict[str, int]:
-    """The addresses of the matrix products."""
-    found = import_module("scipy.linalg.cython_blas").__pyx_capi__  # 20 ms
-    return {f"weft_{name}": _pointer(found[name]) for name in ("sgemm", "dgemm")}
+@functools.cache
+def blas() -> Blas:
+    """The matrix products of NumPy's OpenBLAS, or of whatever SciPy has."""
+    functions = functions_of_numpy(
+        "sgemm_", "dgemm_", "openblas_get_num_threads", "openblas_set_num_threads"
+    )
+    if functions:
+        addresses = [ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions]
+        return Blas(dict(zip((*BLAS_PRODUCTS, *BLAS_THREADS), addresses, strict=True)), "i64")
+    found = _functions_of("scipy.linalg.cython_blas")  # 0.1 s
+    products = [_pointer(found[name]) for name in ("sgemm", "dgemm")]
+    return Blas(dict(zip(BLAS_PRODUCTS, products, strict=True)), "i32")
 
 
-def special_functions(text: str) -> dict[str, int]:
-    """The addresses of the special functions that a module calls."""
+def functions_for(text: str) -> dict[str, int]:
+    """The addresses of what a module calls."""
+    products = blas().addresses if re.search(r"@weft_[sd]gemm\(", text) else {}
+    return products | _special_functions(text)
+
+
+def _special_functions(text: str) -> dict[str, int]:
     wanted = set(re.findall(rf"@({_PREFIX}\w+)\(", text))
     if not wanted:
         return {}
-    functions = import_module("scipy.special.cython_special").__pyx_capi__  # 0.3 s
+    functions = _functions_of("scipy.special.cython_special")  # 0.3 s
     return {name: _in_double(functions, name.removeprefix(_PREFIX)) for name in wanted}
+
+
+def _functions_of(module: str) -> dict[str, Any]:
+    with forking.lock:
+        return dict(import_module(module).__pyx_capi__)
 
 
 def _in_double(functions: dict[str, Any], name: str) -> int:

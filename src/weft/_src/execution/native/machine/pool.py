@@ -7,7 +7,6 @@ threads. A second caller at the same time, and a forked process, do their work a
 
 from __future__ import annotations
 
-import functools
 import sys
 
 from weft._src.core.processors import threads_per_op
@@ -180,13 +179,17 @@ ret void
 """
 
 
-@functools.cache
-def start() -> llvm.MachineCode:
-    """Compiles the pool and starts its threads; kept for ever, as its threads run in it."""
-    code = llvm.MachineCode(llvm.object_code(_POOL))
-    llvm.add_symbol("weft_parallel", code.address("weft_parallel"))
-    llvm.call_with_int(code.address("weft_start_pool"), threads())
-    return code
+_started: list[llvm.MachineCode] = []  # kept for ever: its threads run in it
+
+
+def start() -> None:
+    """Compiles the pool and starts its threads, the first time."""
+    with llvm.lock:  # functions are compiled by several threads, and the pool is one for all
+        if not _started:
+            code = llvm.MachineCode(llvm.object_code(_POOL))
+            _started.append(code)
+            llvm.add_symbol("weft_parallel", code.address("weft_parallel"))
+            llvm.call_with_int(code.address("weft_start_pool"), threads())
 
 
 def threads() -> int:

@@ -116,34 +116,55 @@ def _result(node: Node, i: int) -> Stored:
 def _branch(
     lowering: Lowering, node: Node, inputs: list[Any], graphs: Sequence[Graph]
 ) -> list[Any]:
+    """A choice between graphs, all of which leave their results in the same places.
+
+    Results that are arrays have a place of their own. A result that is a stack is left where the
+    stack was that it was made of (`_stack_targets`), so branches that hand on stacks work on those
+    they are given, in a place all of them know.
+    """
     choice, *captured = inputs
     stacks = [i for i, t in enumerate(node.outputs) if t.dtype is dtypes.variant]
-    # Branches that hand on stacks work on those they are given, in a place all of them know.
-    moved: dict[int, StackPlace] = {}
-    for i, x in enumerate(captured):
-        if stacks and isinstance(x, (Stack, Reserved)):
-            moved[i] = new_place(lowering, f"{node.name}:stack")
-            _begin_stack(lowering, node, i + 1, moved[i], x)
+    moved = _moved_stacks(lowering, node, captured) if stacks else {}
     inside, given = _given([None if i in moved else x for i, x in enumerate(captured)])
     results = [None if i in stacks else _result(node, i) for i in range(len(node.outputs))]
     for result in results:
         if result is not None:
             lowering.program.scratch(result)
     targets = _stack_targets(node, graphs, moved)
-    blocks = []
-    for graph in graphs:
-        starts = {i: place.current for i, place in moved.items()}
-        here = [Stack(moved[i]) if i in moved else x for i, x in enumerate(inside)]
-        wanted = [targets.get(i, result) for i, result in enumerate(results)]
-        blocks.append(_nested_block(lowering, graph, here, wanted))
-        for i, place in moved.items():
-            place.current = starts[i]
+    here = [Stack(moved[i]) if i in moved else x for i, x in enumerate(inside)]
+    wanted = [targets.get(i, result) for i, result in enumerate(results)]
+    blocks = [_branch_block(lowering, graph, here, wanted, moved) for graph in graphs]
     for place in moved.values():
         place.current += 1
     stored = [targets[i].stored if r is None else r for i, r in enumerate(results)]
     stored += [p.stored for p in moved.values() if p not in targets.values()]
     _add(lowering, node, inputs, Branch(lowering.program, choice, given, stored, blocks))
     return [Stack(targets[i]) if r is None else r for i, r in enumerate(results)]
+
+
+def _moved_stacks(lowering: Lowering, node: Node, captured: Sequence[Any]) -> dict[int, StackPlace]:
+    """Places for the stacks among what branches are given, with these stacks in them."""
+    moved: dict[int, StackPlace] = {}
+    for i, x in enumerate(captured):
+        if isinstance(x, (Stack, Reserved)):
+            moved[i] = new_place(lowering, f"{node.name}:stack")
+            _begin_stack(lowering, node, i + 1, moved[i], x)
+    return moved
+
+
+def _branch_block(
+    lowering: Lowering,
+    graph: Graph,
+    inputs: list[Any],
+    wanted: list[Any],
+    moved: dict[int, StackPlace],
+) -> Any:
+    """The code of one branch; the next one begins with the stacks as this one found them."""
+    starts = {i: place.current for i, place in moved.items()}
+    block = _nested_block(lowering, graph, inputs, wanted)
+    for i, place in moved.items():
+        place.current = starts[i]
+    return block
 
 
 def _stack_targets(

@@ -1,15 +1,14 @@
 """Elementary functions as functions of their own, which long programs call instead of repeating.
 
-Each is compiled once per process, when code that calls it is loaded: for one number, and for as
-many as a vector holds. LLVM is told of the vector forms, so that loops with calls vectorise.
+Each is there for one number, and for as many as a vector holds (`machine/library.py`). LLVM is told
+of the vector forms, so that loops with calls vectorise.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
-from weft._src.execution.native.machine import llvm
+from weft._src.execution.native.machine import library, llvm
 from weft._src.execution.native.machine.builder import (
     FINISHED_LOOP,
     PARALLEL,
@@ -24,9 +23,7 @@ from weft._src.execution.native.machine.builder import (
 Form = Callable[..., Scalar]
 
 _PREFIX = "weft_math_"
-_SYMBOL = re.compile(_PREFIX.encode() + rb"(\w+?)_(float|double)_x(\d+)\b")
 _forms: dict[str, tuple[Form, int]] = {}  # by name: how to write it, and its number of operands
-_loaded: dict[str, llvm.MachineCode] = {}
 
 _LOOP = """br label %loop
 loop:
@@ -65,24 +62,9 @@ def _widths(kind: str) -> tuple[int, ...]:
     return most, 2 * most
 
 
-def provide(code: bytes) -> None:
-    """Makes the functions known that some object code calls: their names stand in it."""
-    for found in _SYMBOL.finditer(code):
-        symbol = found.group().decode()
-        name, kind, width = [part.decode() for part in found.groups()]
-        with llvm.lock:  # code that others call must not be replaced
-            if symbol not in _loaded:
-                text = _text(symbol, name, kind, int(width))
-                _loaded[symbol] = made = llvm.MachineCode(llvm.code_of(text))
-                llvm.add_symbol(symbol, made.address(symbol))
-
-
-llvm.providers.append(provide)
-
-
-def _text(symbol: str, name: str, kind: str, width: int) -> str:
+def _text(symbol: str, name: str, kind: str, lanes: str) -> str:
     """A module with one function, for so many numbers at once."""
-    module = Module()
+    module, width = Module(), int(lanes)
     fast = _Writer(module, name, kind, width, exact=False)
     head = fast.lines()
     if not fast.doubts:
@@ -103,6 +85,9 @@ def _text(symbol: str, name: str, kind: str, width: int) -> str:
     ]
     module.functions.append(fast.function(symbol, [*head, *lines, *fast.result("out")]))
     return module.text() + _ONE_VECTOR.format(width=width)
+
+
+library.offer(_PREFIX + r"(\w+?)_(float|double)_x(\d+)", _text)
 
 
 class _Writer:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from weft._src.core import dtypes
 from weft._src.execution.native.loops.blocks import base_of
 from weft._src.execution.native.loops.nests import pointer_loads
 from weft._src.execution.native.loops.values import Kernel, Stored, Value
+from weft._src.execution.native.machine import outside
 from weft._src.execution.native.machine.builder import alignment, loop_lines
-from weft._src.execution.native.machine.functions import StepFunction
+from weft._src.execution.native.machine.functions import RANGE, StepFunction
 
 if TYPE_CHECKING:
     from weft._src.execution.native.loops.program import Program
 
 _BLAS_FROM = 20_000  # multiplications from which calling BLAS pays
+_SHARED_FROM = 16 << 20  # multiplications that threads share
+_PIECES, _LEAST_SHARE = 16, 256  # at most, and the rows or columns of each
 _LANES = {"float": 8, "double": 4}
 _TILE = 4  # vectors of one row of the result that are kept in registers
 
@@ -43,15 +47,27 @@ class Product(Kernel):
     def emit(self, program: Program) -> None:
         name = program.module.new_name("product")
         _, m, n, k = self.sizes
-        if m * n * k >= _BLAS_FROM and self.results[0].dtype in (dtypes.float32, dtypes.float64):
-            lines = self._by_blas(program)
+        by_blas = m * n * k >= _BLAS_FROM and self._is_for_blas
+        pieces = _pieces(self.sizes) if by_blas else 1
+        if pieces > 1:
+            lines = self._shared_by_blas(program, -(-max(m, n) // pieces))
         else:
-            lines = self._by_loops()
+            lines = self._by_blas(program) if by_blas else self._by_loops()
         buffers = [program.memory[id(base_of(v))] for v in (*self.operands, *self.results)]
         pointers = pointer_loads(zip(["%a0", "%b0", "%c0"], buffers, strict=True))
-        function = StepFunction(name, "i1", "#0", pointers, "\n".join(lines))
+        body = "\n".join(lines)
+        result, parameters = ("void", RANGE) if pieces > 1 else ("i1", ())
+        function = StepFunction(name, result, "#0", pointers, body, parameters)
         program.module.functions.append(function)
-        program.line(f"call i1 @{name}(ptr %t)")
+        with _one_blas_thread(program) if by_blas else nullcontext():
+            if pieces > 1:
+                program.call_shared(name, pieces, 1)
+            else:
+                program.line(f"call i1 @{name}(ptr %t)")
+
+    @property
+    def _is_for_blas(self) -> bool:
+        return self.results[0].dtype in (dtypes.float32, dtypes.float64)
 
     def _batch_loop(self, inner: list[str], kind: str) -> list[str]:
         """The code of one product, for every product of the batch."""
@@ -76,17 +92,64 @@ class Product(Kernel):
     # --- BLAS --------------------------------------------------------------------------------
 
     def _by_blas(self, program: Program) -> list[str]:
-        """Row-major c = a b is column-major c' = b' a'."""
+        _, m, n, _ = self.sizes
+        lines, call = self._blas_call(program, str(m), str(n))
+        return [*lines, *self._batch_loop([call], self._kind)]
+
+    def _shared_by_blas(self, program: Program, size: int) -> list[str]:
+        """The pieces from %begin to %end of one large product: some rows or columns of c each."""
         _, m, n, k = self.sizes
-        kind = "float" if self.results[0].dtype is dtypes.float32 else "double"
+        ta, tb = self.transposed
+        by_rows = m >= n
+        a_step, b_step, c_step = (1 if ta else k, 0, n) if by_rows else (0, k if tb else 1, 1)
+        lines, call = self._blas_call(
+            program, "%size" if by_rows else str(m), str(n) if by_rows else "%size"
+        )
+        inner = [
+            f"%first = mul nuw nsw i64 %q, {size}",
+            f"%left = sub nsw i64 {max(m, n)}, %first",
+            f"%size = call i64 @llvm.smin.i64(i64 %left, i64 {size})",
+        ]
+        program.module.declare("llvm.smin.i64", "i64", "i64, i64")
+        for letter, step in zip("abc", (a_step, b_step, c_step), strict=True):
+            inner += [
+                f"%{letter}.shift = mul nsw i64 %first, {step}",
+                f"%{letter} = getelementptr {self._kind}, ptr %{letter}0, i64 %{letter}.shift",
+            ]
+        return [
+            *[line for line in lines if "%size" not in line],
+            "br label %piece",
+            "piece:",
+            "%q = phi i64 [%begin, %entry], [%q.next, %piece]",
+            *inner,
+            *[line for line in lines if "%size" in line],
+            call,
+            "%q.next = add nuw nsw i64 %q, 1",
+            "%q.more = icmp ult i64 %q.next, %end",
+            "br i1 %q.more, label %piece, label %done",
+            "done:",
+            "ret void",
+        ]
+
+    @property
+    def _kind(self) -> str:
+        return "float" if self.results[0].dtype is dtypes.float32 else "double"
+
+    def _blas_call(self, program: Program, rows: str, columns: str) -> tuple[list[str], str]:
+        """The arguments, and the call, for so many rows and columns of c.
+
+        Row-major c = a b is column-major c' = b' a'.
+        """
+        _, m, n, k = self.sizes
+        kind = self._kind
         routine = "weft_sgemm" if kind == "float" else "weft_dgemm"
         program.module.declare(routine, "void", ", ".join(["ptr"] * 13))
         ta, tb = self.transposed
         lda, ldb = (m if ta else k), (k if tb else n)
-        numbers = {"m": n, "n": m, "k": k, "lda": ldb, "ldb": lda, "ldc": n}
-        lines = []
-        for key, number in numbers.items():
-            lines += [f"%{key}.p = alloca i32", f"store i32 {number}, ptr %{key}.p"]
+        numbers = {"m": columns, "n": rows, "k": k, "lda": ldb, "ldb": lda, "ldc": n}
+        integer = outside.blas().integer
+        lines = [f"%{key}.p = alloca {integer}" for key in numbers]
+        lines += [f"store {integer} {number}, ptr %{key}.p" for key, number in numbers.items()]
         for key, flag in (("ta", tb), ("tb", ta)):
             lines += [
                 f"%{key}.p = alloca i8",
@@ -98,7 +161,7 @@ class Product(Kernel):
             "ptr %ta.p, ptr %tb.p, ptr %m.p, ptr %n.p, ptr %k.p, ptr %alpha.p, ptr %b, "
             "ptr %lda.p, ptr %a, ptr %ldb.p, ptr %beta.p, ptr %c, ptr %ldc.p"
         )
-        return [*lines, *self._batch_loop([f"call void @{routine}({arguments})"], kind)]
+        return lines, f"call void @{routine}({arguments})"
 
     # --- loops -------------------------------------------------------------------------------
 
@@ -112,6 +175,43 @@ class Product(Kernel):
         rows = _Rows(kind, (m, n, k), ta, tb)
         inner = rows.dots() if tb or n == 1 else rows.tiles()
         return self._batch_loop(inner, kind)
+
+
+def _pieces(sizes: tuple[int, int, int, int]) -> int:
+    """How many pieces of a product threads take turns with; 1 if it is not shared."""
+    batch, m, n, k = sizes
+    if batch > 1 or m * n * k < _SHARED_FROM or not outside.blas().has_threads:
+        return 1
+    return min(_PIECES, max(2, max(m, n) // _LEAST_SHARE))
+
+
+# Who finds one thread came while another call had set it: that one restores what was before.
+_RESTORE = """define internal void @weft_restore_blas_threads(i32 %before) nounwind {
+%is.mine = icmp sgt i32 %before, 1
+br i1 %is.mine, label %restore, label %done
+restore:
+call void @<write>(i32 %before)
+br label %done
+done:
+ret void
+}"""
+
+
+@contextmanager
+def _one_blas_thread(program: Program) -> Iterator[None]:
+    """BLAS works on one thread in what is emitted meanwhile: its own ones spin while they wait."""
+    if not outside.blas().has_threads:
+        yield
+        return
+    read, write = outside.BLAS_THREADS
+    program.module.declare(read, "i32", "")
+    program.module.declare(write, "void", "i32")
+    before = f"%{program.label('threads')}"
+    program.line(f"{before} = call i32 @{read}()")
+    program.line(f"call void @{write}(i32 1)")
+    yield
+    program.module.define_once("weft_restore_blas_threads", _RESTORE.replace("<write>", write))
+    program.line(f"call void @weft_restore_blas_threads(i32 {before})")
 
 
 class _Rows:

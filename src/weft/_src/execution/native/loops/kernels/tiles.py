@@ -1,8 +1,8 @@
 """Products of many rows by vector code: matrix products, and convolutions without their columns.
 
-A tile is a few rows of the result times a few vectors of its columns, all in registers. Each step
-down the depth loads the vectors of one row of b, and one number of a for every row of the tile.
-Where the numbers of a lie is a matter of strides alone, so the windows of an image need no copy.
+A tile is a few rows of the result times a few vectors of its columns, computed by a function that
+all products share (`tile_library.py`). What is written here goes from tile to tile. Where the
+numbers of a lie is a matter of strides alone, so the windows of an image need no copy.
 Lines of the result are shared out to threads; no sum is ever split, so bits do not depend on them.
 """
 
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
 from weft._src.execution.native.loops.blocks import base_of
+from weft._src.execution.native.loops.kernels import tile_library
 from weft._src.execution.native.loops.nests import pointer_loads
 from weft._src.execution.native.loops.values import Kernel, Stored, Value
 from weft._src.execution.native.machine import llvm, pool
-from weft._src.execution.native.machine.builder import FINISHED_LOOP, loop_lines
+from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, loop_lines
 from weft._src.execution.native.machine.functions import RANGE, StepFunction
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Tiles(Kernel):
             name = program.module.new_name("tiles")
             buffers = [program.memory[id(base_of(v))] for v in (*self.operands, *self.results)]
             pointers = pointer_loads(zip(["%a0", "%b0", "%c0"], buffers, strict=True))
-            body = _Writer(places, self.results[0].dtype).body()
+            body = _Writer(program.module, places, self.results[0].dtype).body()
             program.module.functions.append(StepFunction(name, "void", "#0", pointers, body, RANGE))
             total = places.groups * places.lines
             if places.work < pool.SHARED_FROM or total == 1:
@@ -97,8 +98,10 @@ class Tiles(Kernel):
 class _Writer:
     """The code of one part."""
 
-    def __init__(self, places: Places, dtype: DType) -> None:
+    def __init__(self, module: Module, places: Places, dtype: DType) -> None:
+        self.module = module
         self.places = places
+        self.depth = _fewest_loops(places.depth)
         self.kind = "float" if dtype is dtypes.float32 else "double"
         self.lanes = lanes_of(dtype)
         self.vectors = vectors_for(places.columns, dtype)
@@ -107,13 +110,7 @@ class _Writer:
     def body(self) -> str:
         """Of `void name(table, begin, end)`, which computes the lines from begin to end."""
         p = self.places
-        vector = f"<{self.lanes} x {self.kind}>"
         lines = [
-            f"%sum.{r}.{v} = alloca {vector}"
-            for r in range(self.most_rows)
-            for v in range(self.vectors)
-        ]
-        lines += [
             "br label %o.head",
             "o.head:",
             "%o = phi i64 [%begin, %entry], [%o.next, %o.latch]",
@@ -125,14 +122,10 @@ class _Writer:
         lines += self._pointer("c", p.c_first, zip(["%group", "%line"], p.c_strides))
         width = self.lanes * self.vectors
         whole, rest = divmod(p.columns, width)
-        above = "o.head"
         if whole:
-            body, _ = self._panel("w", "%n", width, "n.head")
-            lines += loop_lines("n", whole, above, body, FINISHED_LOOP)
-            above = "n.end"
+            lines += loop_lines("n", whole, "o.head", self._panel("w", "%n", width), FINISHED_LOOP)
         if rest:
-            body, above = self._panel("r", str(whole), rest, above)
-            lines += body
+            lines += self._panel("r", str(whole), rest)
         return "\n".join([
             *lines,
             "br label %o.latch",
@@ -154,8 +147,8 @@ class _Writer:
             total = further
         return [*lines, f"%{letter} = getelementptr {self.kind}, ptr %{letter}0, i64 {total}"]
 
-    def _panel(self, tag: str, panel: str, columns: int, above: str) -> tuple[list[str], str]:
-        """All rows of a line times some columns, and the block it ends in."""
+    def _panel(self, tag: str, panel: str, columns: int) -> list[str]:
+        """All rows of a line times some columns."""
         kind, width = self.kind, self.lanes * self.vectors
         lines = [
             f"%b.shift.{tag} = mul nsw i64 {panel}, {self.places.b_panel}",
@@ -165,118 +158,46 @@ class _Writer:
         ]
         whole, rest = divmod(self.places.rows, self.most_rows)
         if whole:
-            stem = f"m.{tag}"
-            first = f"%first.{tag}"
-            body = [f"{first} = mul nuw nsw i64 %{stem}, {self.most_rows}"]
-            body += self._tile(f"{tag}w", tag, first, self.most_rows, columns, f"{stem}.head")
-            lines += loop_lines(stem, whole, above, body, FINISHED_LOOP)
-            above = f"{stem}.end"
+            lines += self._tiles(f"{tag}w", tag, 0, whole, self.most_rows, columns)
         if rest:
-            lines += self._tile(f"{tag}r", tag, str(whole * self.most_rows), rest, columns, above)
-            above = f"d0.{tag}r.end"
-        return lines, above
+            lines += self._tiles(f"{tag}r", tag, whole * self.most_rows, 1, rest, columns)
+        return lines
 
-    def _tile(
-        self, tag: str, panel: str, first: str, rows: int, columns: int, above: str
+    def _tiles(
+        self, tag: str, panel: str, first: int, tiles: int, rows: int, columns: int
     ) -> list[str]:
-        kind, row_stride = self.kind, self.places.a_strides[2]
-        vector = f"<{self.lanes} x {kind}>"
+        """Tiles below each other, from the row `first` on."""
+        p, kind = self.places, self.kind
         vectors = -(-columns // self.lanes)
-        sums = [(r, v) for r in range(rows) for v in range(vectors)]
-        lines = [
-            f"%a.shift.{tag} = mul nsw i64 {first}, {row_stride}",
-            f"%a.{tag} = getelementptr {kind}, ptr %a, i64 %a.shift.{tag}",
-            *[f"store {vector} zeroinitializer, ptr %sum.{r}.{v}" for r, v in sums],
+        tile = tile_library.Tile(kind, self.lanes, rows, vectors, len(self.depth))
+        last = columns - (vectors - 1) * self.lanes
+        numbers = [tiles, p.a_strides[2], p.b_row, p.columns, last]
+        numbers += [number for step in self.depth for number in step]
+        pointers = f"ptr %a.{tag}, ptr %b.{panel}, ptr %c.{tag}"
+        self.module.declare(tile.symbol, "void", tile.parameter_types)
+        given = ", ".join([f"i64 {number}" for number in numbers])
+        return [
+            f"%a.{tag} = getelementptr {kind}, ptr %a, i64 {first * p.a_strides[2]}",
+            f"%c.{tag} = getelementptr {kind}, ptr %c.{panel}, i64 {first * p.columns}",
+            f"call void @{tile.symbol}({pointers}, {given})",
         ]
-        lines += self._down(tag, above, self._step(tag, panel, rows, vectors))
-        lines += [
-            f"%c.first.{tag} = mul nsw i64 {first}, {self.places.columns}",
-            f"%c.{tag} = getelementptr {kind}, ptr %c.{panel}, i64 %c.first.{tag}",
-        ]
-        for r, v in sums:
-            name = f"{r}.{v}.{tag}"
-            shift = r * self.places.columns + v * self.lanes
-            lines += [
-                f"%all.{name} = load {vector}, ptr %sum.{r}.{v}",
-                f"%to.{name} = getelementptr {kind}, ptr %c.{tag}, i64 {shift}",
-                *self._store(
-                    f"%all.{name}", f"%to.{name}", min(self.lanes, columns - v * self.lanes)
-                ),
-            ]
-        return lines
 
-    def _down(self, tag: str, above: str, body: list[str]) -> list[str]:
-        """The loops over the depth: %place.tag is the place in a, %row.tag the row of b."""
-        heads = [above, *[f"d{i}.{tag}.head" for i in range(len(self.places.depth))]]
-        row, place = "0", "0"
-        begins: list[list[str]] = []
-        for i, (n, stride) in enumerate(self.places.depth):
-            at = f"{i}.{tag}"
-            begins.append([
-                f"%row.up.{at} = mul nuw nsw i64 {row}, {n}",
-                f"%row.{at} = add nuw nsw i64 %row.up.{at}, %d{at}",
-                f"%step.{at} = mul nsw i64 %d{at}, {stride}",
-                f"%place.{at} = add nsw i64 {place}, %step.{at}",
-            ])  # fmt: skip
-            row, place = f"%row.{at}", f"%place.{at}"
-        lines = [f"%row.{tag} = add i64 {row}, 0", f"%place.{tag} = add i64 {place}, 0", *body]
-        for i, (n, _) in reversed(list(enumerate(self.places.depth))):
-            lines = loop_lines(f"d{i}.{tag}", n, heads[i], [*begins[i], *lines], FINISHED_LOOP)
-        return lines
 
-    def _step(self, tag: str, panel: str, rows: int, vectors: int) -> list[str]:
-        """One step down the depth, for all rows and vectors of a tile."""
-        kind, lanes = self.kind, self.lanes
-        vector, zeros = f"<{lanes} x {kind}>", f"<{lanes} x i32> zeroinitializer"
-        lines = [
-            f"%b.row.{tag} = mul nsw i64 %row.{tag}, {self.places.b_row}",
-            f"%b.at.{tag} = getelementptr {kind}, ptr %b.{panel}, i64 %b.row.{tag}",
-            f"%a.at.{tag} = getelementptr {kind}, ptr %a.{tag}, i64 %place.{tag}",
-        ]
-        for v in range(vectors):
-            lines += [
-                f"%b.p.{v}.{tag} = getelementptr {kind}, ptr %b.at.{tag}, i64 {v * lanes}",
-                f"%b.v.{v}.{tag} = load {vector}, ptr %b.p.{v}.{tag}, align 4",
-            ]
-        for r in range(rows):
-            name = f"{r}.{tag}"
-            shift = r * self.places.a_strides[2]
-            lines += [
-                f"%a.p.{name} = getelementptr {kind}, ptr %a.at.{tag}, i64 {shift}",
-                f"%a.x.{name} = load {kind}, ptr %a.p.{name}",
-                f"%a.1.{name} = insertelement {vector} poison, {kind} %a.x.{name}, i32 0",
-                f"%a.v.{name} = shufflevector {vector} %a.1.{name}, {vector} poison, {zeros}",
-            ]
-            for v in range(vectors):
-                at = f"{r}.{v}.{tag}"
-                lines += [
-                    f"%old.{at} = load {vector}, ptr %sum.{r}.{v}",
-                    f"%times.{at} = fmul contract {vector} %a.v.{name}, %b.v.{v}.{tag}",
-                    f"%new.{at} = fadd contract {vector} %old.{at}, %times.{at}",
-                    f"store {vector} %new.{at}, ptr %sum.{r}.{v}",
-                ]
-        return lines
+def _fewest_loops(depth: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same steps down the depth, in as few loops as they fit into.
 
-    def _store(self, register: str, place: str, lanes: int) -> list[str]:
-        """The first lanes of a vector, in pieces whose sizes are powers of two."""
-        vector, kind = f"<{self.lanes} x {self.kind}>", self.kind
-        if lanes == self.lanes:
-            return [f"store {vector} {register}, ptr {place}, align 4"]
-        lines, at = [], 0
-        for bit in reversed(range(lanes.bit_length())):
-            width = 1 << bit
-            if not lanes & width:
-                continue
-            piece, there = f"{register}.{width}", f"{place}.{width}"
-            picked = ", ".join(f"i32 {i}" for i in range(at, at + width))
-            mask = f"<{width} x i32> <{picked}>"
-            lines += [
-                f"{piece} = shufflevector {vector} {register}, {vector} poison, {mask}",
-                f"{there} = getelementptr {kind}, ptr {place}, i64 {at}",
-                f"store <{width} x {kind}> {piece}, ptr {there}, align 4",
-            ]
-            at += width
-        return lines
+    >>> _fewest_loops([(3, 28), (3, 2), (2, 1), (1, 1)])
+    [(3, 28), (6, 1)]
+    """
+    loops: list[tuple[int, int]] = []
+    for n, stride in depth:
+        if n == 1:
+            continue
+        if loops and loops[-1][1] == n * stride:
+            loops[-1] = (loops[-1][0] * n, stride)
+        else:
+            loops.append((n, stride))
+    return loops or [(1, 0)]
 
 
 def row_count(vectors: int, rows: int) -> int:

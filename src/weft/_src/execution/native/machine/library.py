@@ -1,0 +1,35 @@
+"""Functions that many modules call instead of having a copy of them.
+
+Each is a module of its own, compiled when code that calls it is first loaded: once per process, and
+kept on disk. What code calls is read from its symbols, so code from disk brings what it needs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from weft._src.execution.native.machine import llvm
+
+_loaded: dict[str, llvm.MachineCode] = {}
+
+
+def offer(symbols: str, text_of: Callable[..., str]) -> None:
+    """Functions for whoever calls them.
+
+    Args:
+      symbols: a pattern of their names; its groups say which of them is wanted.
+      text_of: the module that defines one, from its name and the groups.
+    """
+    pattern = re.compile(symbols.encode() + rb"\b")
+
+    def provide(code: bytes) -> None:
+        for found in pattern.finditer(code):
+            symbol = found.group().decode()
+            with llvm.lock:  # code that others call must not be replaced
+                if symbol not in _loaded:
+                    text = text_of(symbol, *[part.decode() for part in found.groups()])
+                    _loaded[symbol] = made = llvm.MachineCode(llvm.code_of(text))
+                    llvm.add_symbol(symbol, made.address(symbol))
+
+    llvm.providers.append(provide)
