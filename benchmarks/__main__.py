@@ -6,6 +6,7 @@ import argparse
 
 from benchmarks import (
     batching,
+    choices,
     compiling,
     conversion,
     datasets,
@@ -15,13 +16,14 @@ from benchmarks import (
     native,
     ops,
     strings,
+    time_to_result,
     tracing,
 )
 from benchmarks.harness import Peers, print_table
 
 MODULES = (
-    foundations, functions, tracing, conversion, gradients, batching, native, compiling, ops,
-    strings, datasets,
+    foundations, functions, tracing, conversion, gradients, batching, native, compiling, choices,
+    ops, strings, datasets, time_to_result,
 )  # fmt: skip
 
 

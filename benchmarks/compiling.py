@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks.gradients import RNN, saved_source
+from benchmarks.gradients import saved_source
 from benchmarks.harness import Peers, Row, microseconds
-from benchmarks.native import MANY, TRANSFORMER
-from benchmarks.peers import jax_programs
+from benchmarks.programs import IMPORTS, MANY, RNN, TRANSFORMER, Program
 
 _ROUNDS, _LATER = 3, 20  # processes of each, and calls after the first
 _START = """
@@ -42,19 +41,19 @@ def step(x):
         x = jnp.tanh(x * 1.1) + jnp.sin(x)
     return x
 """
-_UNROLLED = RNN.replace("tf.range(50)", "range(50)").replace("\nstep(xs)\n", "\n")
-_JAX_UNROLLED = """
-import jax, jax.numpy as jnp, numpy as np
-rng = np.random.default_rng(0)
-f32 = lambda *shape: jnp.asarray(rng.normal(size=shape).astype('float32'))
-xs, w, u, b = f32(50, 8, 16), f32(16, 32) / 4, f32(32, 32) / 6, jnp.zeros(32)
-def loss(w, u, b, xs):
-    h = jnp.zeros((8, 32))
+_UNROLLED = RNN.body("weft").replace("tf.range(50)", "range(50)")
+_SCAN = "h, _ = lax.scan(lambda h, x: (jnp.tanh(x @ w + h @ u + b), None), jnp.zeros((8, 32)), xs)"
+_LOOP = """h = jnp.zeros((8, 32))
     for i in range(50):
-        h = jnp.tanh(xs[i] @ w + h @ u + b)
-    return jnp.sum(h * h)
-step = jax.jit(jax.value_and_grad(loss, (0, 1, 2)))
-"""
+        h = jnp.tanh(xs[i] @ w + h @ u + b)"""
+_JAX_UNROLLED = f"{IMPORTS['jax']}{RNN.body('jax').replace(_SCAN, _LOOP)}"
+
+
+def _in_both(program: Program) -> tuple[str, tuple[str, str], tuple[str, str]]:
+    """A program as a workload: program and statement, the same for JAX."""
+    theirs = f"{IMPORTS['jax']}{program.body('jax')}", program.jax.statement
+    return program.title, (program.body("weft"), program.tf.statement), theirs
+
 
 # name of the row, program and statement, the same for JAX
 _WORKLOADS = [
@@ -66,21 +65,13 @@ _WORKLOADS = [
         )
         for n in (25, 100, 300)
     ],
-    (
-        "transformer block, forward and backward",
-        (TRANSFORMER, "step(x)"),
-        jax_programs.PROGRAMS["transformer"],
-    ),
+    _in_both(TRANSFORMER),
     (
         "RNN unrolled, 50 steps, and gradient",
-        (_UNROLLED, "step(xs)"),
-        (_JAX_UNROLLED, "jax.block_until_ready(step(w, u, b, xs))"),
+        (_UNROLLED, RNN.tf.statement),
+        (_JAX_UNROLLED, RNN.jax.statement),
     ),
-    (
-        "300 small variables updated",
-        (MANY, "step(scale)"),
-        jax_programs.PROGRAMS["300 variables"],
-    ),
+    _in_both(MANY),
 ]
 
 

@@ -1,1 +1,1 @@
-"""The workloads of `benchmarks.native`, written for each peer: a setup and a statement to time."""
+"""Some of `benchmarks.programs`, for libraries that cannot run all: a setup and a statement."""

@@ -8,7 +8,7 @@ f32 = lambda *shape: rng.normal(size=shape).astype('float32')
 """
 
 PROGRAMS = {
-    "W1": (
+    "nll": (
         _START
         + """
 data = pytensor.shared(f32(10000))
@@ -20,7 +20,7 @@ step()
 """,
         "step()",
     ),
-    "W4": (
+    "scalar": (
         _START
         + """
 x = pt.scalar('x')
@@ -30,7 +30,7 @@ step(two)
 """,
         "step(two)",
     ),
-    "W8": (
+    "million": (
         _START
         + """
 x = pt.vector('x')

@@ -1,0 +1,1 @@
+"""How long it takes until call N has returned: measuring, comparing, telling and drawing it."""
