@@ -135,8 +135,7 @@ from weft._src.ops.elementwise.comparison import (
 )
 from weft._src.ops.elementwise.complex_parts import complex
 from weft._src.ops.elementwise.division import truncatediv, truncatemod
-from weft._src.ops.elementwise.unary import (
-    abs,
+from weft._src.ops.elementwise.trigonometry import (
     acos,
     acosh,
     asin,
@@ -145,18 +144,12 @@ from weft._src.ops.elementwise.unary import (
     atanh,
     cos,
     cosh,
-    exp,
-    floor,
-    round,
-    sigmoid,
-    sign,
     sin,
     sinh,
-    sqrt,
-    square,
     tan,
     tanh,
 )
+from weft._src.ops.elementwise.unary import abs, exp, floor, round, sigmoid, sign, sqrt, square
 from weft._src.ops.host.asserting import Assert
 from weft._src.ops.host.callback import numpy_function, py_function
 from weft._src.ops.host.clock import timestamp

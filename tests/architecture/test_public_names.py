@@ -64,8 +64,8 @@ OWN: dict[str, str] = {
     "": "explain explain_gradient no_retrace testing tools",
     "config": "execution",
     "errors": "AssertionFailedError DTypeError InaccessibleTensorError LoopConversionError "
-    "ParseError ShapeError SignatureError UnsupportedError error_code_from_exception_type "
-    "exception_type_from_error_code",
+    "ParseError RetraceError ShapeError SignatureError UnsupportedError "
+    "error_code_from_exception_type exception_type_from_error_code",
     "nest": "flatten_with_paths",
     "types.experimental": "DTypeLike ShapeLike",
 }

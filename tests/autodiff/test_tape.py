@@ -105,6 +105,10 @@ def test_output_gradients_and_several_targets() -> None:
     g = tape.gradient(y, x, output_gradients=tf.constant([10.0, 100.0]))
     assert g.numpy().tolist() == [20, 200]
     assert tape.gradient([y, z], x).numpy().tolist() == [4, 6]
+    for targets, given in (([y, z], [y]), (y, [y, y])):
+        text = f"must have one item for each target, got {len(given)} for {3 - len(given)}"
+        with pytest.raises(ValueError, match=f"gradient: output_gradients {text}"):
+            tape.gradient(targets, x, output_gradients=given)
 
 
 def test_intermediate_tensors_are_sources_too() -> None:

@@ -11,6 +11,7 @@ import pytest
 import weft as tf
 from support.threads import in_threads
 from weft._src.core import blas
+from weft._src.core.crew import crew
 
 
 def _blas_of_numpy() -> str:
@@ -66,20 +67,70 @@ def test_calls_from_many_threads() -> None:
     assert set(_threads()) == {2}
 
 
-def test_products_of_some_hundred_rows_run_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products_run_on_one_thread_of_blas(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
     read, _ = blas._controls("numpy")[0]
-    plain = np.dot
 
-    def watched(x: Any, y: Any) -> Any:
-        threads.append(read())
-        return plain(x, y)
+    def watched(plain: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            threads.append(read())
+            return plain(*args, **kwargs)
+
+        return call
 
     before = read()
-    monkeypatch.setattr(np, "dot", watched)
+    monkeypatch.setattr(np, "dot", watched(np.dot))
+    monkeypatch.setattr(np, "matmul", watched(np.matmul))
     for m, k, n in ((3, 4, 5), (64, 256, 128), (512, 512, 512)):
         x, y = np.ones((m, k), np.float32), np.ones((k, n), np.float32)
         assert (tf.matmul(x, y).numpy() == k).all()
         assert (tf.function(tf.matmul)(x, y).numpy() == k).all()
-    assert threads == [before, before, 1, 1, before, before]
+    assert threads[:4] == [before, before, 1, 1]
+    assert len(threads) > 4
+    assert set(threads[4:]) == {1}
     assert read() == before
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ((300, 500), (500, 700)), ((1000, 129), (129, 300)), ((40, 1100), (1100, 900)),
+        ((9, 200, 130), (9, 130, 170)), ((3, 4, 150, 200), (3, 4, 200, 70)),
+        ((5, 200, 300), (300, 400)), ((2000, 6000), (6000, 3)), ((1, 5000), (5000, 6000)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+def test_large_products_are_shared_and_the_same(x: Any, y: Any, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    a, b = [rng.normal(size=shape).astype(dtype) for shape in (x, y)]
+    a[..., 0, 0] = np.inf  # no warning from any thread
+    assert_close = np.testing.assert_allclose
+    with np.errstate(all="ignore"):
+        expected = np.matmul(a.astype(complex), b.astype(complex))
+        expected = expected if dtype == "complex64" else expected.real
+    is_finite = np.isfinite(expected)
+    found = tf.matmul(a, b).numpy()
+    assert_close(found[is_finite], expected[is_finite], rtol=1e-3, atol=1e-2)
+    compiled = tf.function(tf.matmul, jit_compile=dtype != "complex64")(a, b).numpy()
+    assert_close(compiled[is_finite], expected[is_finite], rtol=1e-3, atol=1e-2)
+    assert set(_threads()) == {2}
+
+
+def test_an_error_on_another_thread_is_raised_here() -> None:
+    def work(piece: int) -> None:
+        if piece == 3:
+            raise ValueError("piece 3")
+
+    with pytest.raises(ValueError, match="piece 3"):
+        crew.share(work, 8)
+    done: list[int] = []
+    crew.share(done.append, 50)
+    assert sorted(done) == list(range(50))
+
+
+def test_many_threads_share_at_once() -> None:
+    x = np.random.default_rng(0).normal(size=(600, 600)).astype(np.float32)
+    expected = x @ x
+    found = in_threads(lambda _: tf.matmul(x, x).numpy(), 4)
+    for out in found:
+        np.testing.assert_allclose(out, expected, rtol=1e-3, atol=1e-3)

@@ -125,6 +125,8 @@ def test_iterators_made_inside() -> None:
 
 def test_optionals() -> None:
     optional = tf.data.experimental.Optional
+    assert optional is tf.experimental.Optional
+    assert repr(optional.from_value(1)).startswith("<tf.experimental.Optional element_spec=")
     some, none = optional.from_value((1, "a")), optional.empty(tf.TensorSpec([], tf.int32))
     assert [x.numpy() for x in some.get_value()] == [1, b"a"]
     with pytest.raises(tf.errors.InvalidArgumentError, match="has no value"):

@@ -223,7 +223,7 @@ CASES: list[Any] = [
 
 
 def test_a_geometric_sequence_does_not_cross_zero() -> None:
-    assert np.isnan(tnp.geomspace(0.5, -1.0, 4).numpy()[1:]).all()
+    assert np.isnan(tnp.geomspace(0.5, -1.0, 4).numpy()[1:-1]).all()
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
@@ -371,3 +371,75 @@ def test_wrong_arguments(number: int) -> None:
     call, text = WRONG[number]
     with pytest.raises((ValueError, TypeError), match=text):
         call()
+
+
+def test_numbers_between_bounds_end_with_the_bound() -> None:
+    for start, stop in ((1, 256), (0.1, 0.7), (-3.0, -7.0)):
+        for function in (tnp.geomspace, tnp.linspace):
+            numbers = function(start, stop, 8).numpy()
+            assert (numbers[0], numbers[-1]) == (start, stop)
+    narrow = [tf.constant(x, tf.float32) for x in (1.0, 1000.0)]
+    np.testing.assert_allclose(tnp.geomspace(*narrow, 4).numpy(), [1.0, 10.0, 100.0, 1000.0])
+    assert tnp.geomspace(*narrow, 4).dtype is tf.float64
+    assert tnp.geomspace(1, 256, 9, dtype=int).numpy()[-1] == 256
+    pairs = tnp.geomspace([1.0, 2.0], [8.0, 4.0], 3, axis=-1).numpy()
+    np.testing.assert_allclose(pairs, np.geomspace([1.0, 2.0], [8.0, 4.0], 3, axis=-1))
+    assert tnp.linspace(0, -1.9, 4, dtype=int).numpy().tolist() == [0, -1, -2, -2]
+    with pytest.raises(ValueError, match="geomspace: .* a bound is 0"):
+        tnp.geomspace(0, 1, 3)
+
+
+def test_a_variance_as_an_integer_is_computed_in_floats() -> None:
+    assert tnp.var([0, 0, 5], dtype=int).numpy() == 5
+    assert tnp.var([1, 2, 4], dtype=int).dtype is tf.int64
+    assert tnp.var([1.5, 2.5, 4.0], dtype=np.float32).dtype is tf.float32
+    assert tnp.var([1, 2, 4], dtype=np.complex64).dtype is tf.complex64
+
+
+def test_powers_in_floats_have_all_digits() -> None:
+    positive = np.abs(F32)
+    for x in (positive, I8, positive.astype(np.float16), positive.astype(np.complex64)):
+        assert tnp.float_power(x, x[:1]).dtype == np.float_power(x, x[:1]).dtype
+
+
+def test_truth_values_are_sorted() -> None:
+    np.testing.assert_array_equal(tnp.sort(B).numpy(), np.sort(B))
+    np.testing.assert_array_equal(tnp.sort(B, axis=None).numpy(), np.sort(B, axis=None))
+    assert tnp.argsort([True, False, True]).numpy().tolist() == [1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: tnp.amax([]), ValueError, r"max: there are no elements in an array of shape"),
+        (lambda: tnp.amin(np.zeros((0, 3)), axis=0), ValueError, "min: there are no elements"),
+        (lambda: tnp.ptp([]), ValueError, "there are no elements"),
+        (lambda: tnp.average([1, 2], weights=[1, -1]), ZeroDivisionError, "weights sum to 0"),
+        (
+            lambda: tnp.average(I, axis=1, weights=[1.0, -2.0, 1.0]),
+            ZeroDivisionError,
+            "weights sum to 0",
+        ),
+        (lambda: tnp.random.poisson(-1), ValueError, "random.poisson: lam must be 0 or more"),
+        (lambda: tnp.random.poisson([1.0, np.nan]), ValueError, "lam must be 0 or more"),
+        (lambda: tnp.fabs(C), TypeError, "fabs: x has dtype complex128, expected one of"),
+        (lambda: tnp.rot90(I, axes=(0, -2)), ValueError, "rot90: axes must be two different ones"),
+        (lambda: tnp.rot90(I, 0, axes=(1,)), ValueError, "rot90: axes must be two different ones"),
+        (lambda: tnp.rot90(I, axes=1), TypeError, "rot90: axes must be a sequence of two, got 1"),
+        (lambda: tnp.pad(V, [1, 2, 3]), ValueError, "pad: pad_width must be a number, a pair, or"),
+        (lambda: tnp.pad(V, [[1], [2, 3]]), ValueError, "Cannot convert .* rows have different"),
+        (lambda: tnp.pad(V, 1.5), TypeError, "pad: pad_width must be integers, got 1.5"),
+        (lambda: tnp.asarray([[1], [2, 3]]), ValueError, "its rows have different lengths"),
+        (lambda: tnp.add([[1], [2, 3]], 1), ValueError, "its rows have different lengths"),
+        (lambda: tnp.finfo(int), ValueError, "finfo: dtype must be floating or complex, got int64"),
+        (lambda: tnp.iinfo(bool), ValueError, "iinfo: int_type must be an integer dtype, got bool"),
+    ],
+)
+def test_what_numpy_refuses(call: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_extrema_over_other_axes_of_nothing() -> None:
+    assert tnp.amax(np.zeros((0, 3)), axis=1).shape == (0,)
+    assert tnp.finfo(tf.bfloat16).bits == 16

@@ -9,7 +9,6 @@ import tracemalloc
 import pytest
 
 import weft as tf
-from weft._src.function.retracing import RetraceError
 
 
 def warnings_of(caplog: pytest.LogCaptureFixture, calls: object) -> list[str]:
@@ -107,7 +106,9 @@ def test_no_retrace() -> None:
     with tf.no_retrace():
         f(tf.constant(1))  # a first trace is none again
         f(tf.constant(2))
-        with pytest.raises(RetraceError, match="dtype of 'x' was int32 and is now float32"):
+        with pytest.raises(
+            tf.errors.RetraceError, match="dtype of 'x' was int32 and is now float32"
+        ):
             f(tf.constant(1.0))
     assert f(tf.constant(1.0)).numpy() == 1
 
@@ -153,3 +154,10 @@ def test_many_shapes_do_not_grow_memory() -> None:
     tracemalloc.stop()
     assert used[3] - used[2] < 100_000  # 300 traces came and went; each is about 20 KB
     assert f.cache_info()["traces"] == 20
+
+
+def test_at_least_one_trace_is_kept() -> None:
+    with pytest.raises(ValueError, match="max_traces must be at least 1, got 0"):
+        tf.function(lambda x: x, max_traces=0)
+    with pytest.raises(TypeError, match="max_traces must be an integer, got 'many'"):
+        tf.function(max_traces="many")

@@ -73,3 +73,31 @@ def test_long_chains_of_shape_arithmetic() -> None:
         return tf.zeros([n + 3])
 
     assert trace(fn, [tf.TensorSpec([None])]).outputs[0].shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("part", "known"),
+    [
+        (lambda s, n: tf.expand_dims(s, 0), [[None, 3]]),
+        (lambda s, n: tf.reshape(s, [1, 2]), [[None, 3]]),
+        (lambda s, n: tf.stack([s, s]), [[None, 3], [None, 3]]),
+        (lambda s, n: tf.transpose([s, s]), [[None, None], [3, 3]]),
+        (lambda s, n: tf.split(s, 2)[1], [3]),
+        (lambda s, n: tf.split(s, [1, 1])[1], [3]),
+        (lambda s, n: tf.tile(s, [2]), [None, 3, None, 3]),
+        (lambda s, n: tf.roll(s, 1, 0), [3, None]),
+        (lambda s, n: tf.broadcast_to(s, [1, 2]), [[None, 3]]),
+        (lambda s, n: tf.ensure_shape(s, [2]), [None, 3]),
+        (lambda s, n: tf.stop_gradient(s), [None, 3]),
+        (lambda s, n: [[n, 5], [6, 7]], [[None, 5], [6, 7]]),
+        (lambda s, n: n, None),
+        (lambda s, n: s[0], None),
+    ],
+)
+def test_values_known_in_part_have_the_shape_of_the_tensor(part: Any, known: Any) -> None:
+    def fn(x: Any, n: Any) -> Any:
+        found.append(tf.get_static_value(part(tf.shape(x), n), partial=True))
+
+    found: list[Any] = []
+    trace(fn, [tf.TensorSpec([None, 3]), NUMBER])
+    assert (None if found[0] is None else found[0].tolist()) == known

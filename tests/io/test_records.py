@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import weft as tf
@@ -239,6 +240,22 @@ def test_save_and_load(tmp_path: Path) -> None:
         tf.data.Dataset.load(str(tmp_path / "nothing"))
     with pytest.raises(ValueError, match="element_spec"):
         tf.data.Dataset.load(folder, element_spec=tf.TensorSpec([], tf.int64))
+
+
+@pytest.mark.parametrize("compression", ["GZIP", "AUTO", None])
+def test_snapshots_are_compressed(tmp_path: Path, compression: str | None) -> None:
+    numbers = tf.data.Dataset.from_tensors(tf.zeros([5000])).repeat(3)
+    path = str(tmp_path / "folder")
+    kept = numbers.snapshot(path, compression=compression)
+    first = list(kept.as_numpy_iterator())
+    (file,) = (tmp_path / "folder").iterdir()
+    assert (file.read_bytes()[:2] == b"\x1f\x8b") == (compression == "GZIP")
+    assert (file.stat().st_size < 5000) == (compression == "GZIP")
+    # It is read again, whatever the dataset would give now, and however it is compressed.
+    other = tf.data.Dataset.from_tensors(tf.ones([5000]))
+    for again in (kept, other.snapshot(path), other.snapshot(path, compression="GZIP")):
+        np.testing.assert_array_equal(list(again.as_numpy_iterator()), first)
+    assert list((tmp_path / "folder").iterdir()) == [file]
 
 
 def test_a_save_that_fails_leaves_what_was_there(tmp_path: Path) -> None:

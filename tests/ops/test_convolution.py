@@ -199,3 +199,15 @@ def test_transpose_refuses_a_shape_that_does_not_fit() -> None:
 def test_no_channels_are_no_groups_of_channels() -> None:
     with pytest.raises(ValueError, match="input has 0 channels and filters are for 3"):
         tf.nn.conv1d(tf.ones([1, 7, 0]), tf.ones([3, 3, 1]), 1, "VALID")
+
+
+@pytest.mark.parametrize("padding", ["same", None, 3])
+def test_other_paddings(padding: object) -> None:
+    image, kernel = tf.ones([1, 3, 3, 1]), tf.ones([1, 1, 1, 1])
+    for call in (
+        lambda: tf.nn.conv2d(image, kernel, 1, padding),
+        lambda: tf.nn.max_pool2d(image, 1, 1, padding),
+    ):
+        with pytest.raises(ValueError, match="'SAME', 'VALID', or a list of 4 pairs") as caught:
+            call()
+        assert not isinstance(caught.value, tf.errors.ShapeError)

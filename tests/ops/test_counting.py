@@ -176,3 +176,33 @@ def test_edit_distance() -> None:
         tf.edit_distance(sparse([[0, 5]], [1], [1, 2]), sparse([[0, 0]], [1], [1, 1]))
     with pytest.raises(ValueError, match="one rank, at least 2"):
         tf.edit_distance(sparse([[0]], [1], [1]), sparse([[0]], [1], [1]))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: tf.math.confusion_matrix([1, 5], [2, 0], num_classes=3),
+            r"confusion_matrix: labels must be less than num_classes at \[1\]: labels = \[1 5\]",
+        ),
+        (
+            lambda: tf.math.confusion_matrix([1], [-2]),
+            r"confusion_matrix: predictions must not be negative at \[0\]: predictions = \[-2\]",
+        ),
+        (
+            lambda: tf.histogram_fixed_width_bins([1.0], [0.0, 1.0], nbins=0),
+            r"histogram_fixed_width_bins: nbins must be positive: nbins = 0",
+        ),
+        (
+            lambda: tf.histogram_fixed_width_bins([1.0], [1.0, 1.0]),
+            r"histogram_fixed_width_bins: value_range must ascend: value_range = \[1 1\]",
+        ),
+        (
+            lambda: tf.nn.compute_average_loss([1.0], global_batch_size=-1),
+            r"compute_average_loss: global_batch_size must not be negative: global_batch_size = -1",
+        ),
+    ],
+)
+def test_numbers_out_of_range(call: object, text: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"^{text}"):
+        call()

@@ -355,3 +355,8 @@ def test_numerics_are_not_checked_afterwards() -> None:
     tf.debugging.disable_check_numerics()
     assert np.isnan(tf.math.log(tf.constant(-1.0)))
     assert np.isinf(tf.constant(1.0) / tf.constant(0.0))
+
+
+def test_messages_that_are_sentences_have_one_period() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r": No debts\. x >= 0 does not hold"):
+        tf.debugging.assert_non_negative(-1, message="No debts.")

@@ -151,3 +151,9 @@ def test_errors() -> None:
         L.tridiagonal_solve(band, [1.0] * 4, perturb_singular=True)
     with pytest.raises(TypeError, match="a must be floating-point or complex, got dtype int32"):
         L.pinv([[1]])
+
+
+def test_a_negative_regularizer_is_no_matter_of_shapes() -> None:
+    with pytest.raises(ValueError, match="l2_regularizer must not be negative, got -1") as caught:
+        tf.linalg.lstsq(tf.ones([2, 2]), tf.ones([2, 1]), l2_regularizer=-1.0)
+    assert not isinstance(caught.value, tf.errors.ShapeError)

@@ -92,3 +92,7 @@ def test_the_zero_fraction_of_nothing_is_not_a_number() -> None:
 def test_errors(call: object, text: str) -> None:
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=text):
         call()
+
+
+def test_the_zero_of_strings_is_empty() -> None:
+    assert tf.nn.zero_fraction(["a", "", "b", ""]).numpy() == 0.5

@@ -243,3 +243,10 @@ def test_unique_strings() -> None:
     assert y.numpy().tolist() == [b"b", b"a", b""]
     assert idx.numpy().tolist() == [0, 1, 0, 2, 1, 0]
     assert count.numpy().tolist() == [3, 2, 1]
+
+
+def test_dtypes_of_places() -> None:
+    with pytest.raises(tf.errors.DTypeError, match="top_k: index_type must be one of int16, int32"):
+        tf.math.top_k([1, 2], 1, index_type=tf.float32)
+    with pytest.raises(tf.errors.DTypeError, match="argmin: output_type must be one of int32"):
+        tf.argmin([1, 2], output_type=tf.float32)

@@ -374,3 +374,48 @@ def test_specs() -> None:
     assert spec.most_specific_compatible_type(tf.RaggedTensorSpec([4, None])) == wider
     with pytest.raises(ValueError, match="No type holds both"):
         spec.most_specific_compatible_type(tf.RaggedTensorSpec([3, None], tf.int32))
+
+
+def test_new_values_must_be_as_many() -> None:
+    text = "RaggedTensor: new values must be as many as the old ones"
+    pair, cube = tf.ragged.constant([[1], [2, 3]]), tf.ragged.constant([[[1], [2]], [[3, 4]]])
+    for call in (
+        lambda: pair.with_values([1]),
+        lambda: pair.with_flat_values([1, 2, 3, 4]),
+        lambda: cube.with_values(pair),
+        lambda: cube.with_flat_values([1, 2]),
+        tf.function(lambda: pair.with_values([1])),
+    ):
+        with pytest.raises(ValueError, match=text):
+            call()
+    checked = tf.function(pair.with_values, input_signature=[tf.TensorSpec([None], tf.int32)])
+    assert checked(tf.constant([4, 5, 6])).to_list() == [[4], [5, 6]]
+    with pytest.raises(InvalidArgumentError, match=f"{text}: old = 3 new = 1"):
+        checked(tf.constant([1]))
+
+
+def test_new_values_of_the_same_unknown_size_need_no_check() -> None:
+    def fn(values: Any) -> Any:
+        ragged = tf.RaggedTensor.from_row_splits(values, [0, 2, 3], validate=False)
+        return ragged.with_values(tf.exp(values)).values
+
+    graph = tf.function(fn, input_signature=[tf.TensorSpec([None])]).get_concrete_function().graph
+    assert not [op for op in graph.get_operations() if op.type == "Assert"]
+
+
+def test_row_lengths_of_axes_from_the_end() -> None:
+    cube = tf.ragged.constant([[[1], [2]], [[3, 4]]])
+    assert cube.row_lengths(-1).to_list() == [[1, 1], [2]]
+    assert cube.row_lengths(-2).numpy().tolist() == [2, 1]
+    rows = tf.RaggedTensor.from_row_splits(tf.ones([3, 2]), [0, 1, 3])
+    assert rows.row_lengths(-1).to_list() == [[2], [2, 2]]
+    for axis in (3, -4):
+        with pytest.raises(ValueError, match=f"row_lengths: axis {axis} is out of range; allowed"):
+            cube.row_lengths(axis)
+    with pytest.raises(TypeError, match="row_lengths: axis must be an integer, got None"):
+        cube.row_lengths(None)
+
+
+def test_rows_of_negative_length() -> None:
+    with pytest.raises(ValueError, match="uniform_row_length must not be negative, got -2"):
+        tf.RaggedTensor.from_uniform_row_length([1, 2, 3], -2)

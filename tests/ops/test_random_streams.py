@@ -219,3 +219,9 @@ def test_threads_never_draw_the_same_numbers() -> None:
 def test_errors(call: Any, error: type[BaseException], text: str) -> None:
     with pytest.raises(error, match=text):
         call(tf.random)
+
+
+@pytest.mark.parametrize("dtype", [tf.string, tf.bool, tf.int8, tf.uint32])
+def test_dtypes_of_uniform_numbers(dtype: tf.DType) -> None:
+    with pytest.raises(ValueError, match="dtype must be floating, int32 or int64, got "):
+        tf.random.uniform([2], 0, 5, dtype=dtype)

@@ -141,3 +141,12 @@ def test_linspace_to_infinity_begins_at_start() -> None:
     np.testing.assert_array_equal(got[0], [1, 2, 3])
     np.testing.assert_array_equal(got[2], [np.inf, -np.inf, np.nan])
     assert tf.linspace(1.0, np.inf, 1).numpy() == [1]
+
+
+def test_sizes_of_an_identity_matrix() -> None:
+    for size in (-1, tf.constant(-1)):
+        with pytest.raises(ValueError, match="eye: num_rows must not be negative, got -1"):
+            tf.eye(size)
+    for size in (2.5, "a", [2]):
+        with pytest.raises(TypeError, match="eye: num_columns must be an integer"):
+            tf.eye(2, size)

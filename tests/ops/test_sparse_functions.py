@@ -224,3 +224,20 @@ def test_shapes_that_do_not_fit() -> None:
         tf.sparse.slice(letters(), [0, 0], [3])
     with pytest.raises(ValueError, match="sparse.segment_mean: segment_ids must have rank 1"):
         tf.sparse.segment_mean([1.0, 2.0], [0], 1, num_segments=5)
+
+
+@pytest.mark.parametrize("segments", [None, 2])
+def test_means_of_segments_are_of_floating_numbers(segments: Any) -> None:
+    for function in (tf.sparse.segment_mean, tf.sparse.segment_sqrt_n):
+        text = rf"sparse\.{function.__name__}: data has dtype int32, expected one of bfloat16"
+        with pytest.raises(tf.errors.DTypeError, match=text):
+            function([[1, 2], [3, 4]], [0, 1], [0, 0], num_segments=segments)
+    total = tf.sparse.segment_sum([[1, 2], [3, 4]], [0, 1], [0, 0], num_segments=segments)
+    assert total.dtype is tf.int32
+
+
+def test_sizes_of_an_identity_matrix() -> None:
+    with pytest.raises(ValueError, match=r"sparse\.eye: num_columns must not be negative, got -1"):
+        tf.sparse.eye(2, -1)
+    with pytest.raises(TypeError, match=r"sparse\.eye: num_rows must be an integer, got \[2\]"):
+        tf.sparse.eye([2])

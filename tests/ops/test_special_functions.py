@@ -164,3 +164,9 @@ def test_lgamma_at_infinities_and_poles(dtype: tf.DType) -> None:
     np.testing.assert_array_equal(tf.math.lgamma(x).numpy().astype(np.float64), wanted)
     assert float(tf.math.lgamma(x[0])) == np.inf
     assert tf.math.lgamma(tf.zeros([0], dtype)).shape == [0]
+
+
+@pytest.mark.parametrize("function", [tf.math.erfcinv, tf.math.reciprocal_no_nan])
+def test_integers_are_refused(function: object) -> None:
+    with pytest.raises(tf.errors.DTypeError, match=r"x has dtype int32, expected one of bfloat16"):
+        function(1)

@@ -73,6 +73,10 @@ FAILING = [
     (lambda: T.assertNotAllClose(X, X + 1e-9), "close at all places"),
     (lambda: T.assertNear(1.0, 1.5, 0.1), "differ by more than 0.1"),
     (lambda: T.assertAllGreater(X, 1), "not > the target"),
+    (
+        lambda: T.assertAllGreater([1, 2, 3], [1, 2]),
+        r"Shapes \(3,\) and \(2,\) cannot be broadcast",
+    ),
     (lambda: T.assertAllLess(X, 6), "not < the target"),
     (lambda: T.assertAllInRange(X, 1, 6, open_lower_bound=True), "not >"),
     (lambda: T.assertAllInSet(X, {1, 2}), "are not in the set"),

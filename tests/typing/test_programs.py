@@ -1,11 +1,13 @@
 """Programs of users under a strict type checker: what types say, and which mistakes they find."""
 
+import json
 import os
 import re
 import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,6 +55,32 @@ def test_types_are_precise_and_mistakes_are_found(pytestconfig: pytest.Config) -
     announced = expected(files)
     assert len(announced) >= 12
     assert errors == announced, output
+
+
+def pyright(*options: str) -> dict[str, Any]:
+    """What the other checker says; its settings come from pyrightconfig.json in this folder."""
+    run = subprocess.run(
+        [sys.executable, "-m", "basedpyright", "--outputjson", "--project", str(HERE), *options],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode in (0, 1), run.stdout + run.stderr
+    return json.loads(run.stdout)  # type: ignore[no-any-return]
+
+
+def test_pyright_finds_the_same_types_and_mistakes() -> None:
+    said = [x for x in pyright()["generalDiagnostics"] if x["severity"] == "error"]
+    found = {(Path(x["file"]).name, x["range"]["start"]["line"] + 1) for x in said}
+    announced = {(name, line) for name, line, _ in expected([*PROGRAMS, *MISTAKES])}
+    assert found == announced, said
+
+
+def test_public_names_have_known_types() -> None:
+    report = pyright("--verifytypes", "weft", "--ignoreexternal")
+    assert report["typeCompleteness"]["completenessScore"] > 0.9
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)

@@ -275,6 +275,20 @@ class SignatureError(_ReportedError, TypeError, ValueError):
     error_code = INVALID_ARGUMENT
 
 
+class RetraceError(_ReportedError, AssertionError):
+    """A function was about to be traced again inside of `tf.no_retrace()`.
+
+    >>> f = tf.function(lambda x: x)
+    >>> with tf.no_retrace():
+    ...     print(f(1).numpy())
+    ...     f(2)
+    Traceback (most recent call last):
+    weft.errors.RetraceError: ...
+    """
+
+    error_code = FAILED_PRECONDITION
+
+
 class LoopConversionError(_ReportedError, NotImplementedError, TypeError):
     """A loop over Python values is left or continued on the condition of a tensor."""
 
@@ -301,6 +315,15 @@ _TYPE_OF_CODE: dict[int, type[OpError]] = {
 def exception_type_from_error_code(error_code: int) -> type[OpError]:
     """Returns the class of a status code.
 
+    Args:
+      error_code: a number such as `tf.errors.NOT_FOUND`, from 1 to 16.
+
+    Returns:
+      The subclass of `tf.errors.OpError` that has this code.
+
+    Raises:
+      ValueError: if no class has the code, as is the case for `tf.errors.OK`.
+
     >>> tf.errors.exception_type_from_error_code(tf.errors.NOT_FOUND).__name__
     'NotFoundError'
     """
@@ -313,6 +336,12 @@ def exception_type_from_error_code(error_code: int) -> type[OpError]:
 
 def error_code_from_exception_type(cls: type[BaseException]) -> int:
     """Returns the status code of an exception class, UNKNOWN for classes of other libraries.
+
+    Args:
+      cls: an exception class, not an instance.
+
+    Returns:
+      The code, an integer: that of the class itself or of the class it inherits it from.
 
     >>> tf.errors.error_code_from_exception_type(tf.errors.ShapeError)
     3

@@ -44,6 +44,13 @@ _K = TypeVar("_K")
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """Returns the leaves of a structure as a list; a leaf gives a list of itself.
 
+    Args:
+      structure: lists, tuples, dicts and other containers in each other; all else is a leaf.
+      expand_composites: whether ragged, sparse and other composite tensors give their parts.
+
+    Returns:
+      A list; dicts in the order of their sorted keys, TypeError if these cannot be sorted.
+
     >>> tf.nest.flatten({"b": [1, (2, 3)], "a": 4})
     [4, 1, 2, 3]
     >>> tf.nest.flatten("one leaf")
@@ -58,6 +65,13 @@ def flatten_with_paths(
     structure: Any, expand_composites: bool = False
 ) -> list[tuple[tuple[Any, ...], Any]]:
     """Returns (path, leaf) pairs; a path is the tuple of indices, keys and field names to the leaf.
+
+    Args:
+      structure: lists, tuples, namedtuples, dicts and other containers in each other.
+      expand_composites: whether ragged, sparse and other composite tensors give their parts.
+
+    Returns:
+      A list of pairs, in the order of `flatten`; the path of a single leaf is empty.
 
     >>> tf.nest.flatten_with_paths({"b": [1, (2, 3)], "a": 4})
     [(('a',), 4), (('b', 0), 1), (('b', 1, 0), 2), (('b', 1, 1), 3)]
@@ -87,6 +101,18 @@ def pack_sequence_as(
     structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False
 ) -> Any:
     """Returns a structure like `structure` with its leaves taken, in order, from `flat_sequence`.
+
+    Args:
+      structure: the structure, or a single leaf; its own leaves do not matter.
+      flat_sequence: a list or another sequence, with as many items as there are leaves.
+      expand_composites: whether composite tensors in the structure are made of several items.
+
+    Returns:
+      A new structure with the same types of containers.
+
+    Raises:
+      ValueError: if there are more or fewer items than leaves.
+      TypeError: if `flat_sequence` is no sequence.
 
     >>> tf.nest.pack_sequence_as({"b": [1, (2, 3)], "a": 4}, ["w", "x", "y", "z"])
     {'b': ['x', ('y', 'z')], 'a': 'w'}
@@ -151,6 +177,15 @@ def map_structure(
 ) -> Any:
     """Calls `func` on the corresponding leaves and returns the results in the first structure.
 
+    Args:
+      func: a function of as many arguments as there are structures.
+      *structures: one or more structures that are nested alike.
+      check_types: whether their containers must have the same types.
+      expand_composites: whether it is called on the parts of composite tensors.
+
+    Returns:
+      A structure like the first one. Those that differ raise as in `assert_same_structure`.
+
     >>> tf.nest.map_structure(lambda x: x * 10, {"a": 1, "b": (2, 3)})
     {'a': 10, 'b': (20, 30)}
     >>> tf.nest.map_structure(lambda x, y: x + y, [1, [2]], [10, [20]])
@@ -179,6 +214,12 @@ def assert_same_structure(
     different types are a TypeError (two lists, two mappings, and two namedtuples of one name and
     the same fields agree, whatever their classes); without it, only nesting and lengths count.
 
+    Args:
+      nest1: a structure, or a leaf.
+      nest2: the other one.
+      check_types: whether containers must have the same types.
+      expand_composites: whether the parts of composite tensors are compared too.
+
     >>> tf.nest.assert_same_structure([1, {"a": 2}], ["x", {"a": "y"}])
     >>> tf.nest.assert_same_structure([1, {"a": [2]}], [1, {"a": (2,)}])
     Traceback (most recent call last):
@@ -193,6 +234,12 @@ def assert_same_structure(
 
 def is_nested(seq: Any) -> bool:
     """Says whether a value is a container that the functions of this module look into.
+
+    Args:
+      seq: anything.
+
+    Returns:
+      A bool; False for strings, arrays, tensors and sets.
 
     >>> tf.nest.is_nested([]), tf.nest.is_nested({"a": 1}), tf.nest.is_nested("text")
     (True, True, False)

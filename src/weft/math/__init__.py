@@ -53,17 +53,23 @@ from weft._src.ops.elementwise.special import (
     softplus,
     zeta,
 )
-from weft._src.ops.elementwise.unary import (
-    abs,
+from weft._src.ops.elementwise.trigonometry import (
     acos,
     acosh,
     asin,
     asinh,
     atan,
     atanh,
-    ceil,
     cos,
     cosh,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
+from weft._src.ops.elementwise.unary import (
+    abs,
+    ceil,
     erf,
     erfc,
     exp,
@@ -79,12 +85,8 @@ from weft._src.ops.elementwise.unary import (
     rsqrt,
     sigmoid,
     sign,
-    sin,
-    sinh,
     sqrt,
     square,
-    tan,
-    tanh,
 )
 from weft._src.ops.linalg.norms import l2_normalize
 from weft._src.ops.nn.activations import softsign

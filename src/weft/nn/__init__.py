@@ -2,7 +2,8 @@
 
 from weft._src.ops.arrays.space import depth_to_space, space_to_batch, space_to_depth
 from weft._src.ops.elementwise.special import softplus
-from weft._src.ops.elementwise.unary import sigmoid, tanh
+from weft._src.ops.elementwise.trigonometry import tanh
+from weft._src.ops.elementwise.unary import sigmoid
 from weft._src.ops.linalg.norms import l2_normalize
 from weft._src.ops.nn.activations import (
     crelu,

@@ -151,18 +151,21 @@ class DifferentiableBody:
 def _trace_backward(
     forward: Graph, outputs: Sequence[SymbolicTensor], wanted: Mask, summed: Mask = ()
 ) -> Backward:
+    """The backward sweep through a graph, as a graph inside of it.
+
+    For `forward = (x, y) -> exp(x) * y` it is `g -> (g * exp(x) * y, g * exp(x))`, in which exp(x)
+    and y are captured from the forward graph: these have to be saved. `summed` marks inputs whose
+    gradients are stacks of rows, handed from one iteration of a loop to the next ("total").
+    """
     graph = Graph(f"{forward.name}_gradient", outer=forward)
     records: list[Record] = [
         (node.op, node.inputs, node.attrs, node.outputs) for node in forward.body
     ]
-    sources = [x for x, w in zip(forward.all_inputs, wanted, strict=True) if w]
-    sources = [x for x in sources if takes_gradient(x)]
+    pairs = zip(forward.all_inputs, wanted, strict=True)
+    sources = [x for x, is_wanted in pairs if is_wanted and takes_gradient(x)]
     with building(graph):
-        seeds = [graph.add_input(t.spec, f"gradient_{i}") for i, t in enumerate(outputs)]
-        pairs = [(t, s) for t, s in zip(outputs, seeds, strict=True) if takes_gradient(t)]
-        totals = [x for x, s in zip(forward.all_inputs, summed, strict=False) if s]
-        pairs += [(x, graph.add_input(_STACK, "total")) for x in totals]
-        collections = collected(records, [t for t, _ in pairs], [s for _, s in pairs], sources)
+        targets, seeds = _seeded(graph, forward, outputs, summed)
+        collections = collected(records, targets, seeds, sources)
         rows_only = [has_rows_only(g) for g in collections]
         found = {id(x): worked_out(g) for x, g in zip(sources, collections, strict=True)}
         parts = [part for g in found.values() for part in parts_of(g)]
@@ -171,6 +174,17 @@ def _trace_backward(
     only = {id(x) for x, rows in zip(sources, rows_only, strict=True) if rows}
     made.rows_only = tuple([id(x) in only for x in forward.all_inputs])
     return made
+
+
+def _seeded(
+    graph: Graph, forward: Graph, outputs: Sequence[SymbolicTensor], summed: Mask
+) -> tuple[list[SymbolicTensor], list[SymbolicTensor]]:
+    """What the sweep begins at, and the inputs of the backward graph that are its gradients."""
+    seeds = [graph.add_input(t.spec, f"gradient_{i}") for i, t in enumerate(outputs)]
+    pairs = [(t, s) for t, s in zip(outputs, seeds, strict=True) if takes_gradient(t)]
+    totals = [x for x, s in zip(forward.all_inputs, summed, strict=False) if s]
+    pairs += [(x, graph.add_input(_STACK, "total")) for x in totals]
+    return [t for t, _ in pairs], [s for _, s in pairs]
 
 
 _STACK = TensorSpec([], dtypes.variant)

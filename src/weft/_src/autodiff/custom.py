@@ -282,6 +282,20 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     `grad_fn` takes the gradients of the results and returns those of the arguments; if the function
     reads variables it also gets `variables=[...]` and returns a pair, with their gradients second.
 
+    Args:
+      f: a function that returns a pair: its result (a tensor or a nest) and `grad_fn`. None: a
+        decorator is returned, for `@tf.custom_gradient()`.
+
+    Returns:
+      A function with the arguments of `f` that returns its result only. Its gradient is what
+      `grad_fn` returns: one for each argument that can be a tensor, None for those without one.
+
+    Raises:
+      TypeError: if `f` is no function; when called, if it does not return a pair, or reads
+        variables and `grad_fn` has no argument `variables`.
+      ValueError: when the gradient is taken, if `grad_fn` returns another number of gradients than
+        there are arguments (or variables).
+
     >>> @tf.custom_gradient
     ... def log1pexp(x):
     ...     e = tf.exp(x)
@@ -334,6 +348,16 @@ class _Recomputing(_Decorated):
 def recompute_grad(f: Callable[_P, _R]) -> Callable[_P, _R]:
     """A function that keeps nothing for its gradient: what that needs is computed once more.
 
+    Args:
+      f: a function of tensors and variables. It runs a second time when its gradient is taken, so
+        it should do the same then.
+
+    Returns:
+      A function with the arguments and results of `f`. Tapes do not record what happens inside.
+
+    Raises:
+      TypeError: if `f` is no function.
+
     >>> block = tf.recompute_grad(lambda x: tf.sin(tf.exp(x)))
     >>> x = tf.constant(0.0)
     >>> with tf.GradientTape() as tape:
@@ -357,6 +381,17 @@ class _PassingThrough(_Decorated):
 
 def grad_pass_through(f: Callable[_P, _R]) -> Callable[_P, _R]:
     """A function whose gradient is that of the identity, whatever it computes.
+
+    Args:
+      f: a function with as many results as arguments: the gradient of each result becomes that of
+        the argument in its place. Variables that it reads get no gradient.
+
+    Returns:
+      A function with the arguments and results of `f`.
+
+    Raises:
+      TypeError: if `f` is no function.
+      ValueError: when the gradient is taken, if there are more or fewer results than arguments.
 
     >>> rounded = tf.grad_pass_through(tf.round)
     >>> x = tf.constant(2.7)

@@ -12,6 +12,13 @@ def no_gradient(op_type: Any) -> None:
 
     All ops of Weft say so themselves, or have a gradient, which cannot be taken from them.
 
+    Args:
+      op_type: the name of an op, such as "Floor".
+
+    Raises:
+      KeyError: if there is no such op, or if it has a gradient.
+      TypeError: if `op_type` is no string.
+
     >>> tf.no_gradient("Floor")
     >>> tf.no_gradient("Exp")
     Traceback (most recent call last):

@@ -51,6 +51,19 @@ def explain_gradient(tape: GradientTape, target: TensorNest, source: Tensor) -> 
 
     Also works right after `gradient` has used up a tape that is not persistent.
 
+    Args:
+      tape: the `tf.GradientTape` that recorded the computation.
+      target: the tensor or variable whose gradient was asked for; one, no nest.
+      source: the tensor or variable for which the gradient was None.
+
+    Returns:
+      A `GradientExplanation` with a `reason` ("connected", "not watched", "not connected",
+      "stop_gradient", "integer", "numpy", ...), a sentence about it, and the line of the user's
+      code where the path broke, if there is one.
+
+    Raises:
+      TypeError: if `tape` is no tape, or if target or source are neither tensor nor variable.
+
     >>> x = tf.constant(3.0)
     >>> with tf.GradientTape() as tape:
     ...     tape.watch(x)

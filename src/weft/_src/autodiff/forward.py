@@ -76,7 +76,14 @@ class ForwardAccumulator:
             context.pop_tape(self)
 
     def record(self, op: Op, inputs: Any, attrs: dict[str, Any], outputs: Any) -> None:
-        """Computes the tangents of one op's outputs; called by the dispatcher like a tape's."""
+        """Computes the tangents of one op's outputs; called by the dispatcher like a tape's.
+
+        Args:
+          op: the op that has run.
+          inputs: its input tensors.
+          attrs: its attributes, by name.
+          outputs: its output: one tensor, or a tuple of them if the op does not always have one.
+        """
         if isinstance(op.vjp, Absent) or not any(id(x) in self._tangents for x in inputs):
             return
         results = (outputs,) if op.outputs == 1 else outputs
@@ -92,11 +99,22 @@ class ForwardAccumulator:
                 self._tangents[id(out)] = (out, tangent)
 
     def record_pair(self, op: Op, x: Tensor, y: Tensor, out: Tensor) -> None:
-        """The same for an operator on two eager tensors."""
+        """The same as `record` for an operator on two eager tensors.
+
+        Args:
+          op: the operator, which has no attributes.
+          x: the left tensor.
+          y: the right tensor.
+          out: the result.
+        """
         self.record(op, (x, y), NO_ATTRS, out)
 
     def left(self, tensor: Tensor) -> None:
-        """Values may be taken out."""
+        """Values may be taken out: this does nothing, where a tape notes it to explain gradients.
+
+        Args:
+          tensor: the tensor whose value was taken out as a NumPy array or a Python number.
+        """
 
     def _pushed(
         self, op: Op, inputs: Any, attrs: dict[str, Any], outputs: Any
@@ -146,6 +164,24 @@ class ForwardAccumulator:
         """The tangents of tensors (in any nest) that were computed in the block.
 
         None for those that do not depend on the primals, or zeros if that is asked for.
+
+        Args:
+          primals: a tensor or variable, or a nest of them.
+          unconnected_gradients: "none" or "zero" (`tf.UnconnectedGradients`), what stands for the
+            tangent of something that does not depend on the primals.
+
+        Returns:
+          A nest like `primals` of tangents, each with the shape and dtype of its primal.
+
+        Raises:
+          ValueError: if `unconnected_gradients` is something else.
+          TypeError: if `primals` holds something that is neither tensor nor variable.
+
+        >>> x = tf.constant(3.0)
+        >>> with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as acc:
+        ...     y = x * x
+        >>> acc.jvp(y).numpy()
+        np.float32(6.0)
         """
         if unconnected_gradients not in ("none", "zero"):
             raise ValueError(

@@ -49,6 +49,26 @@ def gradients(
 
     What is in `stop_gradients` counts as constant. Eagerly use `tf.GradientTape`.
 
+    Args:
+      ys: a tensor or a nest of them. Those that are neither floating nor complex are left out.
+      xs: a tensor or variable, or a nest of them.
+      grad_ys: the gradients that the `ys` start from, one for each; None is ones.
+      gate_gradients: accepted for compatibility.
+      aggregation_method: accepted for compatibility.
+      stop_gradients: tensors or variables through which no gradient goes; None is none.
+      unconnected_gradients: "none" or "zero", what stands for the gradient of an x on which no y
+        depends.
+      name: accepted for compatibility.
+
+    Returns:
+      A list with a gradient for each of the flat `xs`: a tensor of its shape, `tf.IndexedSlices` if
+      only rows were picked of it, or None.
+
+    Raises:
+      RuntimeError: if no graph is being built.
+      ValueError: if `unconnected_gradients` is something else, or `grad_ys` is not as long as `ys`.
+      TypeError: if `xs` or `stop_gradients` hold something that is neither tensor nor variable.
+
     >>> @tf.function
     ... def slope(x):
     ...     return tf.gradients(x * x, x)[0]
@@ -82,6 +102,21 @@ def hessians(
     name: str = "hessians",
 ) -> list[Tensor | None]:
     """The second derivatives of the sum of `ys` for each of `xs`, in a graph.
+
+    Args:
+      ys: a tensor or a nest of them.
+      xs: a tensor or variable, or a nest of them.
+      gate_gradients: accepted for compatibility.
+      aggregation_method: accepted for compatibility.
+      name: accepted for compatibility.
+
+    Returns:
+      A list with a tensor of shape `x.shape + x.shape` for each of the flat `xs`, None for one on
+      which no y, or no gradient, depends.
+
+    Raises:
+      RuntimeError: if no graph is being built.
+      TypeError: if `xs` holds something that is neither tensor nor variable.
 
     >>> @tf.function
     ... def curvature(x):

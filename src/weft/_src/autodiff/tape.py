@@ -105,7 +105,22 @@ class GradientTape:
             context.pop_tape(self)
 
     def watch(self, tensor: TensorNest) -> None:
-        """Records what is computed from a tensor or variable, or from all in a nest."""
+        """Records what is computed from a tensor or variable, or from all in a nest.
+
+        Args:
+          tensor: a tensor, variable or composite tensor, or a nest of them. If its dtype is neither
+            floating nor complex, a warning is logged.
+
+        Raises:
+          ValueError: if there is something else in it.
+
+        >>> x = tf.constant(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = 2.0 * x
+        >>> tape.gradient(y, x).numpy()
+        np.float32(2.0)
+        """
         if isinstance(tensor, CompositeTensor):
             tensor = tensor.all_values
         for leaf in nest.flatten(tensor, expand_composites=True):
@@ -128,7 +143,14 @@ class GradientTape:
         self._variables.setdefault(id(variable), variable)
 
     def record(self, op: Op, inputs: Any, attrs: dict[str, Any], outputs: Any) -> None:
-        """Notes one executed op; called by the dispatcher for every op while the tape records."""
+        """Notes one executed op; called by the dispatcher for every op while the tape records.
+
+        Args:
+          op: the op that has run.
+          inputs: its input tensors.
+          attrs: its attributes, by name.
+          outputs: its output: one tensor, or a tuple of them if the op does not always have one.
+        """
         watched = self._watched
         if op.vjp is NOT_DIFFERENTIABLE:
             self.breaks.note(op, inputs, (outputs,) if op.outputs == 1 else outputs, watched)
@@ -153,7 +175,11 @@ class GradientTape:
                 watched[id(out)] = out
 
     def left(self, tensor: Tensor) -> None:
-        """Notes that a tensor's value was taken out, as a NumPy array or a Python number."""
+        """Notes that a tensor's value was taken out, as a NumPy array or a Python number.
+
+        Args:
+          tensor: the tensor. `tf.explain_gradient` tells of it if the tape watches it.
+        """
         if id(tensor) in self._watched or tensor.dtype is resource:
             self.breaks.left.append((tensor, user_location()))
 
@@ -164,7 +190,22 @@ class GradientTape:
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """Ops inside the block are not recorded."""
+        """Ops inside the block are not recorded.
+
+        Returns:
+          A context manager; the tape goes on recording behind it.
+
+        Raises:
+          ValueError: on entering it, if the tape is not recording.
+
+        >>> x = tf.constant(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     with tape.stop_recording():
+        ...         y = x * x
+        >>> print(tape.gradient(y, x))
+        None
+        """
         if not self._active:
             raise ValueError("stop_recording() needs a tape that is recording.")
         context.pop_tape(self)
@@ -186,7 +227,17 @@ class GradientTape:
         )
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """The variables the tape watches, in the order in which it met them."""
+        """The variables the tape watches, in the order in which it met them.
+
+        Returns:
+          A tuple of variables; empty after `reset`.
+
+        >>> v = tf.Variable(1.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = v * 2.0
+        >>> tape.watched_variables()[0] is v
+        True
+        """
         return tuple(self._variables.values())
 
     # --- playing back --------------------------------------------------------------------------
@@ -271,6 +322,29 @@ class GradientTape:
         None for a source the target does not depend on, or zeros if `unconnected_gradients` is
         "zero". A tape that is not persistent can be asked once. A source of which only some rows
         were picked has `tf.IndexedSlices`, which stand for a tensor everywhere but in types.
+
+        Args:
+          target: a tensor or variable, or a nest of them. Those that are neither floating nor
+            complex are left out, with a warning.
+          sources: a tensor or variable, or a nest of them.
+          output_gradients: the gradients that the targets start from, a nest like `target`; None is
+            ones.
+          unconnected_gradients: "none" or "zero" (`tf.UnconnectedGradients`).
+
+        Returns:
+          A nest like `sources` with a gradient of the shape and dtype of each.
+
+        Raises:
+          RuntimeError: if the tape is not persistent and was asked before.
+          TypeError: if a target is None, or a source is neither tensor nor variable.
+          ValueError: if `unconnected_gradients` is something else, or there are more or fewer
+            `output_gradients` than targets.
+
+        >>> x = tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.gradient(y, {"x": x})["x"].numpy()
+        np.float32(6.0)
         """
         self._check_usable(unconnected_gradients)
         with self._playing():
@@ -324,6 +398,25 @@ class GradientTape:
 
         Each has the shape `target.shape + source.shape`.
 
+        Args:
+          target: a floating or complex tensor; one, no nest.
+          sources: a tensor or variable, or a nest of them.
+          unconnected_gradients: "none" or "zero": what a source gets on which the target does not
+            depend.
+          parallel_iterations: accepted for compatibility.
+          experimental_use_pfor: False asks, as in TensorFlow, for a persistent tape; the result is
+            the same.
+
+        Returns:
+          A nest like `sources` of tensors of the shape `target.shape + source.shape`.
+
+        Raises:
+          RuntimeError: if the tape is used up, or not persistent where `experimental_use_pfor` is
+            False.
+          TypeError: if the target is a nest, None or not floating, or a source is neither tensor
+            nor variable.
+          ValueError: if `unconnected_gradients` is something else.
+
         >>> x = tf.constant([1.0, 2.0])
         >>> with tf.GradientTape() as tape:
         ...     tape.watch(x)
@@ -357,6 +450,26 @@ class GradientTape:
         """The Jacobians of the rows of the target, each with respect to its row of the source.
 
         A target that does not depend on the source gives zeros.
+
+        Args:
+          target: a floating or complex tensor of shape `[b, ...]`, of at least two axes, of which
+            each row depends only on the same row of the source.
+          source: a tensor or variable of shape `[b, ...]`, of at least two axes.
+          unconnected_gradients: "none" or "zero"; zeros stand for what is not connected either way.
+          parallel_iterations: accepted for compatibility.
+          experimental_use_pfor: False asks, as in TensorFlow, for a persistent tape; the result is
+            the same.
+
+        Returns:
+          A tensor of shape `[b, ...target's other axes, ...source's other axes]`.
+
+        Raises:
+          RuntimeError: if the tape is used up, or not persistent where `experimental_use_pfor` is
+            False.
+          ShapeError: if target or source have less than two axes, or first axes of different sizes.
+          TypeError: if the target is a nest, None or not floating, or the source is neither tensor
+            nor variable.
+          ValueError: if `unconnected_gradients` is something else.
 
         >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
         >>> with tf.GradientTape() as tape:
@@ -422,6 +535,11 @@ class GradientTape:
             if output_gradients is None
             else nest.flatten(output_gradients)
         )
+        if len(flat_seeds) != len(flat_targets):
+            raise ValueError(
+                "gradient: output_gradients must have one item for each target, got "
+                f"{len(flat_seeds)} for {len(flat_targets)}."
+            )
         for t, seed in zip(flat_targets, flat_seeds, strict=True):
             if t is None:
                 raise TypeError("The target of a gradient is None: nothing was computed.")

@@ -15,6 +15,19 @@ _logger = logging.getLogger("weft")
 def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
     """The source that AutoGraph makes of a function.
 
+    Args:
+      entity: a Python function or method, or a `tf.function`, of which the Python function is
+        taken.
+      recursive: accepted for compatibility; only this function is shown.
+      experimental_optional_features: accepted for compatibility.
+
+    Returns:
+      The text, without decorators, annotations and the values of defaults.
+
+    Raises:
+      TypeError: if `entity` is no Python function.
+      ValueError: if its source cannot be found.
+
     >>> def f(x):
     ...     return x and 1
     >>> print(tf.autograph.to_code(f))  # doctest: +SKIP
@@ -29,6 +42,15 @@ def to_graph(
 ) -> Callable[..., Any]:
     """The converted form of a function, to be called while tracing.
 
+    Args:
+      entity: a function, method, callable object or `tf.function`, of which the Python function is
+        taken.
+      recursive: accepted for compatibility; what the function calls is always converted.
+      experimental_optional_features: accepted for compatibility.
+
+    Returns:
+      The converted function; `entity` itself if there is nothing to convert, as in a library.
+
     >>> converted = tf.autograph.to_graph(lambda x: x + 1)
     >>> converted(1)
     2
@@ -39,6 +61,10 @@ def to_graph(
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
     """How much AutoGraph logs: 0 for warnings, more for details.
 
+    Args:
+      level: 0 or less for warnings, 1 or more for everything. It is that of the logger "weft".
+      alsologtostdout: whether messages are printed to the standard output too.
+
     >>> tf.autograph.set_verbosity(0)
     """
     _logger.setLevel(logging.WARNING if level <= 0 else logging.DEBUG)
@@ -48,6 +74,10 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
 
 def trace(*args: Any) -> None:
     """Prints while tracing, like Python's `print`.
+
+    Args:
+      *args: what is printed; of symbolic tensors this is their name, shape and dtype, not the
+        value.
 
     >>> tf.autograph.trace("here")
     here

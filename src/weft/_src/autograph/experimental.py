@@ -31,6 +31,13 @@ def do_not_convert(func: None = None) -> Callable[[Callable[_P, _R]], Callable[_
 def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
     """Marks a function that AutoGraph leaves alone.
 
+    Args:
+      func: the function. None: a decorator is returned.
+
+    Returns:
+      The function itself, marked; around a callable that is no Python function, a function that
+      calls it.
+
     >>> @tf.autograph.experimental.do_not_convert
     ... def f(x):
     ...     return x
@@ -59,6 +66,17 @@ def set_loop_options(
     shape_invariants: Any = None,
 ) -> None:
     """As first statement of a loop, says how the loop is staged; does nothing when run as Python.
+
+    Args:
+      parallel_iterations: accepted for compatibility.
+      swap_memory: accepted for compatibility.
+      maximum_iterations: after how many rounds a staged loop ends, whatever its condition; None is
+        no limit.
+      shape_invariants: pairs of a variable of the loop and the shape that it keeps, with None for
+        sizes that change.
+
+    Raises:
+      ShapeError: while tracing, if the value of a variable before the loop does not have its shape.
 
     >>> for i in range(2):
     ...     tf.autograph.experimental.set_loop_options(maximum_iterations=10)

@@ -14,6 +14,13 @@ _LEVELS = {"DEBUG": DEBUG, "INFO": INFO, "WARN": WARN, "ERROR": ERROR, "FATAL": 
 def set_verbosity(v: Any) -> None:
     """Messages below this level are not logged.
 
+    Args:
+      v: a level: a number, such as `tf.compat.v1.logging.WARN`, or one of the names "DEBUG",
+        "INFO", "WARN", "ERROR" and "FATAL".
+
+    Raises:
+      ValueError: if it is neither.
+
     >>> tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
     >>> tf.compat.v1.logging.get_verbosity()
     40
@@ -31,6 +38,9 @@ def set_verbosity(v: Any) -> None:
 def get_verbosity() -> int:
     """The level below which messages are not logged.
 
+    Returns:
+      A number, as `set_verbosity` takes it.
+
     >>> tf.compat.v1.logging.get_verbosity() <= tf.compat.v1.logging.FATAL
     True
     """
@@ -40,6 +50,12 @@ def get_verbosity() -> int:
 def log(level: int, msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs a message at a level; `args` go into its `%` places.
 
+    Args:
+      level: a number, such as `tf.compat.v1.logging.WARN`.
+      msg: the message, with `%` places.
+      *args: the values for them.
+      **kwargs: what `logging.Logger.log` takes, such as `exc_info`.
+
     >>> tf.compat.v1.logging.log(tf.compat.v1.logging.INFO, "step %d", 3)
     """
     _get_logger().log(level, msg, *args, **kwargs)
@@ -47,6 +63,11 @@ def log(level: int, msg: str, *args: Any, **kwargs: Any) -> None:
 
 def debug(msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs a message at the level DEBUG.
+
+    Args:
+      msg: the message, with `%` places.
+      *args: the values for them.
+      **kwargs: what `logging.Logger.log` takes, such as `exc_info`.
 
     >>> tf.compat.v1.logging.debug("step %d", 3)
     """
@@ -56,6 +77,11 @@ def debug(msg: str, *args: Any, **kwargs: Any) -> None:
 def info(msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs a message at the level INFO.
 
+    Args:
+      msg: the message, with `%` places.
+      *args: the values for them.
+      **kwargs: what `logging.Logger.log` takes, such as `exc_info`.
+
     >>> tf.compat.v1.logging.info("step %d", 3)
     """
     log(INFO, msg, *args, **kwargs)
@@ -63,6 +89,11 @@ def info(msg: str, *args: Any, **kwargs: Any) -> None:
 
 def warning(msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs a message at the level WARN.
+
+    Args:
+      msg: the message, with `%` places.
+      *args: the values for them.
+      **kwargs: what `logging.Logger.log` takes, such as `exc_info`.
 
     >>> tf.compat.v1.logging.warning("step %d", 3)
     """
@@ -75,6 +106,11 @@ warn = warning
 def error(msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs a message at the level ERROR.
 
+    Args:
+      msg: the message, with `%` places.
+      *args: the values for them.
+      **kwargs: what `logging.Logger.log` takes, such as `exc_info`.
+
     >>> tf.compat.v1.logging.error("step %d", 3)
     """
     log(ERROR, msg, *args, **kwargs)
@@ -82,6 +118,11 @@ def error(msg: str, *args: Any, **kwargs: Any) -> None:
 
 def fatal(msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs a message at the level FATAL.
+
+    Args:
+      msg: the message, with `%` places.
+      *args: the values for them.
+      **kwargs: what `logging.Logger.log` takes, such as `exc_info`.
 
     >>> tf.compat.v1.logging.fatal("step %d", 3)
     """

@@ -17,6 +17,14 @@ def enable_eager_execution(
 ) -> None:
     """Makes ops run at once, as they do anyway: the first line of many programs.
 
+    Args:
+      config: accepted for compatibility.
+      device_policy: accepted for compatibility.
+      execution_mode: accepted for compatibility.
+
+    Raises:
+      ValueError: if a graph is being built.
+
     >>> tf.compat.v1.enable_eager_execution()
     """
     if state.graph is not None:
@@ -32,6 +40,17 @@ def enable_v2_behavior() -> None:
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
     """A tensor of the graph that is being built, whose value is given when it runs.
+
+    Args:
+      dtype: the dtype of the values.
+      shape: their shape, with None for unknown sizes; None alone is an unknown rank.
+      name: the name of the tensor; None is "Placeholder".
+
+    Returns:
+      A symbolic tensor, the next input of the graph.
+
+    Raises:
+      RuntimeError: if no graph is being built.
 
     >>> with tf.Graph().as_default() as graph:
     ...     x = tf.compat.v1.placeholder(tf.float32, (None, 5), name="x")

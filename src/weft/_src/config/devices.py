@@ -55,6 +55,15 @@ def _is_wanted(device_type: Any) -> bool:
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """The devices of the machine that Weft can use: the CPU.
 
+    Args:
+      device_type: the type that is wanted, such as "CPU" or "GPU"; None is every type.
+
+    Returns:
+      A list of the one CPU, or an empty one for any other type.
+
+    Raises:
+      TypeError: if `device_type` is neither a string nor None.
+
     >>> tf.config.list_physical_devices("GPU")
     []
     """
@@ -63,6 +72,16 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     """The names of devices: one for the CPU, unless it was given more.
+
+    Args:
+      device_type: the type that is wanted, such as "CPU" or "GPU"; None is every type.
+
+    Returns:
+      A list with as many devices as `set_logical_device_configuration` was given, one if it was not
+      called; empty for another type than the CPU.
+
+    Raises:
+      TypeError: if `device_type` is neither a string nor None.
 
     >>> tf.config.list_logical_devices()
     [LogicalDevice(name='/device:CPU:0', device_type='CPU')]
@@ -76,6 +95,15 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """The devices that are used: the CPU.
 
+    Args:
+      device_type: the type that is wanted, such as "CPU" or "GPU"; None is every type.
+
+    Returns:
+      A list of the one CPU, or an empty one for any other type.
+
+    Raises:
+      TypeError: if `device_type` is neither a string nor None.
+
     >>> tf.config.get_visible_devices()
     [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
     """
@@ -84,6 +112,14 @@ def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
     """Says which devices are to be used; the CPU must be among them if it is spoken of.
+
+    Args:
+      devices: one of `tf.config.list_physical_devices()`, or a list of them.
+      device_type: the type that is spoken of; None is every type.
+
+    Raises:
+      ValueError: if one of the devices does not exist, or if the CPU is not to be used.
+      TypeError: if `device_type` is neither a string nor None.
 
     >>> tf.config.set_visible_devices([], "GPU")
     """
@@ -103,6 +139,13 @@ def _check_device(device: Any) -> None:
 
 def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
     """Gives a device several names, as many as there are configurations.
+
+    Args:
+      device: the CPU, from `tf.config.list_physical_devices()`.
+      logical_devices: a list of `tf.config.LogicalDeviceConfiguration`, one for each name.
+
+    Raises:
+      ValueError: if there is no such device, or the list is empty or holds something else.
 
     >>> cpu = tf.config.list_physical_devices("CPU")[0]
     >>> one = tf.config.LogicalDeviceConfiguration()
@@ -124,6 +167,15 @@ def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
 def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfiguration] | None:
     """What `set_logical_device_configuration` has set for a device, None if nothing was.
 
+    Args:
+      device: the CPU, from `tf.config.list_physical_devices()`.
+
+    Returns:
+      A list of `tf.config.LogicalDeviceConfiguration`, or None.
+
+    Raises:
+      ValueError: if there is no such device.
+
     >>> cpu = tf.config.list_physical_devices("CPU")[0]
     >>> len(tf.config.get_logical_device_configuration(cpu) or [1])
     1
@@ -135,6 +187,9 @@ def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfigura
 def set_soft_device_placement(enabled: bool) -> None:
     """Whether ops may run on another device than they were asked to: remembered, without effect.
 
+    Args:
+      enabled: what `get_soft_device_placement` is to say.
+
     >>> tf.config.set_soft_device_placement(True)
     """
     _devices.soft_placement = bool(enabled)
@@ -142,6 +197,9 @@ def set_soft_device_placement(enabled: bool) -> None:
 
 def get_soft_device_placement() -> bool:
     """What `set_soft_device_placement` has set.
+
+    Returns:
+      A bool; True if nothing was set.
 
     >>> tf.config.get_soft_device_placement()
     True

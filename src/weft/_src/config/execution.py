@@ -10,6 +10,9 @@ from weft._src.core.flags import flags
 def run_functions_eagerly(run_eagerly: bool) -> None:
     """Makes calls of a `tf.function` run its Python body itself, for debugging.
 
+    Args:
+      run_eagerly: whether that is to be so from now on, for all functions.
+
     >>> tf.config.run_functions_eagerly(True)
     >>> tf.config.functions_run_eagerly()
     True
@@ -20,6 +23,9 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 
 def functions_run_eagerly() -> bool:
     """Whether functions run their Python body itself.
+
+    Returns:
+      What `run_functions_eagerly` has set; False at first.
 
     >>> tf.config.functions_run_eagerly()
     False

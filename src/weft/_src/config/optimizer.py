@@ -8,9 +8,17 @@ from weft._src.core.flags import flags
 
 
 def set_jit(enabled: Any) -> None:
-    """True: functions are compiled at their first call. False: they are never compiled.
+    """Says whether functions are compiled: at their first call (True), never (False), or when worth
+    it.
 
-    Without this call they run on NumPy first, and are compiled when that is worth it.
+    Without this call they run on NumPy first, and are compiled when that is worth it;
+    "autoclustering" goes back to that.
+
+    Args:
+      enabled: True, False (or ""), or "autoclustering".
+
+    Raises:
+      ValueError: if it is something else.
 
     >>> tf.config.optimizer.set_jit("autoclustering")
     """
@@ -25,6 +33,9 @@ def set_jit(enabled: Any) -> None:
 
 def get_jit() -> str:
     """Says "autoclustering" if functions are compiled, else "".
+
+    Returns:
+      "autoclustering" also if functions are compiled only when that is worth it, as by default.
 
     >>> tf.config.optimizer.get_jit()
     'autoclustering'

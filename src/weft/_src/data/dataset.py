@@ -132,6 +132,13 @@ class Dataset(
     def as_numpy_iterator(self) -> NumpyIterator:
         """An iterator that gives NumPy arrays instead of tensors.
 
+        Returns:
+          An iterator over nests of arrays with the structure of `element_spec`.
+
+        Raises:
+          TypeError: if elements hold what is no array, such as ragged tensors or datasets.
+          RuntimeError: if it is called while a function is traced.
+
         >>> list(tf.data.Dataset.range(2).as_numpy_iterator())
         [np.int64(0), np.int64(1)]
         """
@@ -146,6 +153,12 @@ class Dataset(
 
     def get_single_element(self, name: str | None = None) -> Any:
         """The element of a dataset that has exactly one.
+
+        Returns:
+          A nest of tensors with the structure of `element_spec`.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if the dataset has no element, or more than one.
 
         >>> tf.data.Dataset.range(10).batch(10).get_single_element().numpy().sum()
         np.int64(45)
@@ -162,6 +175,9 @@ class Dataset(
 
     def cardinality(self) -> Tensor:
         """The number of elements, `tf.data.INFINITE_CARDINALITY` or `UNKNOWN_CARDINALITY`.
+
+        Returns:
+          An int64 scalar. The two constants are negative: -1 (infinite) and -2 (unknown).
 
         >>> tf.data.Dataset.range(10).batch(4).cardinality().numpy()
         np.int64(3)
@@ -188,6 +204,16 @@ class Dataset(
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """What a function makes of the dataset.
 
+        Args:
+          transformation_func: a function of a dataset that returns one, such as those of
+            `tf.data.experimental`.
+
+        Returns:
+          The dataset that the function returned.
+
+        Raises:
+          TypeError: if it is no function, or does not return a dataset.
+
         >>> dataset = tf.data.Dataset.range(5).apply(lambda ds: ds.skip(3))
         >>> [int(x) for x in dataset]
         [3, 4]
@@ -200,11 +226,34 @@ class Dataset(
         return made
 
     def options(self) -> Options:
-        """The options of the pipeline."""
+        """The options of the pipeline.
+
+        Returns:
+          A copy, `tf.data.Options`; changing it does not change the dataset.
+
+        >>> tf.data.Dataset.range(3).options().deterministic is None
+        True
+        """
         return Options().merge(self._options)
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
-        """The dataset with options for the whole pipeline; later ones win."""
+        """The dataset with options for the whole pipeline; later ones win.
+
+        Args:
+          options: `tf.data.Options`. What is None in it stays as it was.
+          name: accepted for compatibility.
+
+        Returns:
+          A dataset with the same elements.
+
+        Raises:
+          TypeError: if `options` is something else.
+
+        >>> options = tf.data.Options()
+        >>> options.deterministic = False
+        >>> tf.data.Dataset.range(3).with_options(options).options().deterministic
+        False
+        """
         if not isinstance(options, Options):
             raise TypeError(f"Dataset.with_options takes tf.data.Options, got {options!r}.")
         made = _same(self)

@@ -177,6 +177,28 @@ def decode_csv(
     A default says the dtype of its column and what an empty field stands for; an empty list (or a
     dtype) makes the column required.
 
+    Args:
+      records: the lines, strings of any shape.
+      record_defaults: a list with an item for each column that is read: a value (or a list of one),
+        an empty list, or a dtype. Columns are float32, float64, int32, int64 or string.
+      field_delim: the character between fields.
+      use_quote_delim: whether fields may stand in double quotes.
+      na_value: a text that counts as an empty field.
+      select_cols: the numbers of the columns that are read, in increasing order; None is all.
+      name: the name of the node in a graph.
+
+    Returns:
+      A list of tensors, one for each column, of the shape of `records`.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if a line has another number of fields, a field cannot be
+        converted, or a required one is empty.
+      ValueError: if `record_defaults` is no list or empty, `field_delim` is not one character, or
+        `select_cols` is not in order or of another length.
+      TypeError: if a column has another dtype, or `na_value` or `use_quote_delim` are no text and
+        bool.
+      ShapeError: if a default holds more than one value.
+
     >>> numbers, words = tf.io.decode_csv(["1,a", ",b"], [[7], [""]])
     >>> numbers.numpy(), words.numpy()
     (array([1, 7], dtype=int32), array([b'a', b'b'], dtype=object))

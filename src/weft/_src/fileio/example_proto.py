@@ -89,26 +89,71 @@ class Feature(Message):
         return self._lists["int64_list"]  # type: ignore[return-value]
 
     def WhichOneof(self, oneof_group: str) -> str | None:  # noqa: N802
-        """Which list is there; the group is called "kind"."""
+        """Which list is there; the group is called "kind".
+
+        Args:
+          oneof_group: "kind".
+
+        Returns:
+          "bytes_list", "float_list" or "int64_list"; None if there is none.
+
+        Raises:
+          ValueError: if the group is another one.
+
+        >>> tf.train.Feature(int64_list=tf.train.Int64List(value=[1])).WhichOneof("kind")
+        'int64_list'
+        """
         if oneof_group != "kind":
             raise ValueError(f"Feature has no oneof {oneof_group!r}; it is called 'kind'.")
         return self._kind
 
     def HasField(self, field_name: str) -> bool:  # noqa: N802
-        """Whether this list is there."""
+        """Whether this list is there.
+
+        Args:
+          field_name: "bytes_list", "float_list" or "int64_list".
+
+        Returns:
+          A bool.
+
+        Raises:
+          ValueError: if there is no field of that name.
+
+        >>> tf.train.Feature(int64_list=tf.train.Int64List(value=[1])).HasField("float_list")
+        False
+        """
         if field_name not in self._KINDS:
             raise ValueError(f"Feature has no field {field_name!r}.")
         return self._kind == field_name
 
     def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
-        """The message as bytes."""
+        """The message as bytes.
+
+        Args:
+          deterministic: accepted for compatibility.
+
+        Returns:
+          Bytes, empty if there is no list.
+        """
         if self._kind is None:
             return b""
         number, _ = self._KINDS[self._kind]
         return bytes_field(number, self._lists[self._kind].SerializeToString())
 
     def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
-        """Adds what the bytes hold."""
+        """Adds what the bytes hold.
+
+        Args:
+          serialized: a serialized Feature. Values are added to a list of the same kind; another
+            kind takes its place.
+
+        Returns:
+          The number of bytes that were read.
+
+        Raises:
+          ParseError: if the bytes are no such message.
+          TypeError: if it is not bytes.
+        """
         data = message_bytes("Feature", serialized)
         names = {number: kind for kind, (number, _) in self._KINDS.items()}
         for number, stored, content in fields(data, "Feature"):
@@ -188,7 +233,14 @@ class Features(Message):
         self.feature.clear()
 
     def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
-        """The message as bytes, features sorted by name."""
+        """The message as bytes, features sorted by name.
+
+        Args:
+          deterministic: accepted for compatibility; the order is always the same.
+
+        Returns:
+          Bytes.
+        """
         entries = [
             bytes_field(1, name.encode()) + bytes_field(2, self.feature[name].SerializeToString())
             for name in sorted(self.feature)
@@ -196,7 +248,18 @@ class Features(Message):
         return b"".join([bytes_field(1, entry) for entry in entries])
 
     def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
-        """Adds what the bytes hold."""
+        """Adds what the bytes hold.
+
+        Args:
+          serialized: serialized Features. Those of a name that is there take its place.
+
+        Returns:
+          The number of bytes that were read.
+
+        Raises:
+          ParseError: if the bytes are no such message.
+          TypeError: if it is not bytes.
+        """
         data = message_bytes("Features", serialized)
         for name, content in feature_entries(data):
             self.feature[name].ParseFromString(content)
@@ -255,19 +318,50 @@ class Example(Message):
         self._given = False
 
     def HasField(self, field_name: str) -> bool:  # noqa: N802
-        """Whether there are features."""
+        """Whether there are features.
+
+        Args:
+          field_name: "features".
+
+        Returns:
+          A bool.
+
+        Raises:
+          ValueError: if there is no field of that name.
+
+        >>> tf.train.Example().HasField("features")
+        False
+        """
         if field_name != "features":
             raise ValueError(f"Example has no field {field_name!r}.")
         return self._given or bool(self.features.feature)
 
     def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
-        """The message as bytes."""
+        """The message as bytes.
+
+        Args:
+          deterministic: accepted for compatibility; the order is always the same.
+
+        Returns:
+          Bytes, empty if there are no features.
+        """
         if not self.HasField("features"):
             return b""
         return bytes_field(1, self.features.SerializeToString())
 
     def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
-        """Adds what the bytes hold."""
+        """Adds what the bytes hold.
+
+        Args:
+          serialized: a serialized Example. Features of a name that is there take its place.
+
+        Returns:
+          The number of bytes that were read.
+
+        Raises:
+          ParseError: if the bytes are no such message.
+          TypeError: if it is not bytes.
+        """
         data = message_bytes("Example", serialized)
         for content in contents(data, 1, "Example"):
             self._given = True

@@ -235,6 +235,24 @@ def parse_example(
 ) -> dict[str, Any]:
     """Features of serialized Examples (a vector of strings, or one), as a dict of tensors.
 
+    Args:
+      serialized: a vector of strings, or one string.
+      features: a dict, not empty, from names to `tf.io.FixedLenFeature`, `tf.io.VarLenFeature` or
+        `tf.io.FixedLenSequenceFeature`; their dtypes are int64, float32 and string.
+      example_names: accepted for compatibility.
+      name: the name of the node in a graph.
+
+    Returns:
+      A dict with the keys of `features`: sparse tensors for `VarLenFeature`, else tensors, whose
+      first axis is that of `serialized` if this is a vector.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if a string is no serialized Example, a feature has another
+        dtype or number of values, or one without default is missing.
+      ValueError: if `features` is no such dict.
+      ShapeError: if `serialized` has more than one axis, or a default does not have the feature's
+        shape.
+
     >>> numbers = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
     >>> example = tf.train.Example(features=tf.train.Features(feature={"x": numbers}))
     >>> rows = [example.SerializeToString()] * 2
@@ -268,6 +286,23 @@ def parse_single_example(
     name: str | None = None,
 ) -> dict[str, Any]:
     """Features of one serialized Example, as a dict of tensors.
+
+    Args:
+      serialized: one string.
+      features: a dict, not empty, from names to `tf.io.FixedLenFeature`, `tf.io.VarLenFeature` or
+        `tf.io.FixedLenSequenceFeature`; their dtypes are int64, float32 and string.
+      example_names: accepted for compatibility.
+      name: the name of the node in a graph.
+
+    Returns:
+      A dict with the keys of `features`: sparse vectors for `VarLenFeature`, else tensors of the
+      feature's shape.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if the string is no serialized Example, a feature has another
+        dtype or number of values, or one without default is missing.
+      ValueError: if `features` is no such dict.
+      ShapeError: if `serialized` is not one string, or a default does not have the feature's shape.
 
     >>> numbers = tf.train.Feature(float_list=tf.train.FloatList(value=[0.5]))
     >>> example = tf.train.Example(features=tf.train.Features(feature={"x": numbers}))

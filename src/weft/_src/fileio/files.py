@@ -58,6 +58,18 @@ read_file_op = define_op(
 def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     """The whole content of a file, as one string.
 
+    Args:
+      filename: the name, a string, path object or scalar tensor.
+      name: the name of the node in a graph.
+
+    Returns:
+      A string scalar.
+
+    Raises:
+      tf.errors.NotFoundError: if there is no such file; other errors of the system have their own
+        class.
+      ShapeError: if `filename` is not one string.
+
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "a.txt")
     >>> tf.io.write_file(path, "hello")
@@ -98,6 +110,16 @@ write_file_op = define_op(
 
 def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> None:
     """Writes a string to a file, in folders that are made if they are not there.
+
+    Args:
+      filename: the name, a string, path object or scalar tensor. A file that is there is replaced.
+      contents: the content, one string.
+      name: the name of the node in a graph.
+
+    Raises:
+      tf.errors.OpError: of the class that fits, such as `NotFoundError` or `PermissionDeniedError`,
+        if the file cannot be written.
+      DTypeError: if an argument is no string.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "folder", "a.txt")
@@ -143,6 +165,16 @@ matching_files_op = define_op(
 
 def matching_files(pattern: PathLike | Sequence[PathLike], name: str | None = None) -> Tensor:
     """The names of the files that match a pattern (or any of several), sorted.
+
+    Args:
+      pattern: a glob pattern (`*`, `?`, `[...]`), or a vector of them. Hidden files match too.
+      name: the name of the node in a graph.
+
+    Returns:
+      A vector of strings, without folders; empty if nothing matches.
+
+    Raises:
+      ShapeError: if `pattern` has more than one axis.
 
     >>> import os, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -73,37 +73,95 @@ class GFile(Closing):
         return self._mode
 
     def read(self, n: int = -1) -> Any:
-        """The next n characters or bytes, all that are left for -1."""
+        """The next n characters or bytes, all that are left for -1.
+
+        Args:
+          n: how many; -1 is all.
+
+        Returns:
+          A string, or bytes in a binary mode; empty at the end of the file.
+
+        Raises:
+          tf.errors.NotFoundError: if there is no such file.
+          tf.errors.PermissionDeniedError: if it was not opened to read.
+        """
         return self._call("read", n)
 
     def readline(self) -> Any:
-        """The next line with its end, empty at the end of the file."""
+        """The next line with its end, empty at the end of the file.
+
+        Returns:
+          A string, or bytes in a binary mode.
+
+        Raises:
+          tf.errors.NotFoundError: if there is no such file.
+          tf.errors.PermissionDeniedError: if it was not opened to read.
+        """
         return self._call("readline")
 
     def readlines(self) -> list[Any]:
-        """All lines that are left."""
+        """All lines that are left.
+
+        Returns:
+          A list of strings, or of bytes in a binary mode, with the ends of the lines.
+
+        Raises:
+          tf.errors.NotFoundError: if there is no such file.
+          tf.errors.PermissionDeniedError: if it was not opened to read.
+        """
         lines: list[Any] = self._call("readlines")
         return lines
 
     def write(self, file_content: TensorLike) -> None:
-        """Writes text (bytes in a binary mode)."""
+        """Writes text (bytes in a binary mode).
+
+        Args:
+          file_content: a string, or bytes in a binary mode.
+
+        Raises:
+          tf.errors.PermissionDeniedError: if it was not opened to write.
+          TypeError: if it is text in a binary mode, or the other way round.
+        """
         self._call("write", file_content)
 
     def seek(self, offset: int = 0, whence: int = 0) -> None:
-        """Goes to a place in the file."""
+        """Goes to a place in the file.
+
+        Args:
+          offset: how far, in bytes.
+          whence: from where: 0 the beginning, 1 the place now, 2 the end.
+
+        Raises:
+          ValueError: if the place would be before the beginning.
+        """
         self._call("seek", offset, whence)
 
     def tell(self) -> int:
-        """The place in the file."""
+        """The place in the file.
+
+        Returns:
+          The number of bytes before it.
+        """
         place: int = self._call("tell")
         return place
 
     def seekable(self) -> bool:
-        """Whether places can be gone to."""
+        """Whether places can be gone to.
+
+        Returns:
+          True.
+        """
         return True
 
     def size(self) -> int:
-        """The number of bytes of the file."""
+        """The number of bytes of the file.
+
+        Returns:
+          An int; what was written counts.
+
+        Raises:
+          tf.errors.NotFoundError: if there is no such file.
+        """
         self.flush()
         with file_errors("GFile", self._name):
             return os.path.getsize(self._name)
@@ -151,6 +209,15 @@ class FileStatistics:
 def exists(path: PathLike) -> bool:
     """Whether there is a file or folder of that name.
 
+    Args:
+      path: a string, bytes or path object.
+
+    Returns:
+      A bool; True also for a link that leads nowhere.
+
+    Raises:
+      TypeError: if `path` is something else.
+
     >>> tf.io.gfile.exists("/surely/not/there")
     False
     """
@@ -160,6 +227,15 @@ def exists(path: PathLike) -> bool:
 def isdir(path: PathLike) -> bool:
     """Whether there is a folder of that name.
 
+    Args:
+      path: a string, bytes or path object.
+
+    Returns:
+      A bool.
+
+    Raises:
+      TypeError: if `path` is something else.
+
     >>> tf.io.gfile.isdir(".")
     True
     """
@@ -168,6 +244,16 @@ def isdir(path: PathLike) -> bool:
 
 def stat(path: PathLike) -> FileStatistics:
     """The size and time of change of a file.
+
+    Args:
+      path: the name of a file or folder.
+
+    Returns:
+      A `FileStatistics`, with `length` in bytes, `mtime_nsec` and `is_directory`.
+
+    Raises:
+      tf.errors.NotFoundError: if there is none of that name.
+      TypeError: if `path` is no file name.
 
     >>> tf.io.gfile.stat(".").is_directory
     True
@@ -179,6 +265,16 @@ def stat(path: PathLike) -> FileStatistics:
 
 def listdir(path: PathLike) -> list[str]:
     """The names in a folder.
+
+    Args:
+      path: the name of a folder.
+
+    Returns:
+      A list of names without the folder's, in no order.
+
+    Raises:
+      tf.errors.NotFoundError: if there is no such folder.
+      TypeError: if `path` is no file name.
 
     >>> import tempfile
     >>> tf.io.gfile.listdir(tempfile.mkdtemp())
@@ -192,7 +288,16 @@ def listdir(path: PathLike) -> list[str]:
 
 
 def glob(pattern: PathLike | Sequence[PathLike]) -> list[str]:
-    """The names that match a pattern, or any of a list of patterns, sorted.
+    """The names that match a pattern, or any of a list of patterns, sorted for each pattern.
+
+    Args:
+      pattern: a glob pattern (`*`, `?`, `[...]`), or a list of them. Hidden files match too.
+
+    Returns:
+      A list of names of files and folders; one that matches several patterns comes several times.
+
+    Raises:
+      TypeError: if a pattern is no file name.
 
     >>> tf.io.gfile.glob("/surely/not/there/*")
     []
@@ -204,6 +309,14 @@ def glob(pattern: PathLike | Sequence[PathLike]) -> list[str]:
 
 def mkdir(path: PathLike) -> None:
     """Makes a folder in one that is there.
+
+    Args:
+      path: the name of the folder; nothing happens if it is there.
+
+    Raises:
+      tf.errors.NotFoundError: if the folder that it shall be in is not there.
+      tf.errors.AlreadyExistsError: if there is a file of that name.
+      TypeError: if `path` is no file name.
 
     >>> import os, tempfile
     >>> folder = os.path.join(tempfile.mkdtemp(), "a")
@@ -219,6 +332,13 @@ def mkdir(path: PathLike) -> None:
 def makedirs(path: PathLike) -> None:
     """Makes a folder and those it is in; nothing happens if it is there.
 
+    Args:
+      path: the name of the folder.
+
+    Raises:
+      tf.errors.FailedPreconditionError: if one of the folders is a file.
+      TypeError: if `path` is no file name.
+
     >>> import os, tempfile
     >>> folder = os.path.join(tempfile.mkdtemp(), "a", "b")
     >>> tf.io.gfile.makedirs(folder)
@@ -232,6 +352,14 @@ def makedirs(path: PathLike) -> None:
 
 def remove(path: PathLike) -> None:
     """Removes a file.
+
+    Args:
+      path: the name of the file.
+
+    Raises:
+      tf.errors.NotFoundError: if there is no such file.
+      tf.errors.FailedPreconditionError: if it is a folder.
+      TypeError: if `path` is no file name.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "a")
@@ -247,6 +375,13 @@ def remove(path: PathLike) -> None:
 
 def rmtree(path: PathLike) -> None:
     """Removes a folder and all that is in it.
+
+    Args:
+      path: the name of the folder.
+
+    Raises:
+      tf.errors.NotFoundError: if there is no such folder.
+      TypeError: if `path` is no file name.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -269,6 +404,16 @@ def _check_free(what: str, dst: str, overwrite: bool) -> None:
 def copy(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
     """Copies a file.
 
+    Args:
+      src: the name of the file.
+      dst: the name of the copy.
+      overwrite: whether a file that has this name is replaced.
+
+    Raises:
+      tf.errors.NotFoundError: if there is no such file.
+      tf.errors.AlreadyExistsError: if `dst` is there, and must not be overwritten.
+      TypeError: if an argument is no file name.
+
     >>> import os, tempfile
     >>> a, b = (os.path.join(tempfile.mkdtemp(), name) for name in "ab")
     >>> tf.io.write_file(a, "x")
@@ -284,6 +429,16 @@ def copy(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
 
 def rename(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
     """Gives a file or folder another name.
+
+    Args:
+      src: the name of the file or folder.
+      dst: its new name.
+      overwrite: whether a file that has this name is replaced.
+
+    Raises:
+      tf.errors.NotFoundError: if there is none of that name.
+      tf.errors.AlreadyExistsError: if `dst` is there, and must not be overwritten.
+      TypeError: if an argument is no file name.
 
     >>> import os, tempfile
     >>> a, b = (os.path.join(tempfile.mkdtemp(), name) for name in "ab")
@@ -301,6 +456,16 @@ def rename(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
 def join(path: PathLike, *paths: Any) -> str:
     """Parts of a name joined.
 
+    Args:
+      path: the first part.
+      *paths: the others; one that begins with "/" makes those before it fall away.
+
+    Returns:
+      A string.
+
+    Raises:
+      TypeError: if a part is no file name.
+
     >>> tf.io.gfile.join("folder", "file.txt")
     'folder/file.txt'
     """
@@ -312,6 +477,18 @@ def walk(
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """Each folder below one: its name, the folders and the files in it.
 
+    Args:
+      top: the name of the folder.
+      topdown: whether a folder comes before those that are in it.
+      onerror: a function of the OSError when a folder cannot be read; None leaves it out.
+
+    Returns:
+      An iterator over triples of a name, a list of folder names and a list of file names; it is
+      empty if there is no such folder.
+
+    Raises:
+      TypeError: if `top` is no file name.
+
     >>> import tempfile
     >>> [len(files) for _, _, files in tf.io.gfile.walk(tempfile.mkdtemp())]
     [0]
@@ -321,6 +498,9 @@ def walk(
 
 def get_registered_schemes() -> list[str]:
     """Kinds of file systems: only the local one.
+
+    Returns:
+      A list of prefixes of file names.
 
     >>> tf.io.gfile.get_registered_schemes()
     ['']

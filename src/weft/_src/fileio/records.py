@@ -115,7 +115,14 @@ class TFRecordOptions:
         self.compression_strategy = compression_strategy
 
     def compressor(self) -> Any:
-        """What compresses; None for a plain file."""
+        """What compresses; None for a plain file.
+
+        Returns:
+          A new `zlib` compressor with these options, or None.
+
+        >>> tf.io.TFRecordOptions(compression_type="").compressor() is None
+        True
+        """
         if not self.compression_type:
             return None
         bits = self.window_bits or 15
@@ -151,7 +158,15 @@ class TFRecordWriter(Closing):
             self._file = open(self._path, "wb")  # noqa: SIM115 - closed by close()
 
     def write(self, record: TensorLike) -> None:
-        """Adds a record: bytes, or text, which is encoded as UTF-8."""
+        """Adds a record: bytes, or text, which is encoded as UTF-8.
+
+        Args:
+          record: bytes, text or a scalar string tensor.
+
+        Raises:
+          TypeError: if it is something else.
+          tf.errors.OpError: of the class that fits, if the file cannot be written.
+        """
         if isinstance(record, str):
             record = record.encode()
         elif isinstance(record, (bytearray, memoryview)):

@@ -63,6 +63,16 @@ serialize_tensor_op = define_op(
 def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The tensor as bytes (a serialized TensorProto), which `parse_tensor` reads.
 
+    Args:
+      tensor: a tensor, or what can become one.
+      name: the name of the node in a graph.
+
+    Returns:
+      A string scalar.
+
+    Raises:
+      TypeError: if it is a ragged or sparse tensor.
+
     >>> tf.io.parse_tensor(tf.io.serialize_tensor([[1, 2], [3, 4]]), tf.int32).numpy()
     array([[1, 2],
            [3, 4]], dtype=int32)
@@ -114,6 +124,18 @@ parse_tensor_op = define_op(
 
 def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """The tensor that `serialize_tensor` turned into bytes; its dtype must be said.
+
+    Args:
+      serialized: one string.
+      out_type: the dtype that the tensor had.
+      name: the name of the node in a graph.
+
+    Returns:
+      A tensor of that dtype; while tracing, its shape is unknown.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if the string is no serialized tensor, the tensor has another
+        dtype, or there is more than one string.
 
     >>> tf.io.parse_tensor(tf.io.serialize_tensor("hello"), tf.string).numpy()
     b'hello'
@@ -185,6 +207,21 @@ def decode_raw(
     name: str | None = None,
 ) -> Tensor:
     """The bytes of strings read as numbers, along a new last axis.
+
+    Args:
+      input_bytes: strings of any shape, all of one length.
+      out_type: the dtype of the numbers; bool and complex ones too.
+      little_endian: whether the lowest byte of a number comes first.
+      fixed_length: the length in bytes to which strings are cut, or padded with zeros; None takes
+        them as they are.
+      name: the name of the node in a graph.
+
+    Returns:
+      A tensor of the shape of `input_bytes` and one axis more.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if lengths differ, or are no multiple of the size of a number.
+      TypeError: if `out_type` is no numeric dtype, or another argument is no bool or integer.
 
     >>> tf.io.decode_raw(tf.constant([b"ab", b"cd"]), tf.uint8).numpy()
     array([[ 97,  98],
@@ -269,6 +306,17 @@ def decode_compressed(
 ) -> Tensor:
     """Strings decompressed: "GZIP" or "ZLIB" data, or "" for none.
 
+    Args:
+      bytes: strings of any shape.
+      compression_type: how they are compressed.
+      name: the name of the node in a graph.
+
+    Returns:
+      Strings of the shape of `bytes`.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if the data is damaged, or the type is another one.
+
     >>> import zlib
     >>> tf.io.decode_compressed(zlib.compress(b"hello"), "ZLIB").numpy()
     b'hello'
@@ -321,6 +369,18 @@ decode_base64_op = define_op(
 def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Strings in web-safe base64, padded with "=" if wanted.
 
+    Args:
+      input: strings of any shape.
+      pad: whether results are filled up to a multiple of four characters.
+      name: the name of the node in a graph.
+
+    Returns:
+      Strings of the shape of `input`.
+
+    Raises:
+      TypeError: if `pad` is no bool.
+      DTypeError: if `input` is no string.
+
     >>> tf.io.encode_base64("hello").numpy()
     b'aGVsbG8'
     """
@@ -331,6 +391,16 @@ def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None)
 
 def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """The strings that `encode_base64` encoded.
+
+    Args:
+      input: strings of any shape, with or without padding.
+      name: the name of the node in a graph.
+
+    Returns:
+      Strings of the shape of `input`.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if a string is no web-safe base64.
 
     >>> tf.io.decode_base64("aGVsbG8").numpy()
     b'hello'

@@ -76,29 +76,69 @@ class Message(ABC):
         """Makes the message empty."""
 
     def ParseFromString(self, serialized: bytes) -> int:  # noqa: N802
-        """Replaces the content by what the bytes hold."""
+        """Replaces the content by what the bytes hold.
+
+        Args:
+          serialized: what `SerializeToString` gave.
+
+        Returns:
+          The number of bytes.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if the bytes are no such message.
+          TypeError: if they are no bytes.
+        """
         self.Clear()
         return self.MergeFromString(serialized)
 
     @classmethod
     def FromString(cls, serialized: bytes) -> Any:  # noqa: N802
-        """The message that the bytes hold."""
+        """The message that the bytes hold.
+
+        Args:
+          serialized: what `SerializeToString` gave.
+
+        Returns:
+          A message of this class.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if the bytes are no such message.
+          TypeError: if they are no bytes.
+        """
         made = cls()
         made.MergeFromString(serialized)
         return made
 
     def CopyFrom(self, other: Any) -> None:  # noqa: N802
-        """Takes over the content of another message of the same class."""
+        """Takes over the content of another message of the same class.
+
+        Args:
+          other: a message of the same class.
+
+        Raises:
+          TypeError: if it is something else.
+        """
         check_message(self, other)
         self.ParseFromString(other.SerializeToString())
 
     def MergeFrom(self, other: Any) -> None:  # noqa: N802
-        """Adds the content of another message of the same class."""
+        """Adds the content of another message of the same class.
+
+        Args:
+          other: a message of the same class.
+
+        Raises:
+          TypeError: if it is something else.
+        """
         check_message(self, other)
         self.MergeFromString(other.SerializeToString())
 
     def ByteSize(self) -> int:  # noqa: N802
-        """The number of bytes of the serialized message."""
+        """The number of bytes of the serialized message.
+
+        Returns:
+          The length of what `SerializeToString` gives.
+        """
         return len(self.SerializeToString())
 
     @abstractmethod
@@ -160,7 +200,18 @@ class ValueList(Message):
         self.value.clear()
 
     def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
-        """Adds what the bytes hold."""
+        """Adds what the bytes hold.
+
+        Args:
+          serialized: what `SerializeToString` gave.
+
+        Returns:
+          The number of bytes.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if the bytes are no such message.
+          TypeError: if they are no bytes.
+        """
         data = message_bytes(type(self).__name__, serialized)
         self.value.extend(values_of(data, type(self)))
         return len(data)
@@ -195,7 +246,14 @@ class BytesList(ValueList):
         return bytes(value)
 
     def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
-        """The message as bytes."""
+        """The message as bytes.
+
+        Args:
+          deterministic: accepted for compatibility.
+
+        Returns:
+          Bytes.
+        """
         return b"".join([bytes_field(1, value) for value in self.value])
 
     @staticmethod
@@ -227,7 +285,14 @@ class FloatList(ValueList):
             ) from None
 
     def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
-        """The message as bytes."""
+        """The message as bytes.
+
+        Args:
+          deterministic: accepted for compatibility.
+
+        Returns:
+          Bytes, empty if the list is.
+        """
         if not self.value:
             return b""
         return bytes_field(1, struct.pack(f"<{len(self.value)}f", *self.value))
@@ -258,7 +323,14 @@ class Int64List(ValueList):
         return number
 
     def SerializeToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
-        """The message as bytes."""
+        """The message as bytes.
+
+        Args:
+          deterministic: accepted for compatibility.
+
+        Returns:
+          Bytes, empty if the list is.
+        """
         if not self.value:
             return b""
         return bytes_field(1, b"".join([varint(value) for value in self.value]))

@@ -1,9 +1,8 @@
 """The IR: a graph is a list of nodes in program order, each with inputs, attributes and outputs.
 
-Nodes are added while tracing and never changed afterwards; passes build new graphs. Stateful nodes
-run in program order, which is all that automatic control dependencies have to promise. Nested
-graphs (branches, loop bodies, called functions) are attribute values; whatever they use from
-outside is an explicit input, a *capture*, at every level.
+Nodes are added while tracing and never changed; passes build new graphs. Stateful nodes run in
+program order: automatic control dependencies promise no more. Nested graphs (branches, loop bodies,
+functions) are attribute values; what they use from outside is an input, a *capture*, at each level.
 """
 
 from __future__ import annotations
@@ -93,7 +92,11 @@ class Node:
         return []
 
     def get_attr(self, name: str) -> Any:
-        """The value of an attribute; ValueError if there is none of that name."""
+        """The value of an attribute; ValueError if there is none of that name.
+
+        Returns:
+          The value. "dtype" is that of the first output if there is no such attribute.
+        """
         if name == "dtype" and "dtype" not in self.attrs and self.outputs:
             return self.outputs[0].dtype
         try:
@@ -102,7 +105,11 @@ class Node:
             raise ValueError(f"The operation {self.name!r} has no attribute {name!r}.") from None
 
     def values(self) -> tuple[SymbolicTensor, ...]:
-        """The outputs."""
+        """The outputs.
+
+        Returns:
+          A tuple of symbolic tensors.
+        """
         return self.outputs
 
     @property
@@ -116,7 +123,14 @@ class Node:
         return self.op is placeholder_op
 
     def replace(self, **fields: Any) -> Node:
-        """The same node, outputs included, with some fields changed; in no list of nodes."""
+        """The same node, outputs included, with some fields changed; in no list of nodes.
+
+        Args:
+          **fields: the new values, by the names of the fields, such as `inputs` and `attrs`.
+
+        Returns:
+          A new node; the old one stays as it is.
+        """
         clone = object.__new__(Node)
         for slot in Node.__slots__:
             if slot != "__weakref__":
@@ -177,8 +191,7 @@ class Graph:
     ) -> None:
         self.name = name
         self.outer = outer
-        # A function outlives the graph it is traced in, so it captures eager tensors directly
-        # instead of through the levels around it.
+        # A function outlives the graph it is traced in, so it captures eager tensors directly.
         self.is_function = is_function or outer is None
         self.nodes: list[Node] = []
         self.inputs: list[SymbolicTensor] = []
@@ -205,7 +218,17 @@ class Graph:
     def add_op(
         self, op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | None
     ) -> tuple[tuple[SymbolicTensor, ...], Any]:
-        """Adds a node after checking its types; the inputs as of this graph, and the outputs."""
+        """Adds a node after checking its types; the inputs as of this graph, and the outputs.
+
+        Args:
+          op: the op.
+          inputs: its inputs; tensors from outside are captured.
+          attrs: its attributes, by name.
+          name: the name of the node; None is that of the op.
+
+        Returns:
+          The inputs as tensors of this graph; the output, or a tuple of them.
+        """
         here = tuple(
             [
                 x if type(x) is SymbolicTensor and x.node.graph is self else self.capture(x)
@@ -230,7 +253,19 @@ class Graph:
         name: str,
         location: Location,
     ) -> Node:
-        """Adds a node whose types are known; nothing is checked."""
+        """Adds a node whose types are known; nothing is checked.
+
+        Args:
+          op: the op.
+          inputs: tensors of this graph.
+          attrs: the attributes of the op, by name.
+          specs: the specs of the outputs.
+          name: the name of the node; a number goes behind it if it is taken.
+          location: the line of the user's code that the node comes from.
+
+        Returns:
+          The node, the last one of the graph.
+        """
         if state.graph is self:
             name = self._prefix + state.name_scope + name
         node = Node(self, op, inputs, attrs, specs, self._names.unique(name), location)
@@ -246,7 +281,18 @@ class Graph:
         specs: Iterable[TensorSpec] | None = None,
         prefix: str = "",
     ) -> Node:
-        """Adds a node like one of another graph, on inputs of this one."""
+        """Adds a node like one of another graph, on inputs of this one.
+
+        Args:
+          node: the node to copy.
+          inputs: tensors of this graph.
+          attrs: other attributes; None keeps those of the node.
+          specs: other specs of the outputs; None keeps those of the node.
+          prefix: what goes in front of its name.
+
+        Returns:
+          The new node.
+        """
         return self.add_node(
             node.op,
             inputs,
@@ -257,7 +303,15 @@ class Graph:
         )
 
     def add_input(self, spec: TensorSpec, name: str) -> SymbolicTensor:
-        """Adds a parameter."""
+        """Adds a parameter.
+
+        Args:
+          spec: its dtype and shape; unknown sizes are not shared with any other tensor.
+          name: the name of the node.
+
+        Returns:
+          The symbolic tensor, the last one of `inputs`.
+        """
         tensor = self._placeholder(spec.with_fresh_dims(), name)
         self.inputs.append(tensor)
         return tensor
@@ -270,7 +324,14 @@ class Graph:
         return node.outputs[0]
 
     def capture(self, tensor: Any) -> SymbolicTensor:
-        """The tensor that stands in this graph for one from outside."""
+        """The tensor that stands in this graph for one from outside.
+
+        Args:
+          tensor: an eager one, or one of this graph or around it, else InaccessibleTensorError.
+
+        Returns:
+          The tensor itself if it is of this graph, else its stand-in, always the same.
+        """
         found = self._captures.get(id(tensor))
         if found is not None:
             return found[1]
@@ -307,7 +368,15 @@ class Graph:
         return getattr(tensor, "node", None) in self.outer  # type: ignore[operator]
 
     def nested(self, name: str, scope: str = "") -> Graph:
-        """A new graph inside this one: a branch or a loop body. Its nodes are named `scope/...`."""
+        """A new graph inside this one: a branch or a loop body. Its nodes are named `scope/...`.
+
+        Args:
+          name: the name of the graph.
+          scope: a name scope inside of the one that is open here; "" is none.
+
+        Returns:
+          An empty graph, which can capture tensors of this one.
+        """
         graph = Graph(name, outer=self)
         here = self._prefix + (state.name_scope if state.graph is self else "")
         graph._prefix = f"{here}{scope}/" if scope else here
@@ -319,7 +388,11 @@ class Graph:
         return self._prefix
 
     def align_captures(self, tensors: Iterable[Tensor]) -> None:
-        """Captures exactly these tensors, in this order: sibling graphs take the same inputs."""
+        """Captures exactly these tensors, in this order: sibling graphs take the same inputs.
+
+        Args:
+          tensors: eager tensors, or tensors of graphs around this one.
+        """
         for tensor in tensors:
             self.capture(tensor)
         self._captures = {id(t): self._captures[id(t)] for t in tensors}
@@ -343,7 +416,14 @@ class Graph:
         )
 
     def outer_of(self, inner: SymbolicTensor) -> Tensor | None:
-        """What a capture stands for; None for any other tensor."""
+        """What a capture stands for; None for any other tensor.
+
+        Args:
+          inner: a tensor of this graph.
+
+        Returns:
+          The tensor from outside, or None.
+        """
         return self._outer_of.get(id(inner))
 
     # --- reading -----------------------------------------------------------------------------
@@ -370,10 +450,7 @@ class Graph:
 
     @property
     def effects(self) -> Effects:
-        """What running the graph sees or changes; resources are among its inputs.
-
-        A resource that it makes itself, such as an iterator, is nobody else's business.
-        """
+        """What running the graph sees or changes among its inputs; what it makes is its own."""
         # Every call of a function asks for them; graphs only grow while they are built.
         size = (len(self.nodes), len(self.inputs), len(self._captures))
         if self._known_effects is None or self._known_effects[0] != size:
@@ -392,18 +469,30 @@ class Graph:
         )
 
     def get_operations(self) -> list[Node]:
-        """All operations in program order."""
+        """All operations in program order.
+
+        Returns:
+          A list of `tf.Operation`.
+        """
         return list(self.nodes)
 
     def get_operation_by_name(self, name: str) -> Node:
-        """The operation of that name; KeyError if there is none."""
+        """The operation of that name; KeyError if there is none.
+
+        Returns:
+          A `tf.Operation`.
+        """
         for node in self.nodes:
             if node.name == name:
                 return node
         raise KeyError(f"The graph {self.name!r} has no operation {name!r}.")
 
     def get_tensor_by_name(self, name: str) -> SymbolicTensor:
-        """The tensor of that name, such as `add:0`; KeyError if there is none."""
+        """The tensor of that name, such as `add:0`; KeyError if there is none.
+
+        Returns:
+          A symbolic tensor. ValueError if the name has another form.
+        """
         op_name, _, index = name.partition(":")
         if not index.isdigit():
             raise ValueError(f"A tensor name looks like 'add:0', got {name!r}.")
@@ -413,18 +502,34 @@ class Graph:
         return outputs[int(index)]
 
     def unique_name(self, name: str) -> str:
-        """A node name that is still free, based on `name`."""
+        """A node name that is still free, based on `name`.
+
+        Returns:
+          The name, or one with a number behind it. It is taken from now on.
+        """
         return self._names.unique(name)
 
     def as_graph_def(
         self, from_version: int | None = None, add_shapes: bool = False
     ) -> graphdef.GraphDef:
-        """The graph as plain objects in the shape of TensorFlow's GraphDef."""
+        """The graph as plain objects in the shape of TensorFlow's GraphDef.
+
+        Args:
+          from_version: accepted for compatibility.
+          add_shapes: accepted for compatibility.
+
+        Returns:
+          A `GraphDef` with a list `node`, and `SerializeToString`.
+        """
         return graphdef.as_graph_def(self)
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Graph]:
-        """Ops called inside the block are added to this graph."""
+        """Ops called inside the block are added to this graph.
+
+        Returns:
+          A context manager that gives this graph.
+        """
         with building(self):
             yield self
 

@@ -80,6 +80,9 @@ class name_scope:  # noqa: N801 - TensorFlow's name
 def get_current_name_scope() -> str:
     """The name scope that is open, "" if there is none.
 
+    Returns:
+      A string without a slash at its end; scopes inside of others have slashes between them.
+
     >>> with tf.name_scope("layer1"):
     ...     print(tf.get_current_name_scope())
     layer1

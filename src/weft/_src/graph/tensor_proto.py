@@ -148,6 +148,22 @@ def make_tensor_proto(
 ) -> TensorProto:
     """A value as a `TensorProto`; one that is short of a shape repeats its last element.
 
+    Args:
+      values: a number, string, array, (nested) list or eager tensor.
+      dtype: the dtype; None lets the values decide.
+      shape: the shape, fully known; None is that of the values.
+      verify_shape: whether the values must have exactly this shape.
+      allow_broadcast: accepted for compatibility; values may always be short of the shape.
+
+    Returns:
+      A `TensorProto`, Weft's own class.
+
+    Raises:
+      TypeError: if `values` is a tensor of a graph, or has another shape where that is verified.
+      ShapeError: if the shape is not known, or there are more values than it has elements, or none.
+      DTypeError: if the values are of another dtype or kind.
+      ValueError: if they cannot become a tensor.
+
     >>> tf.make_ndarray(tf.make_tensor_proto([1, 2], shape=[2, 1])).tolist()
     [[1], [2]]
     """
@@ -188,6 +204,17 @@ def _listed(array: Array, dtype: DType) -> list[Any]:
 
 def make_ndarray(tensor: Any) -> Array:
     """The array that a `TensorProto` (Weft's own, or a protocol buffer message) holds.
+
+    Args:
+      tensor: the message.
+
+    Returns:
+      A NumPy array; strings are bytes in an array of objects.
+
+    Raises:
+      TypeError: if it is no such message, or its dtype is unknown.
+      ParseError: if the content does not fit dtype and shape.
+      ShapeError: if there are more values than the shape has elements, or none.
 
     >>> tf.make_ndarray(tf.make_tensor_proto(1.5, shape=[2]))
     array([1.5, 1.5], dtype=float32)

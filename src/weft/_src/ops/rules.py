@@ -21,7 +21,7 @@ from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
 from weft._src.core.shapes import Dim, Dims, Size, UnknownNumber, format_dims
 from weft._src.core.specs import TensorSpec, ValueSpec
-from weft._src.errors import ShapeError
+from weft._src.errors import DTypeError, ShapeError
 
 Rule = Callable[..., Any]
 
@@ -111,6 +111,16 @@ def check_rank_at_least(op: str, x: TensorSpec, rank: int, *, name: str = "x") -
     """ShapeError unless x has at least this rank or an unknown one."""
     if x.rank is not None and x.rank < rank:
         raise ShapeError(f"{op}: {name} must have rank at least {rank}, got shape {x.shape}.")
+
+
+def check_dtype(op: str, dtype: DType, allowed: frozenset[DType], *, name: str = "x") -> None:
+    """DTypeError unless the dtype is one of those allowed."""
+    if dtype not in allowed:
+        names = ", ".join(sorted(d.name for d in allowed))
+        raise DTypeError(
+            f"{op}: {name} has dtype {dtype.name}, expected one of {names}. Convert it with "
+            "tf.cast."
+        )
 
 
 def unify(op: str, a: Size, b: Size, what: str) -> Size:

@@ -114,6 +114,14 @@ def _unknown(dims: Any) -> Array:
 def get_static_value(tensor: Any, partial: bool = False) -> Array | None:
     """The value of a tensor if it is known without running anything, else None.
 
+    Args:
+      tensor: a tensor, or what becomes one.
+      partial: whether elements that are not known may be None, if others are.
+
+    Returns:
+      An array, which is a copy; None if the value is not known, and for sparse and ragged tensors.
+      With `partial` it may be an array of objects, of the shape of the tensor.
+
     >>> tf.get_static_value(tf.constant([1, 2]))
     array([1, 2], dtype=int32)
     """
@@ -130,10 +138,13 @@ def get_static_value(tensor: Any, partial: bool = False) -> Array | None:
     if value is None:
         return None
     if any(isinstance(v, Dim) for v in value.flat):
-        if not partial:
-            return None
-        return np.array([None if isinstance(v, Dim) else v for v in value.flat], object)
+        return _without_dims(value) if partial and value.ndim else None
     return value.astype(tensor.dtype.numpy_dtype)
+
+
+def _without_dims(value: Array) -> Array:
+    known = [None if isinstance(v, Dim) else v for v in value.flat]
+    return _object_array(known).reshape(value.shape)
 
 
 def static_ints(op: str, value: Any, name: str) -> tuple[int, ...] | int | None:

@@ -6,7 +6,7 @@ import contextlib
 import enum
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.core.context import state
 
@@ -38,13 +38,15 @@ class InterceptedClass(type):
         signature = inspect.signature(cls.__init__)  # type: ignore[misc]
         return signature.replace(parameters=list(signature.parameters.values())[1:])
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        creators = state.variable_creators
-        if not creators or not cls.__dict__.get("asks_creators"):
-            return super().__call__(*args, **kwargs)
-        bound = cls.__signature__.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return _create(super().__call__, creators, bound.arguments)
+    if not TYPE_CHECKING:  # to type checkers a variable is made by its `__init__`
+
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            creators = state.variable_creators
+            if not creators or not cls.__dict__.get("asks_creators"):
+                return super().__call__(*args, **kwargs)
+            bound = cls.__signature__.bind(*args, **kwargs)
+            bound.apply_defaults()
+            return _create(super().__call__, creators, bound.arguments)
 
 
 def _create(
@@ -64,6 +66,16 @@ def _create(
 @contextlib.contextmanager
 def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
     """Inside, a new `tf.Variable` is whatever `variable_creator(next_creator, **kwargs)` returns.
+
+    Args:
+      variable_creator: a function of `next_creator`, which makes the variable or asks the scope
+        around this one, and of the keyword arguments of `tf.Variable`.
+
+    Returns:
+      A context manager, for this thread.
+
+    Raises:
+      TypeError: on entering it, if `variable_creator` is not callable.
 
     >>> def double_precision(next_creator, **kwargs):
     ...     kwargs["dtype"] = tf.float64

@@ -58,7 +58,24 @@ class CriticalSection:
         exclusive_resource_access: bool = True,
         name: str | None = None,
     ) -> Any:
-        """The result of `fn()`, while nobody else is in this section."""
+        """The result of `fn()`, while nobody else is in this section.
+
+        Args:
+          fn: a function of nothing.
+          exclusive_resource_access: accepted for compatibility.
+          name: the name of the node in a graph.
+
+        Returns:
+          What `fn` returned, with tensors in place of its leaves; None stays None.
+
+        Raises:
+          TypeError: if `fn` is not callable.
+          ValueError: if it is called inside of the same section, which would wait forever.
+
+        >>> section, count = tf.CriticalSection(), tf.Variable(0)
+        >>> section.execute(lambda: count.assign_add(1)).numpy()
+        np.int32(1)
+        """
         if not callable(fn):
             raise TypeError(f"CriticalSection.execute: fn must be callable, got {fn!r}.")
         if getattr(self._running, "inside", False):

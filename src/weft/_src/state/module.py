@@ -117,6 +117,12 @@ class Module:
     ) -> Callable[Concatenate[_M, _P], _R]:
         """Decorates a method of a module to run in the module's name scope.
 
+        Args:
+          method: a method of a `tf.Module`.
+
+        Returns:
+          A method that does the same.
+
         >>> class Scale(tf.Module):
         ...     @tf.Module.with_name_scope
         ...     def build(self):

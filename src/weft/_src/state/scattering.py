@@ -78,6 +78,19 @@ class PartialAccess:
     ) -> Self:
         """Sets rows; the last of repeated indices wins.
 
+        Args:
+          sparse_delta: a `tf.IndexedSlices`: the rows that are set, and their numbers; one scalar
+            does for all rows.
+          use_locking: accepted for compatibility; each change is one atomic step.
+
+        Returns:
+          The variable.
+
+        Raises:
+          TypeError: if `sparse_delta` is something else.
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range.
+
         >>> v = tf.Variable([1, 2, 3])
         >>> v.scatter_update(tf.IndexedSlices([10, 30], [0, 2])).numpy()
         array([10,  2, 30], dtype=int32)
@@ -87,43 +100,140 @@ class PartialAccess:
     def scatter_add(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
-        """Adds to rows; repeated indices add up."""
+        """Adds to rows; repeated indices add up.
+
+        Args:
+          sparse_delta: a `tf.IndexedSlices`: what is added to rows, and their numbers; one scalar
+            does for all rows.
+          use_locking: accepted for compatibility; each change is one atomic step.
+
+        Returns:
+          The variable.
+
+        Raises:
+          TypeError: if `sparse_delta` is something else.
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range.
+        """
         return self._scatter(scattering.scatter_add_op, sparse_delta, name)
 
     def scatter_sub(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
-        """Subtracts from rows; repeated indices add up."""
+        """Subtracts from rows; repeated indices add up.
+
+        Args:
+          sparse_delta: a `tf.IndexedSlices`: what is subtracted from rows, and their numbers; one
+            scalar does for all rows.
+          use_locking: accepted for compatibility; each change is one atomic step.
+
+        Returns:
+          The variable.
+
+        Raises:
+          TypeError: if `sparse_delta` is something else.
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range.
+        """
         return self._scatter(scattering.scatter_sub_op, sparse_delta, name)
 
     def scatter_mul(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
-        """Multiplies rows; repeated indices multiply again."""
+        """Multiplies rows; repeated indices multiply again.
+
+        Args:
+          sparse_delta: a `tf.IndexedSlices`: the factors of rows, and their numbers; one scalar
+            does for all rows.
+          use_locking: accepted for compatibility; each change is one atomic step.
+
+        Returns:
+          The variable.
+
+        Raises:
+          TypeError: if `sparse_delta` is something else.
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range.
+        """
         return self._scatter(scattering.scatter_mul_op, sparse_delta, name)
 
     def scatter_div(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
-        """Divides rows; repeated indices divide again; integers round towards zero."""
+        """Divides rows; repeated indices divide again; integers round towards zero.
+
+        Args:
+          sparse_delta: a `tf.IndexedSlices`: the divisors of rows, and their numbers; one scalar
+            does for all rows.
+          use_locking: accepted for compatibility; each change is one atomic step.
+
+        Returns:
+          The variable.
+
+        Raises:
+          TypeError: if `sparse_delta` is something else.
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range, or integers are divided by 0.
+        """
         return self._scatter(scattering.scatter_div_op, sparse_delta, name)
 
     def scatter_min(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
-        """Sets elements of rows to the smaller of what is there and the update."""
+        """Sets elements of rows to the smaller of what is there and the update.
+
+        Args:
+          sparse_delta: a `tf.IndexedSlices`: what rows are compared with, and their numbers; one
+            scalar does for all rows.
+          use_locking: accepted for compatibility; each change is one atomic step.
+
+        Returns:
+          The variable.
+
+        Raises:
+          TypeError: if `sparse_delta` is something else.
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range.
+        """
         return self._scatter(scattering.scatter_min_op, sparse_delta, name)
 
     def scatter_max(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
-        """Sets elements of rows to the larger of what is there and the update."""
+        """Sets elements of rows to the larger of what is there and the update.
+
+        Args:
+          sparse_delta: a `tf.IndexedSlices`: what rows are compared with, and their numbers; one
+            scalar does for all rows.
+          use_locking: accepted for compatibility; each change is one atomic step.
+
+        Returns:
+          The variable.
+
+        Raises:
+          TypeError: if `sparse_delta` is something else.
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range.
+        """
         return self._scatter(scattering.scatter_max_op, sparse_delta, name)
 
     def batch_scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Self:
         """Sets entries of the last axis that indices name, for each position before it.
+
+        Args:
+          sparse_delta: a `tf.IndexedSlices` of new values and their places; indices lead with the
+            first axes of the variable.
+          use_locking: accepted for compatibility.
+
+        Returns:
+          The variable.
+
+        Raises:
+          TypeError: if `sparse_delta` is something else.
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range.
 
         >>> v = tf.Variable([[1, 2, 3], [4, 5, 6]])
         >>> v.batch_scatter_update(tf.IndexedSlices([[20], [60]], [[1], [2]])).numpy()
@@ -164,6 +274,18 @@ class PartialAccess:
     ) -> Self:
         """Sets the elements (or slices) that vectors of indices name.
 
+        Args:
+          indices: integers; each vector along the last axis names an element, or a slice if it is
+            short.
+          updates: the new values, of shape `indices.shape[:-1]`, followed by that of a slice.
+
+        Returns:
+          The variable.
+
+        Raises:
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range.
+
         >>> v = tf.Variable([[1, 2], [3, 4]])
         >>> v.scatter_nd_update([[0, 1], [1, 0]], [20, 30]).numpy()
         array([[ 1, 20],
@@ -174,33 +296,106 @@ class PartialAccess:
     def scatter_nd_add(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
     ) -> Self:
-        """Adds to the elements (or slices) that vectors of indices name."""
+        """Adds to the elements (or slices) that vectors of indices name.
+
+        Args:
+          indices: integers; each vector along the last axis names an element, or a slice if it is
+            short.
+          updates: what is added, of shape `indices.shape[:-1]`, followed by that of a slice.
+
+        Returns:
+          The variable.
+
+        Raises:
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range.
+        """
         return self._scatter_nd(scattering.scatter_nd_add_op, indices, updates, name)
 
     def scatter_nd_sub(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
     ) -> Self:
-        """Subtracts from the elements (or slices) that vectors of indices name."""
+        """Subtracts from the elements (or slices) that vectors of indices name.
+
+        Args:
+          indices: integers; each vector along the last axis names an element, or a slice if it is
+            short.
+          updates: what is subtracted, of shape `indices.shape[:-1]`, followed by that of a slice.
+
+        Returns:
+          The variable.
+
+        Raises:
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range.
+        """
         return self._scatter_nd(scattering.scatter_nd_sub_op, indices, updates, name)
 
     def scatter_nd_min(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
     ) -> Self:
-        """Sets named elements to the smaller of what is there and the update."""
+        """Sets named elements to the smaller of what is there and the update.
+
+        Args:
+          indices: integers; each vector along the last axis names an element, or a slice if it is
+            short.
+          updates: what is compared, of shape `indices.shape[:-1]`, followed by that of a slice.
+
+        Returns:
+          The variable.
+
+        Raises:
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range.
+        """
         return self._scatter_nd(scattering.scatter_nd_min_op, indices, updates, name)
 
     def scatter_nd_max(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
     ) -> Self:
-        """Sets named elements to the larger of what is there and the update."""
+        """Sets named elements to the larger of what is there and the update.
+
+        Args:
+          indices: integers; each vector along the last axis names an element, or a slice if it is
+            short.
+          updates: what is compared, of shape `indices.shape[:-1]`, followed by that of a slice.
+
+        Returns:
+          The variable.
+
+        Raises:
+          ShapeError: if the shapes do not fit.
+          tf.errors.InvalidArgumentError: if an index is out of range.
+        """
         return self._scatter_nd(scattering.scatter_nd_max_op, indices, updates, name)
 
     def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
-        """The rows that indices name, without reading the others."""
+        """The rows that indices name, without reading the others.
+
+        Args:
+          indices: integers, the numbers of rows.
+
+        Returns:
+          A tensor of the shape of the indices, followed by that of a row.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if an index is out of range.
+        """
         return self._pick(gathering.gather_op, indices, name)
 
     def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
-        """The elements (or slices) that vectors of indices name, without reading the others."""
+        """The elements (or slices) that vectors of indices name, without reading the others.
+
+        Args:
+          indices: integers; each vector along the last axis names an element, or a slice if it is
+            short.
+
+        Returns:
+          A tensor of shape `indices.shape[:-1]`, followed by that of a slice.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if an index is out of range.
+        """
         return self._pick(gathering.gather_nd_op, indices, name)
 
     def _pick(self, op: Op, indices: Any, name: str | None) -> Tensor:

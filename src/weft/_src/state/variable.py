@@ -133,7 +133,18 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
     def from_handle(
         cls, handle: SymbolicTensor, dtype: DType, shape: TensorShape, *, trainable: bool, name: str
     ) -> Variable:
-        """A variable whose storage is whatever the handle refers to: an argument being traced."""
+        """A variable whose storage is whatever the handle refers to: an argument being traced.
+
+        Args:
+          handle: the tensor of a graph that stands for the storage.
+          dtype: the dtype of the variable.
+          shape: its static shape.
+          trainable: whether it is one of the `trainable_variables`.
+          name: its name.
+
+        Returns:
+          A `tf.Variable`; it makes no storage of its own.
+        """
         made = object.__new__(cls)
         made._dtype, made._shape, made._trainable = dtype, shape, trainable
         made._name, made._constraint, made._handle = name, None, handle  # type: ignore[assignment]
@@ -173,7 +184,11 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
         return self._shape
 
     def get_shape(self) -> TensorShape:
-        """The static shape."""
+        """The static shape.
+
+        Returns:
+          A `tf.TensorShape`; unknown sizes are those that values may differ in.
+        """
         return self._shape
 
     @property
@@ -220,7 +235,12 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
         return self._handle.device
 
     def ref(self) -> Reference:
-        """A hashable stand-in for this variable, for dictionaries and sets."""
+        """A hashable stand-in for this variable, for dictionaries and sets.
+
+        Returns:
+          A reference that equals those of the same variable only; `deref()` gives the variable
+          back.
+        """
         return Reference(self)
 
     def __hash__(self) -> int:
@@ -232,19 +252,35 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
     # --- reading -------------------------------------------------------------------------------
 
     def value(self) -> Tensor:
-        """The value now, as a tensor."""
+        """The value now, as a tensor.
+
+        Returns:
+          A tensor of its dtype; later changes do not show in it.
+        """
         return ops.read_op(self._handle, dtype=self._dtype, shape=self._shape.dims_or_none)
 
     def read_value(self) -> Tensor:
-        """The value now, as a tensor."""
+        """The value now, as a tensor.
+
+        Returns:
+          A tensor of its dtype; later changes do not show in it.
+        """
         return self.value()
 
     def initialized_value(self) -> Tensor:
-        """The value now; a variable has one as soon as it can be used."""
+        """The value now; a variable has one as soon as it can be used.
+
+        Returns:
+          A tensor of its dtype.
+        """
         return self.value()
 
     def is_initialized(self, name: str | None = None) -> Tensor:
-        """Whether the variable has a value yet, as a tensor."""
+        """Whether the variable has a value yet, as a tensor.
+
+        Returns:
+          A bool scalar.
+        """
         return gathering.is_initialized_op(self._handle, name=name)
 
     def __tf_tensor__(self, dtype: DType | None = None, name: str | None = None) -> Tensor:
@@ -262,7 +298,14 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
         return EagerTensor(cell.read())
 
     def numpy(self) -> Any:
-        """The value now, as a NumPy array or scalar."""
+        """The value now, as a NumPy array or scalar.
+
+        Returns:
+          A copy of the value, a scalar if it has no axes.
+
+        Raises:
+          NotImplementedError: if it is called while a function is traced.
+        """
         if state.graph is not None:
             raise NotImplementedError("numpy() has no meaning while tracing; use tf.print.")
         return self._read_now().numpy()
@@ -326,7 +369,26 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
         name: str | None = None,
         read_value: bool = True,
     ) -> Self | None:
-        """Sets the value; returns the variable (None with `read_value=False`)."""
+        """Sets the value; returns the variable (None with `read_value=False`).
+
+        Args:
+          value: a tensor of the variable's dtype and shape, or what can become one.
+          use_locking: accepted for compatibility; changes are always atomic.
+          read_value: whether the variable is returned.
+          name: the name of the node in a graph.
+
+        Returns:
+          The variable itself, or None.
+
+        Raises:
+          ShapeError: if the shape does not fit that of the variable.
+          ValueError: if the value is a tensor of another dtype.
+          DTypeError: if it is a value of another kind.
+
+        >>> v = tf.Variable(1.0)
+        >>> v.assign(3.0).numpy()
+        np.float32(3.0)
+        """
         return self._change(ops.assign_op, value, name, read_value)
 
     @overload
@@ -353,7 +415,27 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
         name: str | None = None,
         read_value: bool = True,
     ) -> Self | None:
-        """Adds to the value, in one atomic step."""
+        """Adds to the value, in one atomic step.
+
+        Args:
+          delta: a tensor of the variable's dtype and shape, or what can become one; it is not
+            broadcast.
+          use_locking: accepted for compatibility; changes are always atomic.
+          read_value: whether the variable is returned.
+          name: the name of the node in a graph.
+
+        Returns:
+          The variable itself, or None.
+
+        Raises:
+          ShapeError: if the shape does not fit that of the variable.
+          ValueError: if `delta` is a tensor of another dtype.
+          DTypeError: if it is a value of another kind, or the variable does not hold numbers.
+
+        >>> v = tf.Variable(1.0)
+        >>> v.assign_add(2.0).numpy()
+        np.float32(3.0)
+        """
         return self._change(ops.assign_add_op, delta, name, read_value)
 
     @overload
@@ -380,7 +462,27 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
         name: str | None = None,
         read_value: bool = True,
     ) -> Self | None:
-        """Subtracts from the value, in one atomic step."""
+        """Subtracts from the value, in one atomic step.
+
+        Args:
+          delta: a tensor of the variable's dtype and shape, or what can become one; it is not
+            broadcast.
+          use_locking: accepted for compatibility; changes are always atomic.
+          read_value: whether the variable is returned.
+          name: the name of the node in a graph.
+
+        Returns:
+          The variable itself, or None.
+
+        Raises:
+          ShapeError: if the shape does not fit that of the variable.
+          ValueError: if `delta` is a tensor of another dtype.
+          DTypeError: if it is a value of another kind, or the variable does not hold numbers.
+
+        >>> v = tf.Variable(3.0)
+        >>> v.assign_sub(2.0).numpy()
+        np.float32(1.0)
+        """
         return self._change(ops.assign_sub_op, delta, name, read_value)
 
     def _change(self, op: Op, value: TensorLike, name: str | None, read_value: bool) -> Self | None:

@@ -48,6 +48,16 @@ def record_if(condition: TensorLike) -> Iterator[None]:
     It is a truth value, a tensor, a variable, or a function of nothing that gives one of these
     and is asked each time. The innermost condition is the one that counts.
 
+    Args:
+      condition: the condition, a bool scalar or a function that gives one.
+
+    Returns:
+      A context manager, for this thread.
+
+    Raises:
+      DTypeError: on entering it, if the condition is no truth value.
+      ShapeError: if it is no scalar.
+
     >>> with tf.summary.record_if(False):
     ...     bool(tf.summary.should_record_summaries())
     False
@@ -77,6 +87,9 @@ def _truth(op: str, condition: Any) -> Tensor:
 def should_record_summaries() -> Tensor:
     """Whether summaries are recorded now: False if there is no default writer.
 
+    Returns:
+      A bool scalar.
+
     >>> bool(tf.summary.should_record_summaries())
     False
     """
@@ -94,6 +107,9 @@ def set_step(step: TensorLike) -> None:
     A number is fixed in functions when they are traced; give a `tf.Variable` to have it read each
     time they run.
 
+    Args:
+      step: an integer, a scalar tensor or a variable; None is no step.
+
     >>> tf.summary.experimental.set_step(7)
     >>> tf.summary.experimental.get_step()
     7
@@ -104,6 +120,9 @@ def set_step(step: TensorLike) -> None:
 
 def get_step() -> Any:
     """The default step of this thread as it was set, None if it was not.
+
+    Returns:
+      The number, tensor or variable, or None.
 
     >>> tf.summary.experimental.get_step() is None
     True

@@ -57,6 +57,11 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = 
 
     Ends with `trace_export`, which writes what was found, or with `trace_off`.
 
+    Args:
+      graph: whether the graphs of functions are kept.
+      profiler: whether it is measured how long nodes take.
+      profiler_outdir: the folder for the profile, which `trace_export` may name instead.
+
     >>> tf.summary.trace_on(graph=True)
     >>> tf.summary.trace_off()
     """
@@ -86,6 +91,15 @@ def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: Any
     The profile goes with the graphs, as run metadata, and into `profiler_outdir` (here, or of
     `trace_on`) as a trace for trace viewers.
 
+    Args:
+      name: the tag that the graphs are written under.
+      step: an integer; None is the default step.
+      profiler_outdir: the folder for the profile; None is that of `trace_on`.
+
+    Raises:
+      ValueError: if there is no trace, or graphs are to be written and there is no step.
+      TypeError: if `name` is no string.
+
     >>> import tempfile
     >>> tf.summary.trace_on(graph=True)
     >>> tf.function(lambda x: x + 1)(tf.constant(1)).numpy()
@@ -114,6 +128,16 @@ def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: Any
 
 def graph(graph_data: Any) -> Any:
     """Writes a graph as the graph of the whole run.
+
+    Args:
+      graph_data: a `tf.Graph` or a `GraphDef`.
+
+    Returns:
+      A bool: whether it was written, which needs a default writer.
+
+    Raises:
+      TypeError: if it is something else.
+      RuntimeError: if it is called while a function is traced.
 
     >>> import tempfile
     >>> f = tf.function(lambda x: x + 1).get_concrete_function(tf.TensorSpec([]))

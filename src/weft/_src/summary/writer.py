@@ -62,12 +62,29 @@ class SummaryWriter:
         self._file = file
 
     def as_default(self, step: TensorLike | None = None) -> contextlib.AbstractContextManager[Any]:
-        """Summaries inside go to this writer; `step` is their step unless they name one."""
+        """Summaries inside go to this writer; `step` is their step unless they name one.
+
+        Args:
+          step: an integer, a scalar tensor or a variable; None keeps the step that is set.
+
+        Returns:
+          A context manager, for this thread.
+
+        Raises:
+          RuntimeError: if the writer is closed.
+        """
         self._check_open()
         return recording.writing_to(self, step)
 
     def set_as_default(self, step: TensorLike | None = None) -> None:
-        """Summaries of this thread go to this writer from now on."""
+        """Summaries of this thread go to this writer from now on.
+
+        Args:
+          step: the default step from now on; None keeps the one that is set.
+
+        Raises:
+          RuntimeError: if the writer is closed.
+        """
         self._check_open()
         recording.state.writer = self
         if step is not None:
@@ -128,6 +145,23 @@ def create_file_writer(
 
     Events never wait, so `max_queue` and `flush_millis` change nothing.
 
+    Args:
+      logdir: the folder.
+      max_queue: a number of at least 0, or None; without effect.
+      flush_millis: a number of at least 0, or None; without effect.
+      filename_suffix: the end of the file name; None is ".v2".
+      name: accepted for compatibility.
+      experimental_trackable: accepted for compatibility.
+      experimental_mesh: must be None.
+
+    Returns:
+      A `SummaryWriter`.
+
+    Raises:
+      ValueError: if `logdir` is None, or another argument is not as it says here.
+      TypeError: if `logdir` is no file name.
+      tf.errors.OpError: of the class that fits, if the file cannot be made.
+
     >>> import os, tempfile
     >>> folder = tempfile.mkdtemp()
     >>> with tf.summary.create_file_writer(folder).as_default():
@@ -156,6 +190,9 @@ def create_file_writer(
 def create_noop_writer() -> SummaryWriter:
     """A writer that writes nothing: to switch summaries off without changing code.
 
+    Returns:
+      A `SummaryWriter`.
+
     >>> with tf.summary.create_noop_writer().as_default():
     ...     bool(tf.summary.scalar("loss", 0.5, step=1))
     False
@@ -165,6 +202,13 @@ def create_noop_writer() -> SummaryWriter:
 
 def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
     """Flushes a writer, the default one unless another one is given.
+
+    Args:
+      writer: the writer; None is the default one. If there is none, nothing happens.
+      name: accepted for compatibility.
+
+    Raises:
+      ValueError: if it is something else.
 
     >>> tf.summary.flush()
     """

@@ -124,6 +124,21 @@ def write(
     A function is called for the tensor only if it is recorded. `metadata` is a SummaryMetadata
     message, serialized or not.
 
+    Args:
+      tag: the tag, a string; name scopes do not change it.
+      tensor: a tensor, what can become one, or a function of nothing that returns one.
+      step: an integer; None is the default step.
+      metadata: what tells TensorBoard how to show it; None is nothing.
+      name: the name of the node in a graph.
+
+    Returns:
+      A bool scalar; False if there is no default writer, or `tf.summary.record_if` says no.
+
+    Raises:
+      ValueError: if there is a writer, but no step.
+      DTypeError: if the step is no integer.
+      TypeError: if `tag` is no string, or `metadata` no message.
+
     >>> tf.summary.write("x", [1.0, 2.0], step=0).numpy()  # there is no writer
     np.False_
     """
@@ -147,6 +162,17 @@ def summary_scope(
     name: str, default_name: str = "summary", values: TensorLike | None = None
 ) -> Iterator[tuple[str, str]]:
     """A name scope for a summary, and its tag: the name behind the name scopes around it.
+
+    Args:
+      name: the name; if it is empty, the default name is taken.
+      default_name: the name in its place.
+      values: accepted for compatibility.
+
+    Returns:
+      A context manager that gives the tag and the name scope, with a slash at its end.
+
+    Raises:
+      TypeError: on entering it, if the name is no string.
 
     >>> with tf.name_scope("layer"), tf.summary.experimental.summary_scope("x") as (tag, scope):
     ...     print(tag, scope)
@@ -173,6 +199,21 @@ def scalar(
 ) -> Tensor:
     """Writes a number; returns whether it was recorded.
 
+    Args:
+      name: the tag, behind the name scopes around it.
+      data: a number or bool, a scalar.
+      step: an integer; None is the default step.
+      description: a text that TensorBoard shows with it, in Markdown.
+
+    Returns:
+      A bool scalar; False if there is no default writer, or `tf.summary.record_if` says no.
+
+    Raises:
+      ValueError: if there is a writer, but no step.
+      DTypeError: if `data` is text or complex, or the step is no integer.
+      ShapeError: if `data` is no scalar.
+      TypeError: if `name` or `description` are no strings.
+
     >>> import tempfile
     >>> writer = tf.summary.create_file_writer(tempfile.mkdtemp())
     >>> with writer.as_default():
@@ -194,6 +235,21 @@ def histogram(
     description: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Writes how the elements of a tensor are spread; those that are not finite are left out.
+
+    Args:
+      name: the tag, behind the name scopes around it.
+      data: numbers or bools of any shape.
+      step: an integer; None is the default step.
+      buckets: into how many parts the range of the elements is divided; None is 30.
+      description: a text that TensorBoard shows with it, in Markdown.
+
+    Returns:
+      A bool scalar; False if there is no default writer, or `tf.summary.record_if` says no.
+
+    Raises:
+      ValueError: if there is a writer, but no step, or `buckets` is negative or no integer.
+      DTypeError: if `data` is text or complex, or the step is no integer.
+      TypeError: if `name` or `description` are no strings.
 
     >>> import tempfile
     >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default(step=0):
@@ -228,6 +284,23 @@ def image(
     Floats are intensities from 0 to 1. There are 1 (grey), 3 (RGB), 2 or 4 (the last one opacity)
     channels.
 
+    Args:
+      name: the tag, behind the name scopes around it.
+      data: the images, floating, uint8 or uint16.
+      step: an integer; None is the default step.
+      max_outputs: how many images are written at most.
+      description: a text that TensorBoard shows with it, in Markdown.
+
+    Returns:
+      A bool scalar; False if there is no default writer, or `tf.summary.record_if` says no.
+
+    Raises:
+      ValueError: if there is a writer, but no step, or `max_outputs` is negative or no integer.
+      DTypeError: if `data` has another dtype, or the step is no integer.
+      ShapeError: if `data` does not have four axes.
+      tf.errors.InvalidArgumentError: if there are more than four channels.
+      TypeError: if `name` or `description` are no strings.
+
     >>> import tempfile
     >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default(step=0):
     ...     tf.summary.image("noise", tf.random.uniform([2, 8, 9, 3])).numpy()
@@ -248,6 +321,20 @@ def text(
     name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None
 ) -> Tensor:
     """Writes text, which TensorBoard reads as Markdown; a tensor of strings becomes a table.
+
+    Args:
+      name: the tag, behind the name scopes around it.
+      data: strings of any shape.
+      step: an integer; None is the default step.
+      description: a text that TensorBoard shows with it, in Markdown.
+
+    Returns:
+      A bool scalar; False if there is no default writer, or `tf.summary.record_if` says no.
+
+    Raises:
+      ValueError: if there is a writer, but no step.
+      DTypeError: if `data` is no text, or the step is no integer.
+      TypeError: if `name` or `description` are no strings.
 
     >>> import tempfile
     >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default(step=0):

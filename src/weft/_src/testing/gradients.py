@@ -27,6 +27,17 @@ def check_grads(
 
     Inputs should be float64. Raises AssertionError naming the input and the order that differ.
 
+    Args:
+      fn: a function of tensors that returns a tensor or a list of them.
+      inputs: its arguments; those that are neither floating nor complex are not moved.
+      order: up to which derivative is checked.
+      eps: how far inputs are moved to both sides.
+      rtol: the relative tolerance; each further order has ten times as much.
+      atol: the absolute tolerance; each further order has ten times as much.
+
+    Raises:
+      AssertionError: if a gradient has another value or shape.
+
     >>> tf.testing.check_grads(lambda x: tf.sin(x) * x, [np.array([0.5, 1.5])])
     """
     arrays = [np.array(x, copy=True) for x in inputs]

@@ -22,6 +22,18 @@ def compute_gradient(
     Each is a matrix with a row per element of the result and a column per element of the input.
     The estimates are differences over `delta` (1/1024) to both sides.
 
+    Args:
+      f: a function of as many tensors as `x` has, that returns one tensor.
+      x: a list of floating or complex inputs.
+      delta: how far inputs are moved; None is 1/1024.
+
+    Returns:
+      Two tuples of matrices, one for each input: what the tape gives, and the estimates.
+
+    Raises:
+      ValueError: if `x` is no list, or an input is neither floating nor complex.
+      TypeError: if `f` is not callable.
+
     >>> exact, estimated = tf.test.compute_gradient(lambda x: x * x, [[1.0, 3.0]])
     >>> exact[0]
     array([[2., 0.],

@@ -19,17 +19,42 @@ class PlainAssertions(unittest.TestCase):
     # --- containers --------------------------------------------------------------------------
 
     def assertEmpty(self, container: Any, msg: str | None = None) -> None:
-        """A container without elements."""
+        """A container without elements.
+
+        Args:
+          container: what has a length.
+          msg: what a failure says besides; None is nothing.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         if len(container):
             self._differs(f"{container!r} has {len(container)} elements, expected none.", msg)
 
     def assertNotEmpty(self, container: Any, msg: str | None = None) -> None:
-        """A container with elements."""
+        """A container with elements.
+
+        Args:
+          container: what has a length.
+          msg: what a failure says besides; None is nothing.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         if not len(container):
             self._differs(f"{container!r} has no elements.", msg)
 
     def assertLen(self, container: Any, expected_len: int, msg: str | None = None) -> None:
-        """A container with so many elements."""
+        """A container with so many elements.
+
+        Args:
+          container: what has a length.
+          expected_len: the length.
+          msg: what a failure says besides; None is nothing.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         if len(container) != expected_len:
             found = f"{container!r} has {len(container)} elements, expected {expected_len}."
             self._differs(found, msg)
@@ -37,7 +62,16 @@ class PlainAssertions(unittest.TestCase):
     def assertContainsSubset(
         self, expected_subset: Iterable[Any], actual_set: Iterable[Any], msg: str | None = None
     ) -> None:
-        """All of the expected elements are there."""
+        """All of the expected elements are there.
+
+        Args:
+          expected_subset: the expected elements, which can be hashed.
+          actual_set: what they must be in.
+          msg: what a failure says besides; None is nothing.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         missing = set(expected_subset) - set(actual_set)
         if missing:
             self._differs(f"{missing!r} are missing in {actual_set!r}.", msg)
@@ -45,7 +79,16 @@ class PlainAssertions(unittest.TestCase):
     def assertNoCommonElements(
         self, expected_seq: Sequence[Any], actual_seq: Sequence[Any], msg: str | None = None
     ) -> None:
-        """No element is in both."""
+        """No element is in both.
+
+        Args:
+          expected_seq: elements that can be hashed.
+          actual_seq: other such elements.
+          msg: what a failure says besides; None is nothing.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         common = set(expected_seq) & set(actual_seq)
         if common:
             self._differs(f"{common!r} are in both.", msg)
@@ -53,7 +96,16 @@ class PlainAssertions(unittest.TestCase):
     def assertSameElements(
         self, expected_seq: Sequence[Any], actual_seq: Sequence[Any], msg: str | None = None
     ) -> None:
-        """The same elements, however often and in whatever order."""
+        """The same elements, however often and in whatever order.
+
+        Args:
+          expected_seq: elements that can be hashed.
+          actual_seq: other such elements.
+          msg: what a failure says besides; None is nothing.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         different = set(expected_seq) ^ set(actual_seq)
         if different:
             self._differs(f"{different!r} are in only one of both.", msg)
@@ -61,7 +113,16 @@ class PlainAssertions(unittest.TestCase):
     def assertSequenceStartsWith(
         self, prefix: Sequence[Any], whole: Sequence[Any], msg: str | None = None
     ) -> None:
-        """A sequence that begins with the elements of another one."""
+        """A sequence that begins with the elements of another one.
+
+        Args:
+          prefix: the elements at the beginning.
+          whole: the sequence.
+          msg: what a failure says besides; None is nothing.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         if list(whole)[: len(prefix)] != list(prefix):
             self._differs(f"{whole!r} does not start with {prefix!r}.", msg)
 
@@ -73,7 +134,18 @@ class PlainAssertions(unittest.TestCase):
         msg: str | None = None,
         delta: float | None = None,
     ) -> None:
-        """Numbers that are equal up to rounding, in order."""
+        """Numbers that are equal up to rounding, in order.
+
+        Args:
+          expected_seq: numbers.
+          actual_seq: as many numbers.
+          places: how many decimal places count; None is 7, unless `delta` is given.
+          msg: what a failure says besides; None is nothing.
+          delta: how far apart numbers may be, instead of `places`.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         self.assertLen(actual_seq, len(expected_seq), msg)
         how: Any = {"places": places, "msg": msg, "delta": delta}
         for expected, actual in zip(expected_seq, actual_seq, strict=True):
@@ -87,7 +159,18 @@ class PlainAssertions(unittest.TestCase):
         bname: str = "b",
         msg: str | None = None,
     ) -> None:
-        """The same dicts and sequences of the same values; the first difference is named."""
+        """The same dicts and sequences of the same values; the first difference is named.
+
+        Args:
+          a: dicts and sequences of values.
+          b: what is compared with it.
+          aname: what a failure calls `a`.
+          bname: what a failure calls `b`.
+          msg: what a failure says besides; None is nothing.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         difference = _difference(a, b, aname, bname)
         if difference:
             self._differs(difference, msg)
@@ -97,19 +180,46 @@ class PlainAssertions(unittest.TestCase):
     def assertStartsWith(
         self, actual: Any, expected_start: TensorNest, msg: str | None = None
     ) -> None:
-        """A string that begins with another one."""
+        """A string that begins with another one.
+
+        Args:
+          actual: the string.
+          expected_start: the other one, or a tuple of such.
+          msg: what a failure says besides; None is nothing.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         if not actual.startswith(expected_start):
             self._differs(f"{actual!r} does not start with {expected_start!r}.", msg)
 
     def assertEndsWith(self, actual: Any, expected_end: TensorNest, msg: str | None = None) -> None:
-        """A string that ends with another one."""
+        """A string that ends with another one.
+
+        Args:
+          actual: the string.
+          expected_end: the other one, or a tuple of such.
+          msg: what a failure says besides; None is nothing.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         if not actual.endswith(expected_end):
             self._differs(f"{actual!r} does not end with {expected_end!r}.", msg)
 
     def assertContainsInOrder(
         self, strings: Sequence[Any], target: str, msg: str | None = None
     ) -> None:
-        """A text in which the strings follow each other."""
+        """A text in which the strings follow each other.
+
+        Args:
+          strings: the strings, in order; one alone need not be in a list.
+          target: the text.
+          msg: what a failure says besides; None is nothing.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         wanted = [strings] if isinstance(strings, str) else strings
         place = 0
         for string in wanted:
@@ -121,12 +231,29 @@ class PlainAssertions(unittest.TestCase):
     def assertBetween(
         self, value: Any, minv: TensorNest, maxv: TensorNest, msg: str | None = None
     ) -> None:
-        """A number between two others, or equal to one of them."""
+        """A number between two others, or equal to one of them.
+
+        Args:
+          value: the number.
+          minv: the least it may be.
+          maxv: the most it may be.
+          msg: what a failure says besides; None is nothing.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         if not minv <= value <= maxv:
             self._differs(f"{value!r} is not between {minv!r} and {maxv!r}.", msg)
 
     def assertTotallyOrdered(self, *groups: Any) -> None:
-        """Groups of equal values, each group less than the next one."""
+        """Groups of equal values, each group less than the next one.
+
+        Args:
+          *groups: lists of values that must be equal, the least first.
+
+        Raises:
+          AssertionError: if it is not so.
+        """
         for (i, smaller), (j, larger) in itertools.combinations(enumerate(groups), 2):
             for a, b in itertools.product(smaller, larger):
                 if not (a < b and a <= b and b > a and b >= a and a != b):
@@ -140,7 +267,18 @@ class PlainAssertions(unittest.TestCase):
     def assertRaisesWithLiteralMatch(
         self, expected_exception: type[BaseException], expected_exception_message: str
     ) -> Iterator[None]:
-        """A context in which an exception with exactly this text must be raised."""
+        """A context in which an exception with exactly this text must be raised.
+
+        Args:
+          expected_exception: the class of the exception.
+          expected_exception_message: its text.
+
+        Returns:
+          A context manager.
+
+        Raises:
+          AssertionError: if no such exception is raised, or its text is another.
+        """
         with self.assertRaises(expected_exception) as caught:
             yield
         self.assertEqual(str(caught.exception), expected_exception_message)

@@ -52,14 +52,35 @@ class DatasetSpec(TypeSpec):
         return DatasetBase.dataset_class
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether the other one has such elements."""
+        """Whether the other one has such elements.
+
+        Args:
+          spec_or_value: a dataset, or the spec of one.
+
+        Returns:
+          A bool; False for anything else.
+
+        >>> spec = tf.data.DatasetSpec(tf.TensorSpec([], tf.int64))
+        >>> spec.is_compatible_with(tf.data.Dataset.range(3))
+        True
+        """
         spec = getattr(spec_or_value, "_type_spec", spec_or_value)
         return isinstance(spec, DatasetSpec) and structure.is_compatible(
             self._element_spec, spec._element_spec
         )
 
     def most_specific_compatible_type(self, other: TypeSpec) -> DatasetSpec:
-        """The narrowest type that holds both."""
+        """The narrowest type that holds both.
+
+        Args:
+          other: another `tf.data.DatasetSpec`, whose elements have the same structure and dtypes.
+
+        Returns:
+          A `DatasetSpec`; sizes of elements that differ are unknown in it.
+
+        Raises:
+          ValueError: if there is no such type.
+        """
         if not isinstance(other, DatasetSpec):
             raise ValueError(f"No type holds both {self} and {other}.")
         return DatasetSpec(structure.widened(self._element_spec, other._element_spec))

@@ -192,7 +192,14 @@ class IteratorSpec(TypeSpec):
         return Iterator
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether the other one gives such elements."""
+        """Whether the other one gives such elements.
+
+        Args:
+          spec_or_value: an iterator, or the spec of one.
+
+        Returns:
+          A bool; False for anything else.
+        """
         spec = getattr(spec_or_value, "_type_spec", spec_or_value)
         return isinstance(spec, IteratorSpec) and structure.is_compatible(
             self._element_spec, spec._element_spec
@@ -262,11 +269,32 @@ class Iterator:
             raise
 
     def next(self) -> Any:
-        """The next element; StopIteration if there is none."""
+        """The next element, as the built-in function `next` gives it.
+
+        Returns:
+          A nest of tensors with the structure of `element_spec`.
+
+        Raises:
+          StopIteration: if there is none.
+
+        >>> iter(tf.data.Dataset.range(3)).next().numpy()
+        np.int64(0)
+        """
         return self.__next__()
 
     def get_next(self, name: str | None = None) -> Any:
-        """The next element; OutOfRangeError if there is none."""
+        """The next element. It can be called in a `tf.function` too.
+
+        Returns:
+          A nest of tensors with the structure of `element_spec`.
+
+        Raises:
+          tf.errors.OutOfRangeError: if there is none.
+          OperatorNotAllowedInGraphError: if Python asks for elements without end while tracing.
+
+        >>> iter(tf.data.Dataset.range(3)).get_next().numpy()
+        np.int64(0)
+        """
         if state.graph is not None:
             self._check_ends(state.graph)
         specs = tuple(structure.flat_specs(self._element_spec))
@@ -285,7 +313,15 @@ class Iterator:
             )
 
     def get_next_as_optional(self, name: str | None = None) -> Optional:
-        """The next element, or an optional without a value if there is none."""
+        """The next element, or an optional without a value if there is none.
+
+        Returns:
+          A `tf.data.experimental.Optional`.
+
+        >>> iterator = iter(tf.data.Dataset.range(1))
+        >>> [bool(iterator.get_next_as_optional().has_value()) for _ in range(2)]
+        [True, False]
+        """
         handle = get_next_as_optional_op(self._handle, name=name)
         return Optional._of(handle, self._element_spec)
 
@@ -293,6 +329,12 @@ class Iterator:
 
     def save_position(self) -> bytes:
         """The position as bytes, from which an iterator of the same pipeline can go on.
+
+        Returns:
+          Bytes, which `restore_position` takes; they begin with a checksum.
+
+        Raises:
+          RuntimeError: if it is called while a function is traced.
 
         >>> dataset = tf.data.Dataset.range(4).shuffle(4, seed=1)
         >>> iterator = iter(dataset)
@@ -306,7 +348,17 @@ class Iterator:
         return hashlib.sha256(content).digest() + content
 
     def restore_position(self, position: bytes) -> None:
-        """Goes to a saved position. Like all pickled data, it must come from a trusted place."""
+        """Goes to a saved position. Like all pickled data, it must come from a trusted place.
+
+        Args:
+          position: what `save_position` of an iterator of the same pipeline gave.
+
+        Raises:
+          TypeError: if it is not bytes.
+          tf.errors.DataLossError: if the checksum is wrong.
+          tf.errors.InvalidArgumentError: if it is a position in another pipeline.
+          RuntimeError: if it is called while a function is traced.
+        """
         cell = self._cell("restore_position")
         if not isinstance(position, bytes):
             raise TypeError(
@@ -363,7 +415,17 @@ class NumpyIterator:
         return self._pack(self._iterator._next())
 
     def next(self) -> Any:
-        """The next element; StopIteration if there is none."""
+        """The next element, as the built-in function `next` gives it.
+
+        Returns:
+          A nest of NumPy arrays and scalars with the structure of the dataset's `element_spec`.
+
+        Raises:
+          StopIteration: if there is none.
+
+        >>> tf.data.Dataset.range(3).as_numpy_iterator().next()
+        np.int64(0)
+        """
         return self.__next__()
 
 

@@ -95,14 +95,31 @@ class OptionalSpec(TypeSpec):
         return Optional
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether the other one may hold such an element."""
+        """Whether the other one may hold such an element.
+
+        Args:
+          spec_or_value: an optional, or the spec of one.
+
+        Returns:
+          A bool; False for anything else.
+        """
         spec = getattr(spec_or_value, "_type_spec", spec_or_value)
         return isinstance(spec, OptionalSpec) and structure.is_compatible(
             self._element_spec, spec._element_spec
         )
 
     def most_specific_compatible_type(self, other: TypeSpec) -> OptionalSpec:
-        """The narrowest type that holds both."""
+        """The narrowest type that holds both.
+
+        Args:
+          other: another `tf.OptionalSpec`, whose element has the same structure and dtypes.
+
+        Returns:
+          An `OptionalSpec`; sizes that differ are unknown in it.
+
+        Raises:
+          ValueError: if there is no such type.
+        """
         if not isinstance(other, OptionalSpec):
             raise ValueError(f"No type holds both {self} and {other}.")
         return OptionalSpec(structure.widened(self._element_spec, other._element_spec))
@@ -156,11 +173,28 @@ class Optional:
         return OptionalSpec(self._element_spec)
 
     def has_value(self, name: str | None = None) -> Tensor:
-        """Whether there is an element."""
+        """Whether there is an element.
+
+        Returns:
+          A bool scalar.
+
+        >>> bool(tf.data.experimental.Optional.from_value(3).has_value())
+        True
+        """
         return has_value_op(self._variant, name=name)
 
     def get_value(self, name: str | None = None) -> Any:
-        """The element; InvalidArgumentError if there is none."""
+        """The element.
+
+        Returns:
+          A nest of tensors with the structure of `element_spec`.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if there is none.
+
+        >>> tf.data.experimental.Optional.from_value(3).get_value().numpy()
+        np.int32(3)
+        """
         flat: Sequence[Tensor] = get_value_op(
             self._variant, specs=tuple(structure.flat_specs(self._element_spec)), name=name
         )
@@ -168,14 +202,31 @@ class Optional:
 
     @staticmethod
     def from_value(value: Any) -> Optional:
-        """An optional that holds an element."""
+        """An optional that holds an element.
+
+        Args:
+          value: a tensor or a structure of tensors, as an element of a dataset.
+
+        Returns:
+          A `tf.data.experimental.Optional`.
+
+        Raises:
+          ValueError: if the value cannot be converted to tensors.
+        """
         element = structure.normalize(value)
         handle = from_value_op(*structure.flatten_element(element))
         return Optional._of(handle, structure.spec_of_element(element))
 
     @staticmethod
     def empty(element_spec: SpecNest) -> Optional:
-        """An optional that holds nothing."""
+        """An optional that holds nothing.
+
+        Args:
+          element_spec: the specs of what it could hold.
+
+        Returns:
+          A `tf.data.experimental.Optional` whose `has_value()` is False.
+        """
         return Optional._of(none_op(), element_spec)
 
     def __repr__(self) -> str:

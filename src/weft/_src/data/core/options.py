@@ -152,6 +152,18 @@ class Options(_OptionGroup):
         return super().__getattr__(name)
 
     def merge(self, options: Options) -> Options:
-        """These options with those that are set in the others in their place."""
+        """These options with those that are set in the others in their place.
+
+        Args:
+          options: a `tf.data.Options`. What is None in it is not set.
+
+        Returns:
+          New `tf.data.Options`; neither of the two is changed.
+
+        >>> a, b = tf.data.Options(), tf.data.Options()
+        >>> b.deterministic = False
+        >>> a.merge(b).deterministic
+        False
+        """
         made: Options = self._merged(options)
         return made

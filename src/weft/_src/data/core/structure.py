@@ -32,7 +32,14 @@ class NoneTensorSpec(TypeSpec):
         return ()
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether the other one is None, too."""
+        """Whether the other one is None, too.
+
+        Args:
+          spec_or_value: a value or a spec.
+
+        Returns:
+          A bool: whether it is None or a `NoneTensorSpec`.
+        """
         return spec_or_value is None or isinstance(spec_or_value, NoneTensorSpec)
 
     def _to_components(self, value: Any) -> Any:

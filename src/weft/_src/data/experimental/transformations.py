@@ -38,6 +38,21 @@ def bucket_by_sequence_length(
 ) -> Transformation:
     """`Dataset.bucket_by_sequence_length` as a transformation.
 
+    Args:
+      element_length_func: a function of an element that returns its length, an integer scalar.
+      bucket_boundaries: the lengths at which buckets end (exclusive), in ascending order.
+      bucket_batch_sizes: the batch size of each bucket; there is one bucket more than boundaries.
+      padded_shapes: the shapes that elements are padded to, as for `Dataset.padded_batch`; None is
+        the largest of each batch.
+      padding_values: what is padded with; None is zero or the empty string.
+      pad_to_bucket_boundary: whether unknown sizes are padded to the boundary of the bucket, less
+        1, instead of to the largest of the batch.
+      no_padding: whether elements, which then must have equal shapes, are not padded.
+      drop_remainder: whether batches that do not become full are left out.
+
+    Returns:
+      A function from a dataset to a dataset of batches, for `Dataset.apply`.
+
     >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
     >>> bucket = tf.data.experimental.bucket_by_sequence_length(tf.size, [5], [2, 2])
     >>> next(iter(rows.apply(bucket))).shape
@@ -54,6 +69,14 @@ def dense_to_ragged_batch(
 ) -> Transformation:
     """`Dataset.ragged_batch` as a transformation.
 
+    Args:
+      batch_size: how many elements a batch has.
+      drop_remainder: whether a last batch of fewer elements is left out.
+      row_splits_dtype: the dtype of the row splits, `tf.int64` or `tf.int32`.
+
+    Returns:
+      A function from a dataset to a dataset of batches, for `Dataset.apply`.
+
     >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
     >>> list(rows.apply(tf.data.experimental.dense_to_ragged_batch(2)))
     [<tf.RaggedTensor [[1], [2, 2]]>]
@@ -63,6 +86,14 @@ def dense_to_ragged_batch(
 
 def dense_to_sparse_batch(batch_size: IntLike, row_shape: ShapeLike) -> Transformation:
     """`Dataset.sparse_batch` as a transformation.
+
+    Args:
+      batch_size: how many elements a batch has; the last one may have fewer.
+      row_shape: the shape of a row, at least that of each element; None for the size of the largest
+        in the batch.
+
+    Returns:
+      A function from a dataset of tensors to one of sparse tensors, for `Dataset.apply`.
 
     >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
     >>> batch = next(iter(rows.apply(tf.data.experimental.dense_to_sparse_batch(2, [3]))))
@@ -75,6 +106,13 @@ def dense_to_sparse_batch(batch_size: IntLike, row_shape: ShapeLike) -> Transfor
 
 def enumerate_dataset(start: IntLike = 0) -> Transformation:
     """`Dataset.enumerate` as a transformation.
+
+    Args:
+      start: the number of the first element.
+
+    Returns:
+      A function from a dataset to one of pairs of an int64 number and an element, for
+      `Dataset.apply`.
 
     >>> len(tf.data.Dataset.range(3).apply(tf.data.experimental.enumerate_dataset()))
     3
@@ -90,6 +128,17 @@ def group_by_window(
 ) -> Transformation:
     """`Dataset.group_by_window` as a transformation.
 
+    Args:
+      key_func: a function of an element that returns its key, an int64 scalar.
+      reduce_func: a function of a key and a dataset of the elements that were collected; it returns
+        a dataset.
+      window_size: how many elements of a key are collected. Lots that do not become full come last.
+      window_size_func: a function of a key that returns how many, an int64 scalar; one of the two
+        must be given.
+
+    Returns:
+      A function from a dataset to the dataset of all results, for `Dataset.apply`.
+
     >>> group = tf.data.experimental.group_by_window(lambda x: x % 2, lambda k, d: d.batch(3), 3)
     >>> [batch.numpy().tolist() for batch in tf.data.Dataset.range(4).apply(group)]
     [[0, 2], [1, 3]]
@@ -99,6 +148,12 @@ def group_by_window(
 
 def ignore_errors(log_warning: bool = False) -> Transformation:
     """`Dataset.ignore_errors` as a transformation.
+
+    Args:
+      log_warning: whether a warning is logged for each element that is left out.
+
+    Returns:
+      A function from a dataset to a dataset, for `Dataset.apply`.
 
     >>> [int(x) for x in tf.data.Dataset.range(2).apply(tf.data.experimental.ignore_errors())]
     [0, 1]
@@ -114,6 +169,16 @@ def map_and_batch(
     num_parallel_calls: IntLike | None = None,
 ) -> Transformation:
     """`map` and then `batch`, as one transformation.
+
+    Args:
+      map_func: a function of an element; the parts of a tuple are arguments of their own.
+      batch_size: how many elements a batch has.
+      num_parallel_batches: accepted for compatibility.
+      drop_remainder: whether a last batch of fewer elements is left out.
+      num_parallel_calls: how many calls may run at once, `tf.data.AUTOTUNE` included; None is one.
+
+    Returns:
+      A function from a dataset to a dataset of batches, for `Dataset.apply`.
 
     >>> both = tf.data.experimental.map_and_batch(lambda x: x * 2, 2)
     >>> [batch.numpy().tolist() for batch in tf.data.Dataset.range(3).apply(both)]
@@ -136,6 +201,17 @@ def parallel_interleave(
 ) -> Transformation:
     """`Dataset.interleave` as a transformation.
 
+    Args:
+      map_func: a function of an element that returns a dataset.
+      cycle_length: of how many datasets elements are taken in turn, and how many are read at once.
+      block_length: how many elements are taken of one before the next.
+      sloppy: accepted for compatibility; the order is always the same.
+      buffer_output_elements: accepted for compatibility.
+      prefetch_input_elements: accepted for compatibility.
+
+    Returns:
+      A function from a dataset to a dataset, for `Dataset.apply`.
+
     >>> twice = tf.data.experimental.parallel_interleave(
     ...     lambda x: tf.data.Dataset.from_tensors(x).repeat(2), cycle_length=2
     ... )
@@ -148,6 +224,13 @@ def parallel_interleave(
 def scan(initial_state: TensorNest, scan_func: Callable[..., Any]) -> Transformation:
     """`Dataset.scan` as a transformation.
 
+    Args:
+      initial_state: the state before the first element, a nest of tensors.
+      scan_func: a function of the state and an element that returns the next state and an output.
+
+    Returns:
+      A function from a dataset to the dataset of outputs, for `Dataset.apply`.
+
     >>> running = tf.data.experimental.scan(np.int64(0), lambda total, x: (total + x, total + x))
     >>> [int(x) for x in tf.data.Dataset.range(4).apply(running)]
     [0, 1, 3, 6]
@@ -159,6 +242,14 @@ def shuffle_and_repeat(
     buffer_size: IntLike, count: IntLike | None = None, seed: IntLike | None = None
 ) -> Transformation:
     """`shuffle` and then `repeat`, as one transformation.
+
+    Args:
+      buffer_size: from how many elements the next one is drawn.
+      count: how many times the dataset is gone through; None or -1 is without end.
+      seed: what the order depends on; None lets `tf.random.set_seed` or chance decide.
+
+    Returns:
+      A function from a dataset to a dataset, for `Dataset.apply`.
 
     >>> twice = tf.data.experimental.shuffle_and_repeat(3, count=2)
     >>> len(tf.data.Dataset.range(3).apply(twice))
@@ -175,6 +266,16 @@ def snapshot(
 ) -> Transformation:
     """`Dataset.snapshot` as a transformation.
 
+    Args:
+      path: the folder, a string or path object.
+      compression: "AUTO", "GZIP" or "NONE"; checked, the files are not compressed.
+      reader_func: must be None; `Dataset.load` takes one.
+      shard_func: must be None; `Dataset.save` takes one.
+
+    Returns:
+      A function from a dataset to a dataset, for `Dataset.apply`. It raises UnsupportedError if
+      `reader_func` or `shard_func` are given.
+
     >>> import tempfile
     >>> kept = tf.data.Dataset.range(2).apply(tf.data.experimental.snapshot(tempfile.mkdtemp()))
     >>> [int(x) for x in kept]
@@ -186,6 +287,12 @@ def snapshot(
 def take_while(predicate: Callable[..., Any]) -> Transformation:
     """`Dataset.take_while` as a transformation.
 
+    Args:
+      predicate: a function of an element that returns a bool scalar.
+
+    Returns:
+      A function from a dataset to a dataset, for `Dataset.apply`.
+
     >>> few = tf.data.experimental.take_while(lambda x: x < 2)
     >>> [int(x) for x in tf.data.Dataset.range(9).apply(few)]
     [0, 1]
@@ -196,6 +303,9 @@ def take_while(predicate: Callable[..., Any]) -> Transformation:
 def unbatch() -> Transformation:
     """`Dataset.unbatch` as a transformation.
 
+    Returns:
+      A function from a dataset to the dataset of rows, for `Dataset.apply`.
+
     >>> [int(x) for x in tf.data.Dataset.range(2).batch(2).apply(tf.data.experimental.unbatch())]
     [0, 1]
     """
@@ -204,6 +314,9 @@ def unbatch() -> Transformation:
 
 def unique() -> Transformation:
     """`Dataset.unique` as a transformation.
+
+    Returns:
+      A function from a dataset to a dataset, for `Dataset.apply`.
 
     >>> rows = tf.data.Dataset.from_tensor_slices([1, 1, 2])
     >>> [int(x) for x in rows.apply(tf.data.experimental.unique())]
@@ -215,6 +328,13 @@ def unique() -> Transformation:
 def prefetch_to_device(device: str, buffer_size: int | None = None) -> Transformation:
     """`Dataset.prefetch` as a transformation; there is one device.
 
+    Args:
+      device: accepted for compatibility.
+      buffer_size: how many elements are made ahead; None or `tf.data.AUTOTUNE` lets Weft choose.
+
+    Returns:
+      A function from a dataset to a dataset, for `Dataset.apply`.
+
     >>> rows = tf.data.Dataset.range(2).apply(tf.data.experimental.prefetch_to_device("/cpu:0"))
     >>> [int(x) for x in rows]
     [0, 1]
@@ -224,6 +344,13 @@ def prefetch_to_device(device: str, buffer_size: int | None = None) -> Transform
 
 def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
     """The dataset itself: there is one device.
+
+    Args:
+      target_device: accepted for compatibility.
+      source_device: accepted for compatibility.
+
+    Returns:
+      A function that returns the dataset it is given, for `Dataset.apply`.
 
     >>> rows = tf.data.Dataset.range(2).apply(tf.data.experimental.copy_to_device("/cpu:0"))
     >>> [int(x) for x in rows]
@@ -236,6 +363,15 @@ def parse_example_dataset(
     features: Any, num_parallel_calls: int = 1, deterministic: bool | None = None
 ) -> Transformation:
     """A transformation that parses batches of serialized Examples with `tf.io.parse_example`.
+
+    Args:
+      features: a dict from names to `tf.io.FixedLenFeature` and its like, as for
+        `tf.io.parse_example`.
+      num_parallel_calls: how many batches may be parsed at once.
+      deterministic: False lets elements change their order; None is what the dataset's options say.
+
+    Returns:
+      A function from a dataset of string vectors to one of dicts of tensors, for `Dataset.apply`.
 
     >>> parse = tf.data.experimental.parse_example_dataset(
     ...     {"x": tf.io.FixedLenFeature([], tf.int64, default_value=7)}
@@ -257,6 +393,16 @@ def parse_example_dataset(
 def cardinality(dataset: Dataset) -> Tensor:
     """`Dataset.cardinality` as a function.
 
+    Args:
+      dataset: the dataset.
+
+    Returns:
+      An int64 scalar; `tf.data.experimental.INFINITE_CARDINALITY` or `UNKNOWN_CARDINALITY` if there
+      is no number.
+
+    Raises:
+      TypeError: if it is no dataset.
+
     >>> tf.data.experimental.cardinality(tf.data.Dataset.range(3)).numpy()
     np.int64(3)
     """
@@ -266,6 +412,16 @@ def cardinality(dataset: Dataset) -> Tensor:
 def get_single_element(dataset: Dataset) -> Any:
     """`Dataset.get_single_element` as a function.
 
+    Args:
+      dataset: a dataset of exactly one element.
+
+    Returns:
+      The element, a nest of tensors.
+
+    Raises:
+      TypeError: if it is no dataset.
+      tf.errors.InvalidArgumentError: if it has no element, or more than one.
+
     >>> tf.data.experimental.get_single_element(tf.data.Dataset.from_tensors(5)).numpy()
     np.int32(5)
     """
@@ -274,6 +430,15 @@ def get_single_element(dataset: Dataset) -> Any:
 
 def get_structure(dataset_or_iterator: Any) -> Any:
     """The specs of the elements.
+
+    Args:
+      dataset_or_iterator: a dataset, or an iterator over one.
+
+    Returns:
+      A nest of specs, the attribute `element_spec`.
+
+    Raises:
+      TypeError: if it is something else.
 
     >>> tf.data.experimental.get_structure(tf.data.Dataset.range(3))
     TensorSpec(shape=(), dtype=tf.int64, name=None)
@@ -288,6 +453,15 @@ def get_structure(dataset_or_iterator: Any) -> Any:
 
 def get_next_as_optional(iterator: Any) -> Optional:
     """`Iterator.get_next_as_optional` as a function.
+
+    Args:
+      iterator: an iterator over a dataset.
+
+    Returns:
+      A `tf.data.experimental.Optional`, without a value if there is no next element.
+
+    Raises:
+      TypeError: if it is no such iterator.
 
     >>> optional = tf.data.experimental.get_next_as_optional(iter(tf.data.Dataset.range(1)))
     >>> bool(optional.has_value())
@@ -307,6 +481,20 @@ def save(
 ) -> None:
     """`Dataset.save` as a function.
 
+    Args:
+      dataset: the dataset.
+      path: the folder, which is made if it does not exist.
+      compression: None or "GZIP".
+      shard_func: a function of an element that says which file it goes to, as an int64 scalar; None
+        is one file for all.
+      checkpoint_args: must be None.
+
+    Raises:
+      TypeError: if `dataset` is no dataset.
+      ValueError: if the compression is another one, or `shard_func` does not return one int64.
+      UnsupportedError: if `checkpoint_args` is given.
+      RuntimeError: if it is called while a function is traced.
+
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> tf.data.experimental.save(tf.data.Dataset.range(2), folder)
@@ -319,6 +507,15 @@ def save(
 def to_variant(dataset: Dataset) -> Tensor:
     """The variant tensor that holds a dataset.
 
+    Args:
+      dataset: the dataset.
+
+    Returns:
+      A scalar of dtype `tf.variant`; `from_variant` makes the dataset of it again.
+
+    Raises:
+      TypeError: if it is no dataset.
+
     >>> tf.data.experimental.to_variant(tf.data.Dataset.range(3)).dtype
     tf.variant
     """
@@ -328,6 +525,16 @@ def to_variant(dataset: Dataset) -> Tensor:
 
 def from_variant(variant: Tensor, structure: Any) -> Dataset:
     """The dataset that a variant tensor holds, given the specs of its elements.
+
+    Args:
+      variant: what `to_variant` gave.
+      structure: the specs of the elements, a nest; they are not checked.
+
+    Returns:
+      The dataset.
+
+    Raises:
+      TypeError: if `variant` is no tensor of dtype `tf.variant`.
 
     >>> rows = tf.data.Dataset.range(3)
     >>> handle = tf.data.experimental.to_variant(rows)
@@ -352,6 +559,16 @@ def enable_debug_mode() -> None:
 
 def make_saveable_from_iterator(iterator: Any, external_state_policy: Any = None) -> Any:
     """Refused: an iterator has `save_position` and `restore_position`.
+
+    Args:
+      iterator: accepted for compatibility.
+      external_state_policy: accepted for compatibility.
+
+    Returns:
+      Nothing: it always raises.
+
+    Raises:
+      UnsupportedError: always.
 
     >>> tf.data.experimental.make_saveable_from_iterator(None)
     Traceback (most recent call last):

@@ -223,6 +223,40 @@ def make_csv_dataset(
 ) -> Dataset:
     r"""Batches of CSV files: dicts from column names to vectors, with the label beside if named.
 
+    Args:
+      file_pattern: a file name or glob pattern, or a list of them.
+      batch_size: how many lines a batch has.
+      column_names: the names of all columns; None takes them from the first line of the files.
+      column_defaults: for each column, a dtype if it must have a value, or the value that stands
+        for an empty field. None infers the dtypes from the first lines, with zero or "" as default.
+      label_name: the column that becomes the label beside the dict; None is none.
+      select_columns: the names or numbers of the columns that are read, in the order of the files;
+        None is all.
+      field_delim: the character between fields.
+      use_quote_delim: whether fields may stand in double quotes.
+      na_value: a text that counts as an empty field.
+      header: whether the first line of each file holds the names.
+      num_epochs: how many times the files are gone through; None is without end, and leaves out a
+        last batch that is not full.
+      shuffle: whether files and lines are shuffled.
+      shuffle_buffer_size: from how many lines the next one is drawn.
+      shuffle_seed: what the order depends on; None lets `tf.random.set_seed` or chance decide.
+      prefetch_buffer_size: how many batches are made ahead; None is `tf.data.AUTOTUNE`.
+      num_parallel_reads: of how many files lines are taken in turn; None is 1.
+      sloppy: accepted for compatibility.
+      num_rows_for_inference: how many lines dtypes are inferred from; None is all.
+      compression_type: None or "", "GZIP" or "ZLIB".
+      ignore_errors: whether lines that cannot be parsed are left out.
+      encoding: the encoding of the column names in the first line.
+
+    Returns:
+      A dataset of dicts from names to vectors, or of pairs of such a dict and the label's vector.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if no file matches, or the compression is another one.
+      ValueError: if names are missing, unknown or not unique, if there are more or fewer defaults
+        than columns, or if the files have different headers.
+
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "a.csv")
     >>> tf.io.write_file(path, "x,y\n1,0.5\n2,1.5\n")

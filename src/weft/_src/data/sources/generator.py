@@ -190,6 +190,24 @@ class GeneratorMethods(DatasetBase):
         The function is called each time the dataset is iterated over. Give `output_signature`, or
         (the older way) `output_types` and maybe `output_shapes`.
 
+        Args:
+          generator: a function that returns something to iterate over.
+          output_types: the dtypes of what is yielded, as a structure; not together with
+            `output_signature`.
+          output_shapes: the shapes that go with `output_types`; None for unknown ones.
+          args: a tuple of what the function is called with, as NumPy arrays; None calls it without.
+          output_signature: the specs of what is yielded, as a structure.
+
+        Returns:
+          A dataset; its length is unknown.
+
+        Raises:
+          TypeError: if `generator` is no function, `args` no tuple, or what is yielded is not
+            declared in one of the two ways; when iterating, if the function returns nothing to
+            iterate over.
+          DTypeError: when iterating, if an element has another structure or dtype than declared.
+          ShapeError: when iterating, if an element has another shape than declared.
+
         >>> def squares():
         ...     for i in range(3):
         ...         yield i * i

@@ -273,6 +273,16 @@ list_op = dataset_op("ListDataset", each("*components", _ANYTHING), _list_kernel
 def from_list(elements: Any, name: str | None = None) -> Dataset:
     """A dataset of the elements of a list, which must have one structure and type.
 
+    Args:
+      elements: a list, not empty, of nests of tensors or what can become one.
+      name: the name of the node in a graph.
+
+    Returns:
+      A dataset of these elements; sizes that differ between them are unknown in its `element_spec`.
+
+    Raises:
+      ValueError: if it is no list or empty, or if an element has another structure or dtype.
+
     >>> list(tf.data.experimental.from_list([(1, "a"), (2, "b")]).as_numpy_iterator())
     [(np.int32(1), b'a'), (np.int32(2), b'b')]
     """
@@ -295,6 +305,18 @@ class SourceMethods(DatasetBase):
     @staticmethod
     def range(*args: Any, **kwargs: Any) -> Dataset:
         """Numbers from `start` (0) up to `stop` in steps: `range(stop)`, `range(start, stop)`.
+
+        Args:
+          *args: one to three integers: `stop`; `start, stop`; or `start, stop, step`.
+          **kwargs: `output_type`, the dtype of the numbers (int64), and `name`.
+
+        Returns:
+          A dataset of scalars.
+
+        Raises:
+          ValueError: if there are not one to three numbers.
+          TypeError: if they are not integers, or `output_type` is not numeric.
+          tf.errors.InvalidArgumentError: if the step is 0.
 
         >>> list(tf.data.Dataset.range(1, 10, 3).as_numpy_iterator())
         [np.int64(1), np.int64(4), np.int64(7)]
@@ -321,6 +343,18 @@ class SourceMethods(DatasetBase):
     ) -> Dataset:
         """Numbers from `start` in steps, without end.
 
+        Args:
+          start: the first number, an integer.
+          step: what is added for each next one, an integer.
+          dtype: the dtype of the elements, an integer or floating one.
+          name: the name of the node in a graph.
+
+        Returns:
+          A dataset of scalars.
+
+        Raises:
+          TypeError: if the dtype is not numeric, or start or step are no integers.
+
         >>> list(tf.data.Dataset.counter(5, -2).take(3).as_numpy_iterator())
         [np.int64(5), np.int64(3), np.int64(1)]
         """
@@ -335,6 +369,15 @@ class SourceMethods(DatasetBase):
     def from_tensors(tensors: TensorNest, name: str | None = None) -> Dataset:
         """A dataset of one element.
 
+        Args:
+          tensors: the element: a tensor or a structure of tensors; lists are converted to tensors.
+
+        Returns:
+          A dataset of length 1.
+
+        Raises:
+          ValueError: if something cannot be converted to a tensor.
+
         >>> list(tf.data.Dataset.from_tensors(([1, 2], "a")).as_numpy_iterator())
         [(array([1, 2], dtype=int32), b'a')]
         """
@@ -345,6 +388,17 @@ class SourceMethods(DatasetBase):
     @staticmethod
     def from_tensor_slices(tensors: TensorNest, name: str | None = None) -> Dataset:
         """A dataset of the rows of tensors.
+
+        Args:
+          tensors: a tensor or a structure of tensors of equal length; lists are converted to
+            tensors.
+
+        Returns:
+          A dataset with an element for each row.
+
+        Raises:
+          ShapeError: if a tensor is a scalar, or the lengths differ.
+          ValueError: if there is no tensor, or something cannot be converted to one.
 
         >>> rows = tf.data.Dataset.from_tensor_slices({"x": [[1, 2], [3, 4]], "y": [5.0, 6.0]})
         >>> for row in rows:

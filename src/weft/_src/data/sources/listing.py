@@ -33,6 +33,19 @@ class ListingMethods(DatasetBase):
     ) -> Dataset:
         """The names of the files that match a pattern, or any of several; shuffled if not said.
 
+        Args:
+          file_pattern: a pattern, or a list or tensor of them; `*`, `?` and `[...]` stand for other
+            characters.
+          shuffle: whether the names are shuffled, anew in each iteration; None is True.
+          seed: the seed of the shuffle; None lets `tf.random.set_seed` or chance decide.
+
+        Returns:
+          A dataset of strings; sorted names if they are not shuffled.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if no file matches; in a function, when it runs.
+          TypeError: if a pattern is no string.
+
         >>> import os, tempfile
         >>> folder = tempfile.mkdtemp()
         >>> for letter in "ab":

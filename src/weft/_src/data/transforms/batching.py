@@ -264,6 +264,21 @@ class BatchingMethods(DatasetBase):
     ) -> Dataset:
         """Consecutive elements stacked, `batch_size` at a time; the last batch may be smaller.
 
+        Args:
+          batch_size: how many elements a batch has.
+          drop_remainder: whether a smaller last batch is left out; the size is known statically
+            then.
+          num_parallel_calls: accepted for compatibility; batches are made one after the other.
+          deterministic: accepted for compatibility, together with `num_parallel_calls`.
+
+        Returns:
+          A dataset; its tensors have one more axis, the first.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if `batch_size` is less than 1; when iterating, if shapes
+            within a batch differ.
+          ValueError: if `deterministic` is given without `num_parallel_calls`.
+
         >>> for batch in tf.data.Dataset.range(5).batch(2):
         ...     print(batch.numpy())
         [0 1]
@@ -303,6 +318,17 @@ class BatchingMethods(DatasetBase):
     ) -> Dataset:
         """Batches of tensors whose sizes may differ: ragged ones where sizes are not known.
 
+        Args:
+          batch_size: how many elements a batch has.
+          drop_remainder: whether a smaller last batch is left out.
+          row_splits_dtype: int64 or int32, the dtype of the row splits.
+
+        Returns:
+          A dataset of ragged tensors; of tensors, where the static shape of a component is known.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if `batch_size` is less than 1.
+
         >>> rows = tf.data.Dataset.range(1, 4).map(lambda n: tf.fill([n], n))
         >>> for batch in rows.ragged_batch(2):
         ...     print(batch)
@@ -327,6 +353,18 @@ class BatchingMethods(DatasetBase):
         self, batch_size: IntLike, row_shape: ShapeLike, name: str | None = None
     ) -> Dataset:
         """Batches of tensors as sparse ones; a size of None in `row_shape` is that of the largest.
+
+        Args:
+          batch_size: how many elements a batch has; the last one may have fewer.
+          row_shape: the shape of a row, with a size for each axis of an element.
+
+        Returns:
+          A dataset of `tf.SparseTensor`s.
+
+        Raises:
+          TypeError: if the elements are not single tensors.
+          ValueError: if `row_shape` has not the rank of the elements.
+          tf.errors.DataLossError: when iterating, if an element is larger than `row_shape`.
 
         >>> rows = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
         >>> next(iter(rows.sparse_batch(2, [4]))).dense_shape.numpy()
@@ -353,6 +391,13 @@ class BatchingMethods(DatasetBase):
     def unbatch(self, name: str | None = None) -> Dataset:
         """The rows of every element, one by one.
 
+        Returns:
+          A dataset; its tensors have one axis less.
+
+        Raises:
+          ShapeError: if a component is a scalar.
+          ValueError: if the elements hold no tensors.
+
         >>> rows = tf.data.Dataset.from_tensor_slices([[1, 2], [3, 4]]).unbatch()
         >>> [int(x) for x in rows]
         [1, 2, 3, 4]
@@ -371,6 +416,18 @@ class BatchingMethods(DatasetBase):
         self, batch_size: IntLike, drop_remainder: bool = False, name: str | None = None
     ) -> Dataset:
         """Batches of another size, or of several sizes in turn.
+
+        Args:
+          batch_size: how many rows a batch has, or a list of such sizes.
+          drop_remainder: whether a last batch that has not its size is left out.
+
+        Returns:
+          A dataset of the same rows.
+
+        Raises:
+          ShapeError: if a component is a scalar.
+          tf.errors.InvalidArgumentError: if a size is less than 1.
+          TypeError: if there are several sizes, and elements that are ragged or sparse.
 
         >>> batches = tf.data.Dataset.range(6).batch(2).rebatch([1, 3])
         >>> [batch.numpy().tolist() for batch in batches]

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from weft._src.core.aliases import ArrayNamespace, PathLike
+from weft._src.core.aliases import ArrayNamespace, PathLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING
 from weft._src.data.core import structure
@@ -20,6 +20,9 @@ from weft._src.ops.registry import args
 
 if TYPE_CHECKING:
     from weft._src.data.dataset import Dataset
+
+
+_ENDINGS = {"": ".weft_cache", "GZIP": ".weft_cache.gz"}  # of files, by their compression
 
 
 class MemoryCacheStage(Stage):
@@ -77,18 +80,23 @@ class _MemoryCursor(Cursor):
 
 
 class FileCacheStage(Stage):
-    """Elements that are kept in a file."""
+    """Elements that are kept in a file, whose name says whether it is compressed."""
 
-    __slots__ = ("file", "source", "specs")
+    __slots__ = ("compression", "file", "source", "specs")
 
-    def __init__(self, source: Stage, file: str, specs: Sequence[Any]) -> None:
+    def __init__(self, source: Stage, file: str, specs: Sequence[Any], compression: str) -> None:
         self.source, self.file, self.specs = source, file, specs
+        self.compression = compression
 
     def cursor(self, run: Run) -> Cursor:
-        name = f"{self.file}.weft_cache"
-        if storage.exists(name):
-            return storage.FileCursor([name], self.specs)
-        return _FileWritingCursor(self, name, run)
+        for compression in _ENDINGS:
+            if storage.exists(self.path(compression)):
+                return storage.FileCursor([self.path(compression)], self.specs, compression)
+        return _FileWritingCursor(self, run)
+
+    def path(self, compression: str) -> str:
+        """Where the elements are kept if they are compressed so."""
+        return f"{self.file}{_ENDINGS[compression]}"
 
     def cardinality(self) -> int:
         return self.source.cardinality()
@@ -97,10 +105,10 @@ class FileCacheStage(Stage):
 class _FileWritingCursor(Cursor):
     """Writes to a file beside, which takes the name of the cache when it is complete."""
 
-    def __init__(self, stage: FileCacheStage, name: str, run: Run) -> None:
-        self._name = name
+    def __init__(self, stage: FileCacheStage, run: Run) -> None:
+        kind = stage.compression
         self._source = stage.source.cursor(run)
-        self._writer: storage.ElementWriter | None = storage.ElementWriter(name)
+        self._writer: storage.ElementWriter | None = storage.ElementWriter(stage.path(kind), kind)
         self._at = 0
 
     def __next__(self) -> Values:
@@ -131,10 +139,12 @@ class _FileWritingCursor(Cursor):
 
 
 def _cache_kernel(
-    xp: ArrayNamespace, source: Stage, filename: Any, *, specs: Sequence[Any]
+    xp: ArrayNamespace, source: Stage, filename: Any, *, specs: Sequence[Any], compression: str
 ) -> Stage:
     name = os.fsdecode(filename[()])
-    return FileCacheStage(source, name, specs) if name else MemoryCacheStage(source)
+    if not name:
+        return MemoryCacheStage(source)
+    return FileCacheStage(source, name, specs, compression)
 
 
 cache_op = dataset_op("CacheDatasetV2", INPUT + args("filename", STRING), _cache_kernel)
@@ -145,6 +155,16 @@ class CachingMethods(DatasetBase):
 
     def cache(self, filename: PathLike = "", name: str | None = None) -> Dataset:
         """Keeps the elements of the first complete iteration, in memory or in a file.
+
+        Args:
+          filename: the beginning of the name of the file; "" keeps the elements in memory, as long
+            as the dataset lives.
+
+        Returns:
+          A dataset of the same elements. An iteration that ends early keeps nothing.
+
+        Raises:
+          TypeError: if `filename` is no text.
 
         >>> calls = []
         >>> dataset = (
@@ -157,9 +177,14 @@ class CachingMethods(DatasetBase):
         >>> values, len(calls)
         ([0, 1], 2)
         """
-        path = convert_to_tensor(_path("cache", filename))
-        specs = tuple(structure.flat_specs(self.element_spec))
-        return self._derived(cache_op, path, name=name, specs=specs)
+        return kept(self, _path("cache", filename), "", name)
+
+
+def kept(dataset: DatasetBase, path: TensorLike, compression: str, name: str | None) -> Dataset:
+    """The elements of the first iteration in a file, or in memory if the path is empty."""
+    specs = tuple(structure.flat_specs(dataset.element_spec))
+    file = convert_to_tensor(path)
+    return dataset._derived(cache_op, file, name=name, specs=specs, compression=compression)
 
 
 def _path(method: str, value: Any) -> Any:

@@ -180,6 +180,16 @@ class CombiningMethods(DatasetBase):
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
         """Elements of several datasets side by side, as long as all have some.
 
+        Args:
+          *args: datasets, or one structure (of tuples and dicts) of them.
+          datasets: that structure, by name.
+
+        Returns:
+          A dataset of tuples, or of structures like the given one; as long as the shortest of them.
+
+        Raises:
+          TypeError: if there are no datasets, or something else, or they are in a list.
+
         >>> numbers, letters = (
         ...     tf.data.Dataset.range(3),
         ...     tf.data.Dataset.from_tensor_slices(["a", "b"]),
@@ -205,6 +215,15 @@ class CombiningMethods(DatasetBase):
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements of this dataset and then those of another.
 
+        Args:
+          dataset: the other one, whose elements have the same structure and dtypes.
+
+        Returns:
+          A dataset; sizes of elements that differ are unknown in its specs.
+
+        Raises:
+          TypeError: if `dataset` is no dataset, or its elements are of another type.
+
         >>> a, b = tf.data.Dataset.range(2), tf.data.Dataset.range(7, 9)
         >>> list(a.concatenate(b).as_numpy_iterator())
         [np.int64(0), np.int64(1), np.int64(7), np.int64(8)]
@@ -221,6 +240,15 @@ class CombiningMethods(DatasetBase):
 
     def enumerate(self, start: IntLike = 0, name: str | None = None) -> Dataset:
         """Pairs of a number and an element.
+
+        Args:
+          start: the number of the first element.
+
+        Returns:
+          A dataset of pairs (int64 scalar, element).
+
+        Raises:
+          TypeError: if `start` is no integer.
 
         >>> list(tf.data.Dataset.from_tensor_slices(["a", "b"]).enumerate(5).as_numpy_iterator())
         [(np.int64(5), b'a'), (np.int64(6), b'b')]

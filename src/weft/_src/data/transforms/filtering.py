@@ -217,6 +217,16 @@ class FilteringMethods(DatasetBase):
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which the function gives True.
 
+        Args:
+          predicate: a function of an element that returns one bool; parts of a tuple are arguments
+            of their own.
+
+        Returns:
+          A dataset of some of the elements; its length is unknown.
+
+        Raises:
+          ValueError: if `predicate` is no function, or does not return one bool.
+
         >>> list(tf.data.Dataset.range(6).filter(lambda x: x % 2 == 0).as_numpy_iterator())
         [np.int64(0), np.int64(2), np.int64(4)]
         """
@@ -227,6 +237,16 @@ class FilteringMethods(DatasetBase):
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements up to the first for which the function gives False.
 
+        Args:
+          predicate: a function of an element that returns one bool; parts of a tuple are arguments
+            of their own.
+
+        Returns:
+          A dataset of the first elements; its length is unknown.
+
+        Raises:
+          ValueError: if `predicate` is no function, or does not return one bool.
+
         >>> list(tf.data.Dataset.range(9).take_while(lambda x: x * x < 5).as_numpy_iterator())
         [np.int64(0), np.int64(1), np.int64(2)]
         """
@@ -235,6 +255,12 @@ class FilteringMethods(DatasetBase):
 
     def unique(self, name: str | None = None) -> Dataset:
         """Every element when it comes for the first time; integers and strings only.
+
+        Returns:
+          A dataset without repetitions; it remembers all elements it has given.
+
+        Raises:
+          TypeError: if a component is not int32, int64 or string.
 
         >>> list(tf.data.Dataset.from_tensor_slices([1, 37, 1, 2, 37]).unique().as_numpy_iterator())
         [np.int32(1), np.int32(37), np.int32(2)]
@@ -253,6 +279,17 @@ class FilteringMethods(DatasetBase):
     ) -> Dataset:
         """Outputs of a function of a state and every element; it returns (new state, output).
 
+        Args:
+          initial_state: a tensor or a structure of tensors.
+          scan_func: a function of (state, element).
+
+        Returns:
+          A dataset of the outputs.
+
+        Raises:
+          TypeError: if the function does not return a pair, or its state is not of the type of
+            `initial_state`.
+
         >>> sums = tf.data.Dataset.range(5).scan(
         ...     tf.constant(0, tf.int64), lambda total, x: (total + x, total + x)
         ... )
@@ -268,6 +305,15 @@ class FilteringMethods(DatasetBase):
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
         """The elements that can be made; those that raise an error are left out.
+
+        Args:
+          log_warning: whether each element that is left out is told to the logger.
+
+        Returns:
+          A dataset; its length is unknown.
+
+        Raises:
+          TypeError: if `log_warning` is no bool.
 
         >>> numbers = tf.data.Dataset.from_tensor_slices([1.0, 0.0, 4.0])
         >>> inverse = numbers.map(lambda x: tf.debugging.check_numerics(1.0 / x, "too big"))

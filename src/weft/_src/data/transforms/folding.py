@@ -72,6 +72,16 @@ class FoldingMethods(DatasetBase):
     ) -> Any:
         """The last state of `state = reduce_func(state, element)` over all elements.
 
+        Args:
+          initial_state: the state before the first element: a tensor or a structure of tensors.
+          reduce_func: a function of (state, element) that returns the new state; it is traced once.
+
+        Returns:
+          The last state: `initial_state`, as tensors, if there are no elements.
+
+        Raises:
+          TypeError: if the function returns something of another type than `initial_state`.
+
         >>> tf.data.Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x).numpy()
         np.int64(10)
         """

@@ -78,7 +78,14 @@ assert_cardinality_op = dataset_op(
 
 
 def assert_cardinality(expected_cardinality: IntLike) -> Transformation:
-    """A transformation that says how many elements there are; FailedPreconditionError if not.
+    """A transformation that says how many elements there are.
+
+    Args:
+      expected_cardinality: the number, or `tf.data.experimental.INFINITE_CARDINALITY`.
+
+    Returns:
+      A function from a dataset to the same one with this cardinality, for `Dataset.apply`. When it
+      is iterated over, it raises `tf.errors.FailedPreconditionError` if the number is another one.
 
     >>> dataset = tf.data.Dataset.range(4).filter(lambda x: x > 1)
     >>> len(dataset.apply(tf.data.experimental.assert_cardinality(2)))
@@ -174,6 +181,15 @@ group_by_reducer_op = dataset_op("GroupByReducerDataset", INPUT + CAPTURES, _red
 def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transformation:
     """A transformation that makes one element of all elements of a key, in the order of keys.
 
+    Args:
+      key_func: a function of an element that returns its key, an int64 scalar.
+      reducer: a `tf.data.experimental.Reducer`: how the state of a key begins, what an element does
+        to it, and what is made of it at the end.
+
+    Returns:
+      A function from a dataset to one with an element for each key, for `Dataset.apply`. It raises
+      TypeError if `reduce_func` returns other types than `init_func`.
+
     >>> count = tf.data.experimental.Reducer(lambda key: 0, lambda n, x: n + 1, lambda n: n)
     >>> counts = tf.data.experimental.group_by_reducer(lambda x: x % 3, count)
     >>> list(tf.data.Dataset.range(7).apply(counts).as_numpy_iterator())
@@ -206,6 +222,14 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
 
 def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Transformation:
     """A transformation that adds empty elements up to a number, and says which are real.
+
+    Args:
+      cardinality: how many elements there shall be.
+      mask_key: the key of the bool scalar in each element that says whether it is real.
+
+    Returns:
+      A function for `Dataset.apply`, of a dataset of dicts. It raises ValueError if the dataset has
+      more elements or an unknown number of them, or if its elements are no dicts or have the key.
 
     >>> rows = tf.data.Dataset.from_tensor_slices({"a": [1, 2]})
     >>> padded = rows.apply(tf.data.experimental.pad_to_cardinality(3))

@@ -229,6 +229,24 @@ class MappingMethods(DatasetBase):
         `num_parallel_calls` several calls may run at once, in threads; the order of the elements
         stays, unless `deterministic` is False.
 
+        Args:
+          map_func: a function of an element that returns a structure of tensors.
+          num_parallel_calls: how many calls run at once, or `tf.data.AUTOTUNE`; None is one after
+            the other.
+          deterministic: whether the order stays with parallel calls; None lets the options decide
+            (it stays).
+          synchronous: True refuses `num_parallel_calls`; else without effect.
+          use_unbounded_threadpool: accepted for compatibility.
+
+        Returns:
+          A dataset of the results.
+
+        Raises:
+          ValueError: if `map_func` is no function, `deterministic` goes without
+            `num_parallel_calls`, or `synchronous` with it.
+          tf.errors.InvalidArgumentError: if `num_parallel_calls` is less than 1, or the function
+            returns no tensor.
+
         >>> list(tf.data.Dataset.range(4).map(lambda x: x * x).as_numpy_iterator())
         [np.int64(0), np.int64(1), np.int64(4), np.int64(9)]
         """

@@ -250,6 +250,16 @@ class NestingMethods(DatasetBase):
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets that the function makes, one dataset after the other.
 
+        Args:
+          map_func: a function of an element that returns a dataset.
+
+        Returns:
+          A dataset of the elements of these datasets.
+
+        Raises:
+          ValueError: if `map_func` is no function.
+          TypeError: if it does not return a dataset.
+
         >>> dataset = tf.data.Dataset.range(1, 4).flat_map(tf.data.Dataset.range)
         >>> [int(x) for x in dataset]
         [0, 0, 1, 0, 1, 2]
@@ -269,6 +279,23 @@ class NestingMethods(DatasetBase):
         name: str | None = None,
     ) -> Dataset:
         """The elements of the datasets that the function makes, of `cycle_length` ones in turn.
+
+        Args:
+          map_func: a function of an element that returns a dataset.
+          cycle_length: how many datasets are open at once; None is `num_parallel_calls`, or without
+            it the number of processors.
+          block_length: how many elements in a row come from one dataset; None is 1.
+          num_parallel_calls: how many datasets make elements at once, or `tf.data.AUTOTUNE`; None
+            is one.
+          deterministic: accepted for compatibility; the order is always the same.
+
+        Returns:
+          A dataset of the elements of these datasets.
+
+        Raises:
+          ValueError: if `map_func` is no function.
+          TypeError: if it does not return a dataset.
+          tf.errors.InvalidArgumentError: if `cycle_length` or `block_length` is less than 1.
 
         >>> dataset = tf.data.Dataset.range(1, 4).interleave(
         ...     lambda x: tf.data.Dataset.from_tensors(x).repeat(3), cycle_length=2, block_length=2

@@ -131,6 +131,23 @@ class PaddingMethods(DatasetBase):
         `padded_shapes` gives the shape; a size of None (or -1) is that of the largest element of
         the batch. Zeros and empty strings are filled in, or `padding_values`.
 
+        Args:
+          batch_size: how many elements a batch has.
+          padded_shapes: a shape for each component, in a structure like that of the elements; None
+            leaves those sizes open that are not known statically.
+          padding_values: one scalar for all components, or a structure of scalars; None is 0 or "".
+          drop_remainder: whether a smaller last batch is left out.
+
+        Returns:
+          A dataset; its tensors have one more axis, the first.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if `batch_size` is less than 1.
+          ValueError: if shapes or values do not fit the elements, or a rank is unknown and no
+            shapes are given.
+          TypeError: if elements are ragged or sparse, or a value has another dtype.
+          tf.errors.DataLossError: when iterating, if an element is larger than its padded shape.
+
         >>> rows = tf.data.Dataset.range(1, 4).map(lambda n: tf.fill([n], n))
         >>> for batch in rows.padded_batch(3):
         ...     print(batch.numpy())
@@ -174,6 +191,27 @@ class PaddingMethods(DatasetBase):
         name: str | None = None,
     ) -> Dataset:
         """Batches of elements of similar length, which need little padding.
+
+        Args:
+          element_length_func: a function of an element that returns its length.
+          bucket_boundaries: the lengths at which the next bucket begins, rising.
+          bucket_batch_sizes: the batch size of each bucket; one more than there are boundaries.
+          padded_shapes: as in `padded_batch`.
+          padding_values: as in `padded_batch`.
+          pad_to_bucket_boundary: whether open sizes become the greatest length of the bucket, not
+            that of the batch.
+          no_padding: whether elements are stacked as they are.
+          drop_remainder: whether smaller last batches are left out.
+
+        Returns:
+          A dataset of batches.
+
+        Raises:
+          ValueError: if there is not one batch size more than boundaries.
+          TypeError: if `element_length_func` is no function, or boundaries or sizes are no
+            integers.
+          tf.errors.InvalidArgumentError: when iterating, with `pad_to_bucket_boundary`, if an
+            element is as long as the last boundary or longer.
 
         >>> rows = tf.data.Dataset.range(1, 5).map(lambda n: tf.fill([n], n))
         >>> for batch in rows.bucket_by_sequence_length(

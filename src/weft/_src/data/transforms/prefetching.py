@@ -191,6 +191,15 @@ class PrefetchingMethods(DatasetBase):
     def prefetch(self, buffer_size: IntLike, name: str | None = None) -> Dataset:
         """Makes up to `buffer_size` elements ahead in a thread; `tf.data.AUTOTUNE` is -1.
 
+        Args:
+          buffer_size: how many elements wait at most; None is `tf.data.AUTOTUNE`.
+
+        Returns:
+          A dataset of the same elements.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if `buffer_size` is less than -1.
+
         >>> list(tf.data.Dataset.range(3).prefetch(2).as_numpy_iterator())
         [np.int64(0), np.int64(1), np.int64(2)]
         """

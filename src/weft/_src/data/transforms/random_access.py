@@ -54,6 +54,13 @@ def at(dataset: Dataset, index: IntLike) -> Any:
       dataset: the dataset. The elements before are made, too, where that cannot be avoided.
       index: the number, an integer or a scalar tensor. Negative ones are out of range.
 
+    Returns:
+      The element, a nest of tensors.
+
+    Raises:
+      tf.errors.OutOfRangeError: if there is no such element.
+      TypeError: if `dataset` is no dataset.
+
     >>> tf.data.experimental.at(tf.data.Dataset.range(5), 3).numpy()
     np.int64(3)
     """

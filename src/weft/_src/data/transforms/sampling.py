@@ -173,6 +173,21 @@ class SamplingMethods(DatasetBase):
     ) -> Dataset:
         """Elements of several datasets; `choice_dataset` says of which one the next comes.
 
+        Args:
+          datasets: a list of datasets, whose elements have one structure and dtype.
+          choice_dataset: a dataset of int64 scalars: the number of a dataset in the list, for each
+            element.
+          stop_on_empty_dataset: whether the whole ends when a dataset that is chosen has ended; if
+            not, such choices are skipped.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          ValueError: if `datasets` is no list, or empty.
+          TypeError: if the datasets have elements of different types, or those of `choice_dataset`
+            are no int64 scalars.
+
         >>> a, b = (tf.data.Dataset.from_tensors(x).repeat() for x in "ab")
         >>> choice = tf.data.Dataset.range(2).repeat(2)
         >>> dataset = tf.data.Dataset.choose_from_datasets([a, b], choice)
@@ -202,6 +217,22 @@ class SamplingMethods(DatasetBase):
 
         `weights` says how likely each is: a list, a tensor, or a dataset of such. A dataset that
         has ended is left out, or ends the whole with `stop_on_empty_dataset`.
+
+        Args:
+          datasets: a list of datasets, whose elements have one structure and dtype.
+          weights: how likely each is, numbers that need not sum to 1; None is all equally.
+          seed: what the choices depend on; None lets `tf.random.set_seed` or chance decide.
+          stop_on_empty_dataset: whether the whole ends when one of the datasets has ended.
+          rerandomize_each_iteration: whether choices differ each time the dataset is iterated over;
+            None is False, with or without a seed.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          ValueError: if `datasets` is no list or empty, or if there is not one weight for each.
+          tf.errors.InvalidArgumentError: if a weight is negative, or all are zero.
+          TypeError: if the datasets have elements of different types.
 
         >>> a, b = (tf.data.Dataset.from_tensors(x).repeat(3) for x in "ab")
         >>> dataset = tf.data.Dataset.sample_from_datasets([a, b], weights=[0.5, 0.5], seed=1)

@@ -16,6 +16,7 @@ from weft._src.data.core.iterators import run_of
 from weft._src.data.core.traced import Call
 from weft._src.data.sources.in_memory import ListStage
 from weft._src.data.sources.storage import ElementWriter, FileStage, spec_from_json, spec_to_json
+from weft._src.data.transforms.caching import kept
 from weft._src.errors import NotFoundError, UnsupportedError
 from weft._src.fileio.paths import file_errors, path_text
 
@@ -39,6 +40,18 @@ class SavingMethods(DatasetBase):
 
         `shard_func` says, as an int64, which file an element goes to; there is one if it is left
         out.
+
+        Args:
+          path: the folder; it is made if needed, and an older dataset in it is replaced.
+          compression: "GZIP", or None (also "AUTO", "NONE" and "") for plain files.
+          shard_func: a function of an element that returns the number of its file as one int64.
+          checkpoint_args: not supported; None.
+
+        Raises:
+          UnsupportedError: if `checkpoint_args` is given.
+          RuntimeError: if it is called in a `tf.function`.
+          ValueError: if the compression is another, or `shard_func` does not return one int64.
+          TypeError: if the elements hold what cannot be saved, such as datasets.
 
         >>> import tempfile
         >>> folder = tempfile.mkdtemp()
@@ -96,6 +109,23 @@ class SavingMethods(DatasetBase):
         `reader_func` makes the dataset out of a dataset of the files' datasets; one after the
         other if it is left out.
 
+        Args:
+          path: the folder.
+          element_spec: the specs of the elements, which must fit the saved ones; None takes those.
+          compression: checked only; the files say how they are compressed.
+          reader_func: a function from a dataset of datasets to a dataset; None is one after the
+            other.
+          wait: accepted for compatibility; `save` has written everything when it returns.
+
+        Returns:
+          The dataset.
+
+        Raises:
+          tf.errors.NotFoundError: if there is no saved dataset in the folder.
+          ValueError: if `element_spec` does not fit, or the compression is none of None, "AUTO" and
+            "GZIP".
+          TypeError: if `reader_func` does not return a dataset.
+
         >>> import tempfile
         >>> folder = tempfile.mkdtemp()
         >>> tf.data.Dataset.from_tensors({"a": 1}).save(folder)
@@ -137,6 +167,20 @@ class SavingMethods(DatasetBase):
     ) -> Dataset:
         """Keeps the elements of the first complete iteration in a folder, and reads them later.
 
+        Args:
+          path: the folder; it is made if needed.
+          compression: "GZIP", or None (also "AUTO", "NONE" and "") for plain files. What is there
+            already is read, however it is compressed.
+          reader_func: not supported; None.
+          shard_func: not supported; None.
+
+        Returns:
+          A dataset of the elements that were kept first.
+
+        Raises:
+          UnsupportedError: if `reader_func` or `shard_func` is given.
+          ValueError: if the compression is another.
+
         >>> import tempfile
         >>> dataset = tf.data.Dataset.range(3).shuffle(3).snapshot(tempfile.mkdtemp())
         >>> list(dataset.as_numpy_iterator()) == list(dataset.as_numpy_iterator())
@@ -147,9 +191,9 @@ class SavingMethods(DatasetBase):
                 "Dataset.snapshot: reader_func and shard_func are not supported; use "
                 "Dataset.save(path, shard_func=...) and Dataset.load(path, reader_func=...)."
             )
-        _compression(compression)
-        folder = path_text("Dataset.snapshot", path)
-        return self.cache(os.path.join(folder, "snapshot"), name=name)  # type: ignore[attr-defined]
+        kind = _compression(compression)
+        file = os.path.join(path_text("Dataset.snapshot", path), "snapshot")
+        return kept(self, file, kind, name)
 
 
 def _shard_call(function: Callable[..., Any], element_spec: SpecNest) -> Call:

@@ -283,6 +283,15 @@ class SelectingMethods(DatasetBase):
     def take(self, count: IntLike, name: str | None = None) -> Dataset:
         """The first `count` elements, all of them for -1.
 
+        Args:
+          count: an integer; any negative one takes all.
+
+        Returns:
+          A dataset of at most `count` elements.
+
+        Raises:
+          TypeError: if `count` is no integer.
+
         >>> list(tf.data.Dataset.range(10).take(2).as_numpy_iterator())
         [np.int64(0), np.int64(1)]
         """
@@ -291,6 +300,15 @@ class SelectingMethods(DatasetBase):
     def skip(self, count: IntLike, name: str | None = None) -> Dataset:
         """All but the first `count` elements, none for -1.
 
+        Args:
+          count: an integer; any negative one skips all.
+
+        Returns:
+          A dataset of the elements that are left.
+
+        Raises:
+          TypeError: if `count` is no integer.
+
         >>> list(tf.data.Dataset.range(5).skip(3).as_numpy_iterator())
         [np.int64(3), np.int64(4)]
         """
@@ -298,6 +316,16 @@ class SelectingMethods(DatasetBase):
 
     def shard(self, num_shards: IntLike, index: IntLike, name: str | None = None) -> Dataset:
         """Every `num_shards`-th element, from number `index` on.
+
+        Args:
+          num_shards: how many shards there are, at least 1.
+          index: which of them this is, from 0 to `num_shards - 1`.
+
+        Returns:
+          A dataset of some of the elements.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if `num_shards` or `index` is out of range.
 
         >>> list(tf.data.Dataset.range(7).shard(3, 1).as_numpy_iterator())
         [np.int64(1), np.int64(4)]
@@ -310,6 +338,15 @@ class SelectingMethods(DatasetBase):
 
     def repeat(self, count: IntLike | None = None, name: str | None = None) -> Dataset:
         """The elements `count` times, without end for None or -1.
+
+        Args:
+          count: how many times; None or any negative number repeats without end.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          TypeError: if `count` is no integer.
 
         >>> list(tf.data.Dataset.range(2).repeat(2).as_numpy_iterator())
         [np.int64(0), np.int64(1), np.int64(0), np.int64(1)]

@@ -314,6 +314,17 @@ class ShufflingMethods(DatasetBase):
         With seeds the order is determined. Unless `reshuffle_each_iteration` is False, it is
         another one each time the dataset is iterated over.
 
+        Args:
+          buffer_size: the size of the buffer; `tf.data.UNKNOWN_CARDINALITY` holds all elements.
+          seed: what the order depends on; None lets `tf.random.set_seed` or chance decide.
+          reshuffle_each_iteration: whether each iteration has its own order; None is True.
+
+        Returns:
+          A dataset of the same elements.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if `buffer_size` is less than 1.
+
         >>> dataset = tf.data.Dataset.range(5).shuffle(5, seed=3, reshuffle_each_iteration=False)
         >>> first, second = list(dataset.as_numpy_iterator()), list(dataset.as_numpy_iterator())
         >>> first == second, sorted(int(x) for x in first)
@@ -333,6 +344,15 @@ class ShufflingMethods(DatasetBase):
         name: str | None = None,
     ) -> Dataset:
         """Random numbers from 0 to 2**32 - 1, as int64, without end.
+
+        Args:
+          seed: what the numbers depend on; None lets `tf.random.set_seed` or chance decide.
+          rerandomize_each_iteration: whether numbers differ each time the dataset is iterated over;
+            None is False, with or without a seed.
+          name: the name of the node in a graph.
+
+        Returns:
+          A dataset of int64 scalars.
 
         >>> numbers = tf.data.Dataset.random(seed=4).take(3)
         >>> list(numbers.as_numpy_iterator()) == list(numbers.as_numpy_iterator())

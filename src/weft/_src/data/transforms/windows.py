@@ -242,6 +242,19 @@ class WindowMethods(DatasetBase):
     ) -> Dataset:
         """Runs of `size` elements as datasets; each starts `shift` (`size`) after the one before.
 
+        Args:
+          size: how many elements a window has.
+          shift: how many elements later the next window starts; None is `size`.
+          stride: how far apart the elements of a window are.
+          drop_remainder: whether smaller windows at the end are left out.
+
+        Returns:
+          A dataset whose elements are structures like the elements, with a dataset for each
+          component.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if `size`, `shift` or `stride` is less than 1.
+
         >>> for window in tf.data.Dataset.range(7).window(3, shift=2, drop_remainder=True):
         ...     print([int(x) for x in window])
         [0, 1, 2]
@@ -271,6 +284,22 @@ class WindowMethods(DatasetBase):
         name: str | None = None,
     ) -> Dataset:
         """Collects elements of equal key; `reduce_func(key, dataset)` makes a dataset of each lot.
+
+        Args:
+          key_func: a function of an element that returns one int64, the key.
+          reduce_func: a function of a key and the dataset of at most so many elements, which
+            returns a dataset.
+          window_size: how many elements a lot has; the last ones may have fewer.
+          window_size_func: a function of a key that returns that number as one int64, instead.
+
+        Returns:
+          A dataset of the elements of the datasets made.
+
+        Raises:
+          ValueError: if not one of `window_size` and `window_size_func` is given, or keys or sizes
+            are not one int64.
+          TypeError: if `reduce_func` does not return a dataset.
+          tf.errors.InvalidArgumentError: when iterating, if a window size is less than 1.
 
         >>> dataset = tf.data.Dataset.range(6).group_by_window(
         ...     key_func=lambda x: x % 2, reduce_func=lambda key, rows: rows.batch(2), window_size=2

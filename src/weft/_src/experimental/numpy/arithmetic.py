@@ -7,6 +7,7 @@ from typing import Any
 
 import weft as tf
 from weft._src.core.aliases import TensorLike
+from weft._src.core.dtypes import FLOATING
 from weft._src.experimental.numpy.promotion import (
     Binary,
     Unary,
@@ -20,6 +21,7 @@ from weft._src.experimental.numpy.promotion import (
     unary,
     whole,
 )
+from weft._src.ops import rules
 
 
 def _bools_as_ints(op: Any, for_bools: Any) -> Any:
@@ -43,6 +45,17 @@ def _bools_as_numbers(op: Any) -> Any:
     return lambda x, y: op(*[tf.cast(v, tf.int8) if v.dtype is tf.bool else v for v in (x, y)])
 
 
+def _widest(x: tf.Tensor) -> tf.Tensor:
+    """A number with all the digits there are."""
+    return tf.cast(x, tf.complex128 if x.dtype.is_complex else tf.float64)
+
+
+def _real(function: str, x: tf.Tensor) -> tf.Tensor:
+    """DTypeError for complex numbers."""
+    rules.check_dtype(function, x.dtype, FLOATING)
+    return x
+
+
 add: Binary = binary("add", _bools_as_ints(tf.add, tf.logical_or))
 subtract: Binary = binary("subtract", tf.subtract)
 multiply: Binary = binary("multiply", _bools_as_ints(tf.multiply, tf.logical_and))
@@ -52,7 +65,7 @@ floor_divide: Binary = binary("floor_divide", _bools_as_numbers(tf.math.floordiv
 remainder: Binary = binary("remainder", _bools_as_numbers(tf.math.floormod))
 mod: Binary = remainder
 power: Binary = binary("power", tf.pow)
-float_power: Binary = float_binary("float_power", tf.pow)
+float_power: Binary = float_binary("float_power", lambda x, y: tf.pow(_widest(x), _widest(y)))
 maximum: Binary = binary("maximum", _bools_as_ints(tf.maximum, tf.logical_or))
 minimum: Binary = binary("minimum", _bools_as_ints(tf.minimum, tf.logical_and))
 hypot: Binary = float_binary("hypot", lambda x, y: tf.sqrt(x * x + y * y))
@@ -120,7 +133,7 @@ fix: Unary = float_unary("fix", lambda x: tf.where(x < 0, tf.math.ceil(x), tf.fl
 isnan: Unary = float_unary("isnan", _either_part(tf.math.is_nan))
 isinf: Unary = float_unary("isinf", _either_part(tf.math.is_inf))
 isfinite: Unary = float_unary("isfinite", lambda x: ~(isnan(x) | isinf(x)))
-fabs: Unary = float_unary("fabs", tf.abs)
+fabs: Unary = float_unary("fabs", lambda x: tf.abs(_real("fabs", x)))
 sinc: Unary = float_unary("sinc", lambda x: _sine_over(math.pi * x))
 real: Unary = unary("real", tf.math.real)
 imag: Unary = unary("imag", tf.math.imag)
@@ -163,6 +176,16 @@ def _least_multiple(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
 def divmod(x1: TensorLike, x2: TensorLike) -> tuple[tf.Tensor, tf.Tensor]:
     """The quotient, rounded down, and the remainder.
 
+    Args:
+      x1: the dividends, an array, number or (nested) list.
+      x2: the divisors, which broadcast with `x1`.
+
+    Returns:
+      A pair of tensors of the shape that both broadcast to, of their common dtype.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if an integer is divided by zero.
+
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.divmod([7, -7], 3)]
     [[2, -3], [1, 2]]
     """
@@ -171,6 +194,16 @@ def divmod(x1: TensorLike, x2: TensorLike) -> tuple[tf.Tensor, tf.Tensor]:
 
 def polyval(p: TensorLike, x: TensorLike) -> tf.Tensor:
     """The value of a polynomial whose coefficients are given, that of the highest power first.
+
+    Args:
+      p: the coefficients, a vector.
+      x: where the polynomial is evaluated, an array, number or (nested) list.
+
+    Returns:
+      A tensor of the shape of `x`, of the common dtype.
+
+    Raises:
+      ValueError: if `p` is no vector.
 
     >>> tf.experimental.numpy.polyval([1, 0, 2], [0, 3]).numpy()
     array([ 2, 11])
@@ -183,6 +216,18 @@ def polyval(p: TensorLike, x: TensorLike) -> tf.Tensor:
 
 def around(a: TensorLike, decimals: int = 0) -> tf.Tensor:
     """Numbers rounded to a number of decimals, halves to the even one.
+
+    Args:
+      a: an array, number or (nested) list.
+      decimals: how many digits are kept behind the point; negative ones round to tens, hundreds,
+        ...
+
+    Returns:
+      A tensor of the shape and dtype of `a`.
+
+    Raises:
+      TypeError: if `decimals` is no integer.
+      ValueError: if it is not between -300 and 300.
 
     >>> tf.experimental.numpy.around([1.25, 2.349], 1).numpy()
     array([1.2, 2.3])
@@ -200,6 +245,14 @@ round = around
 def clip(a: TensorLike, a_min: TensorLike, a_max: TensorLike) -> tf.Tensor:
     """Numbers cut to bounds, of which one may be None.
 
+    Args:
+      a: an array, number or (nested) list.
+      a_min: the least values, which broadcast with `a`; None is no bound.
+      a_max: the largest values, which broadcast with `a`; None is no bound.
+
+    Returns:
+      A tensor of the common shape and dtype. Where `a_min` is above `a_max`, it holds `a_max`.
+
     >>> tf.experimental.numpy.clip([1, 5, 9], 2, 8).numpy()
     array([2, 5, 8])
     """
@@ -214,6 +267,16 @@ def isclose(
 ) -> tf.Tensor:
     """Whether numbers differ by at most `atol + rtol * |b|`.
 
+    Args:
+      a: an array, number or (nested) list.
+      b: the one to compare with, which broadcasts with `a`.
+      rtol: the tolerance relative to `|b|`.
+      atol: the tolerance that does not depend on the size of the numbers.
+      equal_nan: whether two NaN count as close.
+
+    Returns:
+      A bool tensor of the shape that both broadcast to.
+
     >>> tf.experimental.numpy.isclose([1.0, 2.0], [1.0, 2.1]).numpy()
     array([ True, False])
     """
@@ -227,6 +290,16 @@ def allclose(
     a: TensorLike, b: TensorLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
     """Whether all numbers are close.
+
+    Args:
+      a: an array, number or (nested) list.
+      b: the one to compare with, which broadcasts with `a`.
+      rtol: the tolerance relative to `|b|`.
+      atol: the tolerance that does not depend on the size of the numbers.
+      equal_nan: whether two NaN count as close.
+
+    Returns:
+      A bool scalar: whether `isclose` is true everywhere.
 
     >>> bool(tf.experimental.numpy.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9]))
     True

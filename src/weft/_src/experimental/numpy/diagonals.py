@@ -13,6 +13,16 @@ from weft._src.experimental.numpy.promotion import as_dtype, asarray, whole
 def diag(v: TensorLike, k: int = 0) -> tf.Tensor:
     """A matrix with a diagonal, or the diagonal of a matrix.
 
+    Args:
+      v: a vector, or a matrix.
+      k: which diagonal: 0 is the main one, positive ones lie above it, negative ones below.
+
+    Returns:
+      Of a vector of n elements, a matrix of n + |k| rows and columns; of a matrix, a vector.
+
+    Raises:
+      ValueError: if `v` has another number of axes.
+
     >>> tf.experimental.numpy.diag([1, 2]).numpy()
     array([[1, 0],
            [0, 2]])
@@ -26,6 +36,16 @@ def diag(v: TensorLike, k: int = 0) -> tf.Tensor:
 def tril(m: TensorLike, k: int = 0) -> tf.Tensor:
     """The matrix with zeros above a diagonal.
 
+    Args:
+      m: a matrix, or an array of matrices in its last two axes.
+      k: the last diagonal that is kept: 0 is the main one, positive ones lie above it.
+
+    Returns:
+      A tensor of the shape and dtype of `m`.
+
+    Raises:
+      ValueError: if `m` has fewer than two axes.
+
     >>> tf.experimental.numpy.tril([[1, 2], [3, 4]]).numpy()
     array([[1, 0],
            [3, 4]])
@@ -36,6 +56,16 @@ def tril(m: TensorLike, k: int = 0) -> tf.Tensor:
 
 def triu(m: TensorLike, k: int = 0) -> tf.Tensor:
     """The matrix with zeros below a diagonal.
+
+    Args:
+      m: a matrix, or an array of matrices in its last two axes.
+      k: the first diagonal that is kept: 0 is the main one, positive ones lie above it.
+
+    Returns:
+      A tensor of the shape and dtype of `m`.
+
+    Raises:
+      ValueError: if `m` has fewer than two axes.
 
     >>> tf.experimental.numpy.triu([[1, 2], [3, 4]]).numpy()
     array([[1, 2],
@@ -56,6 +86,18 @@ def _below(x: tf.Tensor, k: int) -> tf.Tensor:
 def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float) -> tf.Tensor:
     """Ones on a diagonal, zeros elsewhere.
 
+    Args:
+      N: the number of rows.
+      M: the number of columns; None is as many as rows.
+      k: which diagonal: 0 is the main one, positive ones lie above it, negative ones below.
+      dtype: the dtype, float64 if it is left out.
+
+    Returns:
+      A tensor of shape `[N, M]`.
+
+    Raises:
+      ShapeError: if a size is negative.
+
     >>> tf.experimental.numpy.eye(2).numpy()
     array([[1., 0.],
            [0., 1.]])
@@ -66,6 +108,16 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float) -> t
 
 def identity(n: int, dtype: DTypeLike = float) -> tf.Tensor:
     """The identity matrix.
+
+    Args:
+      n: the number of rows and columns.
+      dtype: the dtype, float64 if it is left out.
+
+    Returns:
+      A tensor of shape `[n, n]`.
+
+    Raises:
+      ShapeError: if `n` is negative.
 
     >>> tf.experimental.numpy.identity(1).numpy()
     array([[1.]])
@@ -78,6 +130,18 @@ def tri(
 ) -> tf.Tensor:
     """Ones on and below a diagonal, zeros above it.
 
+    Args:
+      N: the number of rows.
+      M: the number of columns; None is as many as rows.
+      k: the last diagonal with ones: 0 is the main one, positive ones lie above it.
+      dtype: the dtype; None is float64.
+
+    Returns:
+      A tensor of shape `[N, M]`.
+
+    Raises:
+      ShapeError: if a size is negative.
+
     >>> tf.experimental.numpy.tri(2, 3).numpy()
     array([[1., 0., 0.],
            [1., 1., 0.]])
@@ -88,6 +152,13 @@ def tri(
 
 def diagflat(v: TensorLike, k: int = 0) -> tf.Tensor:
     """A matrix with all elements on a diagonal.
+
+    Args:
+      v: an array of any shape; its elements are taken in order.
+      k: which diagonal: 0 is the main one, positive ones lie above it, negative ones below.
+
+    Returns:
+      A tensor with n + |k| rows and columns, where `v` has n elements.
 
     >>> tf.experimental.numpy.diagflat([[1, 2]], 1).numpy()
     array([[0, 1, 0],
@@ -100,6 +171,16 @@ def diagflat(v: TensorLike, k: int = 0) -> tf.Tensor:
 def diag_indices(n: int, ndim: int = 2) -> tuple[tf.Tensor, ...]:
     """The indices of the main diagonal of an array with `ndim` axes of size n.
 
+    Args:
+      n: the size of each axis.
+      ndim: the number of axes.
+
+    Returns:
+      A tuple of `ndim` equal int64 vectors, 0 to n - 1.
+
+    Raises:
+      ValueError: if `ndim` is not between 1 and 64.
+
     >>> [index.numpy().tolist() for index in tf.experimental.numpy.diag_indices(2)]
     [[0, 1], [0, 1]]
     """
@@ -109,6 +190,18 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[tf.Tensor, ...]:
 
 def diagonal(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> tf.Tensor:
     """The elements whose indices along two axes differ by `offset`, along a new last axis.
+
+    Args:
+      a: an array with at least two axes.
+      offset: which diagonal: 0 is the main one, positive ones lie above it, negative ones below.
+      axis1: the axis of the rows.
+      axis2: the axis of the columns.
+
+    Returns:
+      A tensor of the other axes and the diagonal as the last one.
+
+    Raises:
+      ValueError: if `a` has fewer than two axes, or the two axes do not exist or are the same.
 
     >>> tf.experimental.numpy.diagonal([[1, 2], [3, 4]], 1).numpy()
     array([2])
@@ -137,6 +230,20 @@ def trace(
 ) -> tf.Tensor:
     """The sum along a diagonal.
 
+    Args:
+      a: an array with at least two axes.
+      offset: which diagonal: 0 is the main one, positive ones lie above it, negative ones below.
+      axis1: the axis of the rows.
+      axis2: the axis of the columns.
+      dtype: the dtype of the sum; None is that of `a`, int64 or uint64 for narrower integers and
+        bools.
+
+    Returns:
+      A tensor of the other axes; a scalar for a matrix.
+
+    Raises:
+      ValueError: if `a` has fewer than two axes, or the two axes do not exist or are the same.
+
     >>> tf.experimental.numpy.trace([[1, 2], [3, 4]]).numpy()
     np.int64(5)
     """
@@ -145,6 +252,18 @@ def trace(
 
 def vander(x: TensorLike, N: int | None = None, increasing: bool = False) -> tf.Tensor:
     """The powers of each number, in rows; the highest first, unless `increasing`.
+
+    Args:
+      x: a vector.
+      N: the number of columns; None is as many as `x` has elements.
+      increasing: whether the powers go from 0 up.
+
+    Returns:
+      A tensor of shape `[len(x), N]` of the dtype of `x`.
+
+    Raises:
+      ValueError: if `x` is no vector, or `N` is negative.
+      TypeError: if `N` is no integer.
 
     >>> tf.experimental.numpy.vander([2, 3], 3).numpy()
     array([[4, 2, 1],

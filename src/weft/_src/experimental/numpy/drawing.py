@@ -12,6 +12,9 @@ from weft._src.experimental.numpy.promotion import as_dtype, asarray, floating
 def seed(s: TensorLike) -> None:
     """Sets the seed of all random functions, like `tf.random.set_seed`.
 
+    Args:
+      s: the seed, an integer.
+
     >>> tf.experimental.numpy.random.seed(1)
     """
     tf.random.set_seed(s)
@@ -30,6 +33,12 @@ def _sizes(size: Any, *arrays: Any) -> Any:
 def random(size: TensorLike | None = None) -> tf.Tensor:
     """Numbers between 0 and 1.
 
+    Args:
+      size: the shape, or the size of a vector; None is a scalar.
+
+    Returns:
+      A float64 tensor; 1 is not among the numbers.
+
     >>> tf.experimental.numpy.random.random([2, 3]).shape
     TensorShape([2, 3])
     """
@@ -38,6 +47,12 @@ def random(size: TensorLike | None = None) -> tf.Tensor:
 
 def rand(*size: int) -> tf.Tensor:
     """Numbers between 0 and 1; the sizes are single arguments.
+
+    Args:
+      *size: the sizes of the axes; none is a scalar.
+
+    Returns:
+      A float64 tensor; 1 is not among the numbers.
 
     >>> tf.experimental.numpy.random.rand(2, 3).dtype
     tf.float64
@@ -50,6 +65,15 @@ def uniform(
 ) -> tf.Tensor:
     """Numbers between two limits, the lower one included.
 
+    Args:
+      low: the lower limit, a number or array.
+      high: the upper limit, which is not reached but by rounding.
+      size: the shape, or the size of a vector, which the limits broadcast to; None is the shape
+        that they broadcast to together.
+
+    Returns:
+      A float64 tensor.
+
     >>> tf.experimental.numpy.random.uniform(5, 6, size=2).shape
     TensorShape([2])
     """
@@ -61,6 +85,12 @@ def uniform(
 def standard_normal(size: TensorLike | None = None) -> tf.Tensor:
     """Normally distributed numbers with mean 0 and variance 1.
 
+    Args:
+      size: the shape, or the size of a vector; None is a scalar.
+
+    Returns:
+      A float64 tensor.
+
     >>> tf.experimental.numpy.random.standard_normal(3).shape
     TensorShape([3])
     """
@@ -69,6 +99,12 @@ def standard_normal(size: TensorLike | None = None) -> tf.Tensor:
 
 def randn(*args: int) -> tf.Tensor:
     """Normally distributed numbers; the sizes are single arguments.
+
+    Args:
+      *args: the sizes of the axes; none is a scalar.
+
+    Returns:
+      A float64 tensor.
 
     >>> tf.experimental.numpy.random.randn(2).dtype
     tf.float64
@@ -84,6 +120,19 @@ def randint(
 ) -> tf.Tensor:
     """Integers from `low` up to `high`, which is not included; from 0 if only one is given.
 
+    Args:
+      low: the least number, or the limit above if `high` is left out; one integer.
+      high: the limit above, which is not included; one integer. None: `low` is the limit.
+      size: the shape, or the size of a vector; None is a scalar.
+      dtype: the dtype of the result.
+
+    Returns:
+      A tensor of integers.
+
+    Raises:
+      tf.errors.InvalidArgumentError: if there is no number between the limits.
+      ShapeError: if a limit is no scalar.
+
     >>> bool(tf.experimental.numpy.random.randint(5) < 5)
     True
     """
@@ -97,10 +146,24 @@ def randint(
 def poisson(lam: TensorLike = 1.0, size: TensorLike | None = None) -> tf.Tensor:
     """Numbers of events that happen `lam` times on average.
 
+    Args:
+      lam: the rate, a number or array that is not negative.
+      size: the shape, or the size of a vector, which `lam` broadcasts to; None is the shape of
+        `lam`.
+
+    Returns:
+      An int64 tensor.
+
+    Raises:
+      ValueError: if a rate is known to be negative or NaN.
+
     >>> tf.experimental.numpy.random.poisson(2.0, size=3).dtype
     tf.int64
     """
     rate = floating(lam)
+    known = tf.get_static_value(rate)
+    if known is not None and not (known >= 0).all():
+        raise ValueError(f"random.poisson: lam must be 0 or more, got {lam!r}.")
     shape = _sizes(size, rate)
     # One number for each rate, after the rates have the shape of the result.
     return tf.random.poisson([], tf.broadcast_to(rate, shape), dtype=tf.int64)

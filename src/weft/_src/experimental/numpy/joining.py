@@ -17,6 +17,16 @@ from weft._src.experimental.numpy.promotion import asarray, promoted
 def concatenate(arys: Sequence[Any], axis: int | None = 0) -> tf.Tensor:
     """Arrays joined along an axis.
 
+    Args:
+      arys: a list of arrays that have equal shapes but for this axis. They get their common dtype.
+      axis: the axis; None joins them flat.
+
+    Returns:
+      A tensor, as long along the axis as all together.
+
+    Raises:
+      ShapeError: if the other sizes or the numbers of axes differ, or there is no such axis.
+
     >>> tf.experimental.numpy.concatenate([[1, 2], [3.5]]).numpy()
     array([1. , 2. , 3.5])
     """
@@ -31,6 +41,16 @@ def concatenate(arys: Sequence[Any], axis: int | None = 0) -> tf.Tensor:
 def stack(arrays: Sequence[Any], axis: int = 0) -> tf.Tensor:
     """Arrays joined along a new axis.
 
+    Args:
+      arrays: a list of arrays of one shape. They get their common dtype.
+      axis: where the new axis stands in the result; negative ones count from the end.
+
+    Returns:
+      A tensor with one axis more.
+
+    Raises:
+      ShapeError: if the shapes differ, or there is no such axis.
+
     >>> tf.experimental.numpy.stack([[1, 2], [3, 4]]).shape
     TensorShape([2, 2])
     """
@@ -39,6 +59,15 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> tf.Tensor:
 
 def vstack(tup: Sequence[Any]) -> tf.Tensor:
     """Arrays joined as rows.
+
+    Args:
+      tup: a list of arrays, which get their common dtype. Numbers and vectors count as single rows.
+
+    Returns:
+      A tensor of two axes or more, joined along the first.
+
+    Raises:
+      ShapeError: if the sizes of the other axes differ.
 
     >>> tf.experimental.numpy.vstack([[1, 2], [3, 4]]).shape
     TensorShape([2, 2])
@@ -49,6 +78,15 @@ def vstack(tup: Sequence[Any]) -> tf.Tensor:
 def hstack(tup: Sequence[Any]) -> tf.Tensor:
     """Arrays joined along their second axis, vectors along their only one.
 
+    Args:
+      tup: a list of arrays, which get their common dtype. Numbers count as vectors of one element.
+
+    Returns:
+      A tensor with as many axes as the first array, at least one.
+
+    Raises:
+      ShapeError: if the sizes of the other axes differ.
+
     >>> tf.experimental.numpy.hstack([[1, 2], [3]]).numpy()
     array([1, 2, 3])
     """
@@ -58,6 +96,20 @@ def hstack(tup: Sequence[Any]) -> tf.Tensor:
 
 def split(ary: TensorLike, indices_or_sections: TensorLike, axis: int = 0) -> list[tf.Tensor]:
     """The array cut into equal parts, or at places.
+
+    Args:
+      ary: an array.
+      indices_or_sections: how many equal parts, or a list of the places where parts begin, but for
+        the first.
+      axis: the axis that is cut.
+
+    Returns:
+      A list of tensors.
+
+    Raises:
+      ShapeError: if the axis has no equal parts.
+      ValueError: if there is no such axis.
+      TypeError: if `indices_or_sections` is neither an integer nor a list.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.split([1, 2, 3], [1])]
     [[1], [2, 3]]
@@ -79,6 +131,14 @@ def split(ary: TensorLike, indices_or_sections: TensorLike, axis: int = 0) -> li
 def tile(a: TensorLike, reps: TensorLike) -> tf.Tensor:
     """The array repeated as a whole.
 
+    Args:
+      a: an array, number or (nested) list.
+      reps: how many times, a number for the last axis or one for each axis; more of them than axes
+        give `a` new axes in front.
+
+    Returns:
+      A tensor of the dtype of `a`, each axis as many times as long.
+
     >>> tf.experimental.numpy.tile([1, 2], 2).numpy()
     array([1, 2, 1, 2])
     """
@@ -92,6 +152,17 @@ def tile(a: TensorLike, reps: TensorLike) -> tf.Tensor:
 def repeat(a: TensorLike, repeats: TensorLike, axis: int | None = None) -> tf.Tensor:
     """Each element repeated.
 
+    Args:
+      a: an array, number or (nested) list.
+      repeats: how many times, one number or one for each element along the axis.
+      axis: the axis; None repeats the elements of the flat array.
+
+    Returns:
+      A tensor of the dtype of `a`, a vector if `axis` is None.
+
+    Raises:
+      ShapeError: if there are more or fewer numbers than elements along the axis.
+
     >>> tf.experimental.numpy.repeat([1, 2], 2).numpy()
     array([1, 1, 2, 2])
     """
@@ -100,6 +171,17 @@ def repeat(a: TensorLike, repeats: TensorLike, axis: int | None = None) -> tf.Te
 
 def append(arr: TensorLike, values: TensorLike, axis: int | None = None) -> tf.Tensor:
     """An array with others behind it, along an axis or flat.
+
+    Args:
+      arr: an array.
+      values: the array that goes behind it.
+      axis: the axis, but for which both have equal shapes; None joins them flat.
+
+    Returns:
+      A tensor of their common dtype, a vector if `axis` is None.
+
+    Raises:
+      ShapeError: if the other sizes or the numbers of axes differ, or there is no such axis.
 
     >>> tf.experimental.numpy.append([1, 2], [3]).numpy()
     array([1, 2, 3])
@@ -110,6 +192,12 @@ def append(arr: TensorLike, values: TensorLike, axis: int | None = None) -> tf.T
 def atleast_1d(a: TensorLike) -> tf.Tensor:
     """The array, with an axis if it has none.
 
+    Args:
+      a: an array, number or (nested) list.
+
+    Returns:
+      A tensor of one axis or more.
+
     >>> tf.experimental.numpy.atleast_1d(5).numpy()
     array([5])
     """
@@ -119,6 +207,12 @@ def atleast_1d(a: TensorLike) -> tf.Tensor:
 def atleast_2d(a: TensorLike) -> tf.Tensor:
     """The array, with two axes if it has fewer.
 
+    Args:
+      a: an array, number or (nested) list. New axes stand in front.
+
+    Returns:
+      A tensor of two axes or more.
+
     >>> tf.experimental.numpy.atleast_2d([5]).numpy()
     array([[5]])
     """
@@ -127,6 +221,12 @@ def atleast_2d(a: TensorLike) -> tf.Tensor:
 
 def atleast_3d(*arys: Any) -> Any:
     """Arrays with three axes or more: a vector lies along the second one.
+
+    Args:
+      *arys: arrays, numbers or (nested) lists. A matrix gets a last axis.
+
+    Returns:
+      A tensor, or a list of them if there are several arguments.
 
     >>> tf.experimental.numpy.atleast_3d([1, 2]).shape
     TensorShape([1, 2, 1])
@@ -146,6 +246,16 @@ def _with_three_axes(x: tf.Tensor) -> tf.Tensor:
 def dstack(tup: Sequence[Any]) -> tf.Tensor:
     """Arrays joined along their third axis.
 
+    Args:
+      tup: a list of arrays, which get their common dtype. Vectors count as rows, and matrices get a
+        third axis.
+
+    Returns:
+      A tensor of three axes or more.
+
+    Raises:
+      ShapeError: if the sizes of the other axes differ.
+
     >>> tf.experimental.numpy.dstack([[1, 2], [3, 4]]).numpy()
     array([[[1, 3],
             [2, 4]]])
@@ -156,6 +266,19 @@ def dstack(tup: Sequence[Any]) -> tf.Tensor:
 def vsplit(ary: TensorLike, indices_or_sections: TensorLike) -> list[tf.Tensor]:
     """Parts along the first axis of an array with two axes or more.
 
+    Args:
+      ary: an array.
+      indices_or_sections: how many equal parts, or a list of the places where parts begin, but for
+        the first.
+
+    Returns:
+      A list of tensors.
+
+    Raises:
+      ValueError: if `ary` has fewer than two axes.
+      ShapeError: if the axis has no equal parts.
+      TypeError: if `indices_or_sections` is neither an integer nor a list.
+
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.vsplit([[1], [2]], 2)]
     [[[1]], [[2]]]
     """
@@ -164,6 +287,19 @@ def vsplit(ary: TensorLike, indices_or_sections: TensorLike) -> list[tf.Tensor]:
 
 def hsplit(ary: TensorLike, indices_or_sections: TensorLike) -> list[tf.Tensor]:
     """Parts along the second axis; of a vector, along its only one.
+
+    Args:
+      ary: an array with at least one axis.
+      indices_or_sections: how many equal parts, or a list of the places where parts begin, but for
+        the first.
+
+    Returns:
+      A list of tensors.
+
+    Raises:
+      ValueError: if `ary` is a scalar.
+      ShapeError: if the axis has no equal parts.
+      TypeError: if `indices_or_sections` is neither an integer nor a list.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.hsplit([[1, 2]], 2)]
     [[[1]], [[2]]]
@@ -174,6 +310,19 @@ def hsplit(ary: TensorLike, indices_or_sections: TensorLike) -> list[tf.Tensor]:
 
 def dsplit(ary: TensorLike, indices_or_sections: TensorLike) -> list[tf.Tensor]:
     """Parts along the third axis.
+
+    Args:
+      ary: an array.
+      indices_or_sections: how many equal parts, or a list of the places where parts begin, but for
+        the first.
+
+    Returns:
+      A list of tensors.
+
+    Raises:
+      ValueError: if `ary` has fewer than three axes.
+      ShapeError: if the axis has no equal parts.
+      TypeError: if `indices_or_sections` is neither an integer nor a list.
 
     >>> [part.numpy().tolist() for part in tf.experimental.numpy.dsplit([[[1, 2]]], 2)]
     [[[[1]]], [[[2]]]]
@@ -192,6 +341,17 @@ def _split_along(
 
 def broadcast_arrays(*args: Any, **kwargs: Any) -> list[tf.Tensor]:
     """Arrays in the shape that all of them broadcast to.
+
+    Args:
+      *args: arrays, numbers or (nested) lists; each keeps its dtype.
+      **kwargs: only `subok=False` is accepted.
+
+    Returns:
+      A list of tensors of one shape.
+
+    Raises:
+      ShapeError: if the shapes do not broadcast.
+      ValueError: if there are other keyword arguments.
 
     >>> [a.numpy().tolist() for a in tf.experimental.numpy.broadcast_arrays([1, 2], [[3]])]
     [[[1, 2]], [[3, 3]]]

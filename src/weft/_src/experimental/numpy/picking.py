@@ -9,7 +9,7 @@ import numpy as np
 
 import weft as tf
 from weft._src.core.aliases import TensorLike
-from weft._src.experimental.numpy.promotion import LARGEST, asarray, promoted, whole
+from weft._src.experimental.numpy.promotion import LARGEST, asarray, promoted, regular, whole
 from weft._src.experimental.numpy.shapes import axis_of, swapaxes
 
 
@@ -21,6 +21,21 @@ def take(
     mode: str = "clip",
 ) -> tf.Tensor:
     """Elements (or slices along an axis) by number; numbers too large are cut, or wrapped.
+
+    Args:
+      a: an array, number or (nested) list.
+      indices: the numbers of what is picked, an array of integers.
+      axis: the axis of which slices are picked; None picks elements of the flat array.
+      out: must be None.
+      mode: "clip": numbers below 0 are 0 and those too large the last one; "wrap": they count round
+        and round, negative ones from the end.
+
+    Returns:
+      A tensor of the dtype of `a`, with the axes of `indices` in the place of the axis.
+
+    Raises:
+      ValueError: if `mode` is something else, or `out` is given.
+      ShapeError: if there is no such axis.
 
     >>> tf.experimental.numpy.take([10, 20, 30], [2, 0, 9]).numpy()
     array([30, 10, 30])
@@ -37,6 +52,20 @@ def take(
 
 def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None) -> tf.Tensor:
     """Elements by number along an axis, row by row.
+
+    Args:
+      arr: an array.
+      indices: integers, of as many axes as `arr` and of its sizes but for this axis; negative ones
+        count from the end.
+      axis: the axis; None takes both as flat.
+
+    Returns:
+      A tensor of the shape of `indices` and the dtype of `arr`.
+
+    Raises:
+      ValueError: if the numbers of axes differ, or there is no such axis.
+      ShapeError: if the sizes of the other axes differ.
+      tf.errors.InvalidArgumentError: if an index is out of range.
 
     >>> tf.experimental.numpy.take_along_axis([[3, 1], [2, 4]], [[1], [0]], 1).numpy()
     array([[1],
@@ -59,6 +88,18 @@ def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None) -> t
 def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None) -> Any:
     """x where the condition holds, else y; the places where it holds if both are left out.
 
+    Args:
+      condition: an array of bools, or of numbers of which those that are not zero are true.
+      x: the values where it holds; it broadcasts with the others.
+      y: the values where it does not hold.
+
+    Returns:
+      A tensor of the common shape, and dtype of `x` and `y`; without them a list of int64 vectors,
+      one for each axis, as `nonzero` gives it.
+
+    Raises:
+      ValueError: if only one of `x` and `y` is given.
+
     >>> tf.experimental.numpy.where([True, False], 1, 2.5).numpy()
     array([1. , 2.5])
     """
@@ -75,6 +116,17 @@ def select(
     condlist: Sequence[Any], choicelist: Sequence[Any], default: TensorLike = 0
 ) -> tf.Tensor:
     """From the first choice whose condition holds, the default where none does.
+
+    Args:
+      condlist: a list of arrays of bools, or of numbers of which those that are not zero are true.
+      choicelist: a list of as many arrays, which broadcast with them.
+      default: the value where no condition holds.
+
+    Returns:
+      A tensor of the common shape, and dtype of choices and default.
+
+    Raises:
+      ValueError: if the lists are empty, or not equally long.
 
     >>> x = tf.experimental.numpy.arange(5)
     >>> tf.experimental.numpy.select([x < 2, x > 3], [x, 10 * x], -1).numpy()
@@ -94,6 +146,18 @@ def select(
 def compress(condition: TensorLike, a: TensorLike, axis: int | None = None) -> tf.Tensor:
     """The slices for which a condition holds; those behind its end are left out.
 
+    Args:
+      condition: a vector of bools, or of numbers of which those that are not zero are true.
+      a: an array, number or (nested) list.
+      axis: the axis of which slices are picked; None picks elements of the flat array.
+
+    Returns:
+      A tensor of the dtype of `a`, as long along the axis as the condition holds.
+
+    Raises:
+      ValueError: if `condition` is no vector.
+      tf.errors.InvalidArgumentError: if it holds behind the end of `a`.
+
     >>> tf.experimental.numpy.compress([True, False, True], [1, 2, 3, 4]).numpy()
     array([1, 3])
     """
@@ -107,6 +171,15 @@ def compress(condition: TensorLike, a: TensorLike, axis: int | None = None) -> t
 
 def ix_(*args: Any) -> list[tf.Tensor]:
     """Vectors along one axis each, so that together they index a block.
+
+    Args:
+      *args: vectors of integers, or of bools, which stand for the places where they are true.
+
+    Returns:
+      A list of tensors; the i-th one is long along the axis i, and has size 1 along the others.
+
+    Raises:
+      ValueError: if an argument is no vector.
 
     >>> [a.shape.as_list() for a in tf.experimental.numpy.ix_([0, 1], [2, 3, 4])]
     [[2, 1], [1, 3]]
@@ -125,6 +198,15 @@ def ix_(*args: Any) -> list[tf.Tensor]:
 def nonzero(a: TensorLike) -> list[tf.Tensor]:
     """The indices of elements that are not zero, one vector for each axis.
 
+    Args:
+      a: an array with at least one axis.
+
+    Returns:
+      A list of int64 vectors, all as long as there are such elements.
+
+    Raises:
+      ShapeError: if `a` is a scalar.
+
     >>> [i.numpy().tolist() for i in tf.experimental.numpy.nonzero([[0, 1], [2, 0]])]
     [[0, 1], [1, 0]]
     """
@@ -137,11 +219,27 @@ def pad(
 ) -> tf.Tensor:
     """The array with a border of constant values, or of its own reflected.
 
+    Args:
+      array: an array, number or (nested) list.
+      pad_width: how wide the border is: a number, a pair for before and behind, or a pair for each
+        axis.
+      mode: "constant", "reflect" (the outermost element is not repeated) or "symmetric" (it is).
+      **kwargs: `constant_values`, one number that "constant" fills with; 0 if it is left out.
+
+    Returns:
+      A tensor of the dtype of `array`.
+
+    Raises:
+      ValueError: if the mode is another one, there are other keyword arguments, or `pad_width` has
+        no such form.
+      TypeError: if `pad_width` are no integers.
+      ShapeError: if a width is negative.
+
     >>> tf.experimental.numpy.pad([1, 2], 1).numpy()
     array([0, 1, 2, 0])
     """
     x = asarray(array)
-    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    widths = _border_widths(pad_width, x)
     fill = kwargs.pop("constant_values", 0)
     if kwargs or mode not in ("constant", "reflect", "symmetric"):
         raise ValueError(
@@ -152,8 +250,35 @@ def pad(
     return tf.pad(x, widths, constant_values=tf.cast(asarray(fill), x.dtype))
 
 
+def _border_widths(pad_width: Any, x: tf.Tensor) -> list[list[int]]:
+    """A pair of numbers for each axis, as NumPy stretches them."""
+    widths = regular(pad_width)
+    if widths.size and not np.issubdtype(widths.dtype, np.integer):
+        raise TypeError(f"pad: pad_width must be integers, got {pad_width!r}.")
+    try:
+        pairs: list[list[int]] = np.broadcast_to(widths, (x.ndim, 2)).tolist()
+    except ValueError:
+        raise ValueError(
+            "pad: pad_width must be a number, a pair, or a pair for each axis of shape "
+            f"{x.shape}, got {pad_width!r}."
+        ) from None
+    return pairs
+
+
 def diff(a: TensorLike, n: int = 1, axis: int = -1) -> tf.Tensor:
     """Differences between neighbours along an axis, taken n times.
+
+    Args:
+      a: an array with at least one axis; of bools it is said where they change.
+      n: how many times.
+      axis: the axis; -1 is the last one.
+
+    Returns:
+      A tensor of the dtype of `a`, `n` shorter along the axis.
+
+    Raises:
+      ValueError: if `n` is negative, or there is no such axis.
+      TypeError: if `n` or `axis` are no integers.
 
     >>> tf.experimental.numpy.diff([1, 4, 9]).numpy()
     array([3, 5])
@@ -172,6 +297,13 @@ def diff(a: TensorLike, n: int = 1, axis: int = -1) -> tf.Tensor:
 
 def array_equal(a1: TensorLike, a2: TensorLike) -> tf.Tensor:
     """Whether two arrays have the same shape and elements.
+
+    Args:
+      a1: an array, number or (nested) list.
+      a2: the other one; both get their common dtype.
+
+    Returns:
+      A bool scalar.
 
     >>> bool(tf.experimental.numpy.array_equal([1, 2], [1, 2.0]))
     True

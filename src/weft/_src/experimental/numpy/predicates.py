@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 import weft as tf
@@ -19,6 +20,12 @@ _INTEGERS = {2: tf.int16, 4: tf.int32, 8: tf.int64}
 def iscomplex(x: TensorLike) -> tf.Tensor:
     """Whether numbers have an imaginary part.
 
+    Args:
+      x: an array, number or (nested) list.
+
+    Returns:
+      A bool tensor of the shape of `x`, false everywhere if its dtype is not complex.
+
     >>> tf.experimental.numpy.iscomplex([1 + 1j, 2]).numpy()
     array([ True, False])
     """
@@ -31,6 +38,12 @@ def iscomplex(x: TensorLike) -> tf.Tensor:
 def isreal(x: TensorLike) -> tf.Tensor:
     """Whether numbers have no imaginary part.
 
+    Args:
+      x: an array, number or (nested) list.
+
+    Returns:
+      A bool tensor of the shape of `x`, true everywhere if its dtype is not complex.
+
     >>> tf.experimental.numpy.isreal([1 + 1j, 2]).numpy()
     array([False,  True])
     """
@@ -39,6 +52,12 @@ def isreal(x: TensorLike) -> tf.Tensor:
 
 def iscomplexobj(x: TensorLike) -> bool:
     """Whether the dtype is complex.
+
+    Args:
+      x: an array, number or (nested) list.
+
+    Returns:
+      A bool.
 
     >>> tf.experimental.numpy.iscomplexobj([1 + 0j])
     True
@@ -49,6 +68,12 @@ def iscomplexobj(x: TensorLike) -> bool:
 def isrealobj(x: TensorLike) -> bool:
     """Whether the dtype is not complex.
 
+    Args:
+      x: an array, number or (nested) list.
+
+    Returns:
+      A bool.
+
     >>> tf.experimental.numpy.isrealobj([1, 2])
     True
     """
@@ -57,6 +82,12 @@ def isrealobj(x: TensorLike) -> bool:
 
 def isscalar(num: TensorLike) -> bool:
     """Whether a value is one number or string, also as a tensor without axes.
+
+    Args:
+      num: anything.
+
+    Returns:
+      A bool; False for NumPy arrays without axes, as in NumPy.
 
     >>> tf.experimental.numpy.isscalar(3), tf.experimental.numpy.isscalar([3])
     (True, False)
@@ -69,6 +100,12 @@ def isscalar(num: TensorLike) -> bool:
 def isneginf(x: TensorLike) -> tf.Tensor:
     """Whether numbers are minus infinity.
 
+    Args:
+      x: an array, number or (nested) list.
+
+    Returns:
+      A bool tensor of the shape of `x`.
+
     >>> tf.experimental.numpy.isneginf([1.0, float("-inf")]).numpy()
     array([False,  True])
     """
@@ -78,6 +115,12 @@ def isneginf(x: TensorLike) -> tf.Tensor:
 def isposinf(x: TensorLike) -> tf.Tensor:
     """Whether numbers are plus infinity.
 
+    Args:
+      x: an array, number or (nested) list.
+
+    Returns:
+      A bool tensor of the shape of `x`.
+
     >>> tf.experimental.numpy.isposinf([1.0, float("inf")]).numpy()
     array([False,  True])
     """
@@ -86,6 +129,15 @@ def isposinf(x: TensorLike) -> tf.Tensor:
 
 def signbit(x: TensorLike) -> tf.Tensor:
     """Whether numbers are negative; of -0.0 this is true.
+
+    Args:
+      x: an array, number or (nested) list; not complex.
+
+    Returns:
+      A bool tensor of the shape of `x`.
+
+    Raises:
+      DTypeError: if the numbers are complex.
 
     >>> tf.experimental.numpy.signbit([-1.0, 0.0, -0.0]).numpy()
     array([ True, False,  True])
@@ -100,6 +152,16 @@ def signbit(x: TensorLike) -> tf.Tensor:
 
 def issubdtype(arg1: TensorLike, arg2: TensorLike) -> bool:
     """Whether the first dtype is the second, or of that kind (such as `inexact`).
+
+    Args:
+      arg1: a dtype, its name, a Python type or a NumPy scalar type.
+      arg2: a dtype too, or an abstract NumPy type such as `np.floating`.
+
+    Returns:
+      A bool.
+
+    Raises:
+      TypeError: if an argument is none of these.
 
     >>> tnp = tf.experimental.numpy
     >>> tnp.issubdtype(tnp.float32, tnp.inexact), tnp.issubdtype(tnp.int32, tnp.inexact)
@@ -116,16 +178,40 @@ def _numpy_type(value: Any) -> Any:
 def finfo(dtype: DTypeLike) -> Any:
     """The limits of a floating dtype, as NumPy describes them.
 
+    Args:
+      dtype: a floating or complex dtype, its name or Python's `float`, which is float64.
+
+    Returns:
+      A `np.finfo`, with `eps`, `max`, `tiny` and others.
+
+    Raises:
+      ValueError: if the dtype is another one.
+
     >>> float(tf.experimental.numpy.finfo(tf.float32).eps)
     1.1920928955078125e-07
     """
-    return np.finfo(as_dtype(dtype).numpy_dtype)
+    found = as_dtype(dtype)
+    if not (found.is_floating or found.is_complex):
+        raise ValueError(f"finfo: dtype must be floating or complex, got {found.name}.")
+    return ml_dtypes.finfo(found.numpy_dtype)
 
 
 def iinfo(int_type: DTypeLike) -> np.iinfo[Any]:
     """The limits of an integer dtype, as NumPy describes them.
 
+    Args:
+      int_type: an integer dtype, its name or Python's `int`, which is int64.
+
+    Returns:
+      A `np.iinfo`, with `min`, `max` and `bits`.
+
+    Raises:
+      ValueError: if the dtype is another one.
+
     >>> tf.experimental.numpy.iinfo(tf.int8).max
     127
     """
-    return np.iinfo(as_dtype(int_type).numpy_dtype)
+    found = as_dtype(int_type)
+    if not found.is_integer:
+        raise ValueError(f"iinfo: int_type must be an integer dtype, got {found.name}.")
+    return np.iinfo(found.numpy_dtype)

@@ -13,6 +13,18 @@ from weft._src.experimental.numpy.promotion import promoted
 def matmul(x1: TensorLike, x2: TensorLike) -> tf.Tensor:
     """The matrix product; vectors are rows on the left and columns on the right.
 
+    Args:
+      x1: an array of shape `[..., n, m]`, or a vector of m elements.
+      x2: an array of shape `[..., m, k]`, or a vector of m elements; axes in front broadcast.
+
+    Returns:
+      A tensor of shape `[..., n, k]` of their common dtype; the axis of a vector falls away, and
+      two vectors give a scalar.
+
+    Raises:
+      ValueError: if one of them is a scalar.
+      ShapeError: if the sizes do not fit.
+
     >>> tf.experimental.numpy.matmul([[1, 2], [3, 4]], [5, 6]).numpy()
     array([17, 39])
     """
@@ -29,6 +41,16 @@ def matmul(x1: TensorLike, x2: TensorLike) -> tf.Tensor:
 def dot(a: TensorLike, b: TensorLike) -> tf.Tensor:
     """The sum of products over the last axis of a and the last but one of b.
 
+    Args:
+      a: an array, number or (nested) list.
+      b: the other one. If one of them is a scalar, they are multiplied.
+
+    Returns:
+      A tensor of their common dtype: the other axes of `a`, then those of `b`.
+
+    Raises:
+      ShapeError: if the sizes of the two axes differ.
+
     >>> tf.experimental.numpy.dot([1, 2], [3, 4]).numpy()
     np.int64(11)
     """
@@ -41,6 +63,14 @@ def dot(a: TensorLike, b: TensorLike) -> tf.Tensor:
 def outer(a: TensorLike, b: TensorLike) -> tf.Tensor:
     """All products of two elements.
 
+    Args:
+      a: an array, which is flattened.
+      b: the other one, which is flattened too.
+
+    Returns:
+      A matrix of their common dtype, with a row for each element of `a` and a column for each of
+      `b`.
+
     >>> tf.experimental.numpy.outer([1, 2], [3, 4]).numpy()
     array([[3, 4],
            [6, 8]])
@@ -51,6 +81,17 @@ def outer(a: TensorLike, b: TensorLike) -> tf.Tensor:
 
 def inner(a: TensorLike, b: TensorLike) -> tf.Tensor:
     """The sum of products over the last axes.
+
+    Args:
+      a: an array, number or (nested) list.
+      b: the other one, with a last axis of the same size. If one of them is a scalar, they are
+        multiplied.
+
+    Returns:
+      A tensor of their common dtype: the other axes of `a`, then those of `b`.
+
+    Raises:
+      ShapeError: if the sizes of the last axes differ.
 
     >>> tf.experimental.numpy.inner([[1, 2]], [[3, 4], [5, 6]]).numpy()
     array([[11, 17]])
@@ -64,6 +105,18 @@ def inner(a: TensorLike, b: TensorLike) -> tf.Tensor:
 def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike = 2) -> tf.Tensor:
     """The sum of products over several axes.
 
+    Args:
+      a: an array.
+      b: the other one.
+      axes: how many axes, the last ones of `a` and the first ones of `b`; or a pair of lists of
+        axes, of `a` and of `b`.
+
+    Returns:
+      A tensor of their common dtype: the other axes of `a`, then those of `b`.
+
+    Raises:
+      ShapeError: if the sizes of axes that belong together differ.
+
     >>> tf.experimental.numpy.tensordot([[1, 2]], [[3], [4]], 1).numpy()
     array([[11]])
     """
@@ -74,6 +127,14 @@ def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike = 2) -> tf.Tensor:
 def einsum(subscripts: str, *operands: Any) -> tf.Tensor:
     """Einstein's sum convention.
 
+    Args:
+      subscripts: the letters of the axes of each operand, with commas between, then "->" and those
+        of the result, such as "ij,jk->ik".
+      *operands: arrays, which get their common dtype.
+
+    Returns:
+      A tensor with the axes that stand behind "->".
+
     >>> tf.experimental.numpy.einsum("ij->j", [[1, 2], [3, 4]]).numpy()
     array([4, 6])
     """
@@ -82,6 +143,16 @@ def einsum(subscripts: str, *operands: Any) -> tf.Tensor:
 
 def vdot(a: TensorLike, b: TensorLike) -> tf.Tensor:
     """The sum of products of all elements, those of a conjugated.
+
+    Args:
+      a: an array, which is flattened.
+      b: the other one, of as many elements, which is flattened too.
+
+    Returns:
+      A scalar of their common dtype.
+
+    Raises:
+      ShapeError: if they have different numbers of elements, neither of them one.
 
     >>> tf.experimental.numpy.vdot([1, 2], [3, 4]).numpy()
     np.int64(11)
@@ -92,6 +163,13 @@ def vdot(a: TensorLike, b: TensorLike) -> tf.Tensor:
 
 def kron(a: TensorLike, b: TensorLike) -> tf.Tensor:
     """Blocks of b, each times an element of a.
+
+    Args:
+      a: an array, number or (nested) list.
+      b: the blocks. The one with fewer axes gets new ones in front.
+
+    Returns:
+      A tensor of their common dtype; the size of each axis is the product of both sizes.
 
     >>> tf.experimental.numpy.kron([1, 10], [1, 2, 3]).numpy()
     array([ 1,  2,  3, 10, 20, 30])
@@ -114,6 +192,20 @@ def cross(
     axis: int | None = None,
 ) -> tf.Tensor:
     """The vector perpendicular to two of three elements; a number for two of two elements.
+
+    Args:
+      a: vectors of two or three elements along an axis.
+      b: the others, which broadcast with those of `a`.
+      axisa: the axis of the vectors in `a`.
+      axisb: the axis of the vectors in `b`.
+      axisc: the axis of the vectors in the result; without effect if these are numbers.
+      axis: if it is given, stands for all three of them.
+
+    Returns:
+      A tensor of the common shape and dtype, without the axis if both have vectors of two elements.
+
+    Raises:
+      ValueError: if vectors have another number of elements, or there is no such axis.
 
     >>> tf.experimental.numpy.cross([1, 0, 0], [0, 1, 0]).numpy()
     array([0, 0, 1])

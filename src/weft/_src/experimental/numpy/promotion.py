@@ -16,6 +16,8 @@ import weft as tf
 from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.dtypes import DType
+from weft._src.experimental.numpy import wording
+from weft._src.experimental.numpy.wording import docstring
 
 Function = Callable[..., Any]
 Unary = Callable[[TensorLike], tf.Tensor]
@@ -34,6 +36,18 @@ def as_dtype(dtype: DTypeLike) -> DType:
 def asarray(a: Any, dtype: DTypeLike | None = None) -> tf.Tensor:
     """A tensor of numbers, lists or arrays, with NumPy's default dtypes.
 
+    Args:
+      a: a tensor, NumPy array, number or (nested) list; lists may hold tensors.
+      dtype: the dtype that it is cast to; None lets the value decide: Python ints are int64, floats
+        float64.
+
+    Returns:
+      A tensor; `a` itself if it is one of the right dtype.
+
+    Raises:
+      TypeError: if `a` is a ragged or sparse tensor.
+      ValueError: if the rows of a list have different lengths, or it contains itself.
+
     >>> tf.experimental.numpy.asarray([1, 2]).dtype
     tf.int64
     """
@@ -45,8 +59,18 @@ def asarray(a: Any, dtype: DTypeLike | None = None) -> tf.Tensor:
         parts = promoted(*[asarray(item) for item in a])
         tensor = tf.stack(parts)
     else:
-        tensor = tf.convert_to_tensor(np.asarray(a))
+        tensor = tf.convert_to_tensor(regular(a))
     return tensor if dtype is None else tf.cast(tensor, as_dtype(dtype))
+
+
+def regular(value: Any) -> np.ndarray[Any, Any]:
+    """A NumPy array; ValueError for lists whose rows have different lengths."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(
+            f"Cannot convert {value!r} to an array: its rows have different lengths."
+        ) from None
 
 
 def _holds_tensors(a: TensorLike) -> bool:
@@ -70,6 +94,13 @@ def _operand(a: TensorLike) -> Any:
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """The dtype that NumPy gives the result of an operation on arrays, numbers and dtypes.
 
+    Args:
+      *arrays_and_dtypes: arrays, lists, Python numbers and dtypes. A Python number counts only by
+        its kind, whatever its size.
+
+    Returns:
+      A `tf.DType`.
+
     >>> tf.experimental.numpy.result_type(tf.int32, tf.float32)
     tf.float64
     """
@@ -82,6 +113,13 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 
 def promote_types(type1: Any, type2: Any) -> DType:
     """The smallest dtype that holds both.
+
+    Args:
+      type1: a dtype, its name, or a Python type; `int` is int64 and `float` float64.
+      type2: the other one.
+
+    Returns:
+      A `tf.DType`, by NumPy's rules.
 
     >>> tf.experimental.numpy.promote_types(tf.uint8, tf.int8)
     tf.int16
@@ -121,16 +159,17 @@ def whole(name: str, argument: str, value: Any, least: int, most: int) -> int:
 # --- functions of one and two arrays -----------------------------------------------------------
 
 
-def _named(function: Function, name: str) -> Function:
+def _named(function: Function, name: str, doc: str) -> Function:
     function.__name__ = function.__qualname__ = name
     function.__module__ = "weft.experimental.numpy"
-    function.__doc__ = f"`numpy.{name}` for tensors."
+    function.__doc__ = doc
     return function
 
 
 def unary(name: str, op: Function, convert: Function = asarray) -> Unary:
     """A function of one array."""
-    return _named(lambda x: op(convert(x)), name)
+    gives = wording.FLOATING if convert is floating else wording.SAME
+    return _named(lambda x: op(convert(x)), name, docstring(name, wording.ONE, gives))
 
 
 def float_unary(name: str, op: Function) -> Unary:
@@ -140,14 +179,17 @@ def float_unary(name: str, op: Function) -> Unary:
 
 def binary(name: str, op: Function) -> Binary:
     """A function of two arrays, which get one dtype first."""
-    return _named(lambda x1, x2: op(*promoted(x1, x2)), name)
+    doc = docstring(name, wording.TWO, wording.COMMON, (wording.UNEQUAL,))
+    return _named(lambda x1, x2: op(*promoted(x1, x2)), name, doc)
 
 
 def float_binary(name: str, op: Function) -> Binary:
     """A function of two arrays that are floating, or become float64."""
-    return _named(lambda x1, x2: op(*[floating(x) for x in promoted(x1, x2)]), name)
+    doc = docstring(name, wording.TWO, wording.COMMON_FLOATING, (wording.UNEQUAL,))
+    return _named(lambda x1, x2: op(*[floating(x) for x in promoted(x1, x2)]), name, doc)
 
 
 def logical(name: str, op: Function) -> Function:
     """A function of truth values: whatever is not zero is true."""
-    return _named(lambda *xs: op(*[tf.cast(asarray(x), tf.bool) for x in xs]), name)
+    doc = docstring(name, wording.TRUTHS, wording.BOOLS)
+    return _named(lambda *xs: op(*[tf.cast(asarray(x), tf.bool) for x in xs]), name, doc)

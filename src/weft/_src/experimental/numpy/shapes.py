@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import weft as tf
@@ -18,6 +19,15 @@ def sizes_of(shape: ShapeLike) -> Any:
 def ndim(a: TensorLike) -> int:
     """The number of axes.
 
+    Args:
+      a: an array, number or (nested) list.
+
+    Returns:
+      An int.
+
+    Raises:
+      ValueError: if the rank is not known while tracing.
+
     >>> tf.experimental.numpy.ndim([[1]])
     2
     """
@@ -26,6 +36,15 @@ def ndim(a: TensorLike) -> int:
 
 def shape(a: TensorLike) -> tuple[int | None, ...]:
     """The sizes of the axes.
+
+    Args:
+      a: an array, number or (nested) list.
+
+    Returns:
+      A tuple of ints; None stands for a size that is not known while tracing.
+
+    Raises:
+      ValueError: if the rank is not known while tracing.
 
     >>> tf.experimental.numpy.shape([[1, 2]])
     (1, 2)
@@ -36,6 +55,17 @@ def shape(a: TensorLike) -> tuple[int | None, ...]:
 def size(a: TensorLike, axis: int | None = None) -> Any:
     """The number of elements, or the size of an axis.
 
+    Args:
+      a: an array, number or (nested) list.
+      axis: the axis; None is all elements.
+
+    Returns:
+      An int; None if it is not known while tracing.
+
+    Raises:
+      ValueError: if there is no such axis.
+      TypeError: if `axis` is no integer.
+
     >>> tf.experimental.numpy.size([[1, 2]])
     2
     """
@@ -45,6 +75,18 @@ def size(a: TensorLike, axis: int | None = None) -> Any:
 
 def reshape(a: TensorLike, newshape: ShapeLike, order: str = "C") -> tf.Tensor:
     """The elements in another shape.
+
+    Args:
+      a: an array, number or (nested) list.
+      newshape: the shape, or the size of a vector; -1 stands for the size that is left.
+      order: "C": the last index changes fastest; "F": the first one does.
+
+    Returns:
+      A tensor of the same elements.
+
+    Raises:
+      ValueError: if `order` is something else.
+      ShapeError: if the number of elements does not fit.
 
     >>> tf.experimental.numpy.reshape([1, 2, 3, 4], (2, -1)).shape
     TensorShape([2, 2])
@@ -60,6 +102,12 @@ def reshape(a: TensorLike, newshape: ShapeLike, order: str = "C") -> tf.Tensor:
 def ravel(a: TensorLike) -> tf.Tensor:
     """The elements in one axis.
 
+    Args:
+      a: an array, number or (nested) list.
+
+    Returns:
+      A vector of the dtype of `a`; the last index changes fastest.
+
     >>> tf.experimental.numpy.ravel([[1, 2], [3, 4]]).numpy()
     array([1, 2, 3, 4])
     """
@@ -68,6 +116,16 @@ def ravel(a: TensorLike) -> tf.Tensor:
 
 def flatten(a: TensorLike, order: str = "C") -> tf.Tensor:
     """All elements along one axis.
+
+    Args:
+      a: an array, number or (nested) list.
+      order: "C": the last index changes fastest; "F": the first one does.
+
+    Returns:
+      A vector of the dtype of `a`.
+
+    Raises:
+      ValueError: if `order` is something else.
 
     >>> tf.experimental.numpy.flatten([[1, 2], [3, 4]]).numpy()
     array([1, 2, 3, 4])
@@ -78,6 +136,16 @@ def flatten(a: TensorLike, order: str = "C") -> tf.Tensor:
 def transpose(a: Any, axes: Any = None) -> tf.Tensor:
     """The axes in another order, by default reversed.
 
+    Args:
+      a: an array, number or (nested) list.
+      axes: the axes of `a` in the order of the result; None reverses them.
+
+    Returns:
+      A tensor of the same elements.
+
+    Raises:
+      ShapeError: if `axes` does not name each axis once.
+
     >>> tf.experimental.numpy.transpose([[1, 2]]).shape
     TensorShape([2, 1])
     """
@@ -86,6 +154,18 @@ def transpose(a: Any, axes: Any = None) -> tf.Tensor:
 
 def swapaxes(a: TensorLike, axis1: int, axis2: int) -> tf.Tensor:
     """Two axes exchanged.
+
+    Args:
+      a: an array.
+      axis1: one axis; negative ones count from the end.
+      axis2: the other one.
+
+    Returns:
+      A tensor of the same elements.
+
+    Raises:
+      ValueError: if there is no such axis.
+      TypeError: if an axis is no integer.
 
     >>> tf.experimental.numpy.swapaxes([[1, 2]], 0, 1).shape
     TensorShape([2, 1])
@@ -112,6 +192,18 @@ def axis_of(name: str, axis: Any, x: tf.Tensor) -> int:
 def moveaxis(a: TensorLike, source: TensorLike, destination: TensorLike) -> tf.Tensor:
     """Axes moved to other places.
 
+    Args:
+      a: an array.
+      source: an axis or a list of them; negative ones count from the end.
+      destination: where they stand in the result, as many. The other axes keep their order.
+
+    Returns:
+      A tensor of the same elements.
+
+    Raises:
+      ValueError: if there is no such axis, or they are not equally many or not different ones.
+      TypeError: if an axis is no integer.
+
     >>> tf.experimental.numpy.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
     TensorShape([3, 4, 2])
     """
@@ -132,6 +224,17 @@ def moveaxis(a: TensorLike, source: TensorLike, destination: TensorLike) -> tf.T
 def expand_dims(a: TensorLike, axis: int) -> tf.Tensor:
     """A new axis of size one.
 
+    Args:
+      a: an array, number or (nested) list.
+      axis: where the new axis stands in the result; negative ones count from its end.
+
+    Returns:
+      A tensor of the same elements.
+
+    Raises:
+      ShapeError: if there is no such place.
+      TypeError: if `axis` is not one integer.
+
     >>> tf.experimental.numpy.expand_dims([1, 2], 0).shape
     TensorShape([1, 2])
     """
@@ -140,6 +243,16 @@ def expand_dims(a: TensorLike, axis: int) -> tf.Tensor:
 
 def squeeze(a: TensorLike, axis: AxisLike | None = None) -> tf.Tensor:
     """The array without axes of size one.
+
+    Args:
+      a: an array, number or (nested) list.
+      axis: an axis or a list of them, which must have size one; None is all that have.
+
+    Returns:
+      A tensor of the same elements.
+
+    Raises:
+      ShapeError: if there is no such axis, or its size is not one.
 
     >>> tf.experimental.numpy.squeeze([[1, 2]]).shape
     TensorShape([2])
@@ -150,6 +263,16 @@ def squeeze(a: TensorLike, axis: AxisLike | None = None) -> tf.Tensor:
 def broadcast_to(array: TensorLike, shape: ShapeLike) -> tf.Tensor:
     """The array repeated to a shape.
 
+    Args:
+      array: an array, number or (nested) list.
+      shape: the shape, or the size of a vector.
+
+    Returns:
+      A tensor of that shape and the dtype of `array`.
+
+    Raises:
+      ShapeError: if the array does not broadcast to it.
+
     >>> tf.experimental.numpy.broadcast_to([1, 2], (2, 2)).numpy()
     array([[1, 2],
            [1, 2]])
@@ -159,6 +282,16 @@ def broadcast_to(array: TensorLike, shape: ShapeLike) -> tf.Tensor:
 
 def flip(m: Any, axis: Any = None) -> tf.Tensor:
     """The elements along axes in reversed order.
+
+    Args:
+      m: an array, number or (nested) list.
+      axis: an axis or a list of them; None is all.
+
+    Returns:
+      A tensor of the shape and dtype of `m`.
+
+    Raises:
+      ShapeError: if there is no such axis.
 
     >>> tf.experimental.numpy.flip([1, 2, 3]).numpy()
     array([3, 2, 1])
@@ -171,6 +304,15 @@ def flip(m: Any, axis: Any = None) -> tf.Tensor:
 def flipud(m: TensorLike) -> tf.Tensor:
     """The order along the first axis turned round.
 
+    Args:
+      m: an array with at least one axis.
+
+    Returns:
+      A tensor of the shape and dtype of `m`.
+
+    Raises:
+      ShapeError: if `m` is a scalar.
+
     >>> tf.experimental.numpy.flipud([[1, 2], [3, 4]]).numpy()
     array([[3, 4],
            [1, 2]])
@@ -180,6 +322,15 @@ def flipud(m: TensorLike) -> tf.Tensor:
 
 def fliplr(m: TensorLike) -> tf.Tensor:
     """The order along the second axis turned round.
+
+    Args:
+      m: an array with at least two axes.
+
+    Returns:
+      A tensor of the shape and dtype of `m`.
+
+    Raises:
+      ShapeError: if `m` has fewer than two axes.
 
     >>> tf.experimental.numpy.fliplr([[1, 2], [3, 4]]).numpy()
     array([[2, 1],
@@ -191,14 +342,32 @@ def fliplr(m: TensorLike) -> tf.Tensor:
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> tf.Tensor:
     """The array turned by a quarter k times, from the first of two axes towards the second.
 
+    Args:
+      m: an array with at least two axes.
+      k: how many times; negative ones turn the other way.
+      axes: the two axes of the plane in which it is turned.
+
+    Returns:
+      A tensor of the dtype of `m`; if `k` is odd, the two axes have changed their sizes.
+
+    Raises:
+      ValueError: if `axes` are not two different ones that `m` has.
+      TypeError: if `k` is no integer, or `axes` no sequence of them.
+
     >>> tf.experimental.numpy.rot90([[1, 2], [3, 4]]).numpy()
     array([[2, 4],
            [1, 3]])
     """
-    first, second = axes
+    m = asarray(m)
+    if not isinstance(axes, Sequence):
+        raise TypeError(f"rot90: axes must be a sequence of two, got {axes!r}.")
+    numbers = [axis_of("rot90", axis, m) for axis in axes]
+    if len(set(numbers)) != 2 or len(numbers) != 2:
+        raise ValueError(f"rot90: axes must be two different ones, got {axes!r}.")
+    first, second = numbers
     turns = whole("rot90", "k", k, -LARGEST, LARGEST) % 4
     if turns == 0:
-        return asarray(m)
+        return m
     if turns == 2:
         return flip(flip(m, first), second)
     return swapaxes(flip(m, second if turns == 1 else first), first, second)
@@ -206,6 +375,17 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> tf.Tensor:
 
 def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> tf.Tensor:
     """The elements shifted along axes; those that leave come back at the other end.
+
+    Args:
+      a: an array, number or (nested) list.
+      shift: by how many places, a number or one for each axis; negative ones go to the front.
+      axis: an axis or a list of them; None takes the array as flat, and gives it its shape again.
+
+    Returns:
+      A tensor of the shape and dtype of `a`.
+
+    Raises:
+      ShapeError: if there is no such axis.
 
     >>> tf.experimental.numpy.roll([1, 2, 3], 1).numpy()
     array([3, 1, 2])

@@ -57,6 +57,18 @@ bitcast_op = define_op(
 def bitcast(input: TensorLike, type: Any, name: str | None = None) -> Tensor:
     """The same bytes read as another dtype; a last axis appears or goes if sizes differ.
 
+    Args:
+      input: a tensor of numbers.
+      type: the numeric dtype to read the bytes as.
+
+    Returns:
+      A tensor of dtype `type`: of the same shape if its elements are as large, with a last axis for
+      the parts if they are smaller, and without the last axis if they are larger.
+
+    Raises:
+      DTypeError: if `input` or `type` is not numeric.
+      ShapeError: if the elements get larger and the last axis does not hold the bytes of just one.
+
     >>> tf.bitcast([1.0], tf.int32).numpy()
     array([1065353216], dtype=int32)
     >>> tf.bitcast([1.0], tf.uint8).numpy()
@@ -101,6 +113,17 @@ fingerprint_op = define_op(
 
 def fingerprint(data: TensorLike, method: str = "farmhash64", name: str | None = None) -> Tensor:
     """The hash of each row, as 8 bytes; it is the same on every machine and in every version.
+
+    Args:
+      data: a tensor of rank 1 or more, of numbers, truth values or strings.
+      method: "farmhash64", the only one there is.
+
+    Returns:
+      A uint8 tensor of shape [number of rows, 8].
+
+    Raises:
+      ValueError: if the method is another one.
+      ShapeError: if `data` is a scalar.
 
     >>> tf.fingerprint(["a", "b"]).numpy()
     array([[227, 117, 223, 182, 101,  66,  69, 179],

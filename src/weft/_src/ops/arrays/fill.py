@@ -50,6 +50,18 @@ fill_op = define_op(
 def fill(dims: Any, value: TensorLike, name: str | None = None, layout: None = None) -> Tensor:
     """A tensor of the given shape with the same value everywhere.
 
+    Args:
+      dims: the shape: a list, `tf.TensorShape`, vector of int32 or int64, or one number for a
+        vector.
+      value: a scalar of any dtype that holds data.
+      layout: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of shape `dims` with the dtype of `value`.
+
+    Raises:
+      ShapeError: if `value` is no scalar, `dims` no vector, or a size is negative.
+
     >>> tf.fill([2, 3], 9).numpy()
     array([[9, 9, 9],
            [9, 9, 9]], dtype=int32)
@@ -70,6 +82,18 @@ def zeros(
 ) -> Tensor:
     """Zeros (empty strings, False) of the given shape.
 
+    Args:
+      shape: the sizes: a list, `tf.TensorShape`, integer vector, or one number for a vector.
+      dtype: the dtype of the result, of numbers, truth values or strings.
+      layout: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of this shape and dtype.
+
+    Raises:
+      ShapeError: if a size is negative.
+      ValueError: if the shape contains None.
+
     >>> tf.zeros([2, 3], tf.int32).numpy()
     array([[0, 0, 0],
            [0, 0, 0]], dtype=int32)
@@ -82,6 +106,19 @@ def ones(
     shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, layout: None = None
 ) -> Tensor:
     """Ones of the given shape.
+
+    Args:
+      shape: the sizes: a list, `tf.TensorShape`, integer vector, or one number for a vector.
+      dtype: the dtype of the result, of numbers or truth values (then it holds True).
+      layout: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of this shape and dtype.
+
+    Raises:
+      TypeError: if the dtype is string.
+      ShapeError: if a size is negative.
+      ValueError: if the shape contains None.
 
     >>> tf.ones([3]).numpy()
     array([1., 1., 1.], dtype=float32)
@@ -103,6 +140,14 @@ def zeros_like(
 ) -> Tensor:
     """Zeros with the shape (and dtype, unless another is given) of a tensor.
 
+    Args:
+      input: a tensor, or a sparse or ragged tensor, of which only the values are replaced.
+      dtype: the dtype of the result; None means that of `input`.
+      layout: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of the shape of `input`; sparse or ragged if `input` is.
+
     >>> tf.zeros_like([1.5, 2.5]).numpy()
     array([0., 0.], dtype=float32)
     """
@@ -113,6 +158,17 @@ def ones_like(
     input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
 ) -> Tensor:
     """Ones with the shape (and dtype, unless another is given) of a tensor.
+
+    Args:
+      input: a tensor, or a sparse or ragged tensor, of which only the values are replaced.
+      dtype: the dtype of the result; None means that of `input`.
+      layout: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of the shape of `input`; sparse or ragged if `input` is.
+
+    Raises:
+      TypeError: if the dtype is string.
 
     >>> tf.ones_like([1.5, 2.5]).numpy()
     array([1., 1.], dtype=float32)

@@ -15,6 +15,16 @@ def tuple(
 ) -> list[Any]:
     """The same tensors as a list, made together by one operation; None stays None.
 
+    Args:
+      tensors: a list of tensors (or what becomes tensors) and None.
+      control_inputs: accepted for compatibility, ignored: what has effects runs in program order.
+
+    Returns:
+      A list as long as `tensors`.
+
+    Raises:
+      TypeError: if `tensors` is no list.
+
     >>> [t.numpy() for t in tf.tuple([tf.constant(1), tf.constant(2.5)])]
     [np.int32(1), np.float32(2.5)]
     """

@@ -99,6 +99,19 @@ concat_op = define_op(
 def concat(values: TensorLike, axis: AxisLike, name: str = "concat") -> Tensor:
     """Tensors joined along an axis they all have.
 
+    Args:
+      values: a list of tensors of one dtype, equal in rank and in all sizes but that of `axis`.
+        What is not a tensor yet takes the dtype of the first tensor.
+      axis: the axis, an integer known while tracing; counted from the end if negative.
+
+    Returns:
+      A tensor whose size along `axis` is the sum of the sizes of `values`.
+
+    Raises:
+      ShapeError: if there are no values, they are scalars, their shapes do not fit, or there is no
+        such axis.
+      DTypeError: if tensors have different dtypes.
+
     >>> tf.concat([[[1, 2]], [[3, 4], [5, 6]]], 0).numpy()
     array([[1, 2],
            [3, 4],
@@ -131,6 +144,17 @@ def single_axis(op: str, axis: AxisLike, name: str = "axis") -> int:
 def stack(values: TensorLike, axis: AxisLike = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape joined along a new axis.
 
+    Args:
+      values: a list of tensors of one shape and dtype, or a tensor, which stands for its rows.
+      axis: where the new axis is in the result; counted from the end if negative.
+
+    Returns:
+      A tensor of a rank one higher, its size along `axis` being the number of values.
+
+    Raises:
+      ShapeError: if there are no values, their shapes differ, or there is no such axis.
+      DTypeError: if tensors have different dtypes.
+
     >>> tf.stack([[1, 2, 3], [4, 5, 6]], axis=1).numpy()
     array([[1, 4],
            [2, 5],
@@ -156,6 +180,18 @@ def unstack(
     value: TensorLike, num: int | None = None, axis: AxisLike = 0, name: str = "unstack"
 ) -> list[Any]:
     """The slices of a tensor along an axis, which they lose, as a list.
+
+    Args:
+      value: a tensor of rank 1 or more.
+      num: the size of the axis; None means what is known of it while tracing.
+      axis: the axis, an integer known while tracing; counted from the end if negative.
+
+    Returns:
+      A list of tensors, as many as the axis has elements, of a rank one lower.
+
+    Raises:
+      ValueError: if `num` is left out and the size is not known while tracing.
+      ShapeError: if `num` is not the size of the axis, or there is no such axis.
 
     >>> [t.numpy() for t in tf.unstack([[1, 2, 3], [4, 5, 6]])]
     [array([1, 2, 3], dtype=int32), array([4, 5, 6], dtype=int32)]
@@ -236,6 +272,7 @@ split_op = define_op(
     native=IndexMap("split"),
     vjp=_split_vjp,
     outputs=None,
+    shape_arithmetic=True,
     trusts_kernel=True,
     ragged="split",
     batch=batching.along_axis,
@@ -292,6 +329,7 @@ split_v_op: Op = define_op(
     native=IndexMap("split"),
     vjp=_split_v_vjp,
     outputs=None,
+    shape_arithmetic=True,
     trusts_kernel=True,
     ragged="split",
     batch=batching.along_axis,
@@ -306,6 +344,22 @@ def split(
     name: str = "split",
 ) -> list[Tensor]:
     """A tensor cut along an axis: into a number of equal parts, or parts of the given sizes.
+
+    Args:
+      value: a tensor of rank 1 or more.
+      num_or_size_splits: a Python number of equal parts, or a list or integer vector of the sizes
+        of the parts, one of which may be -1 and is worked out.
+      axis: the axis, an integer known while tracing; counted from the end if negative.
+      num: the number of sizes, needed if the length of a vector of them is unknown while tracing.
+
+    Returns:
+      A list of the parts, in order.
+
+    Raises:
+      ShapeError: if the axis cannot be cut into so many equal parts, or the sizes do not add up to
+        it.
+      InvalidArgumentError: if the number of parts is less than 1.
+      ValueError: if the number is given as a scalar tensor, or the number of parts is not known.
 
     >>> [t.numpy() for t in tf.split([1, 2, 3, 4, 5], [2, -1])]
     [array([1, 2], dtype=int32), array([3, 4, 5], dtype=int32)]

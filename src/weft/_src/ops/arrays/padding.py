@@ -204,6 +204,21 @@ def pad(
 ) -> Tensor:
     """A tensor with elements added before and after along each axis: constants or a mirror image.
 
+    Args:
+      tensor: the tensor.
+      paddings: an int32 or int64 matrix with a row [before, after] for each axis.
+      mode: "CONSTANT" pads with `constant_values`; "REFLECT" mirrors at the first and last element,
+        "SYMMETRIC" at the edges before and after them. Upper or lower case.
+      constant_values: a scalar of the dtype of `tensor`; 0 also means "" for strings and False.
+
+    Returns:
+      A tensor of the same dtype, with sizes grown by the amounts in `paddings`.
+
+    Raises:
+      ShapeError: if `paddings` is not of shape [rank, 2], an amount is negative, or more than can
+        be mirrored: the size of the axis, one less for "REFLECT".
+      ValueError: if there is no such mode.
+
     >>> tf.pad([1, 2, 3], [[1, 2]]).numpy()
     array([0, 1, 2, 3, 0, 0], dtype=int32)
     >>> tf.pad([1, 2, 3], [[2, 1]], mode="REFLECT").numpy()

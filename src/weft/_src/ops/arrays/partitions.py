@@ -80,6 +80,19 @@ def dynamic_partition(
 ) -> list[Tensor]:
     """The rows of data dealt out to `num_partitions` tensors, as `partitions` says.
 
+    Args:
+      data: a tensor whose shape begins with that of `partitions`.
+      partitions: int32 or int64, the number of the tensor that a row goes to.
+      num_partitions: how many tensors there are, an integer known while tracing, at least 1.
+
+    Returns:
+      A list of `num_partitions` tensors of shape [number of its rows, the rest of the shape of
+      data]. Rows keep their order.
+
+    Raises:
+      InvalidArgumentError: if a number in `partitions` is not in [0, num_partitions).
+      ShapeError: if the shape of `data` does not begin with that of `partitions`.
+
     >>> parts = tf.dynamic_partition([10, 20, 30, 40], [0, 1, 0, 0], 2)
     >>> [part.numpy().tolist() for part in parts]
     [[10, 30, 40], [20]]
@@ -142,6 +155,19 @@ stitch_op: Op = define_op(
 
 def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = None) -> Tensor:
     """One tensor whose row `indices[m][i]` is `data[m][i]`; later rows replace earlier ones.
+
+    Args:
+      indices: a list of int32 or int64 tensors.
+      data: a list of as many tensors of one dtype; the shape of each begins with that of its
+        indices, the rest is the same for all.
+
+    Returns:
+      A tensor with as many rows as the largest index says. Rows that no index names are 0 (or "").
+
+    Raises:
+      ValueError: if the lists are empty or of different lengths.
+      InvalidArgumentError: if an index is negative.
+      ShapeError: if shapes do not fit.
 
     >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()
     array([10, 20, 30], dtype=int32)

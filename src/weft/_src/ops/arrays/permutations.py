@@ -52,6 +52,16 @@ invert_op = define_op(
 def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """The permutation that undoes another one.
 
+    Args:
+      x: an int32 or int64 vector with each of the numbers from 0 to its length - 1 once.
+
+    Returns:
+      A vector like `x`, so that `result[x[i]]` is i.
+
+    Raises:
+      InvalidArgumentError: if `x` is no permutation.
+      ShapeError: if `x` is no vector.
+
     >>> tf.math.invert_permutation([2, 0, 1]).numpy()
     array([1, 2, 0], dtype=int32)
     """
@@ -100,6 +110,17 @@ unravel_op = define_op(
 
 def unravel_index(indices: TensorLike, dims: Any, name: str | None = None) -> Tensor:
     """The indices along each axis of elements given by their number in row-major order.
+
+    Args:
+      indices: an int32 or int64 scalar or vector.
+      dims: the shape of the tensor that is indexed, a vector of the same dtype.
+
+    Returns:
+      A tensor of shape [rank of the indexed tensor, *shape of indices], a column for each index.
+
+    Raises:
+      InvalidArgumentError: if an index is out of range, or a size is not positive.
+      ShapeError: if `indices` has a rank above 1, or `dims` is no vector.
 
     >>> tf.unravel_index([2, 5, 7], [3, 3]).numpy()
     array([[0, 1, 2],
@@ -166,6 +187,21 @@ def reverse_sequence(
     name: str | None = None,
 ) -> Tensor:
     """The first `seq_lengths[i]` elements along seq_axis turned around, for each i of batch_axis.
+
+    Args:
+      input: a tensor of rank 2 or more.
+      seq_lengths: an int32 or int64 vector, as long as `batch_axis` and with numbers from 0 to the
+        size of `seq_axis`.
+      seq_axis: the axis that is turned around; it must be given.
+      batch_axis: the axis along which the lengths apply; None means 0.
+
+    Returns:
+      A tensor of the shape and dtype of `input`.
+
+    Raises:
+      ValueError: if `seq_axis` is left out.
+      InvalidArgumentError: if a length is negative or larger than the axis.
+      ShapeError: if the axes are the same or out of range, or the number of lengths does not fit.
 
     >>> tf.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy()
     array([[2, 1, 3],

@@ -32,7 +32,7 @@ from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import rules, static
 from weft._src.ops.arrays import fill, joining, selection, shape as shapes, shape_checks
 from weft._src.ops.elementwise import arithmetic, casting, comparison
 from weft._src.ops.reduce import extrema
@@ -150,6 +150,21 @@ def range(
 ) -> Tensor:
     """Numbers from start (included) to limit (not included), delta apart.
 
+    Args:
+      start: the first number, a scalar; the limit (and the range starts at 0) if `limit` is left
+        out.
+      limit: the end, a scalar; None means that `start` is.
+      delta: the step, a scalar other than 0; it may be negative.
+      dtype: int32, int64 or floating; None means the highest dtype of the arguments.
+
+    Returns:
+      A vector; it is empty if `start` equals `limit`.
+
+    Raises:
+      ShapeError: if `delta` is 0 or points away from `limit`, or an argument is no scalar or not
+        finite.
+      DTypeError: if an argument has a dtype that ranges do not have.
+
     >>> tf.range(5).numpy()
     array([0, 1, 2, 3, 4], dtype=int32)
     >>> tf.range(3, 0, -0.5).numpy()
@@ -185,6 +200,19 @@ def linspace(
     axis: AxisLike = 0,
 ) -> Tensor:
     """Evenly spaced numbers from start to stop (both included), along a new axis.
+
+    Args:
+      start: the first number or tensor; integers become float64.
+      stop: the last one, of the same dtype; the two are broadcast together.
+      num: how many numbers there are, an integer or integer scalar.
+      axis: where the new axis is in the result; counted from the end if negative.
+
+    Returns:
+      A tensor with the broadcast shape of `start` and `stop` and the new axis of size `num`.
+
+    Raises:
+      TypeError: if `num` is not an integer.
+      ShapeError: if `start` and `stop` cannot be broadcast together, or there is no such axis.
 
     >>> tf.linspace(0.0, 1.0, 5).numpy()
     array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
@@ -239,14 +267,29 @@ def eye(
 ) -> Tensor:
     """The identity matrix, or a batch of them.
 
+    Args:
+      num_rows: the number of rows, an integer or integer scalar.
+      num_columns: the number of columns; None means as many as rows.
+      batch_shape: the shape of the batch, a vector of integers; None means one matrix.
+      dtype: the dtype of the result, of numbers or truth values.
+
+    Returns:
+      A tensor of shape [*batch_shape, num_rows, num_columns] with 1 on the diagonals, else 0.
+
+    Raises:
+      TypeError: if the dtype is string, a number is no integer, or `batch_shape` no vector of them.
+      ShapeError: if a number is negative.
+
     >>> tf.eye(2, 3).numpy()
     array([[1., 0., 0.],
            [0., 1., 0.]], dtype=float32)
     """
     if dtypes.as_dtype(dtype) is dtypes.string:
         raise TypeError("eye: dtype must be numeric or bool, got string.")
-    rows = _matrix_size("num_rows", num_rows)
-    columns = rows if num_columns is None else _matrix_size("num_columns", num_columns)
+    rows = matrix_size("eye", "num_rows", num_rows, int32)
+    columns = rows
+    if num_columns is not None:
+        columns = matrix_size("eye", "num_columns", num_columns, int32)
     if type(num_rows) is int and (num_columns is None or type(num_columns) is int):
         shape = (num_rows, num_rows if num_columns is None else num_columns)
         memory.check("eye", shape, dtypes.as_dtype(dtype).numpy_dtype)
@@ -262,11 +305,15 @@ def eye(
     return shapes.broadcast_to(out, joining.concat([batch, shapes.shape(out)], 0))
 
 
-def _matrix_size(name: str, value: Any) -> Tensor:
-    size = casting.cast(convert_to_tensor(value, dtype_hint=int32), int32)
-    if type(value) is int and value < 0:
-        raise ShapeError(f"eye: {name} must not be negative, got {value}.")
-    return size
+def matrix_size(op: str, name: str, value: Any, dtype: DType) -> Tensor:
+    """The number of rows or columns of a matrix, as a scalar of this dtype."""
+    size = convert_to_tensor(value, dtype_hint=dtype)
+    if not size.dtype.is_integer or size.spec.rank not in (None, 0):
+        raise TypeError(f"{op}: {name} must be an integer, got {value!r}.")
+    known = static.get_static_value(size)
+    if known is not None and known < 0:
+        raise ShapeError(f"{op}: {name} must not be negative, got {known}.")
+    return casting.cast(size, dtype)
 
 
 def sequence_mask(
@@ -276,6 +323,17 @@ def sequence_mask(
     name: str | None = None,
 ) -> Tensor:
     """For each length that many True followed by False.
+
+    Args:
+      lengths: an integer tensor of any shape.
+      maxlen: the size of the new axis, a scalar; None means the largest length.
+      dtype: the dtype of the result; numeric ones get 1 and 0.
+
+    Returns:
+      A tensor of shape [*shape of lengths, maxlen].
+
+    Raises:
+      ValueError: if `maxlen` is no scalar.
 
     >>> tf.sequence_mask([1, 3, 2]).numpy()
     array([[ True, False, False],

@@ -49,6 +49,21 @@ def where(
 ) -> Tensor:
     """x where the condition holds, else y; the indices where it holds if x and y are left out.
 
+    Args:
+      condition: a bool tensor; without `x` and `y` also one of numbers, which hold if they are not
+        0.
+      x: what to take where the condition holds.
+      y: what to take where it does not, of the dtype of `x`.
+
+    Returns:
+      With `x` and `y` a tensor of the shape that all three broadcast to, with the dtype of `x`.
+      Without them an int64 matrix with a row of indices for each element that holds, in order.
+
+    Raises:
+      ValueError: if only one of `x` and `y` is given.
+      ShapeError: if the shapes cannot be broadcast together, or the condition alone is a scalar.
+      DTypeError: if `x` and `y` have different dtypes, or the condition is not bool.
+
     >>> tf.where([True, False, True], [1, 2, 3], 0).numpy()
     array([1, 0, 3], dtype=int32)
     >>> tf.where([False, True, True]).numpy()

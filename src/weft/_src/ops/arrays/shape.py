@@ -81,6 +81,16 @@ shape_op: Op = define_op(
 def shape(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The shape of a tensor, as a tensor: also known when sizes are unknown while tracing.
 
+    Args:
+      input: a tensor of any dtype.
+      out_type: an integer dtype; None means int32.
+
+    Returns:
+      A vector of dtype `out_type`, with one size for each axis.
+
+    Raises:
+      TypeError: if `out_type` is no integer dtype.
+
     >>> tf.shape([[1, 2, 3]]).numpy()
     array([1, 3], dtype=int32)
     """
@@ -111,6 +121,16 @@ size_op = define_op(
 def size(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The number of elements, as a tensor.
 
+    Args:
+      input: a tensor of any dtype.
+      out_type: an integer dtype; None means int32.
+
+    Returns:
+      A scalar of dtype `out_type`.
+
+    Raises:
+      TypeError: if `out_type` is no integer dtype.
+
     >>> tf.size([[1, 2, 3]]).numpy()
     np.int32(3)
     """
@@ -136,6 +156,12 @@ rank_op = define_op(
 
 def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions, as a tensor.
+
+    Args:
+      input: a tensor of any dtype.
+
+    Returns:
+      An int32 scalar.
 
     >>> tf.rank([[1, 2, 3]]).numpy()
     np.int32(2)
@@ -237,6 +263,7 @@ reshape_op = define_op(
     kernel=_reshape_kernel,
     native=IndexMap("reshape"),
     vjp=_reshape_vjp,
+    shape_arithmetic=True,
     trusts_kernel=True,
     ragged="reshape",
     batch=batching.reshaped,
@@ -245,6 +272,18 @@ reshape_op = define_op(
 
 def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """The same elements in another shape; one size may be -1 and is worked out.
+
+    Args:
+      tensor: a tensor of any dtype.
+      shape: the sizes: a list, `tf.TensorShape`, int32 or int64 vector, or one number for a vector.
+
+    Returns:
+      A tensor of this shape with the elements of `tensor` in row-major order.
+
+    Raises:
+      ShapeError: if the number of elements does not fit, more than one size is -1, or one is below
+        -1.
+      ValueError: if the shape contains None.
 
     >>> tf.reshape([1, 2, 3, 4, 5, 6], [2, -1]).numpy()
     array([[1, 2, 3],
@@ -295,6 +334,18 @@ expand_dims_op = define_op(
 def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """The tensor with a new axis of size one.
 
+    Args:
+      input: a tensor of any dtype.
+      axis: where the new axis is in the result, an integer known while tracing; -1 means at the
+        end.
+
+    Returns:
+      A tensor with the same elements, of a rank one higher.
+
+    Raises:
+      ShapeError: if the axis is not in [-rank - 1, rank].
+      TypeError: if `axis` is not one integer.
+
     >>> tf.expand_dims([1, 2, 3], 0).shape
     TensorShape([1, 3])
     """
@@ -338,6 +389,16 @@ squeeze_op = define_op(
 def squeeze(input: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The tensor without axes of size one (all of them, or those named).
 
+    Args:
+      input: a tensor of any dtype.
+      axis: an axis or a list of axes that go; None or an empty list means all of size one.
+
+    Returns:
+      A tensor with the same elements, of lower rank.
+
+    Raises:
+      ShapeError: if a named axis has another size than one, is named twice, or does not exist.
+
     >>> tf.squeeze([[[1], [2]]]).numpy()
     array([1, 2], dtype=int32)
     """
@@ -378,6 +439,7 @@ transpose_op = define_op(
     kernel=lambda xp, x, *, perm: xp.transpose(x, perm),
     native=IndexMap("transpose"),
     vjp=_transpose_vjp,
+    shape_arithmetic=True,
     trusts_kernel=True,
     batch=batching.transposed,
 )
@@ -387,6 +449,17 @@ def transpose(
     a: TensorLike, perm: TensorLike | None = None, conjugate: bool = False, name: str = "transpose"
 ) -> Tensor:
     """The tensor with its axes in another order; reversed if `perm` is left out.
+
+    Args:
+      a: the tensor.
+      perm: for each axis of the result the axis of `a` it is, integers known while tracing.
+      conjugate: whether complex numbers are conjugated, too.
+
+    Returns:
+      A tensor of the same dtype, with sizes in the order of `perm`.
+
+    Raises:
+      ShapeError: if `perm` does not name each axis once.
 
     >>> tf.transpose([[1, 2, 3], [4, 5, 6]]).numpy()
     array([[1, 4],
@@ -428,6 +501,7 @@ broadcast_to_op: Op = define_op(
     kernel=_broadcast_to_kernel,
     native=IndexMap("broadcast"),
     vjp=lambda ctx, g: (operands.sum_to(g, ctx.inputs[0]), None),
+    shape_arithmetic=True,
     trusts_kernel=True,
     batch=batching.broadcast,
 )
@@ -435,6 +509,17 @@ broadcast_to_op: Op = define_op(
 
 def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """The tensor repeated along axes of size one to have the given shape.
+
+    Args:
+      input: the tensor.
+      shape: the sizes: a list, `tf.TensorShape` or int32 or int64 vector. There may be more than
+        `input` has axes: those come in front.
+
+    Returns:
+      A tensor of this shape, with the dtype of `input`.
+
+    Raises:
+      ShapeError: if an axis is neither of the wanted size nor of size one, or the rank is too low.
 
     >>> tf.broadcast_to([1, 2, 3], [2, 3]).numpy()
     array([[1, 2, 3],

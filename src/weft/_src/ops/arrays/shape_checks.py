@@ -20,6 +20,16 @@ def shape_n(
 ) -> list[Tensor]:
     """The shapes of several tensors.
 
+    Args:
+      input: a list of tensors.
+      out_type: an integer dtype.
+
+    Returns:
+      A list with an integer vector for each tensor, as `tf.shape` gives it.
+
+    Raises:
+      TypeError: if `input` is no list, or `out_type` no integer dtype.
+
     >>> [s.numpy() for s in tf.shape_n([[1, 2], [[3]]])]
     [array([2], dtype=int32), array([1, 1], dtype=int32)]
     """
@@ -28,6 +38,16 @@ def shape_n(
 
 def broadcast_static_shape(shape_x: TensorLike, shape_y: TensorLike) -> TensorShape:
     """The shape that two shapes broadcast to, as far as it is known.
+
+    Args:
+      shape_x: a `tf.TensorShape`, or a list of sizes with None for unknown ones.
+      shape_y: another one.
+
+    Returns:
+      A `tf.TensorShape`; of unknown rank if one of the shapes is.
+
+    Raises:
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.broadcast_static_shape(tf.TensorShape([2, 1]), tf.TensorShape([3]))
     TensorShape([2, 3])
@@ -69,6 +89,16 @@ broadcast_args_op = define_op(
 
 def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     """The shape that two shapes broadcast to, as a tensor.
+
+    Args:
+      shape_x: a shape, an int32 or int64 vector.
+      shape_y: another one. What is no tensor takes the dtype of the one that is.
+
+    Returns:
+      A vector, as long as the longer one, with the dtype of both.
+
+    Raises:
+      ShapeError: if the shapes cannot be broadcast together, or are not vectors.
 
     >>> tf.broadcast_dynamic_shape([2, 1], [3]).numpy()
     array([2, 3], dtype=int32)
@@ -112,6 +142,7 @@ ensure_shape_op: Op = define_op(
     kernel=_ensure_shape_kernel,
     native=IndexMap("identity"),
     vjp=lambda ctx, g: (ensure_shape_op(g, shape=ctx.attrs["shape"]),),
+    shape_arithmetic=True,
     trusts_kernel=True,
     batch=batching.ensured,
 )
@@ -119,6 +150,16 @@ ensure_shape_op: Op = define_op(
 
 def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """x itself, after a check at run time that its shape is as promised; None fits any size.
+
+    Args:
+      x: a tensor of any dtype.
+      shape: the promised shape, with None for sizes that may be anything; None fits any rank.
+
+    Returns:
+      `x`, with a shape that is known as far as `x` or the promise tells.
+
+    Raises:
+      ShapeError: if the shape is another one: while tracing if that is known, else when it runs.
 
     >>> tf.ensure_shape([[1, 2]], [None, 2]).shape
     TensorShape([1, 2])

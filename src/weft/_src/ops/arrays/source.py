@@ -68,6 +68,12 @@ identity_op = define_op(
 def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """A tensor with the same value.
 
+    Args:
+      input: a tensor of any dtype, or `tf.IndexedSlices`.
+
+    Returns:
+      Another tensor with the value, shape and dtype of `input`.
+
     >>> tf.identity([1, 2]).numpy()
     array([1, 2], dtype=int32)
     """
@@ -95,6 +101,15 @@ identity_n_op = define_op(
 def identity_n(input: TensorLike, name: str | None = None) -> list[Tensor]:
     """Tensors with the same values, as one operation.
 
+    Args:
+      input: a list of tensors, of any dtypes.
+
+    Returns:
+      A list of as many tensors.
+
+    Raises:
+      TypeError: if `input` is no list.
+
     >>> [t.numpy() for t in tf.identity_n([1, 2.5])]
     [np.int32(1), np.float32(2.5)]
     """
@@ -112,6 +127,7 @@ stop_gradient_op = define_op(
     kernel=lambda xp, x: x,
     native=native_rules.IndexMap("identity"),
     vjp=NOT_DIFFERENTIABLE,
+    shape_arithmetic=True,
     trusts_kernel=True,
     zero_at_zero=True,
     elementwise=True,
@@ -121,6 +137,12 @@ stop_gradient_op = define_op(
 
 def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """The same value, through which no gradient flows.
+
+    Args:
+      input: a tensor, or `tf.IndexedSlices`.
+
+    Returns:
+      A tensor with the value of `input`. For gradients it is a constant.
 
     >>> x = tf.constant(3.0)
     >>> with tf.GradientTape() as tape:
@@ -148,6 +170,9 @@ no_op_op = define_op(
 
 def no_op(name: str | None = None) -> Any:
     """Does nothing.
+
+    Returns:
+      None.
 
     >>> tf.no_op()
     """

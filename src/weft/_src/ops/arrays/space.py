@@ -142,6 +142,18 @@ def space_to_batch(
 ) -> Tensor:
     """The elements at each place in blocks of the axes behind the first, as batches of their own.
 
+    Args:
+      input: a tensor of numbers or truth values: batches, then M axes that are cut, then others.
+      block_shape: the M sizes of a block, positive integers.
+      paddings: an integer matrix of shape [M, 2]: how many zeros are added before and after.
+
+    Returns:
+      A tensor whose first axis is larger by the number of elements in a block, and whose M next
+      axes are shorter by the sizes of a block.
+
+    Raises:
+      ShapeError: if an axis with its padding is no multiple of the block, or arguments do not fit.
+
     >>> x = tf.reshape(tf.range(4), [1, 2, 2, 1])
     >>> tf.space_to_batch(x, [2, 2], [[0, 0], [0, 0]]).shape
     TensorShape([4, 1, 1, 1])
@@ -155,6 +167,18 @@ def space_to_batch_nd(
 ) -> Tensor:
     """Another name of `tf.space_to_batch`.
 
+    Args:
+      input: a tensor of numbers or truth values: batches, then M axes that are cut, then others.
+      block_shape: the M sizes of a block, positive integers.
+      paddings: an integer matrix of shape [M, 2]: how many zeros are added before and after.
+
+    Returns:
+      A tensor whose first axis is larger by the number of elements in a block, and whose M next
+      axes are shorter by the sizes of a block.
+
+    Raises:
+      ShapeError: if an axis with its padding is no multiple of the block, or arguments do not fit.
+
     >>> x = tf.reshape(tf.range(4), [1, 4])
     >>> tf.space_to_batch_nd(x, [2], [[0, 0]]).numpy()
     array([[0, 2],
@@ -167,6 +191,19 @@ def batch_to_space(
     input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None
 ) -> Tensor:
     """What `tf.space_to_batch` took apart, put together and cropped.
+
+    Args:
+      input: a tensor of numbers or truth values: batches, then M axes, then others.
+      block_shape: the M sizes of a block, positive integers.
+      crops: an integer matrix of shape [M, 2]: how many elements are cut off before and after.
+
+    Returns:
+      A tensor whose first axis is shorter by the number of elements in a block, and whose M next
+      axes are longer by the sizes of a block, less the crops.
+
+    Raises:
+      ShapeError: if the first axis is no multiple of a block, or the crops are more than an axis
+        has.
 
     >>> tf.batch_to_space([[0, 2], [1, 3]], [2], [[0, 1]]).numpy()
     array([[0, 1, 2]], dtype=int32)
@@ -189,6 +226,18 @@ def required_space_to_batch_paddings(
     name: str | None = None,
 ) -> PaddingsAndCrops:
     """The paddings that make the sizes multiples of the block's, and the crops that undo them.
+
+    Args:
+      input_shape: the sizes of the axes that are cut, an int32 vector.
+      block_shape: the sizes of a block, an int32 vector as long.
+      base_paddings: paddings of shape [M, 2] that are wanted at least; None means none.
+
+    Returns:
+      A named tuple of two int32 matrices of shape [M, 2]: `paddings` and `crops`. What is added to
+      the base stands at the ends.
+
+    Raises:
+      ShapeError: if the arguments are of other shapes.
 
     >>> paddings, crops = tf.required_space_to_batch_paddings([5, 6], [2, 3])
     >>> paddings.numpy().tolist(), crops.numpy().tolist()
@@ -315,6 +364,19 @@ def space_to_depth(
 ) -> Tensor:
     """Square blocks of images as channels of smaller images.
 
+    Args:
+      input: a tensor of rank 4 of numbers or truth values, laid out as `data_format` says.
+      block_size: the height and width of a block, a Python integer of at least 2.
+      data_format: "NHWC" or "NCHW".
+
+    Returns:
+      A tensor whose height and width are smaller by `block_size`, with block_size² as many
+      channels.
+
+    Raises:
+      ShapeError: if height or width is no multiple of `block_size`, or the rank is not 4.
+      ValueError: if there is no such format.
+
     >>> tf.nn.space_to_depth(tf.reshape(tf.range(4), [1, 2, 2, 1]), 2).numpy().tolist()
     [[[[0, 1, 2, 3]]]]
     """
@@ -326,6 +388,19 @@ def depth_to_space(
     input: TensorLike, block_size: TensorLike, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
     """Channels of images as square blocks of larger images.
+
+    Args:
+      input: a tensor of rank 4 of numbers or truth values, laid out as `data_format` says.
+      block_size: the height and width of a block, a Python integer of at least 2.
+      data_format: "NHWC" or "NCHW".
+
+    Returns:
+      A tensor whose height and width are larger by `block_size`, with fewer channels by
+      block_size².
+
+    Raises:
+      ShapeError: if the channels are no multiple of block_size², or the rank is not 4.
+      ValueError: if there is no such format.
 
     >>> tf.nn.depth_to_space(tf.reshape(tf.range(4), [1, 1, 1, 4]), 2).numpy()[0, :, :, 0]
     array([[0, 1],

@@ -61,6 +61,7 @@ tile_op: Op = define_op(
     kernel=_tile_kernel,
     native=IndexMap("tile"),
     vjp=_tile_vjp,
+    shape_arithmetic=True,
     trusts_kernel=True,
     fresh=True,
     ragged="tile",
@@ -70,6 +71,16 @@ tile_op: Op = define_op(
 
 def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """A tensor repeated as a whole along each axis.
+
+    Args:
+      input: the tensor.
+      multiples: how often along each axis, a list or int32 or int64 vector as long as the rank.
+
+    Returns:
+      A tensor of the same dtype, with sizes multiplied by `multiples`.
+
+    Raises:
+      ShapeError: if there are more or fewer numbers than axes, or one is negative.
 
     >>> tf.tile([[1, 2]], [2, 3]).numpy()
     array([[1, 2, 1, 2, 1, 2],
@@ -100,6 +111,19 @@ def repeat(
     input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None, name: str | None = None
 ) -> Tensor:
     """Each element (or slice along an axis) repeated; without an axis the tensor is flattened.
+
+    Args:
+      input: the tensor.
+      repeats: how often, an integer for all elements or a vector with one for each along the axis.
+      axis: the axis along which slices are repeated; None means a flattened tensor.
+
+    Returns:
+      A tensor of the same dtype: a vector without an axis, else of the rank of `input`.
+
+    Raises:
+      TypeError: if `repeats` are not integers.
+      ShapeError: if `repeats` has a rank above 1 or a length that does not fit, or there is no such
+        axis.
 
     >>> tf.repeat([[1, 2], [3, 4]], [1, 2], axis=0).numpy()
     array([[1, 2],
@@ -194,6 +218,16 @@ reverse_op: Op = define_op(
 def reverse(tensor: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """A tensor with the order of its elements reversed along the given axes.
 
+    Args:
+      tensor: the tensor.
+      axis: a list of axes, integers known while tracing; counted from the end if negative.
+
+    Returns:
+      A tensor of the same shape and dtype.
+
+    Raises:
+      ShapeError: if `axis` is no list, names an axis twice, or one that does not exist.
+
     >>> tf.reverse([[1, 2, 3], [4, 5, 6]], [1]).numpy()
     array([[3, 2, 1],
            [6, 5, 4]], dtype=int32)
@@ -228,6 +262,7 @@ roll_op: Op = define_op(
     kernel=_roll_kernel,
     native=IndexMap("roll"),
     vjp=lambda ctx, g: (roll_op(g, -ctx.inputs[1], axis=ctx.attrs["axis"]), None),
+    shape_arithmetic=True,
     trusts_kernel=True,
     fresh=True,
     batch=batching.along_axes,
@@ -236,6 +271,20 @@ roll_op: Op = define_op(
 
 def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """A tensor with its elements moved along axes; what leaves at one end enters at the other.
+
+    Args:
+      input: a tensor of rank 1 or more.
+      shift: how far, an integer, or a vector with one for each axis; negative ones move to the
+        front.
+      axis: an axis or a list of axes; one that is named twice is moved by the sum of its shifts.
+
+    Returns:
+      A tensor of the same shape and dtype.
+
+    Raises:
+      ShapeError: if `input` is a scalar, the numbers of shifts and axes differ, or an axis is out
+        of range.
+      TypeError: if `axis` is None.
 
     >>> tf.roll([1, 2, 3, 4], shift=1, axis=0).numpy()
     array([4, 1, 2, 3], dtype=int32)
@@ -256,6 +305,17 @@ def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
     """Coordinates of all points of a grid that has the given vectors along its axes.
+
+    Args:
+      *args: the vectors; tensors of other shapes are flattened.
+      indexing: "xy" puts the second vector along the first axis, "ij" keeps the order of the
+        vectors.
+
+    Returns:
+      A list with a tensor for each vector, all of the shape of the grid.
+
+    Raises:
+      ValueError: if `indexing` is another word.
 
     >>> [t.numpy() for t in tf.meshgrid([1, 2, 3], [4, 5])]
     [array([[1, 2, 3],

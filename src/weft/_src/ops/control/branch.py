@@ -113,6 +113,21 @@ def cond(
 ) -> Any:
     """The result of `true_fn` if `pred` holds, else of `false_fn`; only that one runs.
 
+    While tracing both functions are traced, and their results must be alike.
+
+    Args:
+      pred: a scalar, a bool or a bool tensor.
+      true_fn: a function without arguments.
+      false_fn: another one.
+
+    Returns:
+      What the function returns; while tracing its structure with tensors in the place of numbers.
+
+    Raises:
+      TypeError: if one is no function, or they return different structures.
+      DTypeError: if they return tensors of different dtypes.
+      ValueError: if `pred` is no scalar.
+
     >>> tf.cond(tf.constant(3) > 2, lambda: "yes", lambda: "no")
     'yes'
     """
@@ -137,6 +152,23 @@ def switch_case(
     branch_index: TensorLike, branch_fns: Any, default: Any = None, name: str = "switch_case"
 ) -> Any:
     """The result of the function with the given number; the default (or the last) for others.
+
+    While tracing all functions are traced, and their results must be alike.
+
+    Args:
+      branch_index: the number, an int32 scalar.
+      branch_fns: functions without arguments: a list, a list of pairs (number, function), or a
+        dict.
+      default: the function for other numbers; None means that of the highest number.
+
+    Returns:
+      What the function returns; while tracing its structure with tensors in the place of numbers.
+
+    Raises:
+      TypeError: if something else than a function is given, or they return different structures.
+      ValueError: if there are no functions, or a number is named twice.
+      DTypeError: if `branch_index` is not int32, or the functions return different dtypes.
+      ShapeError: if `branch_index` is no scalar.
 
     >>> tf.switch_case(tf.constant(1), [lambda: 10, lambda: 20])
     20
@@ -186,6 +218,21 @@ def case(
     name: str = "case",
 ) -> Any:
     """The result of the first function whose condition holds; of the default if none does.
+
+    Args:
+      pred_fn_pairs: a list of pairs (scalar bool, function without arguments), or a dict of them.
+      default: the function that is called if no condition holds; None means that one has to hold.
+      exclusive: whether it is an error if several conditions hold.
+      strict: accepted for compatibility, ignored.
+
+    Returns:
+      What the function returns; while tracing its structure with tensors in the place of numbers.
+
+    Raises:
+      TypeError: if what is given are no pairs, or the functions return different structures.
+      ValueError: if there are neither conditions nor a default.
+      InvalidArgumentError: if no condition holds and there is no default, or several hold that must
+        not.
 
     >>> x = tf.constant(5)
     >>> tf.case([(x < 3, lambda: 1), (x < 9, lambda: 2)], default=lambda: 3)

@@ -117,6 +117,26 @@ def map_fn(
     `fn_output_signature` (or `dtype`) gives the dtypes of the results if they are not those of
     `elems`.
 
+    Args:
+      fn: a function of one row: of a tensor, or of a structure like that of `elems`.
+      elems: a tensor, ragged tensor, or a structure of them, of one length along their first axes.
+      dtype: the older name of `fn_output_signature`.
+      parallel_iterations: 1 makes sure that a traced function runs row by row; others are ignored.
+      back_prop: accepted for compatibility, ignored.
+      swap_memory: accepted for compatibility, ignored.
+      infer_shape: accepted for compatibility, ignored.
+      fn_output_signature: the structure of the results, of dtypes, `tf.TensorSpec` or
+        `tf.RaggedTensorSpec`; None means that of `elems`.
+
+    Returns:
+      A structure like that of the results of `fn`, with the results of all rows stacked.
+
+    Raises:
+      TypeError: if `fn` cannot be called.
+      ValueError: if there are no elems, or `fn` returns another structure.
+      DTypeError: if `fn` returns other dtypes.
+      ShapeError: if the elems have different lengths, or one is a scalar.
+
     >>> tf.map_fn(lambda row: tf.reduce_sum(row), tf.constant([[1, 2], [3, 4]])).numpy()
     array([3, 7], dtype=int32)
     """
@@ -213,6 +233,25 @@ def scan(
 ) -> Any:
     """All intermediate values of folding `elems` with `fn(accumulated, row)`, stacked.
 
+    Args:
+      fn: a function of what was accumulated and one row; it returns the next accumulated value.
+      elems: a tensor or a structure of tensors, of one length along their first axes.
+      initializer: the first accumulated value, a tensor or structure; None means the first row.
+      parallel_iterations: accepted for compatibility, ignored.
+      back_prop: accepted for compatibility, ignored.
+      swap_memory: accepted for compatibility, ignored.
+      infer_shape: accepted for compatibility, ignored.
+      reverse: whether to go from the last row to the first. Results stay at the places of their
+        rows.
+
+    Returns:
+      A structure like that of the accumulated value, each with a first axis as long as `elems`.
+
+    Raises:
+      TypeError: if `fn` cannot be called.
+      OutOfRangeError: if there are neither rows nor an initializer.
+      ShapeError: if the elems have different lengths, or one is a scalar.
+
     >>> tf.scan(lambda total, x: total + x, tf.constant([1, 2, 3])).numpy()
     array([1, 3, 6], dtype=int32)
     """
@@ -278,6 +317,22 @@ def foldl(
 ) -> Any:
     """The rows of `elems` combined with `fn(accumulated, row)` from the first to the last.
 
+    Args:
+      fn: a function of what was accumulated and one row; it returns the next accumulated value.
+      elems: a tensor or a structure of tensors, of one length along their first axes.
+      initializer: the first accumulated value, a tensor or structure; None means the first row.
+      parallel_iterations: accepted for compatibility, ignored.
+      back_prop: accepted for compatibility, ignored.
+      swap_memory: accepted for compatibility, ignored.
+
+    Returns:
+      The last accumulated value.
+
+    Raises:
+      TypeError: if `fn` cannot be called.
+      OutOfRangeError: if there are neither rows nor an initializer.
+      ShapeError: if the elems have different lengths, or one is a scalar.
+
     >>> tf.foldl(lambda total, x: total - x, tf.constant([1, 2, 3])).numpy()
     np.int32(-4)
     """
@@ -295,6 +350,22 @@ def foldr(
     name: str | None = None,
 ) -> Any:
     """The rows of `elems` combined with `fn(accumulated, row)` from the last to the first.
+
+    Args:
+      fn: a function of what was accumulated and one row; it returns the next accumulated value.
+      elems: a tensor or a structure of tensors, of one length along their first axes.
+      initializer: the first accumulated value, a tensor or structure; None means the last row.
+      parallel_iterations: accepted for compatibility, ignored.
+      back_prop: accepted for compatibility, ignored.
+      swap_memory: accepted for compatibility, ignored.
+
+    Returns:
+      The last accumulated value.
+
+    Raises:
+      TypeError: if `fn` cannot be called.
+      OutOfRangeError: if there are neither rows nor an initializer.
+      ShapeError: if the elems have different lengths, or one is a scalar.
 
     >>> tf.foldr(lambda total, x: total - x, tf.constant([1, 2, 3])).numpy()
     np.int32(0)

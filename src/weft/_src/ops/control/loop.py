@@ -69,6 +69,29 @@ def while_loop(
 ) -> Any:
     """Applies `body` to the loop variables as long as `cond` of them holds.
 
+    Args:
+      cond: a function of the loop variables that returns a scalar bool.
+      body: a function of them that returns their next values, in the same structure.
+      loop_vars: a list or tuple of tensors or structures, passed by position, or a dict, passed by
+        name.
+      shape_invariants: shapes that the variables keep, with None for sizes that change, one for
+        each; None means the shapes they start with. It matters only while tracing.
+      parallel_iterations: accepted for compatibility, ignored.
+      back_prop: accepted for compatibility, ignored.
+      swap_memory: accepted for compatibility, ignored.
+      maximum_iterations: how often `body` is applied at most, an integer or a scalar tensor; None
+        means no limit.
+
+    Returns:
+      The last values of the loop variables, in their structure, as tensors.
+
+    Raises:
+      TypeError: if `cond` or `body` is no function, or `loop_vars` no structure.
+      ValueError: if there are no loop variables, `body` returns another structure, or `cond` no
+        scalar.
+      ShapeError: if `body` changes a shape while tracing, and the invariants do not allow it.
+      DTypeError: if it changes a dtype while tracing.
+
     >>> i, total = tf.while_loop(
     ...     lambda i, total: i < 4, lambda i, total: (i + 1, total + i), (tf.constant(0), 0)
     ... )

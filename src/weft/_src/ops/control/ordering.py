@@ -24,6 +24,15 @@ def control_dependencies(control_inputs: Any) -> _Accepted:
     Effects happen in program order, eagerly and in functions. Functions among the inputs are
     called.
 
+    Args:
+      control_inputs: a list of tensors, operations and functions without arguments, or None.
+
+    Returns:
+      A context manager, in which nothing is different.
+
+    Raises:
+      TypeError: if `control_inputs` is no list.
+
     >>> v = tf.Variable(1.0)
     >>> with tf.control_dependencies([v.assign_add(1.0)]):
     ...     print(v.read_value().numpy())
@@ -44,6 +53,13 @@ def control_dependencies(control_inputs: Any) -> _Accepted:
 
 def group(*inputs: Any, **kwargs: Any) -> None:
     """Stands for the given tensors and ops as one; they happen in program order.
+
+    Args:
+      *inputs: tensors and operations, which have happened already.
+      **kwargs: only `name`.
+
+    Raises:
+      ValueError: if other keyword arguments are given.
 
     >>> v = tf.Variable(1.0)
     >>> tf.group(v.assign_add(1.0), v.assign_add(2.0))

@@ -42,7 +42,17 @@ class TensorArraySpec(TypeSpec):
         return TensorArray
 
     def most_specific_compatible_type(self, other: TypeSpec) -> TensorArraySpec:
-        """The narrowest type that holds both; element sizes that differ become unknown."""
+        """The narrowest type that holds both; element sizes that differ become unknown.
+
+        Args:
+          other: another `tf.TensorArraySpec` of the same dtype.
+
+        Returns:
+          A `tf.TensorArraySpec`, in all else like this one.
+
+        Raises:
+          ValueError: if `other` is no such spec, or of another dtype.
+        """
         if not isinstance(other, TensorArraySpec) or self.dtype is not other.dtype:
             raise ValueError(f"No type holds both {self} and {other}.")
         shape = self.element_shape.most_specific_compatible_shape(other.element_shape)
@@ -168,11 +178,35 @@ class TensorArray:
         return tensor
 
     def size(self, name: str | None = None) -> Tensor:
-        """The number of elements."""
+        """The number of elements.
+
+        Returns:
+          An int32 scalar.
+
+        >>> tf.TensorArray(tf.float32, size=3).size().numpy()
+        np.int32(3)
+        """
         return stacks.length_op(self._handle, name=name)
 
     def write(self, index: Any, value: TensorLike, name: str | None = None) -> TensorArray:
-        """The array with one element replaced (or added, with `dynamic_size`)."""
+        """The array with one element replaced (or added, with `dynamic_size`).
+
+        Args:
+          index: the place, an integer scalar; it is not counted from the end.
+          value: the element. Python numbers take the dtype of the array.
+
+        Returns:
+          The array after that: eagerly this very object, while tracing a new one, to be used from
+          now on.
+
+        Raises:
+          OutOfRangeError: if there is no such place, and the array does not grow.
+          DTypeError: if the value has another dtype.
+          ShapeError: if it has another shape than the elements, unless `infer_shape` is False.
+
+        >>> tf.TensorArray(tf.int32, size=2).write(0, 5).write(1, 6).stack().numpy()
+        array([5, 6], dtype=int32)
+        """
         value = self._value(value, "write")
         handle = stacks.set_item_op(
             self._handle, convert_to_tensor(index), value, grow=self.dynamic_size, name=name
@@ -180,7 +214,21 @@ class TensorArray:
         return self._next(handle, value.shape)
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
-        """The element at a place."""
+        """The element at a place.
+
+        Args:
+          index: the place, an integer scalar; it is not counted from the end.
+
+        Returns:
+          The element; zeros if it was not written and the shape of elements is known.
+
+        Raises:
+          OutOfRangeError: if there is no such place.
+          InvalidArgumentError: if it was not written, and the shape of elements is unknown.
+
+        >>> tf.TensorArray(tf.int32, size=2).unstack([5, 6]).read(1).numpy()
+        np.int32(6)
+        """
         return stacks.get_item_op(
             self._handle,
             convert_to_tensor(index),
@@ -190,17 +238,51 @@ class TensorArray:
         )
 
     def stack(self, name: str | None = None) -> Tensor:
-        """All elements in one tensor, along a new first axis."""
+        """All elements in one tensor, along a new first axis.
+
+        Returns:
+          A tensor of the dtype of the array and of shape [size, *shape of elements]. What was not
+          written is zero.
+
+        Raises:
+          InvalidArgumentError: if no element was written, and their shape is unknown.
+
+        >>> tf.TensorArray(tf.int32, size=2).write(1, 5).stack().numpy()
+        array([0, 5], dtype=int32)
+        """
         return stacks.to_tensor_op(
             self._handle, dtype=self.dtype, shape=self.element_shape.dims_or_none, name=name
         )
 
     def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
-        """The elements at several places in one tensor."""
+        """The elements at several places in one tensor.
+
+        Args:
+          indices: the places, int32 or int64, not counted from the end.
+
+        Returns:
+          A tensor of shape [*shape of indices, *shape of elements].
+
+        Raises:
+          InvalidArgumentError: if there is no such place.
+
+        >>> tf.TensorArray(tf.int32, size=3).unstack([5, 6, 7]).gather([2, 0]).numpy()
+        array([7, 5], dtype=int32)
+        """
         return gathering.gather(self.stack(), indices, name=name)
 
     def concat(self, name: str | None = None) -> Tensor:
-        """The elements joined along their first axis."""
+        """The elements joined along their first axis.
+
+        Returns:
+          A tensor of the dtype of the array; elements may differ in their first size only.
+
+        Raises:
+          ShapeError: if the elements are scalars.
+
+        >>> tf.TensorArray(tf.int32, size=2).unstack([[1, 2], [3, 4]]).concat().numpy()
+        array([1, 2, 3, 4], dtype=int32)
+        """
         dims = self.element_shape.dims_or_none
         if dims is None or (dims and not isinstance(dims[0], int)):
             # Elements may differ in length.
@@ -214,14 +296,48 @@ class TensorArray:
         return shapes.reshape(rows, joining.concat([[-1], tail], 0), name=name)
 
     def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
-        """An array of the rows of a tensor."""
+        """An array of the rows of a tensor.
+
+        Args:
+          value: a tensor of rank 1 or more, of the dtype of the array.
+
+        Returns:
+          An array as long as `value`, whatever the size was: eagerly this very object, while
+          tracing a new one.
+
+        Raises:
+          DTypeError: if the value has another dtype.
+          ShapeError: if the rows have another shape than the elements, unless `infer_shape` is
+            False.
+
+        >>> tf.TensorArray(tf.int32, size=0).unstack([5, 6]).size().numpy()
+        np.int32(2)
+        """
         value = self._value(value, "unstack")
         return self._next(stacks.from_tensor_op(value, name=name), value.shape[1:])
 
     def scatter(
         self, indices: TensorLike, value: TensorLike, name: str | None = None
     ) -> TensorArray:
-        """The array with the rows of a tensor written at several places."""
+        """The array with the rows of a tensor written at several places.
+
+        Args:
+          indices: the places, an integer vector.
+          value: a tensor with as many rows, of the dtype of the array.
+
+        Returns:
+          The array after that: eagerly this very object, while tracing a new one, to be used from
+          now on.
+
+        Raises:
+          OutOfRangeError: if there is no such place, and the array does not grow.
+          DTypeError: if the value has another dtype.
+          ShapeError: if the rows have another shape than the elements, unless `infer_shape` is
+            False.
+
+        >>> tf.TensorArray(tf.int32, size=3).scatter([2, 0], [5, 6]).stack().numpy()
+        array([6, 0, 5], dtype=int32)
+        """
         value = self._value(value, "scatter")
         indices = convert_to_tensor(indices)
         count = indices.shape[0]
@@ -237,14 +353,40 @@ class TensorArray:
         return out
 
     def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
-        """The array with consecutive pieces of a tensor, of the given lengths, as elements."""
+        """The array with consecutive pieces of a tensor, of the given lengths, as elements.
+
+        Args:
+          value: a tensor of rank 1 or more, of the dtype of the array.
+          lengths: how many rows each element gets, an integer vector that adds up to those of
+            `value`.
+
+        Returns:
+          An array with an element for each length: eagerly this very object, while tracing a new
+          one.
+
+        Raises:
+          InvalidArgumentError: if a length is negative, or they do not add up.
+          DTypeError: if the value has another dtype.
+
+        >>> tf.TensorArray(tf.int32, size=2).split([1, 2, 3], [1, 2]).read(1).numpy()
+        array([2, 3], dtype=int32)
+        """
         value = self._value(value, "split")
         handle = stack_pieces.split_op(value, convert_to_tensor(lengths), axis=0, name=name)
         tail = value.shape[1:] if value.shape.rank is not None else None
         return self._next(handle, TensorShape(None if tail is None else [None, *tail]))
 
     def identity(self) -> TensorArray:
-        """An array with the same elements."""
+        """An array with the same elements.
+
+        Returns:
+          Another `tf.TensorArray`. Writing to one does not change the other.
+
+        >>> array = tf.TensorArray(tf.int32, size=1).unstack([5])
+        >>> copy = array.identity().write(0, 6)
+        >>> array.read(0).numpy()
+        np.int32(5)
+        """
         return TensorArray._of(self._spec, self._handle)
 
     def __iter__(self) -> Iterator[Tensor]:

@@ -47,6 +47,17 @@ atan2_op = define_op(
 def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The angle of the point (x, y), between -pi and pi.
 
+    Args:
+      y: a tensor of floating numbers.
+      x: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `y` and `x` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.atan2([0.0, 1.0], [1.0, 0.0]).numpy()
     array([0.       , 1.5707964], dtype=float32)
     """
@@ -77,6 +88,15 @@ angle_op = define_op(
 
 def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """The argument of complex numbers, in radians; 0 or pi for real ones.
+
+    Args:
+      input: a tensor of complex or floating numbers.
+
+    Returns:
+      A tensor of the shape of `input`, with its dtype or that of the parts of complex numbers.
+
+    Raises:
+      DTypeError: if `input` holds anything else, integers too.
 
     >>> tf.math.angle([1.0, -1.0]).numpy()
     array([0.       , 3.1415927], dtype=float32)

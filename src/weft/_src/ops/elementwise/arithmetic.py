@@ -60,6 +60,17 @@ add_op = binary(
 def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x + y, element by element; strings are joined.
 
+    Args:
+      x: a tensor of numbers or strings.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.add([1, 2], 3).numpy()
     array([4, 5], dtype=int32)
     """
@@ -84,6 +95,17 @@ sub_op = binary(
 
 def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x - y, element by element.
+
+    Args:
+      x: a tensor of numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.subtract([1, 2], 3).numpy()
     array([-2, -1], dtype=int32)
@@ -111,6 +133,17 @@ mul_op = binary(
 
 def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * y, element by element.
+
+    Args:
+      x: a tensor of numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.multiply([1.0, 2.0], 3).numpy()
     array([3., 6.], dtype=float32)
@@ -147,6 +180,18 @@ def division_operands(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
 def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python divides: integers give float64 (float32 if of 8 or 16 bits).
 
+    Args:
+      x: a tensor of numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype unless they are
+      integers.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are not numeric.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.truediv(7, 2).numpy()
     np.float64(3.5)
     """
@@ -156,6 +201,17 @@ def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y for floating and complex numbers.
 
+    Args:
+      x: a tensor of floating or complex numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.realdiv([6.0, 3.0], 2.0).numpy()
     array([3. , 1.5], dtype=float32)
     """
@@ -164,6 +220,17 @@ def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """x times a number; `tf.IndexedSlices` stay what they are.
+
+    Args:
+      scalar: the number, a scalar that takes the dtype of `x`.
+      x: a tensor of numbers, or `tf.IndexedSlices`, of which the values are multiplied.
+
+    Returns:
+      A tensor (or `tf.IndexedSlices`) of the shape and dtype of `x`.
+
+    Raises:
+      ShapeError: if `scalar` is no scalar.
+      ValueError: if `scalar` is a tensor of another dtype.
 
     >>> tf.math.scalar_mul(2, [1.0, 3.0]).numpy()
     array([2., 6.], dtype=float32)
@@ -179,6 +246,20 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Te
 
 def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python divides.
+
+    Integers give float64 (float32 if of 8 or 16 bits).
+
+    Args:
+      x: a tensor of numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype unless they are
+      integers.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are not numeric.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.divide([6.0, 3.0], 2).numpy()
     array([3. , 1.5], dtype=float32)
@@ -236,6 +317,18 @@ pow_op = define_op(
 def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x to the power of y; an integer to a negative power is an error.
 
+    Args:
+      x: a tensor of numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      InvalidArgumentError: if an integer is raised to a negative power.
+      DTypeError: if the dtypes differ, or are not numeric.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.pow([1.0, 2.0, 3.0], 2).numpy()
     array([1., 4., 9.], dtype=float32)
     """
@@ -255,6 +348,15 @@ neg_op: Op = unary(
 
 def negative(x: TensorLike, name: str | None = None) -> Tensor:
     """-x.
+
+    Args:
+      x: a tensor of numbers; unsigned ones wrap around.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.negative([1, -2]).numpy()
     array([-1,  2], dtype=int32)
@@ -286,6 +388,17 @@ maximum_op = binary(
 def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The larger of x and y, element by element; NaN wins.
 
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.maximum([1, 5], 3).numpy()
     array([3, 5], dtype=int32)
     """
@@ -304,6 +417,17 @@ minimum_op = binary(
 def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The smaller of x and y, element by element; NaN wins.
 
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.minimum([1, 5], 3).numpy()
     array([1, 3], dtype=int32)
     """
@@ -316,6 +440,15 @@ log_op = unary("Log", np.log, INEXACT, vjp=lambda ctx, g: (real_div_op(g, conj(c
 def log(x: TensorLike, name: str | None = None) -> Tensor:
     """The natural logarithm.
 
+    Args:
+      x: a tensor of floating or complex numbers; negative real ones give NaN, 0 gives -inf.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.log([1.0]).numpy()
     array([0.], dtype=float32)
     """
@@ -324,6 +457,18 @@ def log(x: TensorLike, name: str | None = None) -> Tensor:
 
 def polyval(coeffs: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The polynomial with a list of coefficients, that of the highest power first, at x.
+
+    Args:
+      coeffs: a Python list of numbers or tensors; numbers take the dtype of `x`. An empty one gives
+        0.
+      x: a tensor of numbers.
+
+    Returns:
+      A tensor of the dtype of `x`, and of its shape, with which those of the coefficients
+      broadcast.
+
+    Raises:
+      ValueError: if `coeffs` is no list.
 
     >>> tf.math.polyval([1.0, 2.0, 3.0], 2.0).numpy()
     np.float32(11.0)
@@ -356,6 +501,17 @@ next_after_op = binary(
 
 def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     """The next number of the dtype after x1 in the direction of x2.
+
+    Args:
+      x1: a tensor of float32 or float64.
+      x2: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x1` and `x2` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.math.nextafter(1.0, 2.0).numpy()
     np.float32(1.0000001)

@@ -77,6 +77,15 @@ i1e_op: Op = computed(
 def bessel_i0(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind and order 0.
 
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.bessel_i0([0.5, 1.0]).numpy()
     array([1.0634834, 1.2660658], dtype=float32)
     """
@@ -85,6 +94,15 @@ def bessel_i0(x: TensorLike, name: str | None = None) -> Tensor:
 
 def bessel_i0e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_i0` scaled by exp(-|x|), which does not overflow.
+
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.bessel_i0e([0.5, 1.0]).numpy()
     array([0.64503527, 0.4657596 ], dtype=float32)
@@ -95,6 +113,15 @@ def bessel_i0e(x: TensorLike, name: str | None = None) -> Tensor:
 def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind and order 1.
 
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.bessel_i1([0.5, 1.0]).numpy()
     array([0.2578943, 0.5651591], dtype=float32)
     """
@@ -103,6 +130,15 @@ def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
 
 def bessel_i1e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_i1` scaled by exp(-|x|), which does not overflow.
+
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.bessel_i1e([0.5, 1.0]).numpy()
     array([0.1564208 , 0.20791042], dtype=float32)
@@ -156,6 +192,15 @@ k1e_op: Op = computed(
 def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind and order 0.
 
+    Args:
+      x: a tensor of floating numbers; negative ones give NaN.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.special.bessel_k0([0.5, 1.0]).numpy()
     array([0.92441905, 0.42102444], dtype=float32)
     """
@@ -164,6 +209,15 @@ def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
 
 def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_k0` scaled by exp(x), which does not vanish.
+
+    Args:
+      x: a tensor of floating numbers; negative ones give NaN.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.special.bessel_k0e([0.5, 1.0]).numpy()
     array([1.5241094, 1.1444631], dtype=float32)
@@ -174,6 +228,15 @@ def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
 def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind and order 1.
 
+    Args:
+      x: a tensor of floating numbers; negative ones give NaN.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.special.bessel_k1([0.5, 1.0]).numpy()
     array([1.6564411 , 0.60190725], dtype=float32)
     """
@@ -182,6 +245,15 @@ def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
 
 def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_k1` scaled by exp(x), which does not vanish.
+
+    Args:
+      x: a tensor of floating numbers; negative ones give NaN.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.special.bessel_k1e([0.5, 1.0]).numpy()
     array([2.7310097, 1.6361535], dtype=float32)
@@ -235,6 +307,15 @@ y1_op: Op = computed(
 def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind and order 0.
 
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.special.bessel_j0([0.5, 1.0]).numpy()
     array([0.9384698, 0.7651977], dtype=float32)
     """
@@ -243,6 +324,15 @@ def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
 
 def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind and order 1.
+
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.special.bessel_j1([0.5, 1.0]).numpy()
     array([0.24226846, 0.44005057], dtype=float32)
@@ -253,6 +343,15 @@ def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
 def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind and order 0.
 
+    Args:
+      x: a tensor of floating numbers; negative ones give NaN.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.special.bessel_y0([0.5, 1.0]).numpy()
     array([-0.44451874,  0.08825696], dtype=float32)
     """
@@ -261,6 +360,15 @@ def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
 
 def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind and order 1.
+
+    Args:
+      x: a tensor of floating numbers; negative ones give NaN.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.special.bessel_y1([0.5, 1.0]).numpy()
     array([-1.4714724, -0.7812128], dtype=float32)

@@ -24,6 +24,17 @@ invert_op = unary("Invert", np.invert, INTEGER, vjp=NOT_DIFFERENTIABLE)
 def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits that are set in both.
 
+    Args:
+      x: a tensor of integers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.bitwise.bitwise_and(12, 10).numpy()
     np.int32(8)
     """
@@ -32,6 +43,17 @@ def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
 
 def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits that are set in one or both.
+
+    Args:
+      x: a tensor of integers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.bitwise.bitwise_or(12, 10).numpy()
     np.int32(14)
@@ -42,6 +64,17 @@ def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits that are set in exactly one.
 
+    Args:
+      x: a tensor of integers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.bitwise.bitwise_xor(12, 10).numpy()
     np.int32(6)
     """
@@ -50,6 +83,15 @@ def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
 
 def invert(x: TensorLike, name: str | None = None) -> Tensor:
     """The bits that are not set.
+
+    Args:
+      x: a tensor of integers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.bitwise.invert([0, 5]).numpy()
     array([-1, -6], dtype=int32)
@@ -83,6 +125,18 @@ right_shift_op = _shift("RightShift", "right_shift", "right_shift")
 def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits of x moved up by y places; zeros come in.
 
+    Args:
+      x: a tensor of integers.
+      y: another one of the same dtype: how far, from 0 to the number of bits - 1. Numbers outside
+        are moved to the edge of this range.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are not integers.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.bitwise.left_shift([1, 3], 2).numpy()
     array([ 4, 12], dtype=int32)
     """
@@ -91,6 +145,18 @@ def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The bits of x moved down by y places; the sign is kept.
+
+    Args:
+      x: a tensor of integers.
+      y: another one of the same dtype: how far, from 0 to the number of bits - 1. Numbers outside
+        are moved to the edge of this range.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are not integers.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.bitwise.right_shift([16, -16], 2).numpy()
     array([ 4, -4], dtype=int32)

@@ -72,6 +72,18 @@ def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     Floats that do not fit give a number that does not depend on the processor or the tier, but
     makes little sense; see `tf.saturate_cast`.
 
+    Args:
+      x: a tensor of numbers or truth values, or `tf.IndexedSlices`; a sparse or ragged tensor, too.
+      dtype: a numeric dtype or bool. What is not 0 is True; complex numbers lose their imaginary
+        part.
+
+    Returns:
+      A tensor of the shape of `x`; `x` itself if it has the dtype.
+
+    Raises:
+      DTypeError: if `x` holds strings.
+      UnsupportedError: if `dtype` is neither numeric nor bool.
+
     >>> tf.cast([1.8, 2.2], tf.int32).numpy()
     array([1, 2], dtype=int32)
     """

@@ -21,6 +21,19 @@ def clip_by_value(
 ) -> Any:
     """t with what lies outside of a range moved to its edge.
 
+    Args:
+      t: a tensor of real numbers, or `tf.IndexedSlices`, of which the values are clipped.
+      clip_value_min: the lower limit, a number or a tensor that broadcasts to the shape of `t`.
+      clip_value_max: the upper limit, of this kind, too. Where it is lower than the lower limit,
+        the lower limit is the result.
+
+    Returns:
+      A tensor (or `tf.IndexedSlices`) of the shape and dtype of `t`.
+
+    Raises:
+      ShapeError: if the limits do not broadcast to the shape of `t`.
+      DTypeError: if they are tensors of another dtype.
+
     >>> tf.clip_by_value([-5.0, 0.5, 7.0], 0.0, 1.0).numpy()
     array([0. , 0.5, 1. ], dtype=float32)
     """
@@ -70,6 +83,17 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
 
     To be exact the nearest number that both dtypes can hold; so infinities become finite numbers.
     NaN is what `tf.cast` makes of it.
+
+    Args:
+      value: a tensor; complex numbers lose their imaginary part if `dtype` is real.
+      dtype: the wanted dtype. What is not numeric is cast as `tf.cast` does.
+
+    Returns:
+      A tensor of the shape of `value` and dtype `dtype`.
+
+    Raises:
+      DTypeError: if `value` holds strings.
+      UnsupportedError: if `dtype` is neither numeric nor bool.
 
     >>> tf.saturate_cast([-1.0, 300.0], tf.uint8).numpy()
     array([  0, 255], dtype=uint8)

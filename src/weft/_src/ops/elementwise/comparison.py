@@ -53,6 +53,17 @@ logical_not_op = unary("LogicalNot", np.logical_not, BOOL, vjp=NOT_DIFFERENTIABL
 def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x == y, element by element.
 
+    Args:
+      x: a tensor of numbers, truth values or strings.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A bool tensor of the shape that `x` and `y` broadcast to.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.equal([1, 2], 2).numpy()
     array([False,  True])
     """
@@ -61,6 +72,17 @@ def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x != y, element by element.
+
+    Args:
+      x: a tensor of numbers, truth values or strings.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A bool tensor of the shape that `x` and `y` broadcast to.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.not_equal([1, 2], 2).numpy()
     array([ True, False])
@@ -71,6 +93,17 @@ def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 def less(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x < y, element by element.
 
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A bool tensor of the shape that `x` and `y` broadcast to.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.less([1, 2], 2).numpy()
     array([ True, False])
     """
@@ -79,6 +112,17 @@ def less(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def less_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x <= y, element by element.
+
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A bool tensor of the shape that `x` and `y` broadcast to.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.less_equal([1, 3], 2).numpy()
     array([ True, False])
@@ -89,6 +133,17 @@ def less_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x > y, element by element.
 
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A bool tensor of the shape that `x` and `y` broadcast to.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.greater([1, 3], 2).numpy()
     array([False,  True])
     """
@@ -97,6 +152,17 @@ def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x >= y, element by element.
+
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A bool tensor of the shape that `x` and `y` broadcast to.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.greater_equal([1, 2], 2).numpy()
     array([False,  True])
@@ -107,6 +173,17 @@ def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tens
 def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether both hold, element by element.
 
+    Args:
+      x: a bool tensor.
+      y: a bool tensor.
+
+    Returns:
+      A bool tensor of the shape that `x` and `y` broadcast to.
+
+    Raises:
+      DTypeError: if one is not bool.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.logical_and([True, True], [True, False]).numpy()
     array([ True, False])
     """
@@ -115,6 +192,17 @@ def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
 
 def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether one holds, element by element.
+
+    Args:
+      x: a bool tensor.
+      y: a bool tensor.
+
+    Returns:
+      A bool tensor of the shape that `x` and `y` broadcast to.
+
+    Raises:
+      DTypeError: if one is not bool.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.logical_or([True, False], [False, False]).numpy()
     array([ True, False])
@@ -125,6 +213,15 @@ def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether it does not hold, element by element.
 
+    Args:
+      x: a bool tensor.
+
+    Returns:
+      A bool tensor of the shape of `x`.
+
+    Raises:
+      DTypeError: if `x` is not bool.
+
     >>> tf.logical_not([True, False]).numpy()
     array([False,  True])
     """
@@ -133,6 +230,17 @@ def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
 
 def logical_xor(x: TensorLike, y: TensorLike, name: str = "LogicalXor") -> Tensor:
     """Whether exactly one holds, element by element.
+
+    Args:
+      x: a bool tensor.
+      y: a bool tensor.
+
+    Returns:
+      A bool tensor of the shape that `x` and `y` broadcast to.
+
+    Raises:
+      DTypeError: if one is not bool.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.math.logical_xor([True, True], [True, False]).numpy()
     array([False,  True])

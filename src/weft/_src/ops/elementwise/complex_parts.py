@@ -34,6 +34,15 @@ conj_op: Op = define_op(
 def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """The complex conjugate; a real tensor is returned as it is.
 
+    Args:
+      x: a tensor of numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.conj(1 + 2j).numpy()
     np.complex128(1-2j)
     """
@@ -111,6 +120,17 @@ complex_op: Op = define_op(
 def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """Complex numbers from their real and imaginary parts.
 
+    Args:
+      real: a tensor of float32 or float64.
+      imag: another one of the same dtype; a Python number takes that of `real`.
+
+    Returns:
+      A tensor of the shape that both broadcast to: complex64 of float32, complex128 of float64.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.complex(1.0, 2.0).numpy()
     np.complex64(1+2j)
     """
@@ -121,6 +141,15 @@ def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tens
 def real(input: TensorLike, name: str | None = None) -> Tensor:
     """The real part.
 
+    Args:
+      input: a tensor of numbers; real ones are returned as they are.
+
+    Returns:
+      A tensor of the shape of `input`, of float32 for complex64 and float64 for complex128.
+
+    Raises:
+      DTypeError: if `input` is not numeric.
+
     >>> tf.math.real([1 + 2j]).numpy()
     array([1.])
     """
@@ -130,6 +159,16 @@ def real(input: TensorLike, name: str | None = None) -> Tensor:
 
 def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """The imaginary part; zeros for real numbers.
+
+    Args:
+      input: a tensor of numbers.
+
+    Returns:
+      A tensor of the shape of `input`, of float32 for complex64 and float64 for complex128; real
+      numbers keep their dtype.
+
+    Raises:
+      DTypeError: if `input` is not numeric.
 
     >>> tf.math.imag([1 + 2j]).numpy()
     array([2.])

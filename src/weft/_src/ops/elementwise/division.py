@@ -45,6 +45,18 @@ floor_div_op = define_op(
 def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x // y: the quotient rounded down, as in Python.
 
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      InvalidArgumentError: if integers are divided by zero.
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.math.floordiv(-7, 2).numpy()
     np.int32(-4)
     """
@@ -76,6 +88,18 @@ floor_mod_op = define_op(
 
 def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x % y with the sign of y, as in Python.
+
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      InvalidArgumentError: if integers are divided by zero.
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.math.floormod(-7, 3).numpy()
     np.int32(2)
@@ -113,6 +137,18 @@ truncate_div_op = define_op(
 def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The quotient rounded towards zero, as in C.
 
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      InvalidArgumentError: if integers are divided by zero.
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.truncatediv(-7, 2).numpy()
     np.int32(-3)
     """
@@ -143,6 +179,18 @@ truncate_mod_op = define_op(
 
 def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """What is left of x after truncated division by y: it has the sign of x.
+
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      InvalidArgumentError: if integers are divided by zero.
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.truncatemod(-7, 3).numpy()
     np.int32(-1)

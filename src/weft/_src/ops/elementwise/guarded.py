@@ -74,6 +74,17 @@ squared_difference_op = _binary(
 def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """(x - y) squared; for complex numbers the squared modulus of the difference.
 
+    Args:
+      x: a tensor of numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.math.squared_difference([1.0, 5.0], 3.0).numpy()
     array([4., 4.], dtype=float32)
     """
@@ -106,6 +117,18 @@ div_no_nan_op: Op = _binary(
 def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python divides, and 0 where y is 0.
 
+    Args:
+      x: a tensor of numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype; integers give float64
+      (float32 if of 8 or 16 bits).
+
+    Raises:
+      DTypeError: if the dtypes differ, or are not numeric.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.math.divide_no_nan([3.0, 1.0], [2.0, 0.0]).numpy()
     array([1.5, 0. ], dtype=float32)
     """
@@ -115,10 +138,21 @@ def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tens
 def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, and 0 where x is 0.
 
+    Args:
+      x: a tensor of floating or complex numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.reciprocal_no_nan([2.0, 0.0]).numpy()
     array([0.5, 0. ], dtype=float32)
     """
-    return divide_no_nan(1, convert_to_tensor(x), name=name)
+    x = convert_to_tensor(x)
+    rules.check_dtype("reciprocal_no_nan", x.dtype, INEXACT)
+    return divide_no_nan(1, x, name=name)
 
 
 def _mul_no_nan_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
@@ -140,6 +174,17 @@ mul_no_nan_op: Op = _binary(
 
 def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * y, and 0 where y is 0 even if x is infinite or NaN.
+
+    Args:
+      x: a tensor of floating or complex numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.math.multiply_no_nan([3.0, np.inf], [2.0, 0.0]).numpy()
     array([6., 0.], dtype=float32)
@@ -168,6 +213,17 @@ xlogy_op: Op = _binary(
 def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * log(y), and 0 where x is 0.
 
+    Args:
+      x: a tensor of floating or complex numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.math.xlogy([0.0, 2.0], [0.0, 1.0]).numpy()
     array([0., 0.], dtype=float32)
     """
@@ -195,6 +251,17 @@ xlog1py_op: Op = _binary(
 def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x * log(1 + y), and 0 where x is 0.
 
+    Args:
+      x: a tensor of floating or complex numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.math.xlog1py([0.0, 2.0], [-1.0, 0.0]).numpy()
     array([0., 0.], dtype=float32)
     """
@@ -221,6 +288,17 @@ xdivy_op: Op = _binary(
 
 def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y, and 0 where x is 0.
+
+    Args:
+      x: a tensor of floating or complex numbers.
+      y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `y` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.math.xdivy([0.0, 2.0], [0.0, 4.0]).numpy()
     array([0. , 0.5], dtype=float32)

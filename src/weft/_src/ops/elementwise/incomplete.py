@@ -108,6 +108,19 @@ igammac_op = _define("Igammac", "gammaincc", -1)
 def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The lower incomplete gamma function, as a part of the whole: 0 at x = 0, 1 at infinity.
 
+    NaN where `a` or `x` is negative. Second derivatives by `a` are not available.
+
+    Args:
+      a: a tensor of floating numbers.
+      x: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `a` and `x` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.math.igamma([1.0, 2.0], 1.0).numpy()
     array([0.63212055, 0.26424113], dtype=float32)
     """
@@ -116,6 +129,19 @@ def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 
 def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The upper incomplete gamma function, 1 - igamma(a, x) without loss of digits.
+
+    NaN where `a` or `x` is negative. Second derivatives by `a` are not available.
+
+    Args:
+      a: a tensor of floating numbers.
+      x: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `a` and `x` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.math.igammac([1.0, 2.0], 1.0).numpy()
     array([0.36787945, 0.7357589 ], dtype=float32)
@@ -155,6 +181,18 @@ betainc_op: Op = define_op(
 def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The regularised incomplete beta function: 0 at x = 0, 1 at x = 1.
 
+    Args:
+      a: the first parameter, a tensor of positive floating numbers.
+      b: the second parameter, of the same dtype.
+      x: where to evaluate, numbers from 0 to 1 of the same dtype.
+
+    Returns:
+      A tensor of the shape that all three broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are not floating.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.math.betainc(2.0, 3.0, [0.0, 0.5, 1.0]).numpy()
     array([0.    , 0.6875, 1.    ], dtype=float32)
     """
@@ -163,6 +201,16 @@ def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None
 
 def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the absolute value of the beta function of the numbers in the last axis.
+
+    Args:
+      x: a tensor of floating numbers, of rank 1 or more.
+
+    Returns:
+      A tensor of the dtype of `x`, without its last axis.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+      ShapeError: if `x` is a scalar.
 
     >>> tf.math.lbeta([2.0, 3.0]).numpy()
     np.float32(-2.4849067)

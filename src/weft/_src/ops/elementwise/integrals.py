@@ -12,7 +12,7 @@ from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops.arrays import selection
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.elementwise import arithmetic, guarded, unary
+from weft._src.ops.elementwise import arithmetic, guarded, trigonometry, unary
 from weft._src.ops.elementwise.unary import computed, special
 from weft._src.ops.registry import NO_NATIVE, Op
 
@@ -39,6 +39,15 @@ expint_op: Op = computed(
 def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral, exp(-x ** 2) times the integral of exp(t ** 2) from 0 to x.
 
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.special.dawsn([-1.0, 0.5]).numpy()
     array([-0.5380795,  0.4244364], dtype=float32)
     """
@@ -47,6 +56,15 @@ def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
 
 def expint(x: TensorLike, name: str | None = None) -> Tensor:
     """The exponential integral Ei: the integral of exp(t) / t from minus infinity to x.
+
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.special.expint([1.0, 2.0]).numpy()
     array([1.8951178, 4.954234 ], dtype=float32)
@@ -66,19 +84,28 @@ fresnel_sin_op: Op = computed(
     FLOATING,
     _fresnel(0),
     native=NO_NATIVE,
-    vjp=lambda ctx, g: (g * unary.sin_op(_HALF_PI * unary.square_op(ctx.inputs[0])),),
+    vjp=lambda ctx, g: (g * trigonometry.sin_op(_HALF_PI * unary.square_op(ctx.inputs[0])),),
 )
 fresnel_cos_op: Op = computed(
     "FresnelCos",
     FLOATING,
     _fresnel(1),
     native=NO_NATIVE,
-    vjp=lambda ctx, g: (g * unary.cos_op(_HALF_PI * unary.square_op(ctx.inputs[0])),),
+    vjp=lambda ctx, g: (g * trigonometry.cos_op(_HALF_PI * unary.square_op(ctx.inputs[0])),),
 )
 
 
 def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
     """The integral of sin(pi / 2 * t ** 2) from 0 to x.
+
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.special.fresnel_sin([-1.0, 0.5]).numpy()
     array([-0.43825915,  0.06473243], dtype=float32)
@@ -88,6 +115,15 @@ def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
 
 def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
     """The integral of cos(pi / 2 * t ** 2) from 0 to x.
+
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.special.fresnel_cos([-1.0, 0.5]).numpy()
     array([-0.7798934 ,  0.49234423], dtype=float32)
@@ -113,6 +149,15 @@ spence_op: Op = computed(
 
 def spence(x: TensorLike, name: str | None = None) -> Tensor:
     """The integral of log(t) / (1 - t) from 1 to x, which is the dilogarithm of 1 - x.
+
+    Args:
+      x: a tensor of floating numbers; negative ones give NaN.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.special.spence([0.5, 2.0]).numpy()
     array([ 0.5822405, -0.822467 ], dtype=float32)

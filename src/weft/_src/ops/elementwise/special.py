@@ -46,6 +46,17 @@ zeta_op: Op = define_op(
 def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function: the sum of (q + n) ** -x over n = 0, 1, 2, ...
 
+    Args:
+      x: a tensor of floating numbers.
+      q: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `x` and `q` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.math.zeta(2.0, 1.0).numpy()
     np.float32(1.644934)
     """
@@ -82,6 +93,19 @@ polygamma_op: Op = define_op(
 
 def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of order `a` of the digamma function.
+
+    NaN where `a` is no natural number.
+
+    Args:
+      a: a tensor of floating numbers.
+      x: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
+
+    Returns:
+      A tensor of the shape that `a` and `x` broadcast to, with their dtype.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.math.polygamma(1.0, 1.0).numpy()
     np.float32(1.644934)
@@ -120,6 +144,15 @@ lgamma_op = computed(
 def digamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of `lgamma`.
 
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.digamma([1.0]).numpy()
     array([-0.5772157], dtype=float32)
     """
@@ -128,6 +161,15 @@ def digamma(x: TensorLike, name: str | None = None) -> Tensor:
 
 def lgamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the absolute value of the gamma function.
+
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.lgamma([1.0, 4.0]).numpy()
     array([0.       , 1.7917595], dtype=float32)
@@ -162,6 +204,15 @@ ndtri_op = computed(
 def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of the error function.
 
+    Args:
+      x: a tensor of floating numbers; those outside of [-1, 1] give NaN.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.erfinv([0.0]).numpy()
     array([0.], dtype=float32)
     """
@@ -170,6 +221,15 @@ def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
 
 def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
     """The quantile function of the standard normal distribution.
+
+    Args:
+      x: a tensor of floating numbers, probabilities; those outside of [0, 1] give NaN.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.ndtri([0.5]).numpy()
     array([0.], dtype=float32)
@@ -180,10 +240,20 @@ def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
 def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of 1 - erf(x).
 
+    Args:
+      x: a tensor of floating numbers; those outside of [0, 2] give NaN.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.erfcinv([0.5]).numpy()
     array([0.47693625], dtype=float32)
     """
     x = convert_to_tensor(x)
+    rules.check_dtype("erfcinv", x.dtype, FLOATING)
     return ndtri_op(x / 2) * -_ROOT_HALF
 
 
@@ -202,6 +272,15 @@ softplus_op = computed(
 def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     """log(exp(x) + 1), a smooth form of `relu`.
 
+    Args:
+      features: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `features`.
+
+    Raises:
+      DTypeError: if `features` has another dtype.
+
     >>> tf.math.softplus([0.0, 50.0]).numpy()
     array([ 0.6931472, 50.       ], dtype=float32)
     """
@@ -210,6 +289,15 @@ def softplus(features: TensorLike, name: str | None = None) -> Tensor:
 
 def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """log(sigmoid(x)), exact also where sigmoid(x) is close to 0.
+
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.log_sigmoid([0.0, -50.0]).numpy()
     array([ -0.6931472, -50.       ], dtype=float32)

@@ -98,6 +98,16 @@ sign_op = unary(
 def abs(x: TensorLike, name: str | None = None) -> Tensor:
     """The absolute value; the modulus of complex numbers.
 
+    Args:
+      x: a tensor of numbers.
+
+    Returns:
+      A tensor of the shape of `x`, with its dtype; complex numbers give real ones of their parts'
+      dtype.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.abs([-1.5, 2.0]).numpy()
     array([1.5, 2. ], dtype=float32)
     """
@@ -106,6 +116,15 @@ def abs(x: TensorLike, name: str | None = None) -> Tensor:
 
 def sign(x: TensorLike, name: str | None = None) -> Tensor:
     """-1, 0 or 1; x / |x| for complex numbers.
+
+    Args:
+      x: a tensor of numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.sign([-1.5, 0.0, 2.0]).numpy()
     array([-1.,  0.,  1.], dtype=float32)
@@ -148,6 +167,15 @@ rint_op = unary(
 def floor(x: TensorLike, name: str | None = None) -> Tensor:
     """The largest integer not above x.
 
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.floor([-1.5, 1.5]).numpy()
     array([-2.,  1.], dtype=float32)
     """
@@ -156,6 +184,15 @@ def floor(x: TensorLike, name: str | None = None) -> Tensor:
 
 def ceil(x: TensorLike, name: str | None = None) -> Tensor:
     """The smallest integer not below x.
+
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.ceil([-1.5, 1.5]).numpy()
     array([-1.,  2.], dtype=float32)
@@ -166,6 +203,15 @@ def ceil(x: TensorLike, name: str | None = None) -> Tensor:
 def round(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integer, halves to the even one; integers stay as they are.
 
+    Args:
+      x: a tensor of numbers; complex ones are rounded in both parts.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.round([0.5, 1.5, 2.4]).numpy()
     array([0., 2., 2.], dtype=float32)
     """
@@ -175,6 +221,15 @@ def round(x: TensorLike, name: str | None = None) -> Tensor:
 
 def rint(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integer, halves to the even one.
+
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.rint([0.5, 1.5]).numpy()
     array([0., 2.], dtype=float32)
@@ -232,6 +287,15 @@ rsqrt_op = computed(
 def square(x: TensorLike, name: str | None = None) -> Tensor:
     """x * x.
 
+    Args:
+      x: a tensor of numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.square([-2, 3]).numpy()
     array([4, 9], dtype=int32)
     """
@@ -240,6 +304,15 @@ def square(x: TensorLike, name: str | None = None) -> Tensor:
 
 def exp(x: TensorLike, name: str | None = None) -> Tensor:
     """e to the power of x.
+
+    Args:
+      x: a tensor of floating or complex numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.exp([0.0]).numpy()
     array([1.], dtype=float32)
@@ -250,6 +323,15 @@ def exp(x: TensorLike, name: str | None = None) -> Tensor:
 def expm1(x: TensorLike, name: str | None = None) -> Tensor:
     """exp(x) - 1, exact also for small x.
 
+    Args:
+      x: a tensor of floating or complex numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.expm1([0.0]).numpy()
     array([0.], dtype=float32)
     """
@@ -258,6 +340,15 @@ def expm1(x: TensorLike, name: str | None = None) -> Tensor:
 
 def log1p(x: TensorLike, name: str | None = None) -> Tensor:
     """log(1 + x), exact also for small x.
+
+    Args:
+      x: a tensor of floating or complex numbers; real ones below -1 give NaN.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.log1p([0.0]).numpy()
     array([0.], dtype=float32)
@@ -268,6 +359,15 @@ def log1p(x: TensorLike, name: str | None = None) -> Tensor:
 def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """The square root.
 
+    Args:
+      x: a tensor of floating or complex numbers; negative real ones give NaN.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.sqrt([4.0]).numpy()
     array([2.], dtype=float32)
     """
@@ -276,6 +376,15 @@ def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
 
 def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / sqrt(x).
+
+    Args:
+      x: a tensor of floating or complex numbers; negative real ones give NaN, 0 gives inf.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.rsqrt([4.0]).numpy()
     array([0.5], dtype=float32)
@@ -286,191 +395,19 @@ def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
 def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x.
 
+    Args:
+      x: a tensor of floating or complex numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.reciprocal([4.0]).numpy()
     array([0.25], dtype=float32)
     """
     return reciprocal_op(convert_to_tensor(x), name=name)
-
-
-# --- trigonometric and hyperbolic --------------------------------------------------------------
-
-sin_op = unary(
-    "Sin",
-    np.sin,
-    INEXACT,
-    vjp=lambda ctx, g: (g * conj(cos_op(ctx.inputs[0])),),
-    zero_at_zero=True,
-)
-cos_op: Op = unary("Cos", np.cos, INEXACT, vjp=lambda ctx, g: (-g * conj(sin_op(ctx.inputs[0])),))
-tan_op = unary(
-    "Tan",
-    np.tan,
-    INEXACT,
-    vjp=lambda ctx, g: (g * conj(square_op(ctx.outputs[0]) + 1),),
-    zero_at_zero=True,
-)
-asin_op = unary(
-    "Asin",
-    np.arcsin,
-    INEXACT,
-    vjp=lambda ctx, g: (g * conj(rsqrt_op(1 - square_op(ctx.inputs[0]))),),
-    zero_at_zero=True,
-)
-acos_op = unary(
-    "Acos",
-    np.arccos,
-    INEXACT,
-    vjp=lambda ctx, g: (-g * conj(rsqrt_op(1 - square_op(ctx.inputs[0]))),),
-)
-atan_op = unary(
-    "Atan",
-    np.arctan,
-    INEXACT,
-    vjp=lambda ctx, g: (g * conj(reciprocal_op(square_op(ctx.inputs[0]) + 1)),),
-    zero_at_zero=True,
-)
-sinh_op = unary(
-    "Sinh",
-    np.sinh,
-    INEXACT,
-    vjp=lambda ctx, g: (g * conj(cosh_op(ctx.inputs[0])),),
-    zero_at_zero=True,
-)
-cosh_op: Op = unary(
-    "Cosh", np.cosh, INEXACT, vjp=lambda ctx, g: (g * conj(sinh_op(ctx.inputs[0])),)
-)
-tanh_op = unary(
-    "Tanh",
-    np.tanh,
-    INEXACT,
-    vjp=lambda ctx, g: (g * conj(1 - square_op(ctx.outputs[0])),),
-    zero_at_zero=True,
-)
-asinh_op = unary(
-    "Asinh",
-    np.arcsinh,
-    INEXACT,
-    vjp=lambda ctx, g: (g / conj(cosh_op(ctx.outputs[0])),),
-    zero_at_zero=True,
-)
-acosh_op = unary(
-    "Acosh", np.arccosh, INEXACT, vjp=lambda ctx, g: (g / conj(sinh_op(ctx.outputs[0])),)
-)
-atanh_op = unary(
-    "Atanh",
-    np.arctanh,
-    INEXACT,
-    vjp=lambda ctx, g: (g * conj(reciprocal_op(1 - square_op(ctx.inputs[0]))),),
-    zero_at_zero=True,
-)
-
-
-def sin(x: TensorLike, name: str | None = None) -> Tensor:
-    """The sine.
-
-    >>> tf.sin([0.0]).numpy()
-    array([0.], dtype=float32)
-    """
-    return sin_op(convert_to_tensor(x), name=name)
-
-
-def cos(x: TensorLike, name: str | None = None) -> Tensor:
-    """The cosine.
-
-    >>> tf.cos([0.0]).numpy()
-    array([1.], dtype=float32)
-    """
-    return cos_op(convert_to_tensor(x), name=name)
-
-
-def tan(x: TensorLike, name: str | None = None) -> Tensor:
-    """The tangent.
-
-    >>> tf.tan([0.0]).numpy()
-    array([0.], dtype=float32)
-    """
-    return tan_op(convert_to_tensor(x), name=name)
-
-
-def asin(x: TensorLike, name: str | None = None) -> Tensor:
-    """The inverse sine.
-
-    >>> tf.asin([0.0]).numpy()
-    array([0.], dtype=float32)
-    """
-    return asin_op(convert_to_tensor(x), name=name)
-
-
-def acos(x: TensorLike, name: str | None = None) -> Tensor:
-    """The inverse cosine.
-
-    >>> tf.acos([1.0]).numpy()
-    array([0.], dtype=float32)
-    """
-    return acos_op(convert_to_tensor(x), name=name)
-
-
-def atan(x: TensorLike, name: str | None = None) -> Tensor:
-    """The inverse tangent.
-
-    >>> tf.atan([0.0]).numpy()
-    array([0.], dtype=float32)
-    """
-    return atan_op(convert_to_tensor(x), name=name)
-
-
-def sinh(x: TensorLike, name: str | None = None) -> Tensor:
-    """The hyperbolic sine.
-
-    >>> tf.sinh([0.0]).numpy()
-    array([0.], dtype=float32)
-    """
-    return sinh_op(convert_to_tensor(x), name=name)
-
-
-def cosh(x: TensorLike, name: str | None = None) -> Tensor:
-    """The hyperbolic cosine.
-
-    >>> tf.cosh([0.0]).numpy()
-    array([1.], dtype=float32)
-    """
-    return cosh_op(convert_to_tensor(x), name=name)
-
-
-def tanh(x: TensorLike, name: str | None = None) -> Tensor:
-    """The hyperbolic tangent.
-
-    >>> tf.tanh([0.0]).numpy()
-    array([0.], dtype=float32)
-    """
-    return tanh_op(convert_to_tensor(x), name=name)
-
-
-def asinh(x: TensorLike, name: str | None = None) -> Tensor:
-    """The inverse hyperbolic sine.
-
-    >>> tf.asinh([0.0]).numpy()
-    array([0.], dtype=float32)
-    """
-    return asinh_op(convert_to_tensor(x), name=name)
-
-
-def acosh(x: TensorLike, name: str | None = None) -> Tensor:
-    """The inverse hyperbolic cosine.
-
-    >>> tf.acosh([1.0]).numpy()
-    array([0.], dtype=float32)
-    """
-    return acosh_op(convert_to_tensor(x), name=name)
-
-
-def atanh(x: TensorLike, name: str | None = None) -> Tensor:
-    """The inverse hyperbolic tangent.
-
-    >>> tf.atanh([0.0]).numpy()
-    array([0.], dtype=float32)
-    """
-    return atanh_op(convert_to_tensor(x), name=name)
 
 
 # --- sigmoid, error function -------------------------------------------------------------------
@@ -519,6 +456,15 @@ erfc_op = computed(
 def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / (1 + exp(-x)).
 
+    Args:
+      x: a tensor of floating or complex numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.sigmoid([0.0]).numpy()
     array([0.5], dtype=float32)
     """
@@ -528,6 +474,15 @@ def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
 def erf(x: TensorLike, name: str | None = None) -> Tensor:
     """The error function.
 
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.erf([0.0]).numpy()
     array([0.], dtype=float32)
     """
@@ -536,6 +491,15 @@ def erf(x: TensorLike, name: str | None = None) -> Tensor:
 
 def erfc(x: TensorLike, name: str | None = None) -> Tensor:
     """1 - erf(x), exact also where erf(x) is close to 1.
+
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.erfc([0.0]).numpy()
     array([1.], dtype=float32)
@@ -554,6 +518,15 @@ is_finite_op = unary("IsFinite", np.isfinite, FLOATING, vjp=NOT_DIFFERENTIABLE, 
 def is_nan(x: Any, name: str | None = None) -> Tensor:
     """Which elements are not a number.
 
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A bool tensor of the shape of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.is_nan([1.0, float("nan")]).numpy()
     array([False,  True])
     """
@@ -563,6 +536,15 @@ def is_nan(x: Any, name: str | None = None) -> Tensor:
 def is_inf(x: Any, name: str | None = None) -> Tensor:
     """Which elements are infinite.
 
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A bool tensor of the shape of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.is_inf([1.0, float("-inf")]).numpy()
     array([False,  True])
     """
@@ -571,6 +553,15 @@ def is_inf(x: Any, name: str | None = None) -> Tensor:
 
 def is_finite(x: Any, name: str | None = None) -> Tensor:
     """Which elements are neither infinite nor NaN.
+
+    Args:
+      x: a tensor of floating numbers.
+
+    Returns:
+      A bool tensor of the shape of `x`.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.is_finite([1.0, float("inf")]).numpy()
     array([ True, False])

@@ -47,6 +47,16 @@ def Assert(  # noqa: N802 - TensorFlow's name
 ) -> None:
     """Raises InvalidArgumentError with the data if the condition does not hold.
 
+    Args:
+      condition: a scalar bool.
+      data: a list of tensors, numbers and strings that the error shows.
+      summarize: how many elements at each end of an axis are shown; None means 3, -1 all of them.
+
+    Raises:
+      InvalidArgumentError: if the condition does not hold, in a graph when it runs.
+      TypeError: if `data` is no list.
+      ShapeError: if the condition is no scalar.
+
     >>> tf.Assert(tf.constant(2) > 1, ["expected more than", 1])
     """
     tensors = [convert_to_tensor(value) for value in items_of("Assert", data, "data")]

@@ -132,6 +132,19 @@ def py_function(
 
     Its gradient runs it once more, under a tape. Without `func` it is a decorator.
 
+    Args:
+      func: a function of as many eager tensors as `inp` has; None makes a decorator.
+      inp: a list of the arguments, tensors or what becomes tensors.
+      Tout: the dtype or `tf.TensorSpec` of the result, or a list of them; an empty list for none.
+
+    Returns:
+      A tensor, a list of tensors if `Tout` is a list, None if it is empty. The shapes are unknown
+      while tracing unless `Tout` tells. As a decorator: a function of tensors.
+
+    Raises:
+      TypeError: if `func` cannot be called, `inp` is no list, or a decorator has no `Tout`.
+      InvalidArgumentError: if the results are not what `Tout` says, when it runs.
+
     >>> tf.py_function(lambda x: x.numpy() ** 2, inp=[tf.constant(3)], Tout=tf.int32).numpy()
     np.int32(9)
     >>> @tf.py_function(Tout=tf.string)
@@ -168,6 +181,20 @@ def numpy_function(
     """Runs a Python function on NumPy arrays, each time the graph runs; has no gradient.
 
     Without `func` it is a decorator: `@tf.numpy_function(Tout=tf.float32)`.
+
+    Args:
+      func: a function of as many arrays (or NumPy scalars) as `inp` has; None makes a decorator.
+      inp: a list of the arguments, tensors or what becomes tensors.
+      Tout: the dtype or `tf.TensorSpec` of the result, or a list of them; an empty list for none.
+      stateful: accepted for compatibility, ignored: the function runs in every call.
+
+    Returns:
+      A tensor, a list of tensors if `Tout` is a list, None if it is empty. The shapes are unknown
+      while tracing unless `Tout` tells. As a decorator: a function of tensors.
+
+    Raises:
+      TypeError: if `func` cannot be called, `inp` is no list, or a decorator has no `Tout`.
+      InvalidArgumentError: if the results are not what `Tout` says, when it runs.
 
     >>> tf.numpy_function(np.sort, [tf.constant([3, 1, 2])], tf.int32).numpy()
     array([1, 2, 3], dtype=int32)

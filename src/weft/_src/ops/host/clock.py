@@ -26,6 +26,9 @@ timestamp_op = define_op(
 def timestamp(name: str | None = None) -> Tensor:
     """The seconds since 1970, read when the op runs: in a graph anew in every call.
 
+    Returns:
+      A float64 scalar.
+
     >>> bool(tf.timestamp() > 1e9)
     True
     """

@@ -55,6 +55,17 @@ def assert_equal(
 ) -> None:
     """InvalidArgumentError unless x == y, element by element.
 
+    Args:
+      x: a tensor of numbers, truth values or strings.
+      y: another one of the same dtype; the two are broadcast together.
+      message: a string that the error begins with; None means none.
+      summarize: how many elements at each end the error shows; None means 3, -1 all of them.
+
+    Raises:
+      InvalidArgumentError: if it does not hold: at once if the values are known, else when it runs.
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.debugging.assert_equal([1, 2], [1, 3], message="the sizes")
     Traceback (most recent call last):
     weft.errors.InvalidArgumentError: assert_equal: the sizes. x == y does not hold at [1]: x = [1 2] y = [1 3]
@@ -71,6 +82,17 @@ def assert_none_equal(
 ) -> None:
     """InvalidArgumentError unless x != y, for every element.
 
+    Args:
+      x: a tensor of numbers, truth values or strings.
+      y: another one of the same dtype; the two are broadcast together.
+      summarize: how many elements at each end the error shows; None means 3, -1 all of them.
+      message: a string that the error begins with; None means none.
+
+    Raises:
+      InvalidArgumentError: if it does not hold: at once if the values are known, else when it runs.
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.debugging.assert_none_equal([1, 2], 3)
     """
     _compare("assert_none_equal", comparison.not_equal_op, "!=", x, y, message, summarize, name)
@@ -84,6 +106,17 @@ def assert_less(
     name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x < y, element by element.
+
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; the two are broadcast together.
+      message: a string that the error begins with; None means none.
+      summarize: how many elements at each end the error shows; None means 3, -1 all of them.
+
+    Raises:
+      InvalidArgumentError: if it does not hold: at once if the values are known, else when it runs.
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.debugging.assert_less([1, 2], 3)
     """
@@ -99,6 +132,17 @@ def assert_less_equal(
 ) -> None:
     """InvalidArgumentError unless x <= y, element by element.
 
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; the two are broadcast together.
+      message: a string that the error begins with; None means none.
+      summarize: how many elements at each end the error shows; None means 3, -1 all of them.
+
+    Raises:
+      InvalidArgumentError: if it does not hold: at once if the values are known, else when it runs.
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.debugging.assert_less_equal([1, 2], 2)
     """
     _compare("assert_less_equal", comparison.less_equal_op, "<=", x, y, message, summarize, name)
@@ -112,6 +156,17 @@ def assert_greater(
     name: str | None = None,
 ) -> None:
     """InvalidArgumentError unless x > y, element by element.
+
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; the two are broadcast together.
+      message: a string that the error begins with; None means none.
+      summarize: how many elements at each end the error shows; None means 3, -1 all of them.
+
+    Raises:
+      InvalidArgumentError: if it does not hold: at once if the values are known, else when it runs.
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.debugging.assert_greater([1, 2], 0)
     """
@@ -127,6 +182,17 @@ def assert_greater_equal(
 ) -> None:
     """InvalidArgumentError unless x >= y, element by element.
 
+    Args:
+      x: a tensor of real numbers.
+      y: another one of the same dtype; the two are broadcast together.
+      message: a string that the error begins with; None means none.
+      summarize: how many elements at each end the error shows; None means 3, -1 all of them.
+
+    Raises:
+      InvalidArgumentError: if it does not hold: at once if the values are known, else when it runs.
+      DTypeError: if the dtypes differ, or are others than these.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.debugging.assert_greater_equal([1, 2], 1)
     """
     op = comparison.greater_equal_op
@@ -138,6 +204,15 @@ def assert_positive(
 ) -> None:
     """InvalidArgumentError unless every element is above 0.
 
+    Args:
+      x: a tensor of real numbers.
+      message: a string that the error begins with; None means none.
+      summarize: how many elements at each end the error shows; None means 3, -1 all of them.
+
+    Raises:
+      InvalidArgumentError: if it does not hold: at once if the values are known, else when it runs.
+      DTypeError: if `x` holds anything else.
+
     >>> tf.debugging.assert_positive([1, 2])
     """
     _compare_with_zero("assert_positive", comparison.greater_op, ">", x, message, summarize, name)
@@ -147,6 +222,15 @@ def assert_negative(
     x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """InvalidArgumentError unless every element is below 0.
+
+    Args:
+      x: a tensor of real numbers.
+      message: a string that the error begins with; None means none.
+      summarize: how many elements at each end the error shows; None means 3, -1 all of them.
+
+    Raises:
+      InvalidArgumentError: if it does not hold: at once if the values are known, else when it runs.
+      DTypeError: if `x` holds anything else.
 
     >>> tf.debugging.assert_negative([-1, -2])
     """
@@ -158,6 +242,15 @@ def assert_non_negative(
 ) -> None:
     """InvalidArgumentError if an element is below 0.
 
+    Args:
+      x: a tensor of real numbers.
+      message: a string that the error begins with; None means none.
+      summarize: how many elements at each end the error shows; None means 3, -1 all of them.
+
+    Raises:
+      InvalidArgumentError: if it does not hold: at once if the values are known, else when it runs.
+      DTypeError: if `x` holds anything else.
+
     >>> tf.debugging.assert_non_negative([0, 2])
     """
     op = comparison.greater_equal_op
@@ -168,6 +261,15 @@ def assert_non_positive(
     x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> None:
     """InvalidArgumentError if an element is above 0.
+
+    Args:
+      x: a tensor of real numbers.
+      message: a string that the error begins with; None means none.
+      summarize: how many elements at each end the error shows; None means 3, -1 all of them.
+
+    Raises:
+      InvalidArgumentError: if it does not hold: at once if the values are known, else when it runs.
+      DTypeError: if `x` holds anything else.
 
     >>> tf.debugging.assert_non_positive([0, -2])
     """
@@ -187,6 +289,19 @@ def assert_near(
     """InvalidArgumentError unless abs(x - y) <= atol + rtol * abs(y), element by element.
 
     Both tolerances are ten times the spacing of the dtype's numbers at 1 unless given.
+
+    Args:
+      x: a tensor of floating or complex numbers.
+      y: another one of the same dtype; the two are broadcast together.
+      rtol: the tolerance relative to `y`; None means ten times the spacing.
+      atol: the absolute tolerance; None means ten times the spacing.
+      message: a string that the error begins with; None means none.
+      summarize: how many elements at each end the error shows; None means 3, -1 all of them.
+
+    Raises:
+      InvalidArgumentError: if it does not hold: at once if the values are known, else when it runs.
+      ValueError: if the dtypes differ, or are neither floating nor complex.
+      ShapeError: if the shapes cannot be broadcast together.
 
     >>> tf.debugging.assert_near([1.0, 2.0], [1.0, 2.0000002])
     """

@@ -47,6 +47,19 @@ check_numerics_op: Op = define_op(
 def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """The same tensor; InvalidArgumentError if it holds NaN or infinity. So for its gradient.
 
+    Args:
+      tensor: a tensor of floating numbers.
+      message: a string that the error shows.
+
+    Returns:
+      `tensor`.
+
+    Raises:
+      InvalidArgumentError: if an element (of the gradient, too) is not finite, in a graph when it
+        runs.
+      DTypeError: if the tensor is not floating.
+      TypeError: if `message` is no string.
+
     >>> tf.debugging.check_numerics([1.0, float("nan")], "the loss")
     Traceback (most recent call last):
     weft.errors.InvalidArgumentError: CheckNumerics: the loss: the tensor has NaN values.
@@ -58,6 +71,19 @@ def check_numerics(tensor: TensorLike, message: str, name: str | None = None) ->
 
 def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> Tensor:
     """The same tensor; InvalidArgumentError if it holds NaN or infinity.
+
+    Args:
+      x: a tensor of floating numbers.
+      message: a string that the error shows.
+
+    Returns:
+      `x`.
+
+    Raises:
+      InvalidArgumentError: if an element (of the gradient, too) is not finite, in a graph when it
+        runs.
+      DTypeError: if `x` is not floating.
+      TypeError: if `message` is no string.
 
     >>> tf.debugging.assert_all_finite([1.0, 2.0], "must be finite").numpy()
     array([1., 2.], dtype=float32)
@@ -79,6 +105,10 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
 
     Functions are checked if they are traced after this call. The limits are accepted, and not
     needed: errors name the user's line.
+
+    Args:
+      stack_height_limit: accepted for compatibility, ignored.
+      path_length_limit: accepted for compatibility, ignored.
 
     >>> tf.debugging.enable_check_numerics()
     >>> tf.math.log(-1.0)

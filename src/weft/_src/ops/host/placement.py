@@ -43,6 +43,9 @@ class device:  # noqa: N801 - TensorFlow's name
 def get_logger() -> logging.Logger:
     """The logger that all messages of Weft go to.
 
+    Returns:
+      A `logging.Logger`, always the same.
+
     >>> tf.get_logger().name
     'weft'
     """

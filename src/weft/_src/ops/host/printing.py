@@ -74,8 +74,14 @@ print_op = define_op(
 def print(*inputs: Any, **kwargs: Any) -> None:
     """Prints tensors and Python values, each time the enclosing graph runs.
 
-    Takes `output_stream` (sys.stderr, sys.stdout, "file://path", a logging level), `summarize`
-    (entries shown at each end of an axis, -1 for all), `sep`, `end` and `name`.
+    Args:
+      *inputs: tensors, Python values, or lists, tuples and dicts of them.
+      **kwargs: `output_stream` is sys.stderr (the default), sys.stdout, "file://path" or a logging
+        level; `summarize` says how many elements are shown at each end of an axis (3; -1 means
+        all); `sep` stands between the inputs (a space), `end` behind them (a new line); and `name`.
+
+    Raises:
+      ValueError: if there is no such stream, or other keyword arguments are given.
 
     >>> import sys
     >>> tf.print("x =", tf.constant([1.5, 2.0]), output_stream=sys.stdout)

@@ -56,6 +56,17 @@ def assert_rank(
 ) -> None:
     """ValueError (InvalidArgumentError when it runs) unless x has the given rank.
 
+    Args:
+      x: a tensor.
+      rank: the rank, an integer or integer scalar.
+      message: a string that the error begins with; None means none.
+
+    Raises:
+      ShapeError: if both ranks are known and differ.
+      InvalidArgumentError: if they differ when it runs.
+      TypeError: if `rank` is no integer.
+      ValueError: if `rank` is no scalar.
+
     >>> tf.debugging.assert_rank([[1, 2]], 2)
     """
     _check_rank(
@@ -68,6 +79,17 @@ def assert_rank_at_least(
     x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None
 ) -> None:
     """ValueError (InvalidArgumentError when it runs) unless x has at least the given rank.
+
+    Args:
+      x: a tensor.
+      rank: the lowest rank, an integer or integer scalar.
+      message: a string that the error begins with; None means none.
+
+    Raises:
+      ShapeError: if both ranks are known and that of `x` is lower.
+      InvalidArgumentError: if it is lower when it runs.
+      TypeError: if `rank` is no integer.
+      ValueError: if `rank` is no scalar.
 
     >>> tf.debugging.assert_rank_at_least([[1, 2]], 1)
     """
@@ -82,6 +104,16 @@ def assert_rank_in(
     x: TensorLike, ranks: Sequence[Any], message: str | None = None, name: str | None = None
 ) -> None:
     """ValueError (InvalidArgumentError when it runs) unless x has one of the given ranks.
+
+    Args:
+      x: a tensor.
+      ranks: a list of integers or integer scalars.
+      message: a string that the error begins with; None means none.
+
+    Raises:
+      ShapeError: if all ranks are known and that of `x` is not among them.
+      InvalidArgumentError: if it is not among them when it runs.
+      TypeError: if `ranks` is no list of integers.
 
     >>> tf.debugging.assert_rank_in([[1, 2]], (0, 2))
     """
@@ -101,6 +133,14 @@ def assert_rank_in(
 
 def assert_scalar(tensor: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """ValueError (InvalidArgumentError when it runs) unless the tensor is a scalar.
+
+    Args:
+      tensor: a tensor.
+      message: a string that the error begins with; None means none.
+
+    Raises:
+      ShapeError: if the rank is known and not 0.
+      InvalidArgumentError: if it is not 0 when it runs.
 
     >>> tf.debugging.assert_scalar(3.0)
     """

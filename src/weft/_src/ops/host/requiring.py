@@ -21,7 +21,7 @@ def prefix(function: str, message: str | None) -> str:
     """How the text of a failed assertion begins: the function, and what the user has to say."""
     if message is not None and not isinstance(message, str):
         raise TypeError(f"{function}: message must be a string, got {message!r}.")
-    return f"{function}: {message}. " if message else f"{function}: "
+    return f"{function}: {message.removesuffix('.')}. " if message else f"{function}: "
 
 
 def require(

@@ -29,6 +29,19 @@ def assert_shapes(
     `...` (or "*") as the first entry stands for any number of sizes. A scalar counts as one size
     of 1. ValueError if known shapes do not fit, InvalidArgumentError when it runs.
 
+    Args:
+      shapes: a list of pairs (tensor, sizes), or a dict from references of tensors to sizes. A
+        tensor with None for its sizes is not checked.
+      data: a list of what errors show in addition when it runs; None means nothing.
+      summarize: how many elements at each end the error shows; None means 3, -1 all of them.
+      message: a string that the error begins with; None means none.
+
+    Raises:
+      ShapeError: if known shapes do not fit.
+      InvalidArgumentError: if they do not fit when it runs.
+      TypeError: if `shapes` does not hold pairs.
+      ValueError: if sizes are not written as they must be.
+
     >>> x, y = tf.ones([2, 3]), tf.ones([3, 5])
     >>> tf.debugging.assert_shapes([(x, ("n", "k")), (y, ("k", 5)), (y, (..., 5))])
     >>> tf.debugging.assert_shapes([(x, ("n", "k")), (y, ("n", None))])

@@ -30,6 +30,9 @@ def disable_traceback_filtering() -> None:
 def is_traceback_filtering_enabled() -> bool:
     """Whether frames of Weft itself are left out of tracebacks.
 
+    Returns:
+      True or False, for the current thread.
+
     >>> tf.debugging.is_traceback_filtering_enabled()
     True
     """

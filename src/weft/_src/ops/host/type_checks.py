@@ -18,6 +18,13 @@ from weft._src.ops.host.requiring import prefix
 def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """TypeError unless x holds integers.
 
+    Args:
+      x: a tensor.
+      message: a string that the error begins with; None means none.
+
+    Raises:
+      TypeError: if the dtype is no integer dtype.
+
     >>> tf.debugging.assert_integer([1, 2])
     """
     text = prefix("assert_integer", message)
@@ -31,6 +38,14 @@ def assert_type(
 ) -> None:
     """TypeError unless the tensor has the given dtype.
 
+    Args:
+      tensor: a tensor, sparse and ragged ones too.
+      tf_type: the dtype it must have.
+      message: a string that the error begins with; None means none.
+
+    Raises:
+      TypeError: if the dtype is another one.
+
     >>> tf.debugging.assert_type([1, 2], tf.int32)
     """
     text = prefix("assert_type", message)
@@ -42,6 +57,16 @@ def assert_type(
 
 def assert_same_float_dtype(tensors: TensorNest = None, dtype: DTypeLike | None = None) -> DType:
     """The one floating dtype of all tensors; ValueError if they differ or it is no such dtype.
+
+    Args:
+      tensors: a list of tensors, of which those that are None are skipped; None means an empty one.
+      dtype: the dtype they must have; None means that of the first tensor.
+
+    Returns:
+      The `tf.DType`; float32 if there are neither tensors nor a dtype.
+
+    Raises:
+      ValueError: if dtypes differ, or are not floating.
 
     >>> tf.debugging.assert_same_float_dtype([tf.constant(1.0), tf.constant([2.0])])
     tf.float32
@@ -69,6 +94,12 @@ def assert_same_float_dtype(tensors: TensorNest = None, dtype: DTypeLike | None 
 def assert_proper_iterable(values: TensorLike) -> None:
     """TypeError unless values is a list, tuple or the like: no tensor, array or string.
 
+    Args:
+      values: anything.
+
+    Raises:
+      TypeError: if it cannot be iterated over, or is one value: a tensor, array or string.
+
     >>> tf.debugging.assert_proper_iterable([tf.constant(1), tf.constant(2)])
     """
     single = isinstance(values, (Tensor, np.ndarray, str, bytes)) or hasattr(values, "_type_spec")
@@ -81,6 +112,12 @@ def assert_proper_iterable(values: TensorLike) -> None:
 
 def is_numeric_tensor(tensor: Any) -> bool:
     """Whether it is a tensor of numbers.
+
+    Args:
+      tensor: anything.
+
+    Returns:
+      True for tensors of a numeric dtype, else False: also for numbers, arrays and variables.
 
     >>> tf.debugging.is_numeric_tensor(tf.constant(1)), tf.debugging.is_numeric_tensor(1)
     (True, False)

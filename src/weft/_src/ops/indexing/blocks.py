@@ -86,6 +86,18 @@ def slice(
 ) -> Tensor:
     """The block of a tensor that begins at `begin` and has size `size`; -1 is all the rest.
 
+    Args:
+      input_: the tensor.
+      begin: the first index along each axis, a list or int32 or int64 vector; not counted from the
+        end.
+      size: how many elements along each axis, of this kind, too.
+
+    Returns:
+      A tensor of the dtype and rank of `input_`, with sizes `size`.
+
+    Raises:
+      ShapeError: if the block sticks out of the tensor, or the lengths are not its rank.
+
     >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [-1, 2]).numpy()
     array([[2, 3],
            [5, 6]], dtype=int32)

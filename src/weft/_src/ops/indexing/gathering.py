@@ -140,6 +140,22 @@ def gather(
 ) -> Tensor:
     """The slices of params along an axis that the indices name.
 
+    Args:
+      params: a tensor of rank 1 or more, or a variable, of which only the named rows are read.
+      indices: int16, int32 or int64, of any shape; not counted from the end.
+      validate_indices: accepted for compatibility, ignored: indices are always checked.
+      axis: the axis that is indexed; None means the first behind the batch axes.
+      batch_dims: how many first axes `params` and `indices` share; counted from the rank of
+        `indices` if negative.
+
+    Returns:
+      A tensor of the dtype of `params` whose shape is that of `params` with the axis replaced by
+      the axes of `indices` (without the batch axes).
+
+    Raises:
+      InvalidArgumentError: if an index is out of range.
+      ShapeError: if `params` is a scalar, an axis is out of range, or the batch axes differ.
+
     >>> tf.gather([10, 20, 30, 40], [3, 0, 0]).numpy()
     array([40, 10, 10], dtype=int32)
     >>> tf.gather([[1, 2], [3, 4]], [[1], [0]], batch_dims=1).numpy()
@@ -300,6 +316,23 @@ def gather_nd(
     bad_indices_policy: str = "",
 ) -> Tensor:
     """The elements (or slices) of params that the vectors of indices name.
+
+    Args:
+      params: the tensor.
+      indices: int32 or int64; the last axis holds indices for the first axes of `params` (behind
+        the batch axes), not counted from the end.
+      batch_dims: how many first axes `params` and `indices` share.
+      bad_indices_policy: "", "DEFAULT" or "ERROR", which all mean that a bad index is an error.
+
+    Returns:
+      A tensor of the dtype of `params` and of shape [*indices.shape[:-1], the axes of params that
+      are not indexed].
+
+    Raises:
+      InvalidArgumentError: if an index is out of range.
+      ShapeError: if `indices` is a scalar or longer than `params` has axes, or the batch axes
+        differ.
+      ValueError: if there is no such policy.
 
     >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
     array([2, 3], dtype=int32)

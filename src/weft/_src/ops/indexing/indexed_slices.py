@@ -159,7 +159,18 @@ class IndexedSlices:
         )
 
     def with_values(self, values: Any) -> IndexedSlices:
-        """Other values for the same rows."""
+        """Other values for the same rows.
+
+        Args:
+          values: the new rows, as many as there are indices, of any dtype.
+
+        Returns:
+          `tf.IndexedSlices` with the same indices and dense shape.
+
+        >>> rows = tf.IndexedSlices(tf.constant([[1.0]]), tf.constant([2]))
+        >>> rows.with_values(rows.values * 3).values.numpy()
+        array([[3.]], dtype=float32)
+        """
         return IndexedSlices(values, self._indices, self._dense_shape)
 
     def __neg__(self) -> IndexedSlices:

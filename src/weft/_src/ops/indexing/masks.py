@@ -50,6 +50,20 @@ def boolean_mask(
 ) -> Tensor:
     """The elements (or slices) for which the mask holds; it lies over the axes from `axis` on.
 
+    Args:
+      tensor: the tensor.
+      mask: a bool tensor of rank 1 or more; its shape is that of the axes it covers.
+      axis: the first axis that it covers; None means 0.
+
+    Returns:
+      A tensor of the dtype of `tensor` in which one axis, for the elements that hold, stands in the
+      place of those that are covered.
+
+    Raises:
+      ShapeError: if the mask is a scalar, or its shape is another one.
+      ValueError: if the rank of the mask is not known while tracing.
+      TypeError: for sparse and ragged tensors.
+
     >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()
     array([1, 3], dtype=int32)
     """

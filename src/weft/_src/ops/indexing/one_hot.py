@@ -77,6 +77,23 @@ def one_hot(
 ) -> Tensor:
     """For each index a row of `depth` elements: on_value at the index, off_value elsewhere.
 
+    Args:
+      indices: int8, uint8, int32 or int64, of any shape. Those outside of [0, depth) get no
+        on_value.
+      depth: the size of the new axis, an integer or integer scalar.
+      on_value: a scalar; None means 1 (or True).
+      off_value: a scalar of the same dtype; None means 0 (or False).
+      axis: where the new axis is in the result; None means the last one.
+      dtype: the dtype of the result; None means that of the values, float32 without any.
+
+    Returns:
+      A tensor with the shape of `indices` and the new axis.
+
+    Raises:
+      TypeError: if the dtypes of the values differ from each other or from `dtype`, or there is
+        only one value for strings.
+      ShapeError: if `depth` is negative, or there is no such axis.
+
     >>> tf.one_hot([0, 2], 3).numpy()
     array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)

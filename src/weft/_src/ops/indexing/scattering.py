@@ -123,6 +123,21 @@ def scatter_nd(
 ) -> Tensor:
     """Zeros of a shape with updates added at indices; repeated indices add up.
 
+    Args:
+      indices: an int32 or int64 tensor; its last axis holds indices for the first axes of the
+        result.
+      updates: a tensor of shape [*indices.shape[:-1], the other axes of the result].
+      shape: the shape of the result: a list, `tf.TensorShape` or int32 or int64 vector.
+      bad_indices_policy: "", "DEFAULT" or "ERROR", which all mean that a bad index is an error.
+
+    Returns:
+      A tensor of this shape, with the dtype of `updates`; strings start empty and are joined.
+
+    Raises:
+      InvalidArgumentError: if an index is out of range; negative ones are.
+      ShapeError: if the shapes do not fit, or a size is negative.
+      ValueError: if there is no such policy.
+
     >>> tf.scatter_nd([[1], [3], [1]], [5, 6, 7], [5]).numpy()
     array([ 0, 12,  0,  6,  0], dtype=int32)
     """
@@ -230,6 +245,19 @@ def tensor_scatter_nd_update(
 ) -> Tensor:
     """A tensor with updates put in at indices; the last of repeated indices wins.
 
+    Args:
+      tensor: the tensor.
+      indices: an int32 or int64 tensor; its last axis holds indices for the first axes of `tensor`.
+      updates: of the dtype of `tensor` and of shape [*indices.shape[:-1], the other axes of
+        tensor].
+
+    Returns:
+      A tensor of the shape and dtype of `tensor`, which itself does not change.
+
+    Raises:
+      InvalidArgumentError: if an index is out of range; negative ones are.
+      ShapeError: if the shapes do not fit.
+
     >>> tf.tensor_scatter_nd_update([1, 2, 3, 4], [[1], [3]], [20, 40]).numpy()
     array([ 1, 20,  3, 40], dtype=int32)
     """
@@ -244,6 +272,21 @@ def tensor_scatter_nd_add(
     name: str | None = None,
 ) -> Tensor:
     """A tensor with updates added at indices; repeated indices add up.
+
+    Args:
+      tensor: a tensor of numbers.
+      indices: an int32 or int64 tensor; its last axis holds indices for the first axes of `tensor`.
+      updates: of the dtype of `tensor` and of shape [*indices.shape[:-1], the other axes of
+        tensor].
+      bad_indices_policy: "", "DEFAULT" or "ERROR", which all mean that a bad index is an error.
+
+    Returns:
+      A tensor of the shape and dtype of `tensor`, which itself does not change.
+
+    Raises:
+      InvalidArgumentError: if an index is out of range; negative ones are.
+      ShapeError: if the shapes do not fit.
+      ValueError: if there is no such policy.
 
     >>> tf.tensor_scatter_nd_add([1, 2, 3], [[0], [0]], [10, 20]).numpy()
     array([31,  2,  3], dtype=int32)
@@ -260,6 +303,21 @@ def tensor_scatter_nd_sub(
 ) -> Tensor:
     """A tensor with updates subtracted at indices; repeated indices add up.
 
+    Args:
+      tensor: a tensor of numbers.
+      indices: an int32 or int64 tensor; its last axis holds indices for the first axes of `tensor`.
+      updates: of the dtype of `tensor` and of shape [*indices.shape[:-1], the other axes of
+        tensor].
+      bad_indices_policy: "", "DEFAULT" or "ERROR", which all mean that a bad index is an error.
+
+    Returns:
+      A tensor of the shape and dtype of `tensor`, which itself does not change.
+
+    Raises:
+      InvalidArgumentError: if an index is out of range; negative ones are.
+      ShapeError: if the shapes do not fit.
+      ValueError: if there is no such policy.
+
     >>> tf.tensor_scatter_nd_sub([1, 2, 3], [[0], [0]], [10, 20]).numpy()
     array([-29,   2,   3], dtype=int32)
     """
@@ -275,6 +333,21 @@ def tensor_scatter_nd_min(
 ) -> Tensor:
     """A tensor with the smaller of element and update at indices.
 
+    Args:
+      tensor: a tensor of real numbers.
+      indices: an int32 or int64 tensor; its last axis holds indices for the first axes of `tensor`.
+      updates: of the dtype of `tensor` and of shape [*indices.shape[:-1], the other axes of
+        tensor].
+      bad_indices_policy: "", "DEFAULT" or "ERROR", which all mean that a bad index is an error.
+
+    Returns:
+      A tensor of the shape and dtype of `tensor`, which itself does not change.
+
+    Raises:
+      InvalidArgumentError: if an index is out of range; negative ones are.
+      ShapeError: if the shapes do not fit.
+      ValueError: if there is no such policy.
+
     >>> tf.tensor_scatter_nd_min([1, 2, 3], [[0], [2]], [5, 0]).numpy()
     array([1, 2, 0], dtype=int32)
     """
@@ -289,6 +362,21 @@ def tensor_scatter_nd_max(
     name: str | None = None,
 ) -> Tensor:
     """A tensor with the larger of element and update at indices.
+
+    Args:
+      tensor: a tensor of real numbers.
+      indices: an int32 or int64 tensor; its last axis holds indices for the first axes of `tensor`.
+      updates: of the dtype of `tensor` and of shape [*indices.shape[:-1], the other axes of
+        tensor].
+      bad_indices_policy: "", "DEFAULT" or "ERROR", which all mean that a bad index is an error.
+
+    Returns:
+      A tensor of the shape and dtype of `tensor`, which itself does not change.
+
+    Raises:
+      InvalidArgumentError: if an index is out of range; negative ones are.
+      ShapeError: if the shapes do not fit.
+      ValueError: if there is no such policy.
 
     >>> tf.tensor_scatter_nd_max([1, 2, 3], [[0], [2]], [5, 0]).numpy()
     array([5, 2, 3], dtype=int32)

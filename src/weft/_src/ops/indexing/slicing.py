@@ -121,6 +121,26 @@ def strided_slice(
     A bit of begin_mask or end_mask leaves that bound out, of ellipsis_mask stands for `...`, of
     new_axis_mask for a new axis, and of shrink_axis_mask for the single index begin[i].
 
+    Args:
+      input_: a tensor of any dtype.
+      begin: a vector of integers, of a length known while tracing; negative ones count from the
+        end.
+      end: another one; as in Python the bound itself is left out.
+      strides: the steps, other than 0; None means 1 everywhere.
+      begin_mask: the bits of entries that start where the axis does.
+      end_mask: the bits of entries that end where the axis does.
+      ellipsis_mask: the bit of the entry that stands for all axes in between; at most one.
+      new_axis_mask: the bits of entries that add an axis of size 1.
+      shrink_axis_mask: the bits of entries whose axis goes.
+      var: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of the dtype of `input_`.
+
+    Raises:
+      ShapeError: if the vectors have different lengths, there are more entries than axes, a single
+        index is out of range, or a step is 0.
+
     >>> tf.strided_slice([[1, 2, 3], [4, 5, 6]], [0, 2], [2, 0], [1, -1]).numpy()
     array([[3, 2],
            [6, 5]], dtype=int32)

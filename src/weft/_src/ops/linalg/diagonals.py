@@ -128,6 +128,22 @@ def diag_part(
 ) -> Tensor:
     """The diagonal of matrices, or several diagonals as rows if k is (lower, upper).
 
+    Args:
+      input: a tensor of rank 2 or more; the matrices are along the last two axes.
+      k: the number of the diagonal, 0 for the main one and positive above it, or (lower, upper).
+      padding_value: a scalar that fills diagonals shorter than the longest.
+      align: to which side diagonals above and below the main one are moved in their rows:
+        "RIGHT_LEFT" moves those above (and the main one) to the right and those below to the left;
+        also "LEFT_RIGHT", "LEFT_LEFT" and "RIGHT_RIGHT".
+
+    Returns:
+      A tensor of the same dtype without the last two axes, but with one for the elements of the
+      longest diagonal, and one before it for the diagonals, from upper to lower, if `k` names two.
+
+    Raises:
+      ShapeError: if the rank is below 2, or `k` lies outside of the matrix or is no such number.
+      ValueError: if there is no such alignment.
+
     >>> tf.linalg.diag_part([[1, 2, 3], [4, 5, 6]]).numpy()
     array([1, 5], dtype=int32)
     >>> tf.linalg.diag_part([[1, 2, 3], [4, 5, 6]], k=(0, 1)).numpy()
@@ -244,6 +260,23 @@ def diag(
 ) -> Tensor:
     """Matrices with the given diagonal (or diagonals, if k is (lower, upper)), else padding.
 
+    Args:
+      diagonal: a tensor; the last axis holds the elements of a diagonal, the one before it the
+        diagonals, from upper to lower, if `k` names two.
+      k: the number of the diagonal, 0 for the main one and positive above it, or (lower, upper).
+      num_rows: the number of rows; -1 means as few as possible, and a square if `num_cols` is -1,
+        too.
+      num_cols: the number of columns; -1 means as few as possible.
+      padding_value: a scalar that stands outside of the diagonals.
+      align: how shorter diagonals lie in `diagonal`, as for `tf.linalg.diag_part`.
+
+    Returns:
+      A tensor of the same dtype, with the axes for rows and columns at the end.
+
+    Raises:
+      ShapeError: if the numbers of rows, columns and diagonals do not fit.
+      ValueError: if there is no such alignment.
+
     >>> tf.linalg.diag([1, 2]).numpy()
     array([[1, 0],
            [0, 2]], dtype=int32)
@@ -316,6 +349,19 @@ def set_diag(
 ) -> Tensor:
     """The matrices with another diagonal (or diagonals, if k is (lower, upper)).
 
+    Args:
+      input: a tensor of rank 2 or more; the matrices are along the last two axes.
+      diagonal: the new diagonals, of the shape that `tf.linalg.diag_part` gives.
+      k: the number of the diagonal, 0 for the main one and positive above it, or (lower, upper).
+      align: how shorter diagonals lie in `diagonal`, as for `tf.linalg.diag_part`.
+
+    Returns:
+      A tensor of the shape and dtype of `input`.
+
+    Raises:
+      ShapeError: if `diagonal` has another shape, or `k` lies outside of the matrix.
+      ValueError: if there is no such alignment.
+
     >>> tf.linalg.set_diag([[1, 2], [3, 4]], [8, 9]).numpy()
     array([[8, 2],
            [3, 9]], dtype=int32)
@@ -373,6 +419,18 @@ def band_part(
 ) -> Tensor:
     """The matrices with zeros outside of a band around the diagonal; -1 keeps that whole side.
 
+    Args:
+      input: a tensor of numbers or truth values, of rank 2 or more.
+      num_lower: how many diagonals below the main one are kept, an int32 or int64 scalar.
+      num_upper: how many above it, of the same dtype.
+
+    Returns:
+      A tensor of the shape and dtype of `input`.
+
+    Raises:
+      InvalidArgumentError: if a number is above the number of rows, or of columns.
+      ShapeError: if the rank is below 2, or a number is no scalar.
+
     >>> tf.linalg.band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 0, -1).numpy()
     array([[1, 2, 3],
            [0, 5, 6],
@@ -384,6 +442,15 @@ def band_part(
 
 def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the main diagonal.
+
+    Args:
+      x: a tensor of numbers, of rank 2 or more; the matrices are along the last two axes.
+
+    Returns:
+      A tensor of the same dtype without the last two axes.
+
+    Raises:
+      ShapeError: if the rank is below 2.
 
     >>> tf.linalg.trace([[1, 2], [3, 4]]).numpy()
     np.int32(5)

@@ -242,6 +242,21 @@ def einsum(
 ) -> Tensor:
     """Products of tensors, summed over axes, as the equation names them.
 
+    Args:
+      equation: such as "ij,jk->ik": a letter for each axis of each input, and of the output; "..."
+        stands for any number of axes, which broadcast. Without an arrow the output has the letters
+        that occur once, in alphabetical order.
+      *inputs: tensors of numbers, of one dtype; what is no tensor takes that of the first tensor.
+      optimize: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of the dtype of the inputs, with the axes that the output names.
+
+    Raises:
+      ValueError: if the equation cannot be read, or is for another number of inputs.
+      ShapeError: if a rank does not fit the equation, or sizes of the same letter differ.
+      TypeError: if the equation is no string.
+
     >>> m = tf.constant([[1.0, 2.0], [3.0, 4.0]])
     >>> tf.einsum("ij,jk->ik", m, m).numpy()
     array([[ 7., 10.],
@@ -306,6 +321,19 @@ def _tensordot_axes(axes: Any) -> Any:
 
 def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Tensor:
     """The product of two tensors summed over axes: the last of a and first of b, or those named.
+
+    Args:
+      a: a tensor of numbers.
+      b: another one of the same dtype.
+      axes: a number n, for the last n axes of `a` and the first n of `b`, or two lists of axes,
+        which are paired in order.
+
+    Returns:
+      A tensor of the same dtype, with the other axes of `a`, then those of `b`.
+
+    Raises:
+      ValueError: if `axes` is neither a number of 0 or more nor two lists of one length.
+      ShapeError: if there are no such axes, or their sizes differ.
 
     >>> tf.tensordot([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0], 1).numpy()
     array([12., 34.], dtype=float32)

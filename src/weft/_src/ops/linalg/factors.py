@@ -100,6 +100,18 @@ qr_op = define_op(
 def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> Qr:
     """q with orthonormal columns and an upper triangular r, with input = q @ r.
 
+    Args:
+      input: floating or complex matrices [..., m, n].
+      full_matrices: whether q is [..., m, m] and r [..., m, n]; if not, k = min(m, n) stands for
+        the m that both share.
+
+    Returns:
+      A named tuple (q, r) of tensors of the dtype of `input`: [..., m, k] and [..., k, n].
+
+    Raises:
+      ShapeError: if the rank is below 2.
+      DTypeError: if `input` has another dtype.
+
     >>> q, r = tf.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
     >>> np.round(r.numpy(), 4)
     array([[-5. , -2.2],
@@ -189,6 +201,19 @@ lu_op = define_op(
 def lu(input: TensorLike, output_idx_type: DTypeLike = int32, name: str | None = None) -> Lu:
     """Triangular factors (both in one matrix) of square matrices whose rows are permuted.
 
+    Args:
+      input: floating or complex square matrices [..., n, n].
+      output_idx_type: the dtype of p, int32 or int64.
+
+    Returns:
+      A named tuple (lu, p). The upper triangle of lu, [..., n, n], is one factor; the lower one,
+      without the diagonal, which is 1, the other. Row i of their product is row p[i] of the input.
+
+    Raises:
+      InvalidArgumentError: if a matrix is not invertible.
+      ShapeError: if the matrices are not square.
+      DTypeError: if `input` or `output_idx_type` is of another dtype.
+
     >>> packed, p = tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]])
     >>> packed.numpy(), p.numpy()
     (array([[4.  , 4.  ],
@@ -204,6 +229,14 @@ def lu_reconstruct(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
     """The matrices that `tf.linalg.lu` took apart.
+
+    Args:
+      lower_upper: both factors in one matrix, as `tf.linalg.lu` gives them.
+      perm: the rows, as `tf.linalg.lu` gives them.
+      validate_args: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of the shape and dtype of `lower_upper`.
 
     >>> tf.linalg.lu_reconstruct(*tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]])).numpy()
     array([[1., 2.],
@@ -221,6 +254,18 @@ def lu_solve(
     name: str | None = None,
 ) -> Tensor:
     """x with matrix @ x = rhs, for a matrix that `tf.linalg.lu` took apart.
+
+    Args:
+      lower_upper: both factors in one matrix, [..., n, n], as `tf.linalg.lu` gives them.
+      perm: the rows, [..., n], as `tf.linalg.lu` gives them.
+      rhs: the right sides, [..., n, k], of the dtype of `lower_upper`.
+      validate_args: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of shape [..., n, k] and this dtype.
+
+    Raises:
+      ShapeError: if `rhs` has a rank below 2, or shapes do not fit.
 
     >>> tf.linalg.lu_solve(*tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]]), [[3.0], [8.0]]).numpy()
     array([[1.],
@@ -241,6 +286,14 @@ def lu_matrix_inverse(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
     """The inverse of matrices that `tf.linalg.lu` took apart.
+
+    Args:
+      lower_upper: both factors in one matrix, as `tf.linalg.lu` gives them.
+      perm: the rows, as `tf.linalg.lu` gives them.
+      validate_args: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of the shape and dtype of `lower_upper`.
 
     >>> tf.linalg.lu_matrix_inverse(*tf.linalg.lu([[2.0, 0.0], [0.0, 4.0]])).numpy()
     array([[0.5 , 0.  ],

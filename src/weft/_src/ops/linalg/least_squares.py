@@ -10,7 +10,7 @@ from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INEXACT, float64, int32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.errors import DTypeError, ShapeError
+from weft._src.errors import DTypeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
 from weft._src.ops.contexts import VjpContext
@@ -87,6 +87,19 @@ def pinv(
 ) -> Tensor:
     """The Moore-Penrose inverse; singular values up to `rcond` times the largest count as 0.
 
+    Args:
+      a: floating or complex matrices [..., m, n].
+      rcond: a number, or a tensor with one for each matrix; None means 10 times the larger side
+        times the spacing of the numbers at 1.
+      validate_args: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of shape [..., n, m] and the dtype of `a`.
+
+    Raises:
+      DTypeError: if `a` is neither floating nor complex.
+      ShapeError: if the rank is below 2.
+
     >>> tf.linalg.pinv([[1.0, 1.0], [1.0, 1.0]]).numpy().round(4)
     array([[0.25, 0.25],
            [0.25, 0.25]], dtype=float32)
@@ -110,6 +123,18 @@ def matrix_rank(
     name: str | None = None,
 ) -> Tensor:
     """How many singular values are above `tol`.
+
+    Args:
+      a: matrices [..., m, n]; integers become float64.
+      tol: a number, or a tensor with one for each matrix; None means the largest singular value
+        times the larger side times the spacing of the numbers at 1.
+      validate_args: accepted for compatibility, ignored.
+
+    Returns:
+      An int32 tensor without the last two axes.
+
+    Raises:
+      ShapeError: if the rank is below 2.
 
     >>> tf.linalg.matrix_rank([[1.0, 1.0], [1.0, 1.0]]).numpy()
     np.int32(1)
@@ -142,6 +167,20 @@ def lstsq(
     Of several the shortest. Without `fast` the regularizer is ignored, as in TensorFlow; otherwise
     both do the same here.
 
+    Args:
+      matrix: floating or complex matrices [..., m, n].
+      rhs: the right sides [..., m, k], of the same dtype.
+      l2_regularizer: a number that is not negative.
+      fast: whether the regularizer counts.
+
+    Returns:
+      A tensor of shape [..., n, k] and this dtype.
+
+    Raises:
+      ShapeError: if a rank is below 2, or the rows do not fit.
+      ValueError: if the regularizer is a negative number.
+      DTypeError: if the dtypes differ, or are neither floating nor complex.
+
     >>> points = [[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]
     >>> tf.linalg.lstsq(points, [[1.0], [3.0], [5.0]]).numpy().round(4)
     array([[1.],
@@ -155,7 +194,7 @@ def lstsq(
     if not fast or (isinstance(l2_regularizer, (int, float)) and l2_regularizer == 0):
         return products.matmul(pinv(a), b, name=name)
     if isinstance(l2_regularizer, (int, float)) and l2_regularizer < 0:
-        raise ShapeError(f"lstsq: l2_regularizer must not be negative, got {l2_regularizer}.")
+        raise ValueError(f"lstsq: l2_regularizer must not be negative, got {l2_regularizer}.")
     # Rows that pull x to 0 do what the regularizer asks for.
     weight = casting.cast(unary.sqrt(adopt(l2_regularizer, a.dtype.real_dtype)), a.dtype)
     columns, wide = shapes.shape(a)[-1], shapes.shape(b)

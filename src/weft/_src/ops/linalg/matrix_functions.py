@@ -16,6 +16,8 @@ from weft._src.ops.contexts import VjpContext
 from weft._src.ops.linalg import products, solvers
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
 
+_ROUNDING = 1e-9  # of a part that is really there, in double precision
+
 
 def _one_by_one(function: Callable[..., Any]) -> Any:
     """A kernel that applies a function of SciPy to each matrix; NaN where it has no result."""
@@ -33,8 +35,11 @@ def _one_by_one(function: Callable[..., Any]) -> Any:
 
 def _square_root(linalg: Any, x: Array) -> Any:
     root = linalg.sqrtm(x)
-    # Of a real matrix the result is only complex if it has no real root.
-    return root.real if root.dtype.kind == "c" and not root.imag.any() else root
+    # Of a real matrix the result is only complex if it has no real root, but for what rounding
+    # leaves in older versions of SciPy.
+    if root.dtype.kind == "c" and abs(root.imag).max() <= _ROUNDING * abs(root.real).max():
+        return root.real
+    return root
 
 
 def _logarithm(linalg: Any, x: Array) -> Any:
@@ -75,6 +80,16 @@ sqrtm_op = _define("MatrixSquareRoot", "sqrtm", _square_root)
 def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """The exponential of square matrices: the sum of x @ x @ ... / n! over n = 0, 1, ...
 
+    Args:
+      input: floating or complex matrices [..., n, n].
+
+    Returns:
+      A tensor of the shape and dtype of `input`.
+
+    Raises:
+      ShapeError: if the matrices are not square.
+      DTypeError: if `input` has another dtype.
+
     >>> tf.linalg.expm([[0.0, 2.0], [0.0, 0.0]]).numpy()
     array([[1., 2.],
            [0., 1.]], dtype=float32)
@@ -85,6 +100,16 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
 def logm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal logarithm of square matrices; NaN for a real matrix that has no real one.
 
+    Args:
+      input: floating or complex matrices [..., n, n].
+
+    Returns:
+      A tensor of the shape and dtype of `input`.
+
+    Raises:
+      ShapeError: if the matrices are not square.
+      DTypeError: if `input` has another dtype.
+
     >>> np.round(tf.linalg.logm([[1.0, 2.0], [0.0, 1.0]]).numpy(), 5) + 0.0
     array([[0., 2.],
            [0., 0.]], dtype=float32)
@@ -94,6 +119,16 @@ def logm(input: TensorLike, name: str | None = None) -> Tensor:
 
 def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal square root of square matrices; NaN for a real one without a real root.
+
+    Args:
+      input: floating or complex matrices [..., n, n].
+
+    Returns:
+      A tensor of the shape and dtype of `input`.
+
+    Raises:
+      ShapeError: if the matrices are not square.
+      DTypeError: if `input` has another dtype.
 
     >>> tf.linalg.sqrtm([[4.0, 4.0], [0.0, 4.0]]).numpy()
     array([[2., 1.],

@@ -47,6 +47,22 @@ def norm(
 ) -> Tensor:
     """The norm of all elements, of vectors along an axis, or of matrices along two axes.
 
+    Args:
+      tensor: a tensor of floating or complex numbers.
+      ord: "euclidean", or a positive number for vectors: 1, 2, np.inf or another; for matrices also
+        "fro" (the same as "euclidean"), and only 1, 2 and np.inf of the numbers.
+      axis: None for all elements as one vector, an axis for vectors, two different ones (rows,
+        columns) for matrices.
+      keepdims: whether the axes stay, with size 1; None means no.
+
+    Returns:
+      A tensor without these axes. Euclidean norms keep the dtype of `tensor`, complex ones too;
+      others of complex numbers are real.
+
+    Raises:
+      ValueError: if there is no such norm, or `axis` names more than two.
+      UnsupportedError: if `ord` is a tensor.
+
     >>> tf.norm([3.0, 4.0]).numpy()
     np.float32(5.0)
     >>> tf.norm([[3.0, -4.0], [1.0, 2.0]], ord=np.inf, axis=1).numpy()
@@ -92,6 +108,18 @@ def normalize(
 ) -> tuple[Tensor, Tensor]:
     """The tensor divided by its norm, and that norm.
 
+    Args:
+      tensor: a tensor of floating or complex numbers.
+      ord: which norm, as for `tf.norm`.
+      axis: None for all elements, an axis for vectors, two for matrices.
+
+    Returns:
+      A tensor of the shape and dtype of `tensor`, and the norm in this dtype, with size 1 along the
+      axes.
+
+    Raises:
+      ValueError: if there is no such norm, or `axis` names more than two.
+
     >>> [t.numpy() for t in tf.linalg.normalize([3.0, 4.0])]
     [array([0.6, 0.8], dtype=float32), array([5.], dtype=float32)]
     """
@@ -108,6 +136,15 @@ def l2_normalize(
     dim: Any = None,
 ) -> Tensor:
     """x divided by its Euclidean norm along the axes; what is shorter than sqrt(epsilon) less.
+
+    Args:
+      x: a tensor of floating or complex numbers.
+      axis: an axis or a list of axes; None means all.
+      epsilon: the least square of the norm that is divided by.
+      dim: the older name of `axis`; it counts if that is None.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
 
     >>> tf.math.l2_normalize([3.0, 4.0]).numpy()
     array([0.6, 0.8], dtype=float32)
@@ -129,6 +166,14 @@ def clip_by_norm(
     t: TensorLike, clip_norm: TensorLike, axes: AxisLike | None = None, name: str | None = None
 ) -> Any:
     """t, scaled down where its Euclidean norm (along the axes) is above `clip_norm`.
+
+    Args:
+      t: a tensor of floating numbers, or `tf.IndexedSlices`, of which the values are scaled.
+      clip_norm: the largest norm, a positive scalar or what broadcasts with `t`.
+      axes: an axis or a list of axes of which each vector is scaled on its own; None means all.
+
+    Returns:
+      A tensor (or `tf.IndexedSlices`) of the shape and dtype of `t`.
 
     >>> tf.clip_by_norm([3.0, 4.0], 2.5).numpy()
     array([1.5, 2. ], dtype=float32)
@@ -162,6 +207,15 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
 
     Of `tf.IndexedSlices` the values count, also where rows occur twice.
 
+    Args:
+      t_list: a list of floating tensors of one dtype, `tf.IndexedSlices` and None.
+
+    Returns:
+      A scalar of this dtype; 0 in float32 if there are no tensors.
+
+    Raises:
+      TypeError: if `t_list` is no list.
+
     >>> tf.linalg.global_norm([tf.constant([3.0]), tf.constant([[4.0]])]).numpy()
     np.float32(5.0)
     """
@@ -179,6 +233,18 @@ def clip_by_global_norm(
     t_list: Sequence[Any], clip_norm: TensorLike, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Tensor]:
     """The tensors, all scaled by one factor so that their joint norm is at most `clip_norm`.
+
+    Args:
+      t_list: a list of floating tensors, `tf.IndexedSlices` and None, such as gradients.
+      clip_norm: the largest joint norm, a positive scalar.
+      use_norm: the joint norm if it is known already; None means `tf.linalg.global_norm(t_list)`.
+
+    Returns:
+      The scaled tensors, a list in which None stays None, and the joint norm before that. If it is
+      not finite, the tensors are NaN.
+
+    Raises:
+      TypeError: if `t_list` is no list.
 
     >>> clipped, norm = tf.clip_by_global_norm([tf.constant([3.0]), tf.constant([4.0])], 2.5)
     >>> [t.numpy() for t in clipped], norm.numpy()

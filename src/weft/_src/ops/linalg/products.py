@@ -120,6 +120,27 @@ def matmul(
 
     The hints `a_is_sparse`, `b_is_sparse`, `grad_a` and `grad_b` do not change the result.
 
+    Args:
+      a: numbers of shape [..., m, k], of rank 2 or more.
+      b: numbers of shape [..., k, n], of the same dtype.
+      transpose_a: whether the last two axes of `a` are exchanged before.
+      transpose_b: whether those of `b` are.
+      adjoint_a: whether `a` is conjugated, too.
+      adjoint_b: whether `b` is.
+      a_is_sparse: accepted for compatibility, ignored.
+      b_is_sparse: accepted for compatibility, ignored.
+      output_type: the dtype that both are cast to before; None means that they stay what they are.
+      grad_a: accepted for compatibility, ignored.
+      grad_b: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of shape [..., m, n] and the dtype of both.
+
+    Raises:
+      ShapeError: if a rank is below 2, the inner sizes differ, or the batches do not broadcast.
+      DTypeError: if the dtypes differ, or are not numeric.
+      ValueError: if one is both to be transposed and to be the adjoint.
+
     >>> tf.matmul([[1.0, 2.0]], [[3.0], [4.0]]).numpy()
     array([[11.]], dtype=float32)
     """
@@ -148,6 +169,21 @@ def matvec(
 ) -> Tensor:
     """The product of a matrix and a vector; leading axes are batches and broadcast.
 
+    Args:
+      a: numbers of shape [..., m, k], of rank 2 or more.
+      b: numbers of shape [..., k], of the same dtype.
+      transpose_a: whether the last two axes of `a` are exchanged before.
+      adjoint_a: whether `a` is conjugated, too.
+      a_is_sparse: accepted for compatibility, ignored.
+      b_is_sparse: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of shape [..., m] and the dtype of both.
+
+    Raises:
+      ShapeError: if the inner sizes differ, or the batches do not broadcast.
+      ValueError: if `a` is both to be transposed and to be the adjoint.
+
     >>> tf.linalg.matvec([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0]).numpy()
     array([12., 34.], dtype=float32)
     """
@@ -164,6 +200,16 @@ def matrix_transpose(
     a: TensorLike, name: str = "matrix_transpose", conjugate: bool = False
 ) -> Tensor:
     """The transpose of matrices; leading axes are batches.
+
+    Args:
+      a: a tensor of rank 2 or more.
+      conjugate: whether complex numbers are conjugated, too.
+
+    Returns:
+      A tensor of the same dtype with the last two axes exchanged.
+
+    Raises:
+      ShapeError: if the rank is below 2.
 
     >>> tf.linalg.matrix_transpose([[1, 2, 3]]).numpy()
     array([[1],
@@ -182,6 +228,15 @@ def matrix_transpose(
 
 def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The conjugate transpose of matrices; leading axes are batches.
+
+    Args:
+      matrix: a tensor of rank 2 or more.
+
+    Returns:
+      A tensor of the same dtype with the last two axes exchanged.
+
+    Raises:
+      ShapeError: if the rank is below 2.
 
     >>> tf.linalg.adjoint([[1 + 2j, 3]]).numpy()
     array([[1.-2.j],
@@ -222,6 +277,17 @@ cross_op: Op = define_op(
 
 def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """The cross product of vectors of three elements, along the last axis.
+
+    Args:
+      a: a tensor of real numbers whose last axis has size 3.
+      b: another one of the same shape and dtype; they are not broadcast.
+
+    Returns:
+      A tensor of this shape and dtype.
+
+    Raises:
+      ShapeError: if the shapes differ, or the last size is not 3.
+      DTypeError: if the dtypes differ, or are not real.
 
     >>> tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy()
     array([0, 0, 1], dtype=int32)

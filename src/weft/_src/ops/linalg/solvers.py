@@ -70,6 +70,17 @@ inverse_op = define_op(
 def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverse of square matrices (of their adjoints, with `adjoint`).
 
+    Args:
+      input: floating or complex matrices [..., n, n].
+      adjoint: whether the conjugate transpose is inverted.
+
+    Returns:
+      A tensor of the shape and dtype of `input`.
+
+    Raises:
+      InvalidArgumentError: if a matrix is singular.
+      ShapeError: if the matrices are not square.
+
     >>> tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy()
     array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
@@ -114,6 +125,15 @@ determinant_op = define_op(
 
 def det(input: TensorLike, name: str | None = None) -> Tensor:
     """The determinant of square matrices.
+
+    Args:
+      input: floating or complex matrices [..., n, n].
+
+    Returns:
+      A tensor of the same dtype without the last two axes.
+
+    Raises:
+      ShapeError: if the matrices are not square.
 
     >>> tf.linalg.det([[2.0, 0.0], [0.0, 4.0]]).numpy()
     np.float32(8.0)
@@ -164,6 +184,16 @@ slogdet_op = define_op(
 def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
     """The sign and the logarithm of the absolute value of determinants.
 
+    Args:
+      input: floating or complex matrices [..., n, n].
+
+    Returns:
+      A named tuple (sign, log_abs_determinant) of tensors of the dtype of `input`, without the last
+      two axes. The sign of complex ones is a number on the unit circle.
+
+    Raises:
+      ShapeError: if the matrices are not square.
+
     >>> sign, logarithm = tf.linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])
     >>> sign.numpy(), logarithm.numpy()
     (np.float32(-1.0), np.float32(0.0))
@@ -210,6 +240,18 @@ def solve(
     matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """x with matrix @ x = rhs.
+
+    Args:
+      matrix: floating or complex matrices [..., n, n].
+      rhs: the right sides [..., n, k], of the same dtype, with the same batches.
+      adjoint: whether the conjugate transpose of `matrix` is meant.
+
+    Returns:
+      A tensor of the shape and dtype of `rhs`.
+
+    Raises:
+      InvalidArgumentError: if a matrix is singular.
+      ShapeError: if the matrices are not square, or `rhs` does not fit.
 
     >>> tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy()
     array([[1. ],
@@ -304,6 +346,18 @@ def triangular_solve(
 ) -> Tensor:
     """x with matrix @ x = rhs, where only one triangle of the matrix counts.
 
+    Args:
+      matrix: floating or complex matrices [..., n, n].
+      rhs: the right sides [..., n, k], of the same dtype; the batches are broadcast together.
+      lower: whether the lower triangle counts; if not, the upper one.
+      adjoint: whether the conjugate transpose of that triangle is meant.
+
+    Returns:
+      A tensor of shape [..., n, k] and this dtype. Where a diagonal holds 0 it is not finite.
+
+    Raises:
+      ShapeError: if the matrices are not square, or `rhs` does not fit.
+
     >>> tf.linalg.triangular_solve([[2.0, 9.0], [2.0, 4.0]], [[2.0], [4.0]]).numpy()
     array([[1. ],
            [0.5]], dtype=float32)
@@ -363,6 +417,15 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     A matrix that is not positive definite has no such factor: its L is NaN below and on the
     diagonal. Other matrices of the batch are not affected.
 
+    Args:
+      input: symmetric or Hermitian positive definite matrices [..., n, n], floating or complex.
+
+    Returns:
+      A tensor of the shape and dtype of `input`, with zeros above the diagonals.
+
+    Raises:
+      ShapeError: if the matrices are not square.
+
     >>> tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy()
     array([[2., 0.],
            [1., 2.]], dtype=float32)
@@ -372,6 +435,16 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
 
 def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """x with chol @ adjoint(chol) @ x = rhs, for a Cholesky factor.
+
+    Args:
+      chol: lower triangular factors [..., n, n], as `tf.linalg.cholesky` gives them.
+      rhs: the right sides [..., n, k], of the same dtype; the batches are broadcast together.
+
+    Returns:
+      A tensor of shape [..., n, k] and this dtype.
+
+    Raises:
+      ShapeError: if the factors are not square, or `rhs` does not fit.
 
     >>> tf.linalg.cholesky_solve([[2.0, 0.0], [1.0, 2.0]], [[8.0], [8.0]]).numpy()
     array([[1.5],
@@ -383,6 +456,15 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -
 
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of positive definite matrices, of others NaN.
+
+    Args:
+      matrix: symmetric or Hermitian matrices [..., n, n], floating or complex.
+
+    Returns:
+      A tensor of real numbers without the last two axes.
+
+    Raises:
+      ShapeError: if the matrices are not square.
 
     >>> tf.linalg.logdet([[4.0, 0.0], [0.0, 0.25]]).numpy()
     np.float32(0.0)

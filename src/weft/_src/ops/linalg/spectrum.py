@@ -169,6 +169,20 @@ def svd(
 ) -> Any:
     """Singular values s, and vectors u and v with tensor = u @ diag(s) @ adjoint(v).
 
+    Args:
+      tensor: floating or complex matrices [..., m, n]. Those that hold NaN or infinity give NaN.
+      full_matrices: whether u is [..., m, m] and v [..., n, n]; if not, [..., m, k] and [..., n, k]
+        with k = min(m, n).
+      compute_uv: whether the vectors are wanted.
+
+    Returns:
+      A tuple (s, u, v), or s alone without vectors. s is real, [..., k], and in descending order; u
+      and v have the dtype of `tensor`.
+
+    Raises:
+      ShapeError: if the rank is below 2.
+      DTypeError: if `tensor` has another dtype.
+
     >>> s, u, v = tf.linalg.svd([[3.0, 0.0], [0.0, -4.0]])
     >>> s.numpy()
     array([4., 3.], dtype=float32)
@@ -264,6 +278,16 @@ eigh_op: Op = define_op(
 def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues, ascending, and eigenvectors (as columns) of symmetric or Hermitian matrices.
 
+    Args:
+      tensor: floating or complex matrices [..., n, n], of which the lower triangle counts.
+
+    Returns:
+      The eigenvalues [..., n] and the eigenvectors [..., n, n], both of the dtype of `tensor`.
+
+    Raises:
+      InvalidArgumentError: if a matrix holds NaN or infinity.
+      ShapeError: if the matrices are not square.
+
     >>> e, v = tf.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
     >>> e.numpy()
     array([1., 2.], dtype=float32)
@@ -274,6 +298,16 @@ def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
 
 def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The eigenvalues, ascending, of symmetric or Hermitian matrices.
+
+    Args:
+      tensor: floating or complex matrices [..., n, n], of which the lower triangle counts.
+
+    Returns:
+      A tensor of shape [..., n] and the dtype of `tensor`.
+
+    Raises:
+      InvalidArgumentError: if a matrix holds NaN or infinity.
+      ShapeError: if the matrices are not square.
 
     >>> tf.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]]).numpy()
     array([1., 3.], dtype=float32)
@@ -345,6 +379,17 @@ eig_op: Op = define_op(
 def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues and eigenvectors (as columns, of length 1) of square matrices; both complex.
 
+    Args:
+      tensor: floating or complex matrices [..., n, n].
+
+    Returns:
+      The eigenvalues [..., n] and the eigenvectors [..., n, n]: complex128 for float64 and
+      complex128, else complex64.
+
+    Raises:
+      InvalidArgumentError: if a matrix holds NaN or infinity.
+      ShapeError: if the matrices are not square.
+
     >>> e, v = tf.linalg.eig([[0.0, -1.0], [1.0, 0.0]])
     >>> np.sort_complex(e.numpy())
     array([0.-1.j, 0.+1.j], dtype=complex64)
@@ -355,6 +400,16 @@ def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
 
 def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The eigenvalues of square matrices, as complex numbers.
+
+    Args:
+      tensor: floating or complex matrices [..., n, n].
+
+    Returns:
+      A tensor of shape [..., n]: complex128 for float64 and complex128, else complex64.
+
+    Raises:
+      InvalidArgumentError: if a matrix holds NaN or infinity.
+      ShapeError: if the matrices are not square.
 
     >>> tf.linalg.eigvals([[2.0, 0.0], [0.0, 1.0]]).numpy()
     array([2.+0.j, 1.+0.j], dtype=complex64)

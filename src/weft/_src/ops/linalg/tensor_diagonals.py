@@ -39,6 +39,15 @@ tensor_diag_op: Op = define_op(
 def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of twice the rank, zero but for its diagonal.
 
+    Args:
+      diagonal: a tensor of numbers, of rank 1 or more.
+
+    Returns:
+      A tensor of the same dtype whose shape is that of `diagonal` twice.
+
+    Raises:
+      ShapeError: if `diagonal` is a scalar.
+
     >>> tf.linalg.tensor_diag([1, 2]).numpy()
     array([[1, 0],
            [0, 2]], dtype=int32)
@@ -78,6 +87,15 @@ tensor_diag_part_op: Op = define_op(
 
 def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """The diagonal of a tensor of even rank, with half its rank.
+
+    Args:
+      input: a tensor of numbers whose shape consists of two equal halves.
+
+    Returns:
+      A tensor of the same dtype, with one half of the shape.
+
+    Raises:
+      ShapeError: if the rank is odd or 0, or the halves differ.
 
     >>> tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy()
     array([1, 4], dtype=int32)

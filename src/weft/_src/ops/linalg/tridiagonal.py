@@ -89,6 +89,20 @@ def tridiagonal_matmul(
 ) -> Tensor:
     """The product of a tridiagonal matrix and another one.
 
+    Args:
+      diagonals: the diagonals above, on and below the main one, as `diagonals_format` says.
+      rhs: numbers of shape [..., n, k], of the same dtype.
+      diagonals_format: "compact": a tensor [..., 3, n], of which the last element above and the
+        first below do not count; "sequence": a list of three tensors [..., n], of which the outer
+        ones may be [..., n - 1]; "matrix": a tensor [..., n, n].
+
+    Returns:
+      A tensor of shape [..., n, k] and this dtype.
+
+    Raises:
+      ShapeError: if the shapes do not fit.
+      ValueError: if there is no such format.
+
     >>> diagonals = [[1.0, 1.0, 0.0], [2.0, 2.0, 2.0], [0.0, 3.0, 3.0]]
     >>> tf.linalg.tridiagonal_matmul(diagonals, [[1.0], [1.0], [1.0]]).numpy().ravel()
     array([3., 6., 5.], dtype=float32)
@@ -184,6 +198,24 @@ def tridiagonal_solve(
     perturb_singular: bool = False,
 ) -> Tensor:
     """x with matrix @ x = rhs, for a tridiagonal matrix; rhs may be a vector for each matrix.
+
+    Args:
+      diagonals: the diagonals above, on and below the main one, as `diagonals_format` says.
+      rhs: the right sides, [..., n, k] or [..., n], of the same dtype.
+      diagonals_format: "compact", "sequence" or "matrix", as for `tf.linalg.tridiagonal_matmul`.
+      transpose_rhs: whether `rhs` is [..., k, n]; it does not matter for vectors.
+      conjugate_rhs: whether `rhs` is conjugated before.
+      partial_pivoting: accepted for compatibility, ignored: rows are always exchanged.
+      perturb_singular: only False.
+
+    Returns:
+      A tensor of shape [..., n, k], or [..., n] for vectors, and this dtype.
+
+    Raises:
+      InvalidArgumentError: if a matrix is singular.
+      ShapeError: if the shapes do not fit.
+      ValueError: if there is no such format.
+      UnsupportedError: if `perturb_singular` is True, or a rank is unknown while tracing.
 
     >>> diagonals = [[1.0, 1.0, 0.0], [2.0, 2.0, 2.0], [0.0, 3.0, 3.0]]
     >>> tf.linalg.tridiagonal_solve(diagonals, [3.0, 6.0, 5.0]).numpy().round(4)

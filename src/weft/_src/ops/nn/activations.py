@@ -16,7 +16,7 @@ from weft._src.errors import DTypeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import joining, selection
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.elementwise import arithmetic, casting, unary
+from weft._src.ops.elementwise import arithmetic, casting, trigonometry, unary
 from weft._src.ops.elementwise.operands import zero, zeros_like
 from weft._src.ops.elementwise.unary import computed
 from weft._src.ops.registry import Absent, Op, args, define_op
@@ -81,6 +81,15 @@ relu_grad_op: Op = _gradient_op(
 def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """max(x, 0).
 
+    Args:
+      features: a tensor of real numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `features`.
+
+    Raises:
+      DTypeError: if `features` has another dtype.
+
     >>> tf.nn.relu([-2.0, 0.0, 3.0]).numpy()
     array([0., 0., 3.], dtype=float32)
     """
@@ -108,6 +117,15 @@ relu6_grad_op: Op = _gradient_op(
 
 def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """min(max(x, 0), 6).
+
+    Args:
+      features: a tensor of real numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `features`.
+
+    Raises:
+      DTypeError: if `features` has another dtype.
 
     >>> tf.nn.relu6([-2.0, 3.0, 7.0]).numpy()
     array([0., 3., 6.], dtype=float32)
@@ -144,6 +162,16 @@ leaky_relu_grad_op: Op = _gradient_op(
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """x where it is positive, else alpha * x; integers become float32.
 
+    Args:
+      features: a tensor of real numbers.
+      alpha: the factor for negative numbers, a Python number or an eager scalar.
+
+    Returns:
+      A tensor of the shape and (floating) dtype of `features`.
+
+    Raises:
+      TypeError: if `alpha` is no number.
+
     >>> tf.nn.leaky_relu([-2.0, 3.0]).numpy()
     array([-0.4,  3. ], dtype=float32)
     """
@@ -161,6 +189,16 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None
 
 def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
     """relu(x) and relu(-x), joined along an axis.
+
+    Args:
+      features: a tensor of real numbers, of rank 1 or more.
+      axis: the axis, counted from the end if negative.
+
+    Returns:
+      A tensor of the dtype of `features`, twice as large along the axis.
+
+    Raises:
+      ShapeError: if `features` is a scalar, or there is no such axis.
 
     >>> tf.nn.crelu([1.0, -2.0]).numpy()
     array([1., 0., 0., 2.], dtype=float32)
@@ -200,6 +238,15 @@ elu_grad_op: Op = _gradient_op(
 
 def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """x where it is positive, else exp(x) - 1.
+
+    Args:
+      features: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `features`.
+
+    Raises:
+      DTypeError: if `features` has another dtype.
 
     >>> tf.nn.elu([-1.0, 0.0, 3.0]).numpy()
     array([-0.63212055,  0.        ,  3.        ], dtype=float32)
@@ -250,6 +297,15 @@ selu_grad_op: Op = _gradient_op(
 def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """`elu` scaled so that mean 0 and variance 1 reproduce themselves.
 
+    Args:
+      features: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `features`.
+
+    Raises:
+      DTypeError: if `features` has another dtype.
+
     >>> tf.nn.selu([-1.0, 0.0, 3.0]).numpy()
     array([-1.1113307,  0.       ,  3.152103 ], dtype=float32)
     """
@@ -276,6 +332,15 @@ softsign_op = computed(
 def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """x / (1 + |x|).
 
+    Args:
+      features: a tensor of floating numbers.
+
+    Returns:
+      A tensor of the shape and dtype of `features`.
+
+    Raises:
+      DTypeError: if `features` has another dtype.
+
     >>> tf.nn.softsign([-1.0, 3.0]).numpy()
     array([-0.5 ,  0.75], dtype=float32)
     """
@@ -284,6 +349,16 @@ def softsign(features: TensorLike, name: str | None = None) -> Tensor:
 
 def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
     """x * sigmoid(beta * x).
+
+    Args:
+      features: a tensor of floating numbers.
+      beta: a number, or a tensor that broadcasts with `features`.
+
+    Returns:
+      A tensor of the shape and dtype of `features`.
+
+    Raises:
+      DTypeError: if `features` holds integers.
 
     >>> tf.nn.silu([0.0, 1.0]).numpy()
     array([0.       , 0.7310586], dtype=float32)
@@ -301,6 +376,16 @@ _ROOT_TWO = float(np.sqrt(2))
 def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     """x times the probability that a standard normal variable is below x.
 
+    Args:
+      features: a tensor of floating numbers.
+      approximate: whether the probability is approximated with tanh.
+
+    Returns:
+      A tensor of the shape and dtype of `features`.
+
+    Raises:
+      DTypeError: if `features` has another dtype.
+
     >>> tf.nn.gelu([-1.0, 0.0, 3.0]).numpy()
     array([-0.15865526,  0.        ,  2.9959502 ], dtype=float32)
     """
@@ -308,7 +393,7 @@ def gelu(features: TensorLike, approximate: bool = False, name: str | None = Non
     if not x.dtype.is_floating:
         raise DTypeError(f"gelu: features must be floating, got {x.dtype.name}.")
     if approximate:
-        inner = unary.tanh_op(_ROOT_TWO_OVER_PI * (x + 0.044715 * arithmetic.pow(x, 3)))
+        inner = trigonometry.tanh_op(_ROOT_TWO_OVER_PI * (x + 0.044715 * arithmetic.pow(x, 3)))
     else:
         inner = unary.erf_op(x / _ROOT_TWO)
     return arithmetic.multiply(0.5 * x, inner + 1, name=name)

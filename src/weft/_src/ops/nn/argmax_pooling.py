@@ -88,6 +88,25 @@ def max_pool_with_argmax(
 ) -> MaxPoolWithArgmax:
     """The maximum of every window of images, and where it is in the flattened image.
 
+    Args:
+      input: images [batch, height, width, channels] of real numbers.
+      ksize: the size of windows: a number, one for each spatial axis, or one for every axis.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" or "SAME".
+      data_format: only "NHWC".
+      output_dtype: the dtype of the places, int32 or int64.
+      include_batch_in_index: whether places are counted in the flattened batch, not in the image.
+
+    Returns:
+      A named tuple (output, argmax) of two tensors of one shape: the maxima, in the dtype of
+      `input`, and their places.
+
+    Raises:
+      ShapeError: if the rank is not 4, or sizes or strides are not positive.
+      ValueError: if the format or the padding is another one.
+      DTypeError: if `output_dtype` or the dtype of `input` is another one.
+
     >>> x = tf.reshape(tf.constant([1.0, 9.0, 3.0, 2.0]), [1, 2, 2, 1])
     >>> output, argmax = tf.nn.max_pool_with_argmax(x, 2, 2, "VALID")
     >>> output.numpy().ravel(), argmax.numpy().ravel()
@@ -135,6 +154,27 @@ def pool(
     name: str | None = None,
 ) -> Tensor:
     """The maximum ("MAX") or mean ("AVG") of windows over one, two or three axes.
+
+    Args:
+      input: a tensor of rank 3, 4 or 5: sequences, images or volumes with channels, real numbers
+        for "MAX" and floating ones for "AVG".
+      window_shape: a list of 1, 2 or 3 sizes, one for each spatial axis.
+      pooling_type: "MAX" or "AVG".
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis; None means 1.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: such as "NWC", "NHWC" or "NCHW"; None means channels last.
+      dilations: how far elements of a window are apart, given like `strides`; None means 1. Others
+        need "VALID" and strides of 1.
+
+    Returns:
+      A tensor of the rank, channels and dtype of `input`.
+
+    Raises:
+      ShapeError: if the number of sizes, the rank, the padding or a window does not fit.
+      ValueError: if there is no such type, format or padding, or dilations come with padding or
+        strides.
 
     >>> x = tf.reshape(tf.range(5.0), [1, 5, 1])
     >>> tf.nn.pool(x, [2], "MAX", dilations=[2]).numpy().ravel()

@@ -94,7 +94,7 @@ def _filter_matrix(xp: ArrayNamespace, filters: Array, groups: int) -> Array:
 
 def _product(xp: ArrayNamespace, x: Array, y: Array) -> Array:
     """The products of the matrices of each group; for a single one `np.dot` is quicker."""
-    return xp.dot(x[0], y[0])[None] if len(x) == 1 else xp.matmul(x, y)
+    return xp.matmul(x[0], y[0])[None] if len(x) == 1 else xp.matmul(x, y)
 
 
 def _split_outputs(xp: ArrayNamespace, y: Array, groups: int) -> Array:
@@ -135,7 +135,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         shape = (x.shape[0], *where.outputs, filters.shape[-1])
         columns = where.columns(xp, padded)
         if groups == 1 and math.prod(shape) * matrix.shape[1] <= _SMALL_PRODUCT:  # one piece
-            out = xp.dot(_rows(xp, columns, n, 1)[0], matrix[0]).reshape(shape)
+            out = xp.matmul(_rows(xp, columns, n, 1)[0], matrix[0]).reshape(shape)
             return channels_back(xp, out.astype(dtype, copy=False), first)
         out = xp.empty(shape, x.dtype)
         for piece in _pieces(where, x.shape[0], *matrix.shape[1:]):
@@ -296,6 +296,27 @@ def conv2d(
 ) -> Tensor:
     """The convolution of images with filters of shape (height, width, inputs, outputs).
 
+    Args:
+      input: images [batch, height, width, channels], or in the order of `data_format`, of floating
+        numbers or int32.
+      filters: a tensor [height, width, inputs, outputs] of the same dtype. If the channels are a
+        multiple of the inputs, groups of them are convolved apart.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: "NHWC" or "NCHW": the order of batch, spatial axes and channels.
+      dilations: how far elements of a filter are apart, given like `strides`; None means 1.
+
+    Returns:
+      A tensor of the rank and dtype of `input`, with as many channels as there are outputs.
+
+    Raises:
+      ShapeError: if a rank, the channels, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or strides or dilations have a wrong
+        length.
+      DTypeError: if the dtypes differ, or are others than these.
+
     >>> image = tf.reshape(tf.constant([1.0, 2.0, 3.0, 4.0]), [1, 2, 2, 1])
     >>> tf.nn.conv2d(image, tf.ones([2, 2, 1, 1]), strides=1, padding="VALID").numpy()
     array([[[[10.]]]], dtype=float32)
@@ -316,6 +337,27 @@ def conv3d(
 ) -> Tensor:
     """The convolution of volumes with filters of shape (depth, height, width, inputs, outputs).
 
+    Args:
+      input: volumes [batch, depth, height, width, channels], or in the order of `data_format`, of
+        floating numbers or int32.
+      filters: a tensor [depth, height, width, inputs, outputs] of the same dtype. If the channels
+        are a multiple of the inputs, groups of them are convolved apart.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: "NDHWC" or "NCDHW": the order of batch, spatial axes and channels.
+      dilations: how far elements of a filter are apart, given like `strides`; None means 1.
+
+    Returns:
+      A tensor of the rank and dtype of `input`, with as many channels as there are outputs.
+
+    Raises:
+      ShapeError: if a rank, the channels, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or strides or dilations have a wrong
+        length.
+      DTypeError: if the dtypes differ, or are others than these.
+
     >>> x = tf.ones([1, 2, 2, 2, 1])
     >>> tf.nn.conv3d(x, tf.ones([2, 2, 2, 1, 1]), strides=[1] * 5, padding="VALID").numpy().ravel()
     array([8.], dtype=float32)
@@ -335,6 +377,26 @@ def conv1d(
     name: str | None = None,
 ) -> Tensor:
     """The convolution of sequences with filters of shape (width, inputs, outputs).
+
+    Args:
+      input: sequences [batch, width, channels], or in the order of `data_format`, of floating
+        numbers or int32.
+      filters: a tensor [width, inputs, outputs] of the same dtype. If the channels are a multiple
+        of the inputs, groups of them are convolved apart.
+      stride: how far windows are apart: a number, one for each spatial axis, or one for every axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: "NWC" or "NCW": the order of batch, spatial axes and channels.
+      dilations: how far elements of a filter are apart, given like `stride`; None means 1.
+
+    Returns:
+      A tensor of the rank and dtype of `input`, with as many channels as there are outputs.
+
+    Raises:
+      ShapeError: if a rank, the channels, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or strides or dilations have a wrong
+        length.
+      DTypeError: if the dtypes differ, or are others than these.
 
     >>> x = tf.reshape(tf.constant([1.0, 2.0, 3.0]), [1, 3, 1])
     >>> tf.nn.conv1d(x, tf.ones([2, 1, 1]), stride=1, padding="VALID").numpy().ravel()
@@ -379,6 +441,28 @@ def conv2d_transpose(
     name: str | None = None,
 ) -> Tensor:
     """The transpose of `conv2d`: filters have shape (height, width, outputs, inputs).
+
+    Args:
+      input: images [batch, height, width, channels], or in the order of `data_format`, of floating
+        numbers or int32.
+      filters: a tensor [height, width, outputs, inputs] of the same dtype.
+      output_shape: the shape of the result, batch and channels included: a list or integer vector.
+      strides: how far windows in the result are apart: a number, one for each spatial axis, or one
+        for every axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size of the
+        result has strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and
+        channels.
+      data_format: "NHWC" or "NCHW": the order of batch, spatial axes and channels.
+      dilations: how far elements of a filter are apart, given like `strides`; None means 1.
+
+    Returns:
+      A tensor of shape `output_shape` and the dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the channels, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or strides or dilations have a wrong
+        length.
+      DTypeError: if the dtypes differ, or are others than these.
 
     >>> x = tf.reshape(tf.constant([1.0, 2.0]), [1, 1, 2, 1])
     >>> y = tf.nn.conv2d_transpose(x, tf.ones([1, 2, 1, 1]), [1, 1, 4, 1], strides=[1, 2])

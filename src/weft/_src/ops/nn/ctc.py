@@ -211,6 +211,25 @@ def ctc_loss(
     Labels are rows (of which `label_length` count), or sparse. It is infinite, with a gradient of
     0, where the labels do not fit into the time. `unique` is accepted, and not needed.
 
+    Args:
+      labels: class numbers [batch, most labels], int32 or int64, or a `tf.SparseTensor` of them.
+      logits: floating numbers [time, batch, classes].
+      label_length: how many labels of each row count, [batch]; not used for sparse labels.
+      logit_length: how many times count, [batch].
+      logits_time_major: whether time is the first axis; if not, logits are [batch, time, classes].
+      unique: accepted for compatibility, ignored.
+      blank_index: the class of the blank, a Python integer; None means 0, and is for dense labels
+        only.
+
+    Returns:
+      A vector [batch] of the dtype of `logits`.
+
+    Raises:
+      ValueError: if dense labels come without `label_length`, or sparse ones without `blank_index`.
+      InvalidArgumentError: if a length, a label or the blank is out of range, or a label is the
+        blank.
+      ShapeError: if ranks or the sizes of the batches do not fit.
+
     >>> logits = tf.math.log([[[0.5, 0.5]], [[0.5, 0.5]]])
     >>> tf.exp(-tf.nn.ctc_loss([[1]], logits, [1], [2])).numpy().round(4)
     array([0.75], dtype=float32)
@@ -307,6 +326,21 @@ def ctc_greedy_decoder(
 
     The blank is the last class unless `blank_index` says otherwise.
 
+    Args:
+      inputs: logits, floating numbers [time, batch, classes].
+      sequence_length: how many times count, an int32 or int64 vector [batch].
+      merge_repeated: whether a class that follows itself counts once.
+      blank_index: the class of the blank, counted from the end if negative; None means the last
+        one.
+
+    Returns:
+      A list with one int64 `tf.SparseTensor` [batch, most labels], and a matrix [batch, 1] of the
+      dtype of `inputs`.
+
+    Raises:
+      FailedPreconditionError: if a length is negative or more than there are times.
+      ShapeError: if ranks or the sizes of the batches do not fit.
+
     >>> inputs = tf.constant([[[0.0, 9.0, 0.0]], [[0.0, 8.0, 0.0]], [[7.0, 0.0, 0.0]]])
     >>> (decoded,), scores = tf.nn.ctc_greedy_decoder(inputs, [3])
     >>> decoded.values.numpy(), scores.numpy()
@@ -327,6 +361,16 @@ def collapse_repeated(
     labels: TensorLike, seq_length: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Rows of labels with repetitions merged (and 0 behind them), and their new lengths.
+
+    Args:
+      labels: a matrix of numbers [batch, most labels].
+      seq_length: how many labels of each row count, an integer vector [batch].
+
+    Returns:
+      A matrix of the dtype of `labels`, as wide as the longest row, and a vector like `seq_length`.
+
+    Raises:
+      ShapeError: if the ranks are others.
 
     >>> rows, lengths = tf.nn.collapse_repeated([[1, 1, 2, 2, 0]], [5])
     >>> rows.numpy(), lengths.numpy()

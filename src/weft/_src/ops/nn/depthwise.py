@@ -170,6 +170,28 @@ def depthwise_conv2d(
 ) -> Tensor:
     """Each channel of images with filters of its own: (height, width, channels, filters each).
 
+    Args:
+      input: images [batch, height, width, channels], or in the order of `data_format`, of floating
+        numbers.
+      filter: a tensor [height, width, channels, filters for each channel] of the same dtype.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: "NHWC" or "NCHW": the order of batch, spatial axes and channels; None means
+        "NHWC".
+      dilations: how far elements of a filter are apart, given like `strides`; None means 1.
+
+    Returns:
+      A tensor of rank 4 and the dtype of `input`; the results of the filters of a channel are
+      channels next to each other.
+
+    Raises:
+      ShapeError: if a rank, the channels, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or strides or dilations have a wrong
+        length.
+      DTypeError: if the dtypes differ, or are others than these.
+
     >>> x = tf.reshape(tf.range(8.0), [1, 2, 2, 2])
     >>> tf.nn.depthwise_conv2d(x, tf.ones([2, 2, 2, 1]), [1, 1, 1, 1], "VALID").numpy().ravel()
     array([12., 16.], dtype=float32)
@@ -190,6 +212,30 @@ def separable_conv2d(
     name: str | None = None,
 ) -> Tensor:
     """A `depthwise_conv2d`, and then a mixture of its channels by filters of size 1.
+
+    Args:
+      input: images [batch, height, width, channels], or in the order of `data_format`, of floating
+        numbers.
+      depthwise_filter: a tensor [height, width, channels, filters for each channel] of the same
+        dtype.
+      pointwise_filter: a tensor [1, 1, channels * filters for each channel, outputs] of the same
+        dtype.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: "NHWC" or "NCHW": the order of batch, spatial axes and channels; None means
+        "NHWC".
+      dilations: how far elements of a filter are apart, given like `strides`; None means 1.
+
+    Returns:
+      A tensor of rank 4 and the dtype of `input`, with as many channels as there are outputs.
+
+    Raises:
+      ShapeError: if a rank, the channels, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or strides or dilations have a wrong
+        length.
+      DTypeError: if the dtypes differ, or are others than these.
 
     >>> x = tf.reshape(tf.range(8.0), [1, 2, 2, 2])
     >>> depthwise, pointwise = tf.ones([2, 2, 2, 1]), tf.ones([1, 1, 2, 1])

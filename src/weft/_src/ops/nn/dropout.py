@@ -30,6 +30,21 @@ def dropout(
 
     The choice is made once for each element of `noise_shape`, and broadcast.
 
+    Args:
+      x: a tensor of floating numbers.
+      rate: a number of at least 0 and below 1, or a scalar of the dtype of `x`.
+      noise_shape: a shape that broadcasts to that of `x`, with None for sizes of `x`; None means
+        the shape of `x`.
+      seed: an integer, which goes with the global seed; None means another choice in every run,
+        unless a global seed is set.
+
+    Returns:
+      A tensor of the shape and dtype of `x`; `x` itself if the rate is the number 0.
+
+    Raises:
+      ValueError: if `x` is not floating, or the rate is out of range, no scalar or of another
+        dtype.
+
     >>> tf.random.set_seed(7)
     >>> tf.nn.dropout([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], rate=0.5, seed=1).numpy()
     array([[0., 4., 0.],
@@ -57,6 +72,22 @@ def stateless_dropout(
 ) -> Tensor:
     """Dropout whose choice is determined by a seed of two integers.
 
+    Args:
+      x: a tensor of floating numbers.
+      rate: a number of at least 0 and below 1, or a scalar of the dtype of `x`.
+      seed: two integers, a list or an int32 or int64 vector.
+      rng_alg: "auto_select" (which None means, too) or "philox", which are the same.
+      noise_shape: a shape that broadcasts to that of `x`, with None for sizes of `x`; None means
+        the shape of `x`.
+
+    Returns:
+      A tensor of the shape and dtype of `x`; `x` itself if the rate is the number 0.
+
+    Raises:
+      ValueError: if `x` is not floating, the rate is out of range, no scalar or of another dtype,
+        or there is no such algorithm.
+      UnsupportedError: for "threefry".
+
     >>> tf.nn.experimental.stateless_dropout([1.0, 2.0, 3.0], rate=0.5, seed=[1, 2]).numpy()
     array([2., 0., 6.], dtype=float32)
     """
@@ -79,6 +110,21 @@ def general_dropout(
     name: str | None = None,
 ) -> Tensor:
     """Dropout by numbers from `uniform_sampler(shape=, dtype=)`, uniform in [0, 1).
+
+    Args:
+      x: a tensor of floating numbers.
+      rate: a number of at least 0 and below 1, or a scalar of the dtype of `x`.
+      uniform_sampler: a function with the keyword arguments `shape` and `dtype`, which returns a
+        tensor.
+      noise_shape: a shape that broadcasts to that of `x`, with None for sizes of `x`; None means
+        the shape of `x`.
+
+    Returns:
+      A tensor of the shape and dtype of `x`; `x` itself if the rate is the number 0.
+
+    Raises:
+      ValueError: if `x` is not floating, or the rate is out of range, no scalar or of another
+        dtype.
 
     >>> sampler = tf.random.Generator.from_seed(1).uniform
     >>> tf.nn.experimental.general_dropout(tf.ones([2, 3]), 0.5, sampler).shape

@@ -28,6 +28,18 @@ def embedding_lookup(
 ) -> Tensor:
     """The rows of a table; a list of tables counts as one long one.
 
+    Args:
+      params: a tensor or variable of rank 1 or more, or a list of them.
+      ids: the numbers of rows, int32 or int64, of any shape; a ragged tensor, too.
+      max_norm: the largest Euclidean norm of a row, others are scaled down; None means no limit.
+
+    Returns:
+      A tensor of shape [*shape of ids, *shape of a row]; ragged if `ids` is.
+
+    Raises:
+      InvalidArgumentError: if there is no such row.
+      ShapeError: if `max_norm` is given and a rank is unknown while tracing.
+
     >>> tf.nn.embedding_lookup([[1.0, 2.0], [3.0, 4.0]], [1, 1]).numpy()
     array([[3., 4.],
            [3., 4.]], dtype=float32)
@@ -56,8 +68,25 @@ def embedding_lookup_sparse(
     name: str | None = None,
     allow_fast_lookup: bool = False,
 ) -> Tensor:
-    """The rows of a table that the ids of each row name, combined: their mean, sum, or
-    sum over the root of the squared weights ("sqrtn").
+    """The rows of a table that the ids of each row name, combined.
+
+    Args:
+      params: a tensor or variable of rank 1 or more, or a list of them, which counts as one long
+        one.
+      sp_ids: integers, a `tf.SparseTensor` or a ragged matrix; each row names one group.
+      sp_weights: a weight for each id, of the same kind; None means 1.
+      combiner: "mean" (which None means, too), "sum", or "sqrtn": the sum divided by the root of
+        the sum of squared weights.
+      max_norm: the largest Euclidean norm of a row, others are scaled down; None means no limit.
+      allow_fast_lookup: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor with a row for each row of ids up to the last that has some; those without ids are 0.
+
+    Raises:
+      ValueError: if there is no such combiner.
+      TypeError: if the ids are not integers.
+      InvalidArgumentError: if there is no such row, or an id has no weight.
 
     >>> ids = tf.ragged.constant([[0, 2], [], [1]])
     >>> tf.nn.embedding_lookup_sparse([[1.0], [2.0], [5.0]], ids, None).numpy()
@@ -121,6 +150,24 @@ def safe_embedding_lookup_sparse(
 
     Negative ids, and ids with weights that are not positive, are left out; a row without ids is
     that of `default_id`, or zero.
+
+    Args:
+      embedding_weights: the table, a tensor or variable of rank 1 or more.
+      sparse_ids: integers, a `tf.SparseTensor` of rank 2 or more; the last axis names one group.
+      sparse_weights: a `tf.SparseTensor` with a weight for each id; None means 1.
+      combiner: "mean", "sum" or "sqrtn", as for `tf.nn.embedding_lookup_sparse`. With "sum" the
+        weights need not be positive.
+      default_id: the id of groups without any; None means that these are 0.
+      max_norm: the largest Euclidean norm of a row, others are scaled down; None means no limit.
+      allow_fast_lookup: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of shape [*shape of sparse_ids without its last axis, *shape of a row].
+
+    Raises:
+      TypeError: if the ids are not integers or not sparse.
+      ShapeError: if `sparse_ids` has a rank below 2 or unknown, or the table is a scalar.
+      InvalidArgumentError: if there is no such row.
 
     >>> ids = tf.SparseTensor([[0, 0], [0, 1]], tf.constant([0, -1], tf.int64), [2, 2])
     >>> tf.nn.safe_embedding_lookup_sparse(tf.constant([[3.0]]), ids).numpy()

@@ -38,6 +38,26 @@ def convolution(
 ) -> Tensor:
     """The convolution over as many axes as the filters have; more leading ones are batches.
 
+    Args:
+      input: batches (of any number of axes) of sequences, images or volumes with channels, of
+        floating numbers or int32.
+      filters: a tensor [*sizes, inputs, outputs] of rank 3, 4 or 5, of the same dtype.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis; None means 1.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: such as "NWC", "NHWC" or "NCHW"; None means channels last.
+      dilations: how far elements of a filter are apart, given like `strides`; None means 1.
+
+    Returns:
+      A tensor of the rank and dtype of `input`, with as many channels as there are outputs.
+
+    Raises:
+      ShapeError: if a rank, the channels, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or strides or dilations have a wrong
+        length.
+      DTypeError: if the dtypes differ, or are others than these.
+
     >>> x = tf.reshape(tf.range(4.0), [1, 4, 1])
     >>> tf.nn.convolution(x, tf.ones([2, 1, 1])).numpy().ravel()
     array([1., 3., 5.], dtype=float32)
@@ -67,6 +87,20 @@ def atrous_conv2d(
     name: str | None = None,
 ) -> Tensor:
     """The convolution of images with filters whose elements are `rate` pixels apart.
+
+    Args:
+      value: images [batch, height, width, channels], of floating numbers or int32.
+      filters: a tensor [height, width, inputs, outputs] of the same dtype.
+      rate: how far elements of a filter are apart, a Python integer of at least 1.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+
+    Returns:
+      A tensor of rank 4 and the dtype of `value`, with as many channels as there are outputs.
+
+    Raises:
+      ShapeError: if `rate` is below 1, or a rank, the channels, the padding or a window does not
+        fit.
 
     >>> x = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
     >>> tf.nn.atrous_conv2d(x, tf.ones([2, 2, 1, 1]), rate=2, padding="VALID").numpy().ravel()
@@ -101,6 +135,28 @@ def conv1d_transpose(
     name: str | None = None,
 ) -> Tensor:
     """The transpose of `conv1d`: filters have shape (width, outputs, inputs).
+
+    Args:
+      input: sequences [batch, width, channels], or in the order of `data_format`, of floating
+        numbers or int32.
+      filters: a tensor [width, outputs, inputs] of the same dtype.
+      output_shape: the shape of the result, batch and channels included: a list or integer vector.
+      strides: how far windows in the result are apart: a number, one for each spatial axis, or one
+        for every axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size of the
+        result has strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and
+        channels.
+      data_format: "NWC" or "NCW": the order of batch, spatial axes and channels.
+      dilations: how far elements of a filter are apart, given like `strides`; None means 1.
+
+    Returns:
+      A tensor of shape `output_shape` and the dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the channels, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or strides or dilations have a wrong
+        length.
+      DTypeError: if the dtypes differ, or are others than these.
 
     >>> x = tf.reshape(tf.constant([1.0, 2.0]), [1, 2, 1])
     >>> tf.nn.conv1d_transpose(x, tf.ones([2, 1, 1]), [1, 4, 1], strides=2).numpy().ravel()
@@ -137,6 +193,28 @@ def conv3d_transpose(
 ) -> Tensor:
     """The transpose of `conv3d`: filters have shape (depth, height, width, outputs, inputs).
 
+    Args:
+      input: volumes [batch, depth, height, width, channels], or in the order of `data_format`, of
+        floating numbers or int32.
+      filters: a tensor [depth, height, width, outputs, inputs] of the same dtype.
+      output_shape: the shape of the result, batch and channels included: a list or integer vector.
+      strides: how far windows in the result are apart: a number, one for each spatial axis, or one
+        for every axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size of the
+        result has strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and
+        channels.
+      data_format: "NDHWC" or "NCDHW": the order of batch, spatial axes and channels.
+      dilations: how far elements of a filter are apart, given like `strides`; None means 1.
+
+    Returns:
+      A tensor of shape `output_shape` and the dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the channels, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or strides or dilations have a wrong
+        length.
+      DTypeError: if the dtypes differ, or are others than these.
+
     >>> x = tf.ones([1, 1, 1, 1, 1])
     >>> tf.nn.conv3d_transpose(x, tf.ones([1, 1, 2, 1, 1]), [1, 1, 1, 2, 1], 2).shape
     TensorShape([1, 1, 1, 2, 1])
@@ -160,6 +238,27 @@ def conv_transpose(
     name: str | None = None,
 ) -> Tensor:
     """The transpose of `convolution` over as many axes as the filters have.
+
+    Args:
+      input: a tensor of rank 3, 4 or 5: sequences, images or volumes, of floating numbers or int32.
+      filters: a tensor [*sizes, outputs, inputs] of the same rank and dtype.
+      output_shape: the shape of the result, batch and channels included: a list or integer vector.
+      strides: how far windows in the result are apart: a number, one for each spatial axis, or one
+        for every axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size of the
+        result has strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and
+        channels.
+      data_format: such as "NWC", "NHWC" or "NCHW"; None means channels last.
+      dilations: how far elements of a filter are apart, given like `strides`; None means 1.
+
+    Returns:
+      A tensor of shape `output_shape` and the dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the channels, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or strides or dilations have a wrong
+        length.
+      DTypeError: if the dtypes differ, or are others than these.
 
     >>> x = tf.ones([1, 2, 1])
     >>> tf.nn.conv_transpose(x, tf.ones([2, 1, 1]), [1, 4, 1], strides=2).shape

@@ -14,7 +14,7 @@ from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, selection, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, comparison, guarded, unary
-from weft._src.ops.host import comparing
+from weft._src.ops.host.requiring import require
 from weft._src.ops.nn import activations
 from weft._src.ops.reduce import sums
 from weft._src.ops.registry import args, define_op
@@ -41,6 +41,15 @@ l2_loss_op = define_op(
 def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """Half the sum of squares.
 
+    Args:
+      t: a tensor of floating numbers.
+
+    Returns:
+      A scalar of the dtype of `t`.
+
+    Raises:
+      DTypeError: if `t` has another dtype.
+
     >>> tf.nn.l2_loss([1.0, 2.0, 3.0]).numpy()
     np.float32(7.0)
     """
@@ -66,6 +75,17 @@ def sigmoid_cross_entropy_with_logits(
 ) -> Tensor:
     """The cross entropy between probabilities `labels` and sigmoid(logits), element by element.
 
+    Args:
+      labels: a tensor of numbers from 0 to 1; Python numbers take the dtype of `logits`.
+      logits: a tensor of floating numbers, of the same shape and dtype.
+
+    Returns:
+      A tensor of this shape and dtype.
+
+    Raises:
+      ValueError: if one is left out.
+      ShapeError: if the shapes differ; they are not broadcast.
+
     >>> tf.nn.sigmoid_cross_entropy_with_logits([1.0, 1.0], [0.0, -100.0]).numpy()
     array([  0.6931472, 100.       ], dtype=float32)
     """
@@ -86,6 +106,17 @@ def weighted_cross_entropy_with_logits(
 ) -> Tensor:
     """Like `sigmoid_cross_entropy_with_logits` with positive labels counted `pos_weight` times.
 
+    Args:
+      labels: a tensor of numbers from 0 to 1; Python numbers take the dtype of `logits`.
+      logits: a tensor of floating numbers, of the same shape and dtype.
+      pos_weight: a number, or a tensor that broadcasts with `logits`.
+
+    Returns:
+      A tensor of this shape and dtype.
+
+    Raises:
+      ShapeError: if the shapes of labels and logits differ.
+
     >>> tf.nn.weighted_cross_entropy_with_logits([1.0], [0.0], 2.0).numpy()
     array([1.3862944], dtype=float32)
     """
@@ -103,6 +134,17 @@ def log_poisson_loss(
 
     The full loss adds Stirling's approximation of log(targets!), without which it is a constant
     too low.
+
+    Args:
+      targets: a tensor of counts; Python numbers take the dtype of `log_input`.
+      log_input: logarithms of the rates, floating numbers of the same shape and dtype.
+      compute_full_loss: whether Stirling's approximation is added, where targets are above 1.
+
+    Returns:
+      A tensor of this shape and dtype.
+
+    Raises:
+      ShapeError: if the shapes differ; they are not broadcast.
 
     >>> tf.nn.log_poisson_loss([1.0], [0.0]).numpy()
     array([1.], dtype=float32)
@@ -138,6 +180,20 @@ def compute_average_loss(
 ) -> Tensor:
     """The sum of (weighted) losses divided by the size of the batch.
 
+    Args:
+      per_example_loss: a tensor of rank 1 or more, with the batch as its first axis.
+      sample_weight: weights that broadcast with the losses, or have one axis less; None means 1.
+      global_batch_size: the size of the whole batch, an integer or integer scalar; None means that
+        of the first axis.
+
+    Returns:
+      A scalar of the dtype of the losses; 0 if the size is 0.
+
+    Raises:
+      ShapeError: if the losses are a scalar, or the size is none.
+      DTypeError: if the size is not an integer.
+      InvalidArgumentError: if the size is negative.
+
     >>> tf.nn.compute_average_loss([1.0, 2.0, 3.0], global_batch_size=12).numpy()
     np.float32(0.5)
     """
@@ -156,14 +212,20 @@ def compute_average_loss(
             raise DTypeError(
                 f"{op}: global_batch_size must be an integer, got dtype {size.dtype.name}."
             )
-        message = f"{op}: global_batch_size must not be negative."
-        comparing.assert_non_negative(size, message=message)
+        text = f"{op}: global_batch_size must not be negative"
+        require(lambda n: n >= 0, [size], text, ("global_batch_size",))
     total = sums.reduce_sum(losses)
     return guarded.divide_no_nan(total, casting.cast(size, total.dtype))
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
     """The sum of a regularisation loss, divided by the number of replicas (here one).
+
+    Args:
+      regularization_loss: a tensor of numbers.
+
+    Returns:
+      A scalar of the same dtype.
 
     >>> tf.nn.scale_regularization_loss([1.0, 2.0]).numpy()
     np.float32(3.0)

@@ -27,6 +27,20 @@ def sufficient_statistics(
 ) -> Statistics:
     """The number of elements, their sum and sum of squares (less `shift`), and the shift.
 
+    Args:
+      x: a tensor of numbers.
+      axes: an axis or a list of axes.
+      shift: a number, or a tensor that broadcasts with `x`, near to the mean; None means 0.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      A tuple (count, sum, sum of squares, shift) of tensors of the dtype of `x`. The count is a
+      scalar, the shift None if none is given.
+
+    Raises:
+      ValueError: if `axes` is None.
+      ShapeError: if there are no such axes.
+
     >>> count, total, squares, shift = tf.nn.sufficient_statistics([1.0, 2.0, 3.0], [0])
     >>> count.numpy(), total.numpy(), squares.numpy()
     (np.float32(3.0), np.float32(6.0), np.float32(14.0))
@@ -56,6 +70,15 @@ def normalize_moments(
 ) -> tuple[Tensor, Tensor]:
     """Mean and variance out of what `sufficient_statistics` gives.
 
+    Args:
+      counts: the number of elements, a floating scalar.
+      mean_ss: their sums, less the shift.
+      variance_ss: their sums of squares, less the shift.
+      shift: the shift; None means that there was none.
+
+    Returns:
+      Two tensors of the shape and dtype of `mean_ss`: the mean and the variance.
+
     >>> mean, variance = tf.nn.normalize_moments(3.0, 6.0, 14.0, None)
     >>> mean.numpy(), variance.numpy().round(4)
     (np.float32(2.0), np.float32(0.6667))
@@ -75,6 +98,15 @@ def weighted_moments(
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Mean and variance of elements that count with weights.
+
+    Args:
+      x: a tensor of floating numbers.
+      axes: an axis or a list of axes.
+      frequency_weights: a tensor that broadcasts with `x`.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      Two tensors of the dtype of `x` without these axes: the mean and the variance.
 
     >>> mean, variance = tf.nn.weighted_moments([1.0, 2.0], [0], [1.0, 3.0])
     >>> mean.numpy(), variance.numpy()
@@ -150,6 +182,20 @@ def local_response_normalization(
     name: str | None = None,
 ) -> Tensor:
     """Each channel divided by (bias + alpha * squares of it and its neighbours) ** beta.
+
+    Args:
+      input: images [batch, height, width, channels] of floating numbers.
+      depth_radius: how many neighbours on each side count, a Python integer of 0 or more.
+      bias: a number.
+      alpha: a number.
+      beta: a number.
+
+    Returns:
+      A tensor of the shape and dtype of `input`.
+
+    Raises:
+      ValueError: if `depth_radius` is negative.
+      ShapeError: if the rank is not 4.
 
     >>> x = tf.reshape(tf.constant([1.0, 2.0, 3.0]), [1, 1, 1, 3])
     >>> tf.nn.local_response_normalization(x, depth_radius=1).numpy().ravel().round(4)

@@ -191,6 +191,24 @@ def dilation2d(
 ) -> Tensor:
     """The largest sum of pixel and filter, of shape (height, width, channels), in each window.
 
+    Args:
+      input: images [batch, height, width, channels] of real numbers.
+      filters: a tensor [height, width, channels] of the same dtype.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: only "NHWC".
+      dilations: how far elements of a filter are apart, given like `strides`.
+
+    Returns:
+      A tensor of rank 4, with the channels and dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the channels, the padding or a window does not fit.
+      ValueError: if the format or the padding is another one, or strides or dilations have a wrong
+        length.
+
     >>> x = tf.reshape(tf.constant([1.0, 5.0, 2.0]), [1, 1, 3, 1])
     >>> ones = [1, 1, 1, 1]
     >>> tf.nn.dilation2d(x, tf.zeros([1, 2, 1]), ones, "VALID", "NHWC", ones).numpy().ravel()
@@ -211,6 +229,24 @@ def erosion2d(
     name: str | None = None,
 ) -> Tensor:
     """The smallest difference of pixel and filter (turned around) in each window.
+
+    Args:
+      value: images [batch, height, width, channels] of real numbers.
+      filters: a tensor [height, width, channels] of the same dtype.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: only "NHWC".
+      dilations: how far elements of a filter are apart, given like `strides`.
+
+    Returns:
+      A tensor of rank 4, with the channels and dtype of `value`.
+
+    Raises:
+      ShapeError: if a rank, the channels, the padding or a window does not fit.
+      ValueError: if the format or the padding is another one, or strides or dilations have a wrong
+        length.
 
     >>> x = tf.reshape(tf.constant([1.0, 5.0, 2.0]), [1, 1, 3, 1])
     >>> ones = [1, 1, 1, 1]

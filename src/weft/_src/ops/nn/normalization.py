@@ -10,6 +10,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules
+from weft._src.ops.arrays import fill
 from weft._src.ops.elementwise import arithmetic, casting, comparison, guarded, unary
 from weft._src.ops.elementwise.operands import zeros_like
 from weft._src.ops.reduce import sums
@@ -79,6 +80,19 @@ def bias_add(
 ) -> Tensor:
     """value plus one number for each channel: on the last axis, or on axis 1 with "NC...".
 
+    Args:
+      value: a tensor of numbers, of rank 2 or more.
+      bias: a vector of the same dtype, as long as the axis of channels.
+      data_format: None or a string such as "NHWC" for channels on the last axis; "NC..." for axis
+        1.
+
+    Returns:
+      A tensor of the shape and dtype of `value`.
+
+    Raises:
+      ShapeError: if the ranks or the number of channels do not fit.
+      ValueError: if there is no such format.
+
     >>> tf.nn.bias_add([[1.0, 2.0], [3.0, 4.0]], [10.0, 20.0]).numpy()
     array([[11., 22.],
            [13., 24.]], dtype=float32)
@@ -101,6 +115,18 @@ def moments(
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The mean and the variance over the given axes. `shift` is accepted and not used.
+
+    Args:
+      x: a tensor of numbers; narrow floats are added up in float32.
+      axes: an axis or a list of axes; None means all.
+      shift: accepted for compatibility, ignored.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      Two tensors of the dtype of `x` without these axes: the mean and the variance.
+
+    Raises:
+      ShapeError: if there are no such axes.
 
     >>> [t.numpy() for t in tf.nn.moments([1.0, 2.0, 3.0, 4.0], axes=[0])]
     [np.float32(2.5), np.float32(1.25)]
@@ -127,6 +153,21 @@ def batch_normalization(
 ) -> Tensor:
     """scale * (x - mean) / sqrt(variance + epsilon) + offset; scale and offset may be None.
 
+    Args:
+      x: a tensor of floating numbers.
+      mean: a number or tensor that broadcasts with `x`.
+      variance: of this kind, too.
+      offset: of this kind, too; None means 0.
+      scale: of this kind, too; None means 1.
+      variance_epsilon: a small number that is added to the variance.
+
+    Returns:
+      A tensor of the dtype of `x` and the shape that all broadcast to.
+
+    Raises:
+      DTypeError: if dtypes differ, or are not floating.
+      ShapeError: if the shapes cannot be broadcast together.
+
     >>> tf.nn.batch_normalization([1.0, 3.0], 2.0, 1.0, 5.0, None, 0.0).numpy()
     array([4., 6.], dtype=float32)
     """
@@ -143,9 +184,15 @@ def batch_normalization(
 def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """Which part of the elements is zero.
 
+    Args:
+      value: a tensor of numbers or truth values; of strings, the empty ones count.
+
+    Returns:
+      A float32 scalar; NaN if there are no elements.
+
     >>> tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]).numpy()
     np.float32(0.5)
     """
     x = convert_to_tensor(value)
-    is_zero = casting.cast(comparison.equal(x, zeros_like(x)), float32)
+    is_zero = casting.cast(comparison.equal(x, fill.zeros_like(x)), float32)
     return sums.mean_op(is_zero, axis=None, keepdims=False, name=name or "zero_fraction")

@@ -281,6 +281,24 @@ def max_pool(
 ) -> Tensor:
     """The maximum of every window, over one, two or three spatial axes.
 
+    Args:
+      input: a tensor of rank 3, 4 or 5: sequences, images or volumes with channels, of real
+        numbers.
+      ksize: the size of windows: a number, one for each spatial axis, or one for every axis.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: such as "NWC", "NHWC" or "NCHW"; None means channels last.
+
+    Returns:
+      A tensor of the rank, channels and dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or sizes or strides have a wrong length.
+      DTypeError: if `input` has another dtype.
+
     >>> x = tf.reshape(tf.range(4.0), [1, 2, 2, 1])
     >>> tf.nn.max_pool(x, 2, 2, "VALID").numpy().ravel()
     array([3.], dtype=float32)
@@ -299,6 +317,23 @@ def max_pool1d(
 ) -> Tensor:
     """The maximum of every window of sequences.
 
+    Args:
+      input: sequences [batch, width, channels], or in the order of `data_format`, of real numbers.
+      ksize: the size of windows: a number, one for each spatial axis, or one for every axis.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: "NWC" or "NCW": the order of batch, spatial axes and channels.
+
+    Returns:
+      A tensor of the rank, channels and dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or sizes or strides have a wrong length.
+      DTypeError: if `input` has another dtype.
+
     >>> tf.nn.max_pool1d([[[1.0], [3.0], [2.0], [0.0]]], 2, 2, "VALID").numpy().ravel()
     array([3., 2.], dtype=float32)
     """
@@ -314,6 +349,24 @@ def max_pool2d(
     name: str | None = None,
 ) -> Tensor:
     """The maximum of every window of images.
+
+    Args:
+      input: images [batch, height, width, channels], or in the order of `data_format`, of real
+        numbers.
+      ksize: the size of windows: a number, one for each spatial axis, or one for every axis.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: "NHWC" or "NCHW": the order of batch, spatial axes and channels.
+
+    Returns:
+      A tensor of the rank, channels and dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or sizes or strides have a wrong length.
+      DTypeError: if `input` has another dtype.
 
     >>> tf.nn.max_pool2d(tf.reshape(tf.range(6.0), [1, 2, 3, 1]), 2, 1, "VALID").numpy().ravel()
     array([4., 5.], dtype=float32)
@@ -331,6 +384,24 @@ def max_pool3d(
 ) -> Tensor:
     """The maximum of every window of volumes.
 
+    Args:
+      input: volumes [batch, depth, height, width, channels], or in the order of `data_format`, of
+        real numbers.
+      ksize: the size of windows: a number, one for each spatial axis, or one for every axis.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: "NDHWC" or "NCDHW": the order of batch, spatial axes and channels.
+
+    Returns:
+      A tensor of the rank, channels and dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or sizes or strides have a wrong length.
+      DTypeError: if `input` has another dtype.
+
     >>> tf.nn.max_pool3d(tf.reshape(tf.range(8.0), [1, 2, 2, 2, 1]), 2, 2, "VALID").numpy().ravel()
     array([7.], dtype=float32)
     """
@@ -346,6 +417,24 @@ def avg_pool(
     name: str | None = None,
 ) -> Tensor:
     """The mean of every window, over one, two or three spatial axes; padding does not count.
+
+    Args:
+      input: a tensor of rank 3, 4 or 5: sequences, images or volumes with channels, of floating
+        numbers.
+      ksize: the size of windows: a number, one for each spatial axis, or one for every axis.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: such as "NWC", "NHWC" or "NCHW"; None means channels last.
+
+    Returns:
+      A tensor of the rank, channels and dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or sizes or strides have a wrong length.
+      DTypeError: if `input` has another dtype.
 
     >>> x = tf.reshape(tf.range(4.0), [1, 2, 2, 1])
     >>> tf.nn.avg_pool(x, 2, 2, "VALID").numpy().ravel()
@@ -365,6 +454,24 @@ def avg_pool1d(
 ) -> Tensor:
     """The mean of every window of sequences; padding does not count.
 
+    Args:
+      input: sequences [batch, width, channels], or in the order of `data_format`, of floating
+        numbers.
+      ksize: the size of windows: a number, one for each spatial axis, or one for every axis.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: "NWC" or "NCW": the order of batch, spatial axes and channels.
+
+    Returns:
+      A tensor of the rank, channels and dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or sizes or strides have a wrong length.
+      DTypeError: if `input` has another dtype.
+
     >>> tf.nn.avg_pool1d([[[1.0], [3.0], [2.0], [0.0]]], 2, 2, "VALID").numpy().ravel()
     array([2., 1.], dtype=float32)
     """
@@ -381,6 +488,24 @@ def avg_pool2d(
 ) -> Tensor:
     """The mean of every window of images; padding does not count.
 
+    Args:
+      input: images [batch, height, width, channels], or in the order of `data_format`, of floating
+        numbers.
+      ksize: the size of windows: a number, one for each spatial axis, or one for every axis.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: "NHWC" or "NCHW": the order of batch, spatial axes and channels.
+
+    Returns:
+      A tensor of the rank, channels and dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or sizes or strides have a wrong length.
+      DTypeError: if `input` has another dtype.
+
     >>> tf.nn.avg_pool2d(tf.reshape(tf.range(6.0), [1, 2, 3, 1]), 2, 1, "VALID").numpy().ravel()
     array([2., 3.], dtype=float32)
     """
@@ -396,6 +521,24 @@ def avg_pool3d(
     name: str | None = None,
 ) -> Tensor:
     """The mean of every window of volumes; padding does not count.
+
+    Args:
+      input: volumes [batch, depth, height, width, channels], or in the order of `data_format`, of
+        floating numbers.
+      ksize: the size of windows: a number, one for each spatial axis, or one for every axis.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
+        strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
+      data_format: "NDHWC" or "NCDHW": the order of batch, spatial axes and channels.
+
+    Returns:
+      A tensor of the rank, channels and dtype of `input`.
+
+    Raises:
+      ShapeError: if a rank, the padding or a window does not fit.
+      ValueError: if there is no such format or padding, or sizes or strides have a wrong length.
+      DTypeError: if `input` has another dtype.
 
     >>> tf.nn.avg_pool3d(tf.reshape(tf.range(8.0), [1, 2, 2, 2, 1]), 2, 2, "VALID").numpy().ravel()
     array([3.5], dtype=float32)

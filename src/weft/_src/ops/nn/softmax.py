@@ -75,6 +75,17 @@ def _axis(op: str, axis: Any) -> int:
 def softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """exp(x), scaled so that the sum along an axis (the last one) is 1.
 
+    Args:
+      logits: a tensor of floating numbers, of rank 1 or more.
+      axis: the axis, counted from the end if negative; None means the last one.
+
+    Returns:
+      A tensor of the shape and dtype of `logits`.
+
+    Raises:
+      ShapeError: if `logits` is a scalar, or there is no such axis.
+      DTypeError: if it is not floating.
+
     >>> tf.nn.softmax([0.0, 0.0]).numpy()
     array([0.5, 0.5], dtype=float32)
     """
@@ -108,6 +119,17 @@ def log_softmax(
     logits: TensorLike, axis: AxisLike | None = None, name: str | None = None
 ) -> Tensor:
     """The logarithm of `softmax`, exact also for small probabilities.
+
+    Args:
+      logits: a tensor of floating numbers, of rank 1 or more.
+      axis: the axis, counted from the end if negative; None means the last one.
+
+    Returns:
+      A tensor of the shape and dtype of `logits`.
+
+    Raises:
+      ShapeError: if `logits` is a scalar, or there is no such axis.
+      DTypeError: if it is not floating.
 
     >>> tf.nn.log_softmax([0.0, -1000.0]).numpy()
     array([    0., -1000.], dtype=float32)
@@ -181,6 +203,17 @@ def softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, axis: int = -1, name: str | None = None
 ) -> Tensor:
     """The cross entropy between probabilities `labels` and softmax(logits), along an axis.
+
+    Args:
+      labels: a tensor of probabilities, which is cast to the dtype of `logits`.
+      logits: a tensor of floating numbers; the two are broadcast together.
+      axis: the axis of the classes.
+
+    Returns:
+      A tensor of the dtype of `logits`, of the broadcast shape without the axis.
+
+    Raises:
+      ShapeError: if the shapes cannot be broadcast together, or there is no such axis.
 
     >>> tf.nn.softmax_cross_entropy_with_logits([[0.0, 1.0]], [[0.0, 0.0]]).numpy()
     array([0.6931472], dtype=float32)
@@ -280,6 +313,17 @@ def sparse_softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, name: str | None = None
 ) -> Tensor:
     """The cross entropy between class numbers `labels` and softmax(logits), on the last axis.
+
+    Args:
+      labels: class numbers, int32 or int64, of the shape of `logits` without its last axis.
+      logits: a tensor of floating numbers, with the classes on its last axis.
+
+    Returns:
+      A tensor of the shape of `labels` and the dtype of `logits`.
+
+    Raises:
+      InvalidArgumentError: if a label is negative or no class.
+      ShapeError: if the shapes do not fit.
 
     >>> tf.nn.sparse_softmax_cross_entropy_with_logits([1], [[0.0, 0.0]]).numpy()
     array([0.6931472], dtype=float32)

@@ -65,10 +65,12 @@ def check_padding(
     op: str, padding: str | Sequence[Sequence[int]], n: int, channels_first: bool
 ) -> Padding:
     """The padding attribute from "SAME", "VALID" or a pair of numbers for every axis."""
-    if isinstance(padding, str):
-        if padding in ("SAME", "VALID"):
+    choices = f"'SAME', 'VALID', or a list of {n + 2} pairs of numbers"
+    if not isinstance(padding, (list, tuple)):
+        if isinstance(padding, str) and padding in ("SAME", "VALID"):
             return padding
-    elif isinstance(padding, (list, tuple)) and len(padding) == n + 2:
+        raise ValueError(f"{op}: padding must be {choices}, got {padding!r}.")
+    if len(padding) == n + 2:
         pairs = tuple([static.static_ints(op, pair, "padding") for pair in padding])
         spatial = pairs[2:] if channels_first else pairs[1:-1]
         others = (pairs[0], pairs[1] if channels_first else pairs[-1])
@@ -76,7 +78,7 @@ def check_padding(
         if ok and all(tuple(p) == (0, 0) for p in others):  # type: ignore[arg-type]
             return spatial
     raise ShapeError(
-        f"{op}: padding must be 'SAME', 'VALID', or a list of {n + 2} pairs of numbers that are "
+        f"{op}: padding must be {choices} that are "
         f"[0, 0] for the batch and channel axes, got {padding!r}."
     )
 

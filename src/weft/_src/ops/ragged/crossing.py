@@ -111,6 +111,20 @@ def _shifted(x: Tensor) -> Tensor:
 def cross(inputs: Sequence[Any], name: str | None = None) -> RaggedTensor:
     """All combinations of values in the same row of matrices, joined with `_X_`.
 
+    Args:
+      inputs: a list of matrices with equally many rows: ragged tensors, sparse tensors or tensors,
+        of strings, int32 or int64. Integers become texts.
+
+    Returns:
+      A `tf.RaggedTensor` of strings, with int64 row splits; the last matrix changes fastest in a
+      row.
+
+    Raises:
+      ValueError: if there are no inputs.
+      DTypeError: if an input has another dtype.
+      ShapeError: if an input is no matrix.
+      InvalidArgumentError: if the numbers of rows differ.
+
     >>> tf.ragged.cross([tf.ragged.constant([["a"], ["b", "c"]]), [["d"], ["e"]]]).to_list()
     [[b'a_X_d'], [b'b_X_e', b'c_X_e']]
     """
@@ -124,6 +138,21 @@ def cross_hashed(
     name: str | None = None,
 ) -> RaggedTensor:
     """All combinations of values in the same row of matrices, as hashes below `num_buckets`.
+
+    Args:
+      inputs: a list of matrices with equally many rows: ragged tensors, sparse tensors or tensors,
+        of strings, int32 or int64.
+      num_buckets: a Python integer; 0 means all hashes that int64 can hold.
+      hash_key: an integer that the hashes start with; None means the same number as in TensorFlow.
+
+    Returns:
+      A `tf.RaggedTensor` of int64, with int64 row splits; the last matrix changes fastest in a row.
+
+    Raises:
+      ValueError: if there are no inputs, or `num_buckets` is negative.
+      DTypeError: if an input has another dtype.
+      ShapeError: if an input is no matrix.
+      InvalidArgumentError: if the numbers of rows differ.
 
     >>> parts = [tf.ragged.constant([["a"], ["b", "c"]]), tf.ragged.constant([["d"], ["e"]])]
     >>> tf.ragged.cross_hashed(parts, num_buckets=100).to_list()

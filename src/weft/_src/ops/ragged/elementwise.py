@@ -86,6 +86,19 @@ def _one_or_equal(have: Tensor, count: Tensor) -> Tensor:
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls a function with ragged tensors replaced by their flat values; its result gets the rows.
 
+    Args:
+      op: a function that returns a tensor with as many rows as the flat values have.
+      *args: its arguments; ragged tensors, also in lists and dicts, must have the same rows.
+      **kwargs: its keyword arguments.
+
+    Returns:
+      A `tf.RaggedTensor`; what `op` returns if no argument is ragged.
+
+    Raises:
+      TypeError: if `op` cannot be called.
+      ShapeError: if the ragged tensors have different numbers of ragged axes.
+      InvalidArgumentError: if their rows have different lengths.
+
     >>> rt = tf.ragged.constant([[1, 2, 3], [], [4, 5]])
     >>> tf.ragged.map_flat_values(tf.multiply, rt, 10).to_list()
     [[10, 20, 30], [], [40, 50]]

@@ -97,6 +97,18 @@ def _joined_rows(parts: Sequence[RaggedTensor]) -> RaggedTensor:
 def stack(values: TensorLike, axis: AxisLike = 0, name: str | None = None) -> Any:
     """Tensors and ragged tensors joined along a new axis; their rows may differ in number.
 
+    Args:
+      values: a list of tensors and ragged tensors of one rank and dtype.
+      axis: where the new axis is in the result; counted from the end if negative.
+
+    Returns:
+      A `tf.RaggedTensor`; a tensor if the values are scalars, or all are tensors and the new axis
+      is the last.
+
+    Raises:
+      ValueError: if there are no values.
+      ShapeError: if the ranks differ or are unknown, or there is no such axis.
+
     >>> tf.ragged.stack([[1, 2], [3, 4, 5]]).to_list()
     [[1, 2], [3, 4, 5]]
     """

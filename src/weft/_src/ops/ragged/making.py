@@ -33,6 +33,23 @@ def constant(
 ) -> Any:
     """A ragged tensor of nested lists; all their numbers must be nested equally deep.
 
+    Args:
+      pylist: nested lists, tuples or arrays of numbers, truth values or strings; no tensors.
+      dtype: the dtype of the values; None means what the values suggest.
+      ragged_rank: the number of ragged axes; None means all but the first and those of
+        `inner_shape`.
+      inner_shape: the shape of each value, which is not ragged; None means numbers.
+      row_splits_dtype: int32 or int64.
+
+    Returns:
+      A `tf.RaggedTensor`; a tensor if no axis is ragged.
+
+    Raises:
+      ValueError: if values are not nested equally deep, or `ragged_rank` or the inner values do not
+        fit.
+      TypeError: if there are tensors in the lists.
+      DTypeError: if `row_splits_dtype` is another dtype.
+
     >>> tf.ragged.constant([[1, 2], [3]])
     <tf.RaggedTensor [[1, 2], [3]]>
     """
@@ -105,6 +122,23 @@ def range(
 ) -> RaggedTensor:
     """Row i holds the numbers from starts[i] to limits[i] (not included), deltas[i] apart.
 
+    Args:
+      starts: the first numbers, a scalar or a vector; the limits (and rows start at 0) if `limits`
+        is left out.
+      limits: the ends; None means that `starts` are.
+      deltas: the steps, other than 0.
+      dtype: the dtype of the values; None means the widest one of the arguments.
+      row_splits_dtype: int32 or int64.
+
+    Returns:
+      A `tf.RaggedTensor` with a row for each element of the vectors; rows that lead away from their
+      limit are empty.
+
+    Raises:
+      DTypeError: if an argument is not real, or `row_splits_dtype` is another dtype.
+      ShapeError: if an argument is neither a number nor a vector, or lengths differ.
+      InvalidArgumentError: if a step is 0.
+
     >>> tf.ragged.range([3, 0, 2]).to_list()
     [[0, 1, 2], [], [0, 1]]
     """
@@ -141,6 +175,18 @@ def range(
 
 def boolean_mask(data: TensorLike, mask: TensorLike, name: str | None = None) -> Any:
     """The values for which the mask holds; rows stay rows.
+
+    Args:
+      data: a tensor or ragged tensor, of the rank of `mask` or more.
+      mask: bools, a tensor or ragged tensor of rank 1 or more.
+
+    Returns:
+      A `tf.RaggedTensor`; for a mask of rank 1 the rows of `data`, of its kind.
+
+    Raises:
+      TypeError: if `mask` is not bool.
+      ShapeError: if it is a scalar or of unknown rank.
+      InvalidArgumentError: if the rows of both have different lengths.
 
     >>> tf.ragged.boolean_mask([[1, 2, 3], [4, 5, 6]], [[True, False, True], [False] * 3]).to_list()
     [[1, 3], []]
@@ -188,6 +234,17 @@ def row_splits_to_segment_ids(
 ) -> Tensor:
     """The number of the row that each value belongs to.
 
+    Args:
+      splits: row splits, an int32 or int64 vector that begins with 0 and does not descend.
+      out_type: the dtype of the result; None means that of `splits`.
+
+    Returns:
+      A vector as long as the last split says.
+
+    Raises:
+      ShapeError: if `splits` is no vector, or empty.
+      DTypeError: if it has another dtype.
+
     >>> tf.ragged.row_splits_to_segment_ids([0, 3, 3, 5]).numpy()
     array([0, 0, 0, 2, 2])
     """
@@ -205,6 +262,18 @@ def segment_ids_to_row_splits(
 ) -> Tensor:
     """Where the rows of sorted segment ids begin and end.
 
+    Args:
+      segment_ids: an int32 or int64 vector, sorted and not negative.
+      num_segments: the number of rows; None means as many as the largest id needs.
+      out_type: the dtype of the result; None means that of the ids.
+
+    Returns:
+      A vector of one more element than there are rows.
+
+    Raises:
+      InvalidArgumentError: if the ids are not sorted, or not below `num_segments`.
+      DTypeError: if they have another dtype.
+
     >>> tf.ragged.segment_ids_to_row_splits([0, 0, 0, 2, 2]).numpy()
     array([0, 3, 3, 5])
     """
@@ -217,6 +286,20 @@ def stack_dynamic_partitions(
     data: TensorLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
 ) -> RaggedTensor:
     """The rows of data dealt out to the rows of a ragged tensor, as `partitions` says.
+
+    Args:
+      data: a tensor or ragged tensor; its first axes have the sizes of `partitions`.
+      partitions: int32 or int64, a tensor or ragged tensor of rank 1 or more: the row each belongs
+        to.
+      num_partitions: the number of rows of the result, an integer or integer scalar.
+
+    Returns:
+      A `tf.RaggedTensor`; values keep their order within a row.
+
+    Raises:
+      DTypeError: if `partitions` has another dtype.
+      ShapeError: if one is a scalar.
+      InvalidArgumentError: if a number is not in [0, num_partitions), or the sizes differ.
 
     >>> tf.ragged.stack_dynamic_partitions(["a", "b", "c", "d"], [0, 2, 0, 1], 4).to_list()
     [[b'a', b'c'], [b'd'], [b'b'], []]

@@ -55,7 +55,20 @@ class DynamicRaggedShape:
         return self._inner
 
     def is_uniform(self, axis: AxisLike) -> bool:
-        """Whether an axis has one size."""
+        """Whether an axis has one size.
+
+        Args:
+          axis: the number of the axis, counted from the end if negative.
+
+        Returns:
+          False if rows along it may have different lengths, else True.
+
+        Raises:
+          ShapeError: if there is no such axis.
+
+        >>> tf.shape(tf.ragged.constant([[1, 2], [3]])).is_uniform(1)
+        False
+        """
         return not 1 <= self._axis(axis) <= len(self._splits)
 
     def _axis(self, axis: Any) -> int:
@@ -76,7 +89,17 @@ class DynamicRaggedShape:
         return self._inner[axis - len(self._splits)]
 
     def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
-        """What is known without running anything: sizes, row lengths, None for all else."""
+        """What is known without running anything: sizes, row lengths, None for all else.
+
+        Args:
+          ragged_lengths: whether to give row lengths; if not, None stands for ragged axes.
+
+        Returns:
+          A list with an entry for each axis: an integer, a tuple of row lengths, or None.
+
+        >>> tf.shape(tf.ragged.constant([[1, 2], [3]])).static_lengths()
+        [2, (2, 1)]
+        """
         first = self._splits[0].shape
         out: list[Any] = [None if first.rank is None or first[0] is None else first[0] - 1]
         for splits in self._splits:

@@ -81,14 +81,37 @@ class RaggedTensorSpec(CompositeSpec):
         return TensorSpec([None, *shape.as_list()[self.ragged_rank + 1 :]], self.dtype)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a value of the other type can be used where this type is expected."""
+        """Whether a value of the other type can be used where this type is expected.
+
+        Args:
+          spec_or_value: a spec or a value; tensors fit a spec without ragged axes.
+
+        Returns:
+          True if dtypes and numbers of ragged axes are equal, and the shapes can be.
+
+        >>> spec = tf.RaggedTensorSpec([None, None], tf.int32)
+        >>> spec.is_compatible_with(tf.ragged.constant([[1]]))
+        True
+        """
         other = spec_of(spec_or_value)
         if isinstance(other, TensorSpec) and not self.ragged_rank:
             other = RaggedTensorSpec(other.shape, other.dtype, 0, self.row_splits_dtype)
         return super().is_compatible_with(other)
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether each value of this type is a value of the other one."""
+        """Whether each value of this type is a value of the other one.
+
+        Args:
+          other: another spec.
+
+        Returns:
+          True if `other` is a `tf.RaggedTensorSpec` of the same dtype and number of ragged axes,
+          and its shape is at least as general. Sizes of ragged axes do not count.
+
+        >>> narrow = tf.RaggedTensorSpec([2, None], tf.int32)
+        >>> narrow.is_subtype_of(tf.RaggedTensorSpec([None, None], tf.int32))
+        True
+        """
         if not isinstance(other, RaggedTensorSpec):
             return False
         return self._opened()._agrees(other._opened(), TensorShape.is_subtype_of)

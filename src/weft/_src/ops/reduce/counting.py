@@ -16,7 +16,7 @@ from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import fill, joining, shape as shapes, shape_checks
 from weft._src.ops.elementwise import arithmetic, casting, clipping, unary
-from weft._src.ops.host import comparing
+from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import scattering
 from weft._src.ops.reduce import extrema
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, args, define_op
@@ -90,6 +90,24 @@ def bincount(
     """How often each of 0, 1, 2, ... occurs (or the sum of the weights where it does).
 
     With `axis=-1` each row is counted apart; `binary_output` says only whether a number occurs.
+
+    Args:
+      arr: int32 or int64, not negative; of any shape, of rank 2 at most with `axis=-1`.
+      weights: a tensor of the shape of `arr`, of int32, int64, float32 or float64; None means 1.
+      minlength: how many numbers are counted at least; None means no limit.
+      maxlength: how many at most; larger numbers are not counted. None means no limit.
+      dtype: the dtype of counts without weights: int32, int64, float32 or float64.
+      axis: None or 0 count all elements, -1 each row.
+      binary_output: whether the result is 1 for each number that occurs; not with weights.
+
+    Returns:
+      A vector, or a matrix with `axis=-1`, of `dtype` or the dtype of the weights.
+
+    Raises:
+      InvalidArgumentError: if a number is negative.
+      ValueError: if `axis` is another one, or `binary_output` comes with weights.
+      DTypeError: if a dtype is another one.
+      ShapeError: if the shapes of `arr` and `weights` differ.
 
     >>> tf.math.bincount([1, 1, 3]).numpy()
     array([0, 2, 0, 1], dtype=int32)
@@ -194,6 +212,20 @@ def histogram_fixed_width(
 ) -> Tensor:
     """How many values lie in each of `nbins` equal parts of a range; outliers in the end parts.
 
+    Args:
+      values: a tensor of real numbers.
+      value_range: the lowest and the highest value, of the same dtype.
+      nbins: the number of parts, a positive integer or integer scalar.
+      dtype: the dtype of the result, int32 or int64.
+
+    Returns:
+      A vector of `nbins` counts.
+
+    Raises:
+      InvalidArgumentError: if the range does not ascend, or a value is NaN.
+      ShapeError: if `nbins` is not positive, or the range not two numbers.
+      DTypeError: if `dtype` is another one.
+
     >>> tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()
     array([2, 1, 1, 0, 2], dtype=int32)
     """
@@ -212,6 +244,21 @@ def histogram_fixed_width_bins(
 ) -> Tensor:
     """The part of a range, cut into `nbins` equal ones, in which each value lies.
 
+    Args:
+      values: a tensor of real numbers.
+      value_range: the lowest and the highest value, of the same dtype.
+      nbins: the number of parts, a positive integer or integer scalar.
+      dtype: the dtype of the result, int32 or int64.
+
+    Returns:
+      A tensor of the shape of `values`, with numbers from 0 to nbins - 1; outliers get those of the
+      ends.
+
+    Raises:
+      InvalidArgumentError: if the range does not ascend, or `nbins` is not positive.
+      ShapeError: if the range is not two numbers.
+      DTypeError: if `dtype` is another one.
+
     >>> tf.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0], [0.0, 5.0], nbins=5).numpy()
     array([0, 0, 1, 2, 4], dtype=int32)
     """
@@ -221,8 +268,8 @@ def histogram_fixed_width_bins(
     ends = shape_checks.ensure_shape(ends, [2])  # where that is known at run time only
     found = _count_type(op, dtype, INDEX)
     count = convert_to_tensor(nbins, dtype_hint=int32)
-    comparing.assert_positive(count, message=f"{op}: nbins must be positive.")
-    comparing.assert_less(ends[0], ends[1], message=f"{op}: value_range must ascend.")
+    require(lambda n: n > 0, [count], f"{op}: nbins must be positive", ("nbins",))
+    require(lambda r: r[0] < r[1], [ends], f"{op}: value_range must ascend", ("value_range",))
     part = arithmetic.truediv(x - ends[0], ends[1] - ends[0])
     places = unary.floor(casting.cast(count, part.dtype) * part)
     last = casting.cast(count - 1, part.dtype)
@@ -242,6 +289,21 @@ def confusion_matrix(
 ) -> Tensor:
     """How often (or with what weight) class `row` was predicted as class `column`.
 
+    Args:
+      labels: class numbers, an integer vector (or column).
+      predictions: class numbers, as many.
+      num_classes: the number of classes; None means as many as the largest number needs.
+      weights: a vector of as many weights; None means 1.
+      dtype: the dtype of the result.
+
+    Returns:
+      A matrix of shape [num_classes, num_classes].
+
+    Raises:
+      InvalidArgumentError: if a class is negative, or not below `num_classes`.
+      ShapeError: if the numbers of elements differ, or they are no vectors.
+      DTypeError: if classes are floating.
+
     >>> tf.math.confusion_matrix([1, 2, 2], [2, 2, 1]).numpy()
     array([[0, 0, 0],
            [0, 0, 1],
@@ -254,8 +316,8 @@ def confusion_matrix(
     else:
         count = casting.cast(num_classes, int64)
         for what, classes in (("labels", rows), ("predictions", columns)):
-            message = f"confusion_matrix: {what} must be less than num_classes."
-            comparing.assert_less(classes, count, message=message)
+            text = f"confusion_matrix: {what} must be less than num_classes"
+            require(lambda c, n: c < n, [classes, count], text, (what, "num_classes"))
     found = dtypes.as_dtype(dtype)
     amounts = fill.ones_like(columns, found) if weights is None else casting.cast(weights, found)
     places = joining.stack([rows, columns], axis=1)
@@ -274,6 +336,5 @@ def _classes(what: str, value: TensorLike) -> Tensor:
             "them with tf.cast."
         )
     x = casting.cast(x, int64)
-    message = f"confusion_matrix: {what} must not be negative."
-    comparing.assert_non_negative(x, message=message)
+    require(lambda c: c >= 0, [x], f"confusion_matrix: {what} must not be negative", (what,))
     return x

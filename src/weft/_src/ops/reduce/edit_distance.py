@@ -118,6 +118,19 @@ def edit_distance(
     Sequences lie along the last axis. Normalised distances are divided by the length of the truth
     (infinite if that is 0 and the hypothesis is not empty).
 
+    Args:
+      hypothesis: a `tf.SparseTensor` of rank 2 or more.
+      truth: another one, of the same rank and dtype.
+      normalize: whether to divide by the length of the truth.
+
+    Returns:
+      A float32 tensor without the last axis; the other sizes are the larger ones of both.
+
+    Raises:
+      TypeError: if one is not sparse.
+      ShapeError: if the ranks differ, or are below 2.
+      InvalidArgumentError: if an index lies outside of its shape.
+
     >>> a = tf.SparseTensor([[0, 0], [0, 1]], ["k", "i"], [1, 2])
     >>> b = tf.SparseTensor([[0, 0], [0, 1]], ["s", "i"], [1, 2])
     >>> tf.edit_distance(a, b).numpy()

@@ -74,6 +74,19 @@ def reduce_max(
 ) -> Tensor:
     """The largest element along the given axes, of all if none are given; NaN wins.
 
+    Args:
+      input_tensor: a tensor of real numbers.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      A tensor of the dtype of `input_tensor` without these axes; of no elements it is the lowest
+      number (-inf for floats).
+
+    Raises:
+      ShapeError: if there is no such axis, or one is named twice.
+      DTypeError: if `input_tensor` has another dtype.
+
     >>> tf.reduce_max([[1, 5], [7, 3]], axis=1).numpy()
     array([5, 7], dtype=int32)
     """
@@ -89,6 +102,19 @@ def reduce_min(
     name: str | None = None,
 ) -> Tensor:
     """The smallest element along the given axes, of all if none are given; NaN wins.
+
+    Args:
+      input_tensor: a tensor of real numbers.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      A tensor of the dtype of `input_tensor` without these axes; of no elements it is the highest
+      number (inf for floats).
+
+    Raises:
+      ShapeError: if there is no such axis, or one is named twice.
+      DTypeError: if `input_tensor` has another dtype.
 
     >>> tf.reduce_min([[1, 5], [7, 3]], axis=1).numpy()
     array([1, 3], dtype=int32)

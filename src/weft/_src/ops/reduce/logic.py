@@ -46,6 +46,18 @@ def reduce_all(
 ) -> Tensor:
     """Whether all elements along the given axes are True.
 
+    Args:
+      input_tensor: a tensor of truth values.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      A tensor of bools without these axes; of no elements it is True.
+
+    Raises:
+      ShapeError: if there is no such axis, or one is named twice.
+      DTypeError: if `input_tensor` has another dtype.
+
     >>> tf.reduce_all([[True, False], [True, True]], axis=1).numpy()
     array([False,  True])
     """
@@ -61,6 +73,18 @@ def reduce_any(
     name: str | None = None,
 ) -> Tensor:
     """Whether any element along the given axes is True.
+
+    Args:
+      input_tensor: a tensor of truth values.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      A tensor of bools without these axes; of no elements it is False.
+
+    Raises:
+      ShapeError: if there is no such axis, or one is named twice.
+      DTypeError: if `input_tensor` has another dtype.
 
     >>> tf.reduce_any([[True, False], [False, False]], axis=1).numpy()
     array([ True, False])
@@ -78,6 +102,18 @@ def count_nonzero(
     name: str | None = None,
 ) -> Tensor:
     """The number of elements that are not zero (not False, not empty strings).
+
+    Args:
+      input: a tensor of numbers, truth values or strings.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1; None means no.
+      dtype: the dtype of the result, a numeric one.
+
+    Returns:
+      A tensor of this dtype without these axes.
+
+    Raises:
+      ShapeError: if there is no such axis, or one is named twice.
 
     >>> tf.math.count_nonzero([[0, 1, 0], [2, 3, 0]], axis=1).numpy()
     array([1, 2])

@@ -68,6 +68,18 @@ def reduce_logsumexp(
 ) -> Tensor:
     """log(sum(exp(x))) over the given axes, without overflow.
 
+    Args:
+      input_tensor: a tensor of floating numbers.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      A tensor of the dtype of `input_tensor` without these axes; of no elements it is -inf.
+
+    Raises:
+      ShapeError: if there is no such axis, or one is named twice.
+      DTypeError: if `input_tensor` has another dtype.
+
     >>> tf.reduce_logsumexp([1000.0, 1000.0]).numpy()
     np.float32(1000.6932)
     """
@@ -115,6 +127,19 @@ def reduce_euclidean_norm(
 ) -> Tensor:
     """The square root of the sum of squares over the given axes.
 
+    Args:
+      input_tensor: a tensor of numbers.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      A tensor of the dtype of `input_tensor` without these axes; of integers the norm is cut to an
+      integer.
+
+    Raises:
+      ShapeError: if there is no such axis, or one is named twice.
+      DTypeError: if `input_tensor` has another dtype.
+
     >>> tf.math.reduce_euclidean_norm([3.0, 4.0]).numpy()
     np.float32(5.0)
     """
@@ -133,6 +158,18 @@ def reduce_variance(
     name: str | None = None,
 ) -> Tensor:
     """The mean squared distance from the mean over the given axes.
+
+    Args:
+      input_tensor: a tensor of floating or complex numbers.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      A tensor of the dtype of `input_tensor` without these axes; complex numbers give real ones.
+
+    Raises:
+      TypeError: if the dtype is neither floating nor complex.
+      ShapeError: if there is no such axis, or one is named twice.
 
     >>> tf.math.reduce_variance([1.0, 2.0, 3.0, 4.0]).numpy()
     np.float32(1.25)
@@ -156,6 +193,18 @@ def reduce_std(
     name: str | None = None,
 ) -> Tensor:
     """The standard deviation over the given axes.
+
+    Args:
+      input_tensor: a tensor of floating or complex numbers.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      A tensor of the dtype of `input_tensor` without these axes; complex numbers give real ones.
+
+    Raises:
+      TypeError: if the dtype is neither floating nor complex.
+      ShapeError: if there is no such axis, or one is named twice.
 
     >>> tf.math.reduce_std([1.0, 3.0]).numpy()
     np.float32(1.0)

@@ -73,11 +73,13 @@ argmax_op = _define_arg("ArgMax", "argmax", "maximum")
 argmin_op = _define_arg("ArgMin", "argmin", "minimum")
 
 
-def _output_type(op: str, output_type: DTypeLike, allowed: frozenset[DType]) -> DType:
-    dtype = dtypes.as_dtype(output_type)
+def _place_type(
+    op: str, value: DTypeLike, allowed: frozenset[DType], name: str = "output_type"
+) -> DType:
+    dtype = dtypes.as_dtype(value)
     if dtype not in allowed:
         names = ", ".join(sorted(d.name for d in allowed))
-        raise DTypeError(f"{op}: output_type must be one of {names}, got {dtype.name}.")
+        raise DTypeError(f"{op}: {name} must be one of {names}, got {dtype.name}.")
     return dtype
 
 
@@ -89,11 +91,23 @@ def argmax(
 ) -> Tensor:
     """The index of the largest element along an axis (the first one); the first of equal ones.
 
+    Args:
+      input: a tensor of real numbers or truth values; NaN is never the largest if there is another.
+      axis: the axis, counted from the end if negative; None means 0.
+      output_type: the dtype of the result: int16, uint16, int32 or int64.
+
+    Returns:
+      A tensor of this dtype without the axis.
+
+    Raises:
+      ShapeError: if there is no such axis, or it is empty.
+      DTypeError: if `output_type` or the dtype of `input` is another one.
+
     >>> tf.argmax([[1, 9, 3], [7, 2, 7]], axis=1).numpy()
     array([1, 0])
     """
     at = 0 if axis is None else joining.single_axis("argmax", axis)
-    dtype = _output_type("argmax", output_type, INDEX | {int16, uint16})
+    dtype = _place_type("argmax", output_type, INDEX | {int16, uint16})
     return argmax_op(convert_to_tensor(input), axis=at, output_type=dtype, name=name)
 
 
@@ -105,11 +119,24 @@ def argmin(
 ) -> Tensor:
     """The index of the smallest element along an axis (the first one); the first of equal ones.
 
+    Args:
+      input: a tensor of real numbers or truth values; NaN is never the smallest if there is
+        another.
+      axis: the axis, counted from the end if negative; None means 0.
+      output_type: the dtype of the result: int32 or int64.
+
+    Returns:
+      A tensor of this dtype without the axis.
+
+    Raises:
+      ShapeError: if there is no such axis, or it is empty.
+      DTypeError: if `output_type` or the dtype of `input` is another one.
+
     >>> tf.argmin([[1, 9, 3], [7, 2, 7]], axis=1).numpy()
     array([0, 1])
     """
     at = 0 if axis is None else joining.single_axis("argmin", axis)
-    dtype = _output_type("argmin", output_type, INDEX)
+    dtype = _place_type("argmin", output_type, INDEX)
     return argmin_op(convert_to_tensor(input), axis=at, output_type=dtype, name=name)
 
 
@@ -184,6 +211,19 @@ def sort(
 ) -> Tensor:
     """The elements in order along an axis; NaN is the largest.
 
+    Args:
+      values: a tensor of real numbers, of rank 1 or more.
+      axis: the axis, counted from the end if negative.
+      direction: "ASCENDING" or "DESCENDING".
+
+    Returns:
+      A tensor of the shape and dtype of `values`.
+
+    Raises:
+      ValueError: if there is no such direction.
+      ShapeError: if there is no such axis.
+      DTypeError: if `values` are not real numbers.
+
     >>> tf.sort([3.0, 1.0, 2.0], direction="DESCENDING").numpy()
     array([3., 2., 1.], dtype=float32)
     """
@@ -203,6 +243,20 @@ def argsort(
     name: str | None = None,
 ) -> Tensor:
     """The indices that put the elements in order along an axis; always stable.
+
+    Args:
+      values: a tensor of real numbers, of rank 1 or more.
+      axis: the axis, counted from the end if negative.
+      direction: "ASCENDING" or "DESCENDING".
+      stable: accepted for compatibility, ignored: equal elements always keep their order.
+
+    Returns:
+      An int32 tensor of the shape of `values`.
+
+    Raises:
+      ValueError: if there is no such direction.
+      ShapeError: if there is no such axis.
+      DTypeError: if `values` are not real numbers.
 
     >>> tf.argsort([3.0, 1.0, 2.0]).numpy()
     array([1, 2, 0], dtype=int32)
@@ -311,11 +365,24 @@ def top_k(
 ) -> TopKV2:
     """The k largest elements along the last axis and their indices; of equal ones the first.
 
+    Args:
+      input: a tensor of real numbers, of rank 1 or more.
+      k: how many, an integer or integer scalar from 0 to the size of the last axis.
+      sorted: accepted for compatibility: the elements are always in descending order.
+      index_type: the dtype of the indices: int16, int32 or int64.
+
+    Returns:
+      A named tuple (values, indices) of two tensors whose last axis has size `k`.
+
+    Raises:
+      ShapeError: if `k` is out of range, or `input` a scalar.
+      DTypeError: if `index_type` or the dtype of `input` is another one.
+
     >>> values, indices = tf.math.top_k([1, 3, 2, 3], k=2)
     >>> values.numpy(), indices.numpy()
     (array([3, 3], dtype=int32), array([1, 3], dtype=int32))
     """
-    dtype = _output_type("top_k", index_type, INDEX | {int16})
+    dtype = _place_type("top_k", index_type, INDEX | {int16}, "index_type")
     count = convert_to_tensor(k, dtype_hint=int32)
     x = convert_to_tensor(input)
     return TopKV2(*top_k_op(x, count, sorted=bool(sorted), index_type=dtype, name=name))

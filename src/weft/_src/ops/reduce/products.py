@@ -114,6 +114,18 @@ def reduce_prod(
 ) -> Tensor:
     """The product over the given axes, over all of them if none are given.
 
+    Args:
+      input_tensor: a tensor of numbers.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      A tensor of the dtype of `input_tensor` without these axes; of no elements it is 1.
+
+    Raises:
+      ShapeError: if there is no such axis, or one is named twice.
+      DTypeError: if `input_tensor` has another dtype.
+
     >>> tf.reduce_prod([[1, 2], [3, 4]], axis=0).numpy()
     array([3, 8], dtype=int32)
     """

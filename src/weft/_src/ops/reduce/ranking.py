@@ -54,6 +54,17 @@ def in_top_k(
 ) -> Tensor:
     """Whether the prediction for the target class of each row is among the k largest.
 
+    Args:
+      targets: class numbers, an int32 or int64 vector.
+      predictions: floating numbers [rows, classes].
+      k: how many count, an integer or integer scalar.
+
+    Returns:
+      A bool vector; False where the target is no class or a prediction is not finite.
+
+    Raises:
+      ShapeError: if the ranks or the numbers of rows do not fit.
+
     >>> tf.math.in_top_k([1, 2], [[0.1, 0.9, 0.3], [0.5, 0.2, 0.1]], k=2).numpy()
     array([ True, False])
     """
@@ -111,6 +122,23 @@ def approx_max_k(
 ) -> ApproxTopK:
     """The k largest elements along an axis and their indices: here always all of them, sorted.
 
+    Args:
+      operand: a tensor of floating numbers.
+      k: how many, an integer.
+      reduction_dimension: the axis, counted from the end if negative.
+      recall_target: a number above 0 and up to 1; it does not change the result.
+      reduction_input_size_override: accepted for compatibility, ignored.
+      aggregate_to_topk: accepted for compatibility, ignored.
+
+    Returns:
+      A named tuple (values, indices) of two tensors with size `k` along the axis; indices are
+      int32.
+
+    Raises:
+      DTypeError: if `operand` is not floating.
+      ValueError: if `recall_target` is out of range.
+      ShapeError: if there is no such axis, or it has fewer elements.
+
     >>> values, indices = tf.math.approx_max_k([3.0, 1.0, 2.0, 9.0], 2)
     >>> values.numpy(), indices.numpy()
     (array([9., 3.], dtype=float32), array([3, 0], dtype=int32))
@@ -128,6 +156,23 @@ def approx_min_k(
     name: str | None = None,
 ) -> ApproxTopK:
     """The k smallest elements along an axis and their indices: here always all of them, sorted.
+
+    Args:
+      operand: a tensor of floating numbers.
+      k: how many, an integer.
+      reduction_dimension: the axis, counted from the end if negative.
+      recall_target: a number above 0 and up to 1; it does not change the result.
+      reduction_input_size_override: accepted for compatibility, ignored.
+      aggregate_to_topk: accepted for compatibility, ignored.
+
+    Returns:
+      A named tuple (values, indices) of two tensors with size `k` along the axis; indices are
+      int32.
+
+    Raises:
+      DTypeError: if `operand` is not floating.
+      ValueError: if `recall_target` is out of range.
+      ShapeError: if there is no such axis, or it has fewer elements.
 
     >>> values, indices = tf.math.approx_min_k([3.0, 1.0, 2.0, 9.0], 2)
     >>> values.numpy(), indices.numpy()
@@ -150,6 +195,15 @@ def _neighbours(op: str, x: TensorLike) -> tuple[Tensor, Tensor]:
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     """Whether no element is smaller than the one before it, in row-major order.
 
+    Args:
+      x: a tensor of real numbers.
+
+    Returns:
+      A scalar bool; True if there are fewer than two elements.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
+
     >>> tf.math.is_non_decreasing([1, 1, 2]).numpy()
     np.True_
     """
@@ -159,6 +213,15 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
 
 def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
     """Whether each element is larger than the one before it, in row-major order.
+
+    Args:
+      x: a tensor of real numbers.
+
+    Returns:
+      A scalar bool; True if there are fewer than two elements.
+
+    Raises:
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.is_strictly_increasing([1, 1, 2]).numpy()
     np.False_

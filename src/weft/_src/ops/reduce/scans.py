@@ -74,6 +74,19 @@ def cumsum(
 ) -> Tensor:
     """Sums of all elements up to each (without it if exclusive; from the end if reverse).
 
+    Args:
+      x: a tensor of numbers, of rank 1 or more.
+      axis: the axis, counted from the end if negative.
+      exclusive: whether the element itself is left out; the first is then 0.
+      reverse: whether to go from the last element to the first.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      ShapeError: if there is no such axis.
+      DTypeError: if `x` has another dtype.
+
     >>> tf.cumsum([1, 2, 3]).numpy()
     array([1, 3, 6], dtype=int32)
     >>> tf.cumsum([1, 2, 3], exclusive=True, reverse=True).numpy()
@@ -120,6 +133,19 @@ def cumprod(
     name: str | None = None,
 ) -> Tensor:
     """Products of all elements up to each (without it if exclusive; from the end if reverse).
+
+    Args:
+      x: a tensor of numbers, of rank 1 or more.
+      axis: the axis, counted from the end if negative.
+      exclusive: whether the element itself is left out; the first is then 1.
+      reverse: whether to go from the last element to the first.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      ShapeError: if there is no such axis.
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.cumprod([1, 2, 3]).numpy()
     array([1, 2, 6], dtype=int32)
@@ -172,6 +198,19 @@ def cumulative_logsumexp(
     name: str | None = None,
 ) -> Tensor:
     """log(sum(exp(x))) of all elements up to each (without it if exclusive).
+
+    Args:
+      x: a tensor of floating numbers, of rank 1 or more.
+      axis: the axis, counted from the end if negative.
+      exclusive: whether the element itself is left out; the first is then -inf.
+      reverse: whether to go from the last element to the first.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      ShapeError: if there is no such axis.
+      DTypeError: if `x` has another dtype.
 
     >>> tf.math.cumulative_logsumexp([0.0, 0.0, 0.0]).numpy()
     array([0.       , 0.6931472, 1.0986123], dtype=float32)

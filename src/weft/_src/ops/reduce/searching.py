@@ -71,6 +71,20 @@ def searchsorted(
 ) -> Tensor:
     """Where values would go into a sorted sequence, before (left) or after (right) equal ones.
 
+    Args:
+      sorted_sequence: real numbers, ascending along the last axis.
+      values: of the same dtype and rank; all axes but the last have equal sizes.
+      side: "left" or "right".
+      out_type: the dtype of the result, int32 or int64.
+
+    Returns:
+      A tensor of the shape of `values`, with numbers from 0 to the length of the sequence.
+
+    Raises:
+      ValueError: if there is no such side.
+      ShapeError: if the shapes do not fit, or one is a scalar.
+      DTypeError: if the dtypes differ, or `out_type` is another one.
+
     >>> tf.searchsorted([1, 3, 5], [0, 3, 6]).numpy()
     array([0, 1, 3], dtype=int32)
     """
@@ -179,6 +193,17 @@ unique_op = define_op(
 def unique(x: TensorLike, out_idx: DTypeLike = int32, name: str | None = None) -> Unique:
     """The different values of a vector in the order of their first appearance.
 
+    Args:
+      x: a vector of numbers, truth values or strings. Each NaN is a value of its own.
+      out_idx: the dtype of the places, int32 or int64.
+
+    Returns:
+      A named tuple (y, idx): the values, and for each element of `x` the place of its value in y.
+
+    Raises:
+      ShapeError: if `x` is no vector.
+      DTypeError: if `out_idx` is another dtype.
+
     >>> y, idx = tf.unique([4, 1, 4, 2])
     >>> y.numpy(), idx.numpy()
     (array([4, 1, 2], dtype=int32), array([0, 1, 0, 2], dtype=int32))
@@ -191,6 +216,18 @@ def unique_with_counts(
     x: TensorLike, out_idx: DTypeLike = int32, name: str | None = None
 ) -> UniqueWithCounts:
     """The different values of a vector in the order of their first appearance, and how often.
+
+    Args:
+      x: a vector of numbers, truth values or strings. Each NaN is a value of its own.
+      out_idx: the dtype of the places and counts, int32 or int64.
+
+    Returns:
+      A named tuple (y, idx, count): the values, for each element of `x` the place of its value in
+      y, and how often each value occurs.
+
+    Raises:
+      ShapeError: if `x` is no vector.
+      DTypeError: if `out_idx` is another dtype.
 
     >>> y, idx, count = tf.unique_with_counts([4, 1, 4, 2])
     >>> count.numpy()

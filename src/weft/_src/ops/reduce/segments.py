@@ -117,6 +117,17 @@ def _sorted(op: Op, data: TensorLike, segment_ids: TensorLike, name: str | None)
 def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the rows of each segment; 0 for ids that do not occur.
 
+    Args:
+      data: a tensor of numbers, of rank 1 or more.
+      segment_ids: an int32 or int64 vector with the segment of each row, sorted and not negative.
+
+    Returns:
+      A tensor of the dtype of `data` with a row for each number up to the largest id.
+
+    Raises:
+      InvalidArgumentError: if the ids are not sorted, or negative.
+      ShapeError: if there are more or fewer ids than rows.
+
     >>> tf.math.segment_sum([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
     array([3, 0, 7], dtype=int32)
     """
@@ -125,6 +136,17 @@ def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = No
 
 def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The mean of the rows of each segment; 0 for ids that do not occur.
+
+    Args:
+      data: a tensor of numbers; means of integers are cut towards zero, of rank 1 or more.
+      segment_ids: an int32 or int64 vector with the segment of each row, sorted and not negative.
+
+    Returns:
+      A tensor of the dtype of `data` with a row for each number up to the largest id.
+
+    Raises:
+      InvalidArgumentError: if the ids are not sorted, or negative.
+      ShapeError: if there are more or fewer ids than rows.
 
     >>> tf.math.segment_mean([1.0, 2.0, 3.0, 4.0], [0, 0, 2, 2]).numpy()
     array([1.5, 0. , 3.5], dtype=float32)
@@ -135,6 +157,17 @@ def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = N
 def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The product of the rows of each segment; 1 for ids that do not occur.
 
+    Args:
+      data: a tensor of numbers, of rank 1 or more.
+      segment_ids: an int32 or int64 vector with the segment of each row, sorted and not negative.
+
+    Returns:
+      A tensor of the dtype of `data` with a row for each number up to the largest id.
+
+    Raises:
+      InvalidArgumentError: if the ids are not sorted, or negative.
+      ShapeError: if there are more or fewer ids than rows.
+
     >>> tf.math.segment_prod([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
     array([ 2,  1, 12], dtype=int32)
     """
@@ -144,6 +177,17 @@ def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = N
 def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The largest of the rows of each segment; 0 for ids that do not occur.
 
+    Args:
+      data: a tensor of real numbers, of rank 1 or more.
+      segment_ids: an int32 or int64 vector with the segment of each row, sorted and not negative.
+
+    Returns:
+      A tensor of the dtype of `data` with a row for each number up to the largest id.
+
+    Raises:
+      InvalidArgumentError: if the ids are not sorted, or negative.
+      ShapeError: if there are more or fewer ids than rows.
+
     >>> tf.math.segment_max([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
     array([2, 0, 4], dtype=int32)
     """
@@ -152,6 +196,17 @@ def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = No
 
 def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """The smallest of the rows of each segment; 0 for ids that do not occur.
+
+    Args:
+      data: a tensor of real numbers, of rank 1 or more.
+      segment_ids: an int32 or int64 vector with the segment of each row, sorted and not negative.
+
+    Returns:
+      A tensor of the dtype of `data` with a row for each number up to the largest id.
+
+    Raises:
+      InvalidArgumentError: if the ids are not sorted, or negative.
+      ShapeError: if there are more or fewer ids than rows.
 
     >>> tf.math.segment_min([1, 2, 3, 4], [0, 0, 2, 2]).numpy()
     array([1, 0, 3], dtype=int32)

@@ -106,6 +106,18 @@ def reduce_sum(
 ) -> Tensor:
     """The sum over the given axes, over all of them if none are given.
 
+    Args:
+      input_tensor: a tensor of numbers.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      A tensor of the dtype of `input_tensor` without these axes; of no elements it is 0.
+
+    Raises:
+      ShapeError: if there is no such axis, or one is named twice.
+      DTypeError: if `input_tensor` has another dtype.
+
     >>> tf.reduce_sum([[1, 2], [3, 4]], axis=0).numpy()
     array([4, 6], dtype=int32)
     """
@@ -172,6 +184,18 @@ def reduce_mean(
 ) -> Tensor:
     """The mean over the given axes; integers are cut towards zero.
 
+    Args:
+      input_tensor: a tensor of numbers.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      A tensor of the dtype of `input_tensor` without these axes; of no floats it is NaN.
+
+    Raises:
+      ShapeError: if there is no such axis, or one is named twice.
+      DTypeError: if `input_tensor` has another dtype.
+
     >>> tf.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=1).numpy()
     array([1.5, 3.5], dtype=float32)
     """
@@ -216,6 +240,17 @@ add_n_op = define_op(
 def add_n(inputs: Sequence[Any], name: str | None = None) -> Tensor:
     """The sum of several tensors of one shape.
 
+    Args:
+      inputs: a list of tensors of numbers, of one shape and dtype; they are not broadcast.
+
+    Returns:
+      A tensor of this shape and dtype.
+
+    Raises:
+      ValueError: if the list is empty.
+      ShapeError: if shapes differ.
+      DTypeError: if dtypes differ.
+
     >>> tf.add_n([[1, 2], [3, 4], [5, 6]]).numpy()
     array([ 9, 12], dtype=int32)
     """
@@ -234,6 +269,19 @@ def accumulate_n(
     name: str | None = None,
 ) -> Tensor:
     """The sum of several tensors of one shape, which may be asserted together with the dtype.
+
+    Args:
+      inputs: a list of tensors of numbers, of one shape and dtype; they are not broadcast.
+      shape: the shape they must have; None means any.
+      tensor_dtype: the dtype they must have; None means any.
+
+    Returns:
+      A tensor of this shape and dtype.
+
+    Raises:
+      ValueError: if the list is empty.
+      ShapeError: if shapes differ.
+      DTypeError: if dtypes differ.
 
     >>> tf.math.accumulate_n([[1, 2], [3, 4]], shape=[2], tensor_dtype=tf.int32).numpy()
     array([4, 6], dtype=int32)

@@ -234,6 +234,18 @@ def unsorted_segment_sum(
 ) -> Tensor:
     """The sum of the rows of each segment; 0 for segments without rows.
 
+    Args:
+      data: a tensor of numbers whose shape begins with that of `segment_ids`.
+      segment_ids: int32 or int64, the segment of each row. Rows with negative ids are left out.
+      num_segments: the number of segments, an integer or integer scalar.
+
+    Returns:
+      A tensor of the dtype of `data` with `num_segments` rows.
+
+    Raises:
+      InvalidArgumentError: if an id is not below `num_segments`.
+      ShapeError: if the shapes do not fit, or `num_segments` is negative or no scalar.
+
     >>> tf.math.unsorted_segment_sum([1, 2, 3, 4], [2, 0, -1, 2], 3).numpy()
     array([2, 0, 5], dtype=int32)
     """
@@ -244,6 +256,18 @@ def unsorted_segment_prod(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The product of the rows of each segment; 1 for segments without rows.
+
+    Args:
+      data: a tensor of numbers whose shape begins with that of `segment_ids`.
+      segment_ids: int32 or int64, the segment of each row. Rows with negative ids are left out.
+      num_segments: the number of segments, an integer or integer scalar.
+
+    Returns:
+      A tensor of the dtype of `data` with `num_segments` rows.
+
+    Raises:
+      InvalidArgumentError: if an id is not below `num_segments`.
+      ShapeError: if the shapes do not fit, or `num_segments` is negative or no scalar.
 
     >>> tf.math.unsorted_segment_prod([1, 2, 3, 4], [2, 0, -1, 2], 3).numpy()
     array([2, 1, 4], dtype=int32)
@@ -256,6 +280,18 @@ def unsorted_segment_max(
 ) -> Tensor:
     """The largest of the rows of each segment; the lowest number for segments without rows.
 
+    Args:
+      data: a tensor of real numbers whose shape begins with that of `segment_ids`.
+      segment_ids: int32 or int64, the segment of each row. Rows with negative ids are left out.
+      num_segments: the number of segments, an integer or integer scalar.
+
+    Returns:
+      A tensor of the dtype of `data` with `num_segments` rows.
+
+    Raises:
+      InvalidArgumentError: if an id is not below `num_segments`.
+      ShapeError: if the shapes do not fit, or `num_segments` is negative or no scalar.
+
     >>> tf.math.unsorted_segment_max([1, 2, 3, 4], [1, 0, -1, 1], 2).numpy()
     array([2, 4], dtype=int32)
     """
@@ -266,6 +302,18 @@ def unsorted_segment_min(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The smallest of the rows of each segment; the highest number for segments without rows.
+
+    Args:
+      data: a tensor of real numbers whose shape begins with that of `segment_ids`.
+      segment_ids: int32 or int64, the segment of each row. Rows with negative ids are left out.
+      num_segments: the number of segments, an integer or integer scalar.
+
+    Returns:
+      A tensor of the dtype of `data` with `num_segments` rows.
+
+    Raises:
+      InvalidArgumentError: if an id is not below `num_segments`.
+      ShapeError: if the shapes do not fit, or `num_segments` is negative or no scalar.
 
     >>> tf.math.unsorted_segment_min([1, 2, 3, 4], [1, 0, -1, 1], 2).numpy()
     array([2, 1], dtype=int32)
@@ -286,6 +334,19 @@ def unsorted_segment_mean(
 ) -> Tensor:
     """The mean of the rows of each segment; 0 for segments without rows.
 
+    Args:
+      data: a tensor of numbers whose shape begins with that of `segment_ids`.
+      segment_ids: int32 or int64, the segment of each row. Rows with negative ids are left out.
+      num_segments: the number of segments, an integer or integer scalar.
+
+    Returns:
+      A tensor of the dtype of `data` (float64 for integers, float32 if of 8 or 16 bits) with
+      `num_segments` rows.
+
+    Raises:
+      InvalidArgumentError: if an id is not below `num_segments`.
+      ShapeError: if the shapes do not fit, or `num_segments` is negative or no scalar.
+
     >>> tf.math.unsorted_segment_mean([1.0, 2.0, 3.0, 4.0], [2, 0, -1, 2], 3).numpy()
     array([2. , 0. , 2.5], dtype=float32)
     """
@@ -299,6 +360,18 @@ def unsorted_segment_sqrt_n(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The sum of the rows of each segment over the square root of their number.
+
+    Args:
+      data: a tensor of floating numbers whose shape begins with that of `segment_ids`.
+      segment_ids: int32 or int64, the segment of each row. Rows with negative ids are left out.
+      num_segments: the number of segments, an integer or integer scalar.
+
+    Returns:
+      A tensor of the dtype of `data` with `num_segments` rows.
+
+    Raises:
+      InvalidArgumentError: if an id is not below `num_segments`.
+      ShapeError: if the shapes do not fit, or `num_segments` is negative or no scalar.
 
     >>> tf.math.unsorted_segment_sqrt_n([1.0, 2.0, 3.0, 5.0], [1, 1, 1, 1], 2).numpy()
     array([0. , 5.5], dtype=float32)

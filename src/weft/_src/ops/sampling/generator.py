@@ -29,6 +29,17 @@ _WORDS = 3
 def create_rng_state(seed: Any, alg: Any) -> Tensor:
     """The state of a generator for a seed: an integer, or a vector of them.
 
+    Args:
+      seed: an integer, or a vector of which the first three count.
+      alg: "auto_select" or "philox", which are the same,, or their `tf.random.Algorithm`.
+
+    Returns:
+      An int64 vector (counter low, counter high, key).
+
+    Raises:
+      ValueError: if the seed is not made of integers, or there is no such algorithm.
+      UnsupportedError: for "threefry".
+
     >>> tf.random.create_rng_state(7, "philox").numpy()
     array([7, 0, 0])
     """
@@ -110,12 +121,36 @@ class Generator:
 
     @classmethod
     def from_state(cls, state: TensorLike, alg: str | IntLike | Algorithm) -> Generator:
-        """A generator with a given state: three integers, (counter low, counter high, key)."""
+        """A generator with a given state: three integers, (counter low, counter high, key).
+
+        Args:
+          state: a vector of three integers, or a variable of them.
+          alg: "philox" or "auto_select", or their `tf.random.Algorithm`.
+
+        Returns:
+          A `tf.random.Generator`.
+
+        Raises:
+          ValueError: if the state has another shape, or there is no such algorithm.
+          UnsupportedError: if `alg` is "threefry", which Weft does not have.
+        """
         return cls(state=state, alg=alg)
 
     @classmethod
     def from_seed(cls, seed: TensorLike, alg: str | IntLike | Algorithm | None = None) -> Generator:
-        """A generator determined by a seed: an integer, or a vector of them."""
+        """A generator determined by a seed: an integer, or a vector of them.
+
+        Args:
+          seed: what the numbers depend on.
+          alg: "philox" or "auto_select", or their `tf.random.Algorithm`; None is Philox.
+
+        Returns:
+          A `tf.random.Generator`.
+
+        Raises:
+          ValueError: if the seed is no integer or vector of them, or there is no such algorithm.
+          UnsupportedError: if `alg` is "threefry", which Weft does not have.
+        """
         alg = Algorithm.PHILOX if alg is None else alg
         return cls(state=create_rng_state(seed, alg), alg=alg)
 
@@ -123,14 +158,38 @@ class Generator:
     def from_non_deterministic_state(
         cls, alg: str | IntLike | Algorithm | None = None
     ) -> Generator:
-        """A generator whose numbers nobody can foresee."""
+        """A generator whose numbers nobody can foresee.
+
+        Args:
+          alg: "philox" or "auto_select", or their `tf.random.Algorithm`; None is Philox.
+
+        Returns:
+          A `tf.random.Generator`.
+
+        Raises:
+          ValueError: if there is no such algorithm.
+          UnsupportedError: if `alg` is "threefry", which Weft does not have.
+        """
         return cls(state=random_state(), alg=Algorithm.PHILOX if alg is None else alg)
 
     @classmethod
     def from_key_counter(
         cls, key: TensorLike, counter: TensorLike, alg: str | IntLike | Algorithm
     ) -> Generator:
-        """A generator with a key (an integer) and a counter (two integers, the low one first)."""
+        """A generator with a key (an integer) and a counter (two integers, the low one first).
+
+        Args:
+          key: an integer, which tells streams of numbers apart.
+          counter: two integers, the place in the stream.
+          alg: "philox" or "auto_select", or their `tf.random.Algorithm`.
+
+        Returns:
+          A `tf.random.Generator`.
+
+        Raises:
+          ValueError: if key or counter has another shape, or there is no such algorithm.
+          UnsupportedError: if `alg` is "threefry", which Weft does not have.
+        """
         return cls(state=_key_counter_state("from_key_counter", key, counter), alg=alg)
 
     # --- the state -----------------------------------------------------------------------------
@@ -151,19 +210,69 @@ class Generator:
         return self._algorithm.value
 
     def reset(self, state: Any) -> None:
-        """Sets the state."""
+        """Sets the state.
+
+        Args:
+          state: three integers, (counter low, counter high, key).
+
+        Raises:
+          ValueError: if it has another shape.
+
+        >>> g = tf.random.Generator.from_seed(7)
+        >>> g.reset([1, 2, 3])
+        >>> g.state.numpy()
+        array([1, 2, 3])
+        """
         write_op(self._handle, _words("Generator.reset", state, (3,), "state"))
 
     def reset_from_seed(self, seed: Any) -> None:
-        """Sets the state to the one of a seed."""
+        """Sets the state to the one of a seed.
+
+        Args:
+          seed: an integer, or a vector of which the first three count.
+
+        Raises:
+          ValueError: if it is not made of integers.
+
+        >>> g = tf.random.Generator.from_seed(7)
+        >>> g.reset_from_seed(8)
+        >>> g.state.numpy()
+        array([8, 0, 0])
+        """
         write_op(self._handle, create_rng_state(seed, self._algorithm))
 
     def reset_from_key_counter(self, key: TensorLike, counter: TensorLike) -> None:
-        """Sets the state to a key and a counter."""
+        """Sets the state to a key and a counter.
+
+        Args:
+          key: an integer.
+          counter: two integers, the low one first.
+
+        Raises:
+          ValueError: if they have other shapes.
+
+        >>> g = tf.random.Generator.from_seed(7)
+        >>> g.reset_from_key_counter(3, [1, 2])
+        >>> g.state.numpy()
+        array([1, 2, 3])
+        """
         write_op(self._handle, _key_counter_state("reset_from_key_counter", key, counter))
 
     def skip(self, delta: TensorLike) -> Tensor:
-        """Moves on as if `delta` numbers had been drawn; the state before."""
+        """Moves on as if `delta` numbers had been drawn; the state before.
+
+        Args:
+          delta: how many numbers, an integer scalar.
+
+        Returns:
+          The state before, an int64 vector (counter low, counter high, key).
+
+        Raises:
+          ShapeError: if `delta` is no scalar.
+
+        >>> tf.random.Generator.from_seed(7).skip(10).numpy()
+        array([7, 0, 0])
+        """
         delta = casting.cast(convert_to_tensor(delta), int64)
         rules.check_rank("Generator.skip", delta.spec, 0, name="delta")
         return self._advance(delta)
@@ -184,7 +293,25 @@ class Generator:
         dtype: DTypeLike = float32,
         name: str | None = None,
     ) -> Tensor:
-        """Numbers uniform in [minval, maxval); integers of the whole range if both are None."""
+        """Numbers uniform in [minval, maxval); integers of the whole range if both are None.
+
+        Args:
+          shape: the sizes of the result: a list, `tf.TensorShape`, int32 or int64 vector, or one
+            number.
+          minval: the lower bound, included: a number or a tensor that broadcasts with the result.
+          maxval: the upper bound, not included. For floating dtypes None means 1.
+          dtype: a floating dtype, int32 or int64; uint32 and uint64 for the whole range only.
+
+        Returns:
+          A tensor of this shape and dtype.
+
+        Raises:
+          ValueError: if the dtype is another one, or an integer one has one bound only.
+          InvalidArgumentError: if integer bounds are not in order.
+
+        >>> tf.random.Generator.from_seed(7).uniform([2]).numpy()
+        array([0.39932835, 0.7840713 ], dtype=float32)
+        """
         return distributions.uniform(
             "Generator.uniform", shape, minval, maxval, dtype, name, self._draw_state
         )
@@ -192,7 +319,22 @@ class Generator:
     def uniform_full_int(
         self, shape: ShapeLike, dtype: DTypeLike = uint64, name: str | None = None
     ) -> Tensor:
-        """Integers of the whole range of their dtype."""
+        """Integers of the whole range of their dtype.
+
+        Args:
+          shape: the sizes of the result: a list, `tf.TensorShape`, int32 or int64 vector, or one
+            number.
+          dtype: int32, int64, uint32 or uint64.
+
+        Returns:
+          A tensor of this shape and dtype.
+
+        Raises:
+          DTypeError: if the dtype is another one.
+
+        >>> tf.random.Generator.from_seed(7).uniform_full_int([2, 3]).dtype
+        tf.uint64
+        """
         return distributions.full_int(
             "Generator.uniform_full_int", shape, dtype, name, self._draw_state
         )
@@ -205,7 +347,25 @@ class Generator:
         dtype: DTypeLike = float32,
         name: str | None = None,
     ) -> Tensor:
-        """Normal numbers."""
+        """Normal numbers.
+
+        Args:
+          shape: the sizes of the result: a list, `tf.TensorShape`, int32 or int64 vector, or one
+            number.
+          mean: the mean, a number or a tensor that broadcasts with the result.
+          stddev: the standard deviation, of this kind, too.
+          dtype: the dtype of the result, a floating one.
+
+        Returns:
+          A tensor of this shape and dtype.
+
+        Raises:
+          DTypeError: if the dtype is another one.
+          ShapeError: if a size is negative, or a parameter does not broadcast.
+
+        >>> tf.random.Generator.from_seed(7).normal([2, 3]).shape
+        TensorShape([2, 3])
+        """
         return distributions.normal(
             "Generator.normal", draws.normal_op, shape, mean, stddev, dtype, name, self._draw_state
         )
@@ -218,7 +378,25 @@ class Generator:
         dtype: DTypeLike = float32,
         name: str | None = None,
     ) -> Tensor:
-        """Normal numbers without those more than two standard deviations off."""
+        """Normal numbers without those more than two standard deviations off.
+
+        Args:
+          shape: the sizes of the result: a list, `tf.TensorShape`, int32 or int64 vector, or one
+            number.
+          mean: the mean, a number or a tensor that broadcasts with the result.
+          stddev: the standard deviation, of this kind, too.
+          dtype: the dtype of the result, a floating one.
+
+        Returns:
+          A tensor of this shape and dtype.
+
+        Raises:
+          DTypeError: if the dtype is another one.
+          ShapeError: if a size is negative, or a parameter does not broadcast.
+
+        >>> tf.random.Generator.from_seed(7).truncated_normal([2, 3]).shape
+        TensorShape([2, 3])
+        """
         op, draw = "Generator.truncated_normal", draws.truncated_normal_op
         return distributions.normal(op, draw, shape, mean, stddev, dtype, name, self._draw_state)
 
@@ -230,7 +408,26 @@ class Generator:
         dtype: DTypeLike = int32,
         name: str | None = None,
     ) -> Tensor:
-        """How many of `counts` trials succeed with probability `probs`."""
+        """How many of `counts` trials succeed with probability `probs`.
+
+        Args:
+          shape: the sizes of the result, which end with the shape of the parameters: a list,
+            `tf.TensorShape`, int32 or int64 vector, or one number.
+          counts: how many trials, a tensor of numbers.
+          probs: the probability of success, floating numbers; the two are broadcast together.
+          dtype: the dtype of the result: float16, float32, float64, int32 or int64.
+
+        Returns:
+          A tensor of this shape and dtype.
+
+        Raises:
+          DTypeError: if the dtype is another one.
+          InvalidArgumentError: if a count is not finite, or a probability is NaN.
+          ShapeError: if the shape does not end with that of the parameters.
+
+        >>> tf.random.Generator.from_seed(7).binomial([3], counts=10.0, probs=1.0).numpy()
+        array([10, 10, 10], dtype=int32)
+        """
         op = "Generator.binomial"
         return parametric.binomial(op, shape, counts, probs, dtype, name, self._draw_state)
 
@@ -238,6 +435,12 @@ class Generator:
 
     def make_seeds(self, count: Any = 1) -> Tensor:
         """Seeds for stateless functions, as the columns of a (2, count) tensor.
+
+        Args:
+          count: how many, an integer.
+
+        Returns:
+          An int64 tensor of shape [2, count].
 
         >>> seeds = tf.random.Generator.from_seed(7).make_seeds(2)
         >>> tf.random.stateless_uniform([], seed=seeds[:, 0]).shape
@@ -247,7 +450,20 @@ class Generator:
         return source.pack_op(keys, fill.zeros_like(keys), axis=0)
 
     def split(self, count: int = 1) -> list[Generator]:
-        """New generators, independent of this one and of each other."""
+        """New generators, independent of this one and of each other.
+
+        Args:
+          count: how many, an integer.
+
+        Returns:
+          A list of generators.
+
+        Raises:
+          ValueError: in a function that is traced.
+
+        >>> [g.state.shape for g in tf.random.Generator.from_seed(7).split(2)]
+        [TensorShape([3]), TensorShape([3])]
+        """
         _refuse_while_tracing()
         keys = self.make_seeds(count)[0].numpy()
         return [self.from_key_counter(key, [0, 0], self._algorithm) for key in keys]
@@ -284,6 +500,9 @@ class _Program:
 def get_global_generator() -> Generator:
     """The program's generator; its state cannot be foreseen unless one was set.
 
+    Returns:
+      The `tf.random.Generator`, the same one until another is set.
+
     >>> tf.random.set_global_generator(tf.random.Generator.from_seed(7))
     >>> tf.random.get_global_generator().normal([2, 3]).shape
     TensorShape([2, 3])
@@ -297,6 +516,12 @@ def get_global_generator() -> Generator:
 
 def set_global_generator(generator: Generator) -> None:
     """Replaces the program's generator. Traced functions keep the one they were traced with.
+
+    Args:
+      generator: a `tf.random.Generator`.
+
+    Raises:
+      TypeError: if it is something else.
 
     >>> tf.random.set_global_generator(tf.random.Generator.from_seed(7))
     >>> tf.random.get_global_generator().state.numpy()

@@ -296,6 +296,18 @@ index_shuffle_op = define_op(
 def index_shuffle(index: Any, seed: TensorLike, max_index: TensorLike) -> Tensor:
     """Where an index goes in a permutation of 0..max_index that a seed determines.
 
+    Args:
+      index: integers of 32 or 64 bits from 0 to max_index, a scalar or a vector.
+      seed: two integers, or a matrix with two for each index.
+      max_index: the largest index, a scalar or a vector.
+
+    Returns:
+      A tensor of the dtype of `index`, of the shape that all broadcast to.
+
+    Raises:
+      InvalidArgumentError: if an index is negative or above `max_index`.
+      ShapeError: if the ranks are too high, or the seed is not pairs.
+
     >>> tf.random.experimental.index_shuffle(tf.range(5), seed=[1, 2], max_index=4).numpy()
     array([3, 1, 0, 4, 2], dtype=int32)
     """

@@ -64,6 +64,19 @@ def sobol_sample(
 ) -> Tensor:
     """The first points (after `skip` others) of the Sobol sequence in `dim` dimensions.
 
+    Args:
+      dim: the number of dimensions, an integer from 1 to 21201.
+      num_results: how many points, a positive integer.
+      skip: how many points are left out before, an integer of 0 or more.
+      dtype: the dtype of the result, float32 or float64.
+
+    Returns:
+      A tensor of shape [num_results, dim] with numbers in [0, 1).
+
+    Raises:
+      ShapeError: if a number is out of range.
+      DTypeError: if the dtype is another one.
+
     >>> tf.math.sobol_sample(2, 3).numpy()
     array([[0.5 , 0.5 ],
            [0.75, 0.25],

@@ -7,7 +7,7 @@ from typing import Any
 from weft._src.core import dtypes
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DType, float32
+from weft._src.core.dtypes import FLOATING, INDEX, DType, float32
 from weft._src.core.tensor import Tensor
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.registry import Op
@@ -32,15 +32,33 @@ def uniform(
 ) -> Tensor:
     """Numbers uniform in [minval, maxval); integers need a maxval.
 
+    Args:
+      shape: the sizes of the result: a list, `tf.TensorShape`, int32 or int64 vector, or one
+        number.
+      minval: the lower bound, included: a number or a tensor that broadcasts with the result.
+      maxval: the upper bound, not included. For floating dtypes None means 1.
+      dtype: the dtype of the result: a floating one, int32 or int64.
+      seed: an integer, which goes with the global seed; None means numbers that nobody can foresee,
+        unless a global seed is set.
+
+    Returns:
+      A tensor of this shape and dtype.
+
+    Raises:
+      ValueError: if the dtype is another one, or `maxval` is missing for integers.
+      InvalidArgumentError: if integer bounds are not in order.
+      TypeError: if the seed is not an integer.
+
     >>> tf.random.set_seed(7)
     >>> tf.random.uniform([2], seed=1).numpy()
     array([0.46037483, 0.9285182 ], dtype=float32)
     """
     dtype = dtypes.as_dtype(dtype)
-    if dtype.is_unsigned:
+    if dtype not in FLOATING | INDEX:
+        others = "tf.random.Generator and stateless_uniform draw unsigned integers."
         raise ValueError(
-            f"random.uniform: dtype must be floating, int32 or int64, got {dtype.name}. "
-            "tf.random.Generator and stateless_uniform draw unsigned integers."
+            f"random.uniform: dtype must be floating, int32 or int64, got {dtype.name}."
+            f"{f' {others}' if dtype.is_unsigned else ''}"
         )
     if dtype.is_integer and maxval is None:
         raise ValueError(f"random.uniform: maxval must be given for the dtype {dtype.name}.")
@@ -57,6 +75,23 @@ def normal(
     name: str | None = None,
 ) -> Tensor:
     """Normal numbers.
+
+    Args:
+      shape: the sizes of the result: a list, `tf.TensorShape`, int32 or int64 vector, or one
+        number.
+      mean: the mean, a number or a tensor that broadcasts with the result.
+      stddev: the standard deviation, of this kind, too.
+      dtype: the dtype of the result, a floating one.
+      seed: an integer, which goes with the global seed; None means numbers that nobody can foresee,
+        unless a global seed is set.
+
+    Returns:
+      A tensor of this shape and dtype.
+
+    Raises:
+      DTypeError: if the dtype is another one.
+      ShapeError: if a size is negative, or a parameter does not broadcast.
+      TypeError: if the seed is not an integer.
 
     >>> tf.random.normal([2, 3], mean=1.0, stddev=[1.0, 2.0, 3.0]).shape
     TensorShape([2, 3])
@@ -75,6 +110,23 @@ def truncated_normal(
     name: str | None = None,
 ) -> Tensor:
     """Normal numbers without those more than two standard deviations off.
+
+    Args:
+      shape: the sizes of the result: a list, `tf.TensorShape`, int32 or int64 vector, or one
+        number.
+      mean: the mean, a number or a tensor that broadcasts with the result.
+      stddev: the standard deviation, of this kind, too.
+      dtype: the dtype of the result, a floating one.
+      seed: an integer, which goes with the global seed; None means numbers that nobody can foresee,
+        unless a global seed is set.
+
+    Returns:
+      A tensor of this shape and dtype.
+
+    Raises:
+      DTypeError: if the dtype is another one.
+      ShapeError: if a size is negative, or a parameter does not broadcast.
+      TypeError: if the seed is not an integer.
 
     >>> bool(np.all(np.abs(tf.random.truncated_normal([1000])) < 2))
     True
@@ -95,6 +147,21 @@ def categorical(
 ) -> Tensor:
     """Class numbers drawn by the log-probabilities in each row.
 
+    Args:
+      logits: log-probabilities, floating numbers [rows, classes]; they need not be normalised.
+      num_samples: how many for each row, an integer or integer scalar.
+      dtype: the dtype of the result, int32 or int64; None means int64.
+      seed: an integer, which goes with the global seed; None means numbers that nobody can foresee,
+        unless a global seed is set.
+
+    Returns:
+      A tensor of shape [rows, num_samples].
+
+    Raises:
+      ShapeError: if `logits` is no matrix, or `num_samples` negative.
+      ValueError: if the dtype is another one.
+      TypeError: if the seed is not an integer.
+
     >>> tf.random.categorical([[0.0, -np.inf]], 5).numpy()
     array([[0, 0, 0, 0, 0]])
     """
@@ -109,6 +176,17 @@ def categorical(
 
 def shuffle(value: TensorLike, seed: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The rows of a tensor in random order.
+
+    Args:
+      value: a tensor; a scalar is returned as it is.
+      seed: an integer, which goes with the global seed; None means numbers that nobody can foresee,
+        unless a global seed is set.
+
+    Returns:
+      A tensor of the shape and dtype of `value`.
+
+    Raises:
+      TypeError: if the seed is not an integer.
 
     >>> tf.random.set_seed(7)
     >>> tf.random.shuffle([1, 2, 3, 4], seed=1).numpy()
@@ -133,6 +211,23 @@ def gamma(
 ) -> Tensor:
     """Gamma numbers of shape alpha and rate beta, `shape` of them for each pair; with gradients.
 
+    Args:
+      shape: how many for each pair: a list, `tf.TensorShape`, int32 or int64 vector, or one number.
+      alpha: positive numbers, the shape of the distribution.
+      beta: positive numbers, its rate; broadcast with `alpha`. None means 1.
+      dtype: the dtype of the result, a floating one.
+      seed: an integer, which goes with the global seed; None means numbers that nobody can foresee,
+        unless a global seed is set.
+
+    Returns:
+      A tensor of this dtype and of shape [*shape, *shape of alpha and beta].
+
+    Raises:
+      DTypeError: if the dtype is not floating.
+      ValueError: if a parameter is a tensor of another dtype.
+      ShapeError: if the parameters cannot be broadcast together.
+      TypeError: if the seed is not an integer.
+
     >>> tf.random.gamma([5], alpha=[0.5, 2.0]).shape
     TensorShape([5, 2])
     """
@@ -149,6 +244,21 @@ def poisson(
     name: str | None = None,
 ) -> Tensor:
     """Poisson numbers of rate lam, `shape` of them for each rate.
+
+    Args:
+      shape: how many for each rate: a list, `tf.TensorShape`, int32 or int64 vector, or one number.
+      lam: rates, numbers that are finite.
+      dtype: the dtype of the result: float16, float32, float64, int32 or int64.
+      seed: an integer, which goes with the global seed; None means numbers that nobody can foresee,
+        unless a global seed is set.
+
+    Returns:
+      A tensor of this dtype and of shape [*shape, *shape of lam].
+
+    Raises:
+      DTypeError: if the dtype is another one.
+      InvalidArgumentError: if a rate is not finite.
+      TypeError: if the seed is not an integer.
 
     >>> tf.random.poisson([5], lam=[0.5, 2.0]).shape
     TensorShape([5, 2])

@@ -215,6 +215,12 @@ def set_seed(seed: TensorLike) -> None:
 
     Generators keep their states.
 
+    Args:
+      seed: an integer, or None.
+
+    Raises:
+      TypeError: if it is something else.
+
     >>> tf.random.set_seed(7)
     >>> a = tf.random.uniform([2])
     >>> tf.random.set_seed(7)

@@ -8,7 +8,7 @@ from typing import Any
 from weft._src.core import dtypes
 from weft._src.core.aliases import AxisLike, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import bool_, int32, int64
+from weft._src.core.dtypes import FLOATING, NUMERIC, DType, bool_, int32, int64
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import rules, static
@@ -30,6 +30,19 @@ def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
     """The sum of two tensors of which at least one is sparse; sparse if both are.
 
     Where both sparse tensors have an element, a sum smaller than the threshold is left out.
+
+    Args:
+      a: a `tf.SparseTensor` or a tensor of numbers.
+      b: another one, of the same shape and dtype.
+      threshold: the least absolute value of a sum of two elements; 0 keeps all.
+
+    Returns:
+      A `tf.SparseTensor` if both are sparse, else a tensor.
+
+    Raises:
+      TypeError: if none is sparse.
+      InvalidArgumentError: if the shapes of two sparse tensors differ.
+      DTypeError: if the dtypes differ.
 
     >>> sp = tf.SparseTensor([[0, 1]], [5], [2, 2])
     >>> tf.sparse.add(sp, sp).values.numpy(), tf.sparse.add(sp, [[1, 1], [1, 1]]).numpy()
@@ -76,6 +89,17 @@ def _elementwise(op: str, function: Callable[..., Any], sp_a: Any, sp_b: Any) ->
 def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """The larger of two sparse tensors wherever one of them has an element.
 
+    Args:
+      sp_a: a `tf.SparseTensor` of real numbers.
+      sp_b: another one, of the same shape and dtype.
+
+    Returns:
+      A `tf.SparseTensor`; an element that one of them does not have counts as 0.
+
+    Raises:
+      TypeError: if one is not sparse.
+      InvalidArgumentError: if the shapes differ.
+
     >>> a, b = tf.SparseTensor([[0]], [5], [3]), tf.SparseTensor([[0], [2]], [7, -1], [3])
     >>> tf.sparse.maximum(a, b).values.numpy()
     array([7, 0], dtype=int32)
@@ -85,6 +109,17 @@ def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> 
 
 def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """The smaller of two sparse tensors wherever one of them has an element.
+
+    Args:
+      sp_a: a `tf.SparseTensor` of real numbers.
+      sp_b: another one, of the same shape and dtype.
+
+    Returns:
+      A `tf.SparseTensor`; an element that one of them does not have counts as 0.
+
+    Raises:
+      TypeError: if one is not sparse.
+      InvalidArgumentError: if the shapes differ.
 
     >>> a, b = tf.SparseTensor([[0]], [5], [3]), tf.SparseTensor([[0], [2]], [7, -1], [3])
     >>> tf.sparse.minimum(a, b).values.numpy()
@@ -102,6 +137,20 @@ def reduce_sum(
 ) -> Any:
     """The sum of the elements along axes, by default along all.
 
+    Args:
+      sp_input: a `tf.SparseTensor` of numbers.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1; None means no.
+      output_is_sparse: whether the result is sparse, too.
+
+    Returns:
+      A tensor, or a `tf.SparseTensor`, of the dtype of `sp_input` without these axes.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse.
+      ShapeError: if there is no such axis.
+      ValueError: if the rank is not known while tracing.
+
     >>> sp = tf.SparseTensor([[0, 1], [0, 2], [2, 0]], [5, 6, 7], [3, 3])
     >>> tf.sparse.reduce_sum(sp, axis=1).numpy()
     array([11,  0,  7], dtype=int32)
@@ -118,6 +167,21 @@ def reduce_max(
     name: str | None = None,
 ) -> Any:
     """The largest of the elements along axes; 0 where there are none.
+
+    Args:
+      sp_input: a `tf.SparseTensor` of real numbers.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1; None means no.
+      output_is_sparse: whether the result is sparse, too.
+
+    Returns:
+      A tensor, or a `tf.SparseTensor`, of the dtype of `sp_input` without these axes. Elements that
+      are absent do not count.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse.
+      ShapeError: if there is no such axis.
+      ValueError: if the rank is not known while tracing.
 
     >>> sp = tf.SparseTensor([[0, 1], [0, 2], [2, 0]], [-5, -6, 7], [3, 3])
     >>> tf.sparse.reduce_max(sp, axis=1).numpy()
@@ -164,6 +228,20 @@ def _reduce(
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls a function with sparse tensors replaced by their values; its result gets the places.
 
+    Args:
+      op: a function that returns a vector with a value for each element.
+      *args: its arguments; at least one is a `tf.SparseTensor`, and all of these have the same
+        indices.
+      **kwargs: its keyword arguments, which may be sparse, too.
+
+    Returns:
+      A `tf.SparseTensor` with the indices and shape of the first.
+
+    Raises:
+      TypeError: if `op` cannot be called.
+      ValueError: if no argument is sparse.
+      InvalidArgumentError: if indices differ.
+
     >>> sp = tf.SparseTensor([[0, 1]], [5], [2, 2])
     >>> tf.sparse.map_values(tf.square, sp).values.numpy()
     array([25], dtype=int32)
@@ -189,6 +267,17 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """Softmax of the elements of each row, along the last axis; absent ones do not count.
 
+    Args:
+      sp_input: a `tf.SparseTensor` of floating numbers, of rank 2 or more.
+
+    Returns:
+      A `tf.SparseTensor` with the same indices, shape and dtype.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse.
+      ShapeError: if the rank is below 2.
+      DTypeError: if the numbers are not floating.
+
     >>> sp = tf.SparseTensor([[0, 0], [0, 2], [1, 1]], [1.0, 1.0, 3.0], [2, 3])
     >>> tf.sparse.softmax(sp).values.numpy()
     array([0.5, 0.5, 1. ], dtype=float32)
@@ -212,12 +301,27 @@ def eye(
 ) -> SparseTensor:
     """The identity matrix.
 
+    Args:
+      num_rows: the number of rows, an integer or integer scalar.
+      num_columns: the number of columns; None means as many as rows.
+      dtype: the dtype of the result.
+
+    Returns:
+      A `tf.SparseTensor` with 1 on the diagonal.
+
+    Raises:
+      TypeError: if a number is not an integer.
+      ShapeError: if a number is negative.
+
     >>> tf.sparse.eye(2, 3).indices.numpy()
     array([[0, 0],
            [1, 1]])
     """
-    height = _size("num_rows", num_rows)
-    width = height if num_columns is None else _size("num_columns", num_columns)
+    op = "sparse.eye"
+    height = ranges.matrix_size(op, "num_rows", num_rows, int64)
+    width = height
+    if num_columns is not None:
+        width = ranges.matrix_size(op, "num_columns", num_columns, int64)
     count = arithmetic.minimum(height, width)
     diagonal = ranges.range(count, dtype=int64)
     ones = fill.ones(shapes.expand_dims(count, 0), dtypes.as_dtype(dtype))
@@ -225,15 +329,19 @@ def eye(
     return SparseTensor._of(indices, ones, joining.stack([height, width]))
 
 
-def _size(argument: str, value: TensorLike) -> Tensor:
-    size = convert_to_tensor(value, dtype_hint=int64)
-    if not size.dtype.is_integer:
-        raise TypeError(f"sparse.eye: {argument} must be an integer, got {value!r}.")
-    return casting.cast(size, int64)
-
-
 def to_indicator(sp_input: SparseTensor, vocab_size: TensorLike, name: str | None = None) -> Tensor:
     """For each row of integers, which of the numbers below `vocab_size` it holds.
+
+    Args:
+      sp_input: a `tf.SparseTensor` of int32 or int64.
+      vocab_size: the size of the last axis of the result, a Python integer.
+
+    Returns:
+      A bool tensor of the shape of `sp_input`, but for the last axis.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse or has another dtype.
+      InvalidArgumentError: if a number is negative or not below `vocab_size`.
 
     >>> sp = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [2, 0, 1], [2, 2])
     >>> tf.sparse.to_indicator(sp, 3).numpy()
@@ -255,9 +363,16 @@ def to_indicator(sp_input: SparseTensor, vocab_size: TensorLike, name: str | Non
 
 
 def _segments(
-    name: str, ops: tuple[Any, Any], data: Any, indices: TensorLike, ids: TensorLike, num: Any
+    name: str,
+    ops: tuple[Any, Any],
+    allowed: frozenset[DType],
+    data: Any,
+    indices: TensorLike,
+    ids: TensorLike,
+    num: Any,
 ) -> Tensor:
     x = convert_to_tensor(data)
+    rules.check_dtype(f"sparse.{name}", x.dtype, allowed, name="data")
     if x.shape.rank == 0:
         raise ShapeError(f"sparse.{name}: data must have at least one axis, got a scalar.")
     picked, segments_of = convert_to_tensor(indices), convert_to_tensor(ids)
@@ -277,11 +392,27 @@ def segment_sum(
 ) -> Tensor:
     """The sums of rows picked by number, one for each segment.
 
+    Args:
+      data: a tensor of numbers, of rank 1 or more.
+      indices: the rows that are picked, an int32 or int64 vector.
+      segment_ids: an int32 or int64 vector with the segment of each, sorted and not negative; they
+        need not be sorted if `num_segments` is given.
+      num_segments: the number of segments; None means as many as the largest id needs.
+      sparse_gradient: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of the dtype of `data` with a row for each segment; 0 for those without rows.
+
+    Raises:
+      InvalidArgumentError: if an index is out of range, or an id is not sorted or out of range.
+      ShapeError: if `data` is a scalar, or the others are no vectors of one length.
+      DTypeError: if `data` is not numeric.
+
     >>> tf.sparse.segment_sum([[1, 2], [3, 4], [5, 6]], [0, 2], [0, 0]).numpy()
     array([[6, 8]], dtype=int32)
     """
     ops = sorted_segments.segment_sum, segments.unsorted_segment_sum
-    return _segments("segment_sum", ops, data, indices, segment_ids, num_segments)
+    return _segments("segment_sum", ops, NUMERIC, data, indices, segment_ids, num_segments)
 
 
 def segment_sqrt_n(
@@ -294,10 +425,27 @@ def segment_sqrt_n(
 ) -> Tensor:
     """The sums of rows picked by number, divided by the root of how many there are.
 
+    Args:
+      data: a tensor of floating numbers, of rank 1 or more.
+      indices: the rows that are picked, an int32 or int64 vector.
+      segment_ids: an int32 or int64 vector with the segment of each, sorted and not negative; they
+        need not be sorted if `num_segments` is given.
+      num_segments: the number of segments; None means as many as the largest id needs.
+      sparse_gradient: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of the dtype of `data` with a row for each segment; 0 for those without rows.
+
+    Raises:
+      InvalidArgumentError: if an index is out of range, or an id is not sorted or out of range.
+      ShapeError: if `data` is a scalar, or the others are no vectors of one length.
+      DTypeError: if `data` is not floating.
+
     >>> tf.sparse.segment_sqrt_n([[1.0], [3.0], [5.0], [7.0]], [0, 1, 2, 3], [0, 0, 0, 0]).numpy()
     array([[8.]], dtype=float32)
     """
-    total = segment_sum(data, indices, segment_ids, num_segments)
+    ops = sorted_segments.segment_sum, segments.unsorted_segment_sum
+    total = _segments("segment_sqrt_n", ops, FLOATING, data, indices, segment_ids, num_segments)
     ones = fill.ones(shapes.shape(convert_to_tensor(indices)), total.dtype)
     ids = convert_to_tensor(segment_ids)
     if num_segments is None:
@@ -319,8 +467,24 @@ def segment_mean(
 ) -> Tensor:
     """The means of rows picked by number, one for each segment.
 
+    Args:
+      data: a tensor of floating numbers, of rank 1 or more.
+      indices: the rows that are picked, an int32 or int64 vector.
+      segment_ids: an int32 or int64 vector with the segment of each, sorted and not negative; they
+        need not be sorted if `num_segments` is given.
+      num_segments: the number of segments; None means as many as the largest id needs.
+      sparse_gradient: accepted for compatibility, ignored.
+
+    Returns:
+      A tensor of the dtype of `data` with a row for each segment; 0 for those without rows.
+
+    Raises:
+      InvalidArgumentError: if an index is out of range, or an id is not sorted or out of range.
+      ShapeError: if `data` is a scalar, or the others are no vectors of one length.
+      DTypeError: if `data` is not floating.
+
     >>> tf.sparse.segment_mean([[1.0, 2.0], [3.0, 4.0]], [0, 1], [0, 0]).numpy()
     array([[2., 3.]], dtype=float32)
     """
     ops = sorted_segments.segment_mean, segments.unsorted_segment_mean
-    return _segments("segment_mean", ops, data, indices, segment_ids, num_segments)
+    return _segments("segment_mean", ops, FLOATING, data, indices, segment_ids, num_segments)

@@ -31,6 +31,24 @@ def bincount(
 
     With `axis=-1` each row is counted apart. Numbers that do not occur have no element.
 
+    Args:
+      values: int32 or int64, not negative: a vector or matrix, a `tf.SparseTensor` or a ragged
+        matrix.
+      weights: a weight for each of them, of the same kind; None means 1.
+      axis: None or 0 count all elements, -1 each row.
+      minlength: how many numbers the shape has at least; None means no limit.
+      maxlength: how many at most; larger numbers are not counted. None means no limit.
+      binary_output: whether the result is 1 for each number that occurs; not with weights.
+
+    Returns:
+      A `tf.SparseTensor` of rank 1, or 2 with `axis=-1`, of the dtype of the values or weights.
+
+    Raises:
+      ValueError: if `axis` is another one, or `binary_output` comes with weights.
+      DTypeError: if the values have another dtype.
+      ShapeError: if the rank is another one.
+      InvalidArgumentError: if a value or a length is negative, or a value has no weight.
+
     >>> found = tf.sparse.bincount([[1, 1, 3], [0, 2, 2]], axis=-1)
     >>> found.indices.numpy().tolist(), found.values.numpy().tolist()
     ([[0, 1], [0, 3], [1, 0], [1, 2]], [2, 1, 1, 2])

@@ -16,6 +16,20 @@ def cross(
 ) -> SparseTensor:
     """All combinations of values in the same row of matrices, joined with `_X_`.
 
+    Args:
+      inputs: a list of matrices with equally many rows: sparse tensors, ragged tensors or tensors,
+        of strings, int32 or int64. Integers become texts.
+      separator: what stands between the values; None means "_X_".
+
+    Returns:
+      A `tf.SparseTensor` of strings; the last matrix changes fastest in a row.
+
+    Raises:
+      ValueError: if there are no inputs.
+      DTypeError: if an input has another dtype.
+      ShapeError: if an input is no matrix.
+      InvalidArgumentError: if the numbers of rows differ.
+
     >>> sp = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], ["a", "b", "c"], [2, 2])
     >>> tf.sparse.cross([sp, [["d"], ["e"]]]).values.numpy()
     array([b'a_X_d', b'b_X_e', b'c_X_e'], dtype=object)
@@ -33,6 +47,21 @@ def cross_hashed(
     name: str | None = None,
 ) -> SparseTensor:
     """All combinations of values in the same row of matrices, as hashes below `num_buckets`.
+
+    Args:
+      inputs: a list of matrices with equally many rows: sparse tensors, ragged tensors or tensors,
+        of strings, int32 or int64.
+      num_buckets: a Python integer; 0 means all hashes that int64 can hold.
+      hash_key: an integer that the hashes start with; None means the same number as in TensorFlow.
+
+    Returns:
+      A `tf.SparseTensor` of int64; the last matrix changes fastest in a row.
+
+    Raises:
+      ValueError: if there are no inputs, or `num_buckets` is negative.
+      DTypeError: if an input has another dtype.
+      ShapeError: if an input is no matrix.
+      InvalidArgumentError: if the numbers of rows differ.
 
     >>> sp = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], ["a", "b", "c"], [2, 2])
     >>> tf.sparse.cross_hashed([sp, [["d"], ["e"]]], num_buckets=100).values.numpy()

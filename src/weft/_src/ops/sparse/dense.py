@@ -101,6 +101,18 @@ def to_dense(
 ) -> Tensor:
     """The whole tensor, with the default value (zero) where nothing is held.
 
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      default_value: a scalar of its dtype; None means 0, False or "".
+      validate_indices: whether it is an error if indices are out of order or occur twice.
+
+    Returns:
+      A tensor of the dense shape and dtype of `sp_input`.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse.
+      InvalidArgumentError: if an index lies outside of the shape, or is out of order.
+
     >>> sp = tf.SparseTensor([[0, 1], [1, 0]], [5, 6], [2, 2])
     >>> tf.sparse.to_dense(sp, default_value=-1).numpy()
     array([[-1,  5],
@@ -124,6 +136,16 @@ def to_dense(
 def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
     """The elements of a tensor that are not zero (empty strings, False).
 
+    Args:
+      tensor: a tensor of numbers, truth values or strings, of rank 1 or more.
+
+    Returns:
+      A `tf.SparseTensor` of the shape and dtype of `tensor`, in row-major order.
+
+    Raises:
+      TypeError: for ragged and sparse tensors.
+      ShapeError: for scalars.
+
     >>> tf.sparse.from_dense([[0, 5], [6, 0]]).indices.numpy()
     array([[0, 1],
            [1, 0]])
@@ -146,6 +168,15 @@ def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
 def reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """The same elements in row-major order.
 
+    Args:
+      sp_input: a `tf.SparseTensor`.
+
+    Returns:
+      A `tf.SparseTensor` of the same shape and dtype.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse.
+
     >>> tf.sparse.reorder(tf.SparseTensor([[1, 0], [0, 1]], [6, 5], [2, 2])).values.numpy()
     array([5, 6], dtype=int32)
     """
@@ -162,6 +193,20 @@ def sparse_dense_matmul(
     name: str | None = None,
 ) -> Tensor:
     """The product of a sparse and a dense matrix; either may be the sparse one.
+
+    Args:
+      sp_a: a matrix of numbers, a `tf.SparseTensor`; a tensor if `b` is sparse.
+      b: a matrix of the same dtype, a tensor; sparse if `sp_a` is none.
+      adjoint_a: whether the conjugate transpose of `sp_a` is meant.
+      adjoint_b: whether that of `b` is meant.
+
+    Returns:
+      A tensor, the matrix product.
+
+    Raises:
+      TypeError: if none is sparse.
+      ShapeError: if one is no matrix.
+      InvalidArgumentError: if the inner sizes differ.
 
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5.0, 6.0], [3, 2])
     >>> tf.sparse.sparse_dense_matmul(sp, [[1.0], [10.0]]).numpy()

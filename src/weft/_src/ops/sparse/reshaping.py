@@ -40,6 +40,18 @@ def _sizes(op: str, value: Any, name: str) -> Tensor:
 def reshape(sp_input: Any, shape: ShapeLike, name: str | None = None) -> SparseTensor:
     """The elements at the places they have in another shape; one size may be -1.
 
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      shape: the sizes, a list or an integer vector; one may be -1 and is worked out.
+
+    Returns:
+      A `tf.SparseTensor` of this shape, with the same values in the same order.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse.
+      ShapeError: if `shape` is no vector of integers.
+      InvalidArgumentError: if the number of elements does not fit.
+
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
     >>> tf.sparse.reshape(sp, [2, -1]).indices.numpy()
     array([[0, 1],
@@ -69,6 +81,18 @@ def transpose(
 ) -> SparseTensor:
     """The tensor with its axes permuted, by default reversed.
 
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      perm: for each axis of the result the axis of `sp_input` it is; None reverses the axes.
+
+    Returns:
+      A `tf.SparseTensor` in row-major order.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse.
+      ShapeError: if `perm` does not name each axis once; negative numbers name none.
+      ValueError: if the rank is not known while tracing.
+
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
     >>> tf.sparse.transpose(sp).indices.numpy()
     array([[0, 2],
@@ -92,6 +116,18 @@ def expand_dims(
 ) -> SparseTensor:
     """The tensor with a new axis of size one, by default the last.
 
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      axis: where the new axis is in the result; None means the last one.
+
+    Returns:
+      A `tf.SparseTensor` of a rank one higher.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse.
+      ShapeError: if there is no such axis.
+      ValueError: if the rank is not known while tracing.
+
     >>> tf.sparse.expand_dims(tf.SparseTensor([[1]], [5], [3]), 0).indices.numpy()
     array([[0, 1]])
     """
@@ -110,6 +146,18 @@ def slice(
     sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None
 ) -> SparseTensor:
     """A block of the tensor that begins at `start`; sizes beyond its end are cut.
+
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      start: the first index along each axis, an integer vector.
+      size: how many elements along each axis, an integer vector.
+
+    Returns:
+      A `tf.SparseTensor` of the same rank and dtype; indices are counted from `start`.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse.
+      ShapeError: if the vectors are not as long as the rank.
 
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
     >>> tf.sparse.slice(sp, [1, 0], [2, 2]).indices.numpy()
@@ -134,6 +182,17 @@ def _kept(sp: SparseTensor, wanted: Tensor) -> SparseTensor:
 def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
     """Only the elements for which `to_retain` holds.
 
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      to_retain: a bool vector as long as the values.
+
+    Returns:
+      A `tf.SparseTensor` of the same shape and dtype.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse, or `to_retain` not bool.
+      ShapeError: if `to_retain` has another length.
+
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
     >>> tf.sparse.retain(sp, [False, True]).values.numpy()
     array([6], dtype=int32)
@@ -150,6 +209,18 @@ def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
 
 def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> SparseTensor:
     """The same elements in a larger shape, or in the smallest that holds them.
+
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      new_shape: the sizes, none of them smaller than before; None means the smallest that will do.
+
+    Returns:
+      A `tf.SparseTensor` of this shape.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse.
+      ShapeError: if `new_shape` has another number of sizes.
+      InvalidArgumentError: if a size is smaller than before.
 
     >>> tf.sparse.reset_shape(tf.SparseTensor([[0, 1]], [5], [3, 4])).dense_shape.numpy()
     array([1, 2])
@@ -177,6 +248,20 @@ def concat(
     """Sparse tensors joined along an axis.
 
     With `expand_nonconcat_dims` the other sizes may differ, and become the largest.
+
+    Args:
+      axis: the axis, counted from the end if negative.
+      sp_inputs: a list of sparse tensors of one rank and dtype.
+      expand_nonconcat_dims: whether the sizes of other axes may differ.
+
+    Returns:
+      A `tf.SparseTensor` in row-major order.
+
+    Raises:
+      ValueError: if the list is empty, or a rank is not known while tracing.
+      TypeError: if one of them is not sparse.
+      ShapeError: if the ranks differ, or there is no such axis.
+      InvalidArgumentError: if sizes of other axes differ.
 
     >>> sp = tf.SparseTensor([[0, 1]], [5], [1, 2])
     >>> tf.sparse.concat(1, [sp, sp]).indices.numpy()
@@ -217,6 +302,20 @@ def split(
 ) -> list[SparseTensor]:
     """The tensor cut into blocks along an axis; the first ones are longer if sizes differ.
 
+    Args:
+      sp_input: a `tf.SparseTensor`; it must be given.
+      num_split: the number of blocks, a Python integer; it must be given.
+      axis: the axis, counted from the end if negative; it must be given.
+
+    Returns:
+      A list of `num_split` sparse tensors.
+
+    Raises:
+      TypeError: if an argument is left out, or `sp_input` is not sparse.
+      ValueError: if `num_split` is below 1.
+      InvalidArgumentError: if `num_split` is larger than the axis.
+      ShapeError: if there is no such axis.
+
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
     >>> [part.values.numpy().tolist() for part in tf.sparse.split(sp, 2, axis=0)]
     [[5], [6]]
@@ -245,6 +344,17 @@ def fill_empty_rows(
     sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
     """Rows without elements get the default value in their first place; and which rows these are.
+
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      default_value: a scalar of its dtype.
+
+    Returns:
+      A `tf.SparseTensor` in row-major order, and a bool vector with an element for each row.
+
+    Raises:
+      TypeError: if `sp_input` is not sparse.
+      ShapeError: if `default_value` is no scalar.
 
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
     >>> filled, empty = tf.sparse.fill_empty_rows(sp, 9)

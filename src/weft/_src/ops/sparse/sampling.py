@@ -18,6 +18,17 @@ from weft._src.ops.reduce import logic, sums
 def mask(a: TensorLike, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
     """Slices without those at the indices that are masked.
 
+    Args:
+      a: `tf.IndexedSlices`.
+      mask_indices: a vector of integers.
+
+    Returns:
+      `tf.IndexedSlices` with the same dense shape.
+
+    Raises:
+      TypeError: if `a` is something else.
+      ShapeError: if `mask_indices` is no vector.
+
     >>> slices = tf.IndexedSlices(tf.constant([[1], [2], [3]]), tf.constant([5, 7, 9]))
     >>> tf.sparse.mask(slices, [7]).indices.numpy()
     array([5, 9], dtype=int32)
@@ -47,6 +58,24 @@ def sampled_addmm(
     output_type: DTypeLike = dtypes.float32,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`beta * values + alpha * (mat1 @ mat2)` at the places that indices name, and only there.
+
+    Args:
+      indices: int32 or int64 [..., count, 2], rows and columns.
+      values: numbers [..., count].
+      dense_shape: the shape of the whole; it is returned as it is.
+      mat1: numbers [..., m, k].
+      mat2: numbers [..., k, n] of the same dtype.
+      beta: the factor of the values.
+      alpha: the factor of the product.
+      output_type: the dtype of the result.
+
+    Returns:
+      A tuple (indices, values, dense_shape) of tensors.
+
+    Raises:
+      ShapeError: if the ranks of indices and matrices differ, are below 2, or unknown while
+        tracing.
+      TypeError: if `output_type` is no dtype.
 
     >>> mat = [[1.0, 2.0], [3.0, 4.0]]
     >>> out = tf.sparse.sampled_addmm([[0, 1], [1, 0]], [1.0, 2.0], [2, 2], mat, mat)

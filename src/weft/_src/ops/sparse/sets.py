@@ -140,6 +140,20 @@ def _combined(
 def intersection(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """The values that are in the rows of both, each once and in order.
 
+    Args:
+      a: sets along the last axis: a `tf.SparseTensor`, or a tensor, of rank 2 or more, of strings
+        or integers (other than uint32 and uint64).
+      b: others, of the same dtype; all sizes but the last are equal.
+      validate_indices: whether it is an error if the indices of sparse tensors are not in order.
+
+    Returns:
+      A `tf.SparseTensor` of this dtype, as wide as the largest set.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others.
+      ShapeError: if a rank is below 2, or other sizes differ.
+      InvalidArgumentError: if indices are not in order, or lie outside of their shape.
+
     >>> tf.sparse.to_dense(tf.sets.intersection([[1, 2, 2]], [[2, 3]])).numpy()
     array([[2]], dtype=int32)
     """
@@ -148,6 +162,20 @@ def intersection(a: TensorLike, b: TensorLike, validate_indices: bool = True) ->
 
 def union(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """The values that are in a row of either, each once and in order.
+
+    Args:
+      a: sets along the last axis: a `tf.SparseTensor`, or a tensor, of rank 2 or more, of strings
+        or integers (other than uint32 and uint64).
+      b: others, of the same dtype; all sizes but the last are equal.
+      validate_indices: whether it is an error if the indices of sparse tensors are not in order.
+
+    Returns:
+      A `tf.SparseTensor` of this dtype, as wide as the largest set.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others.
+      ShapeError: if a rank is below 2, or other sizes differ.
+      InvalidArgumentError: if indices are not in order, or lie outside of their shape.
 
     >>> tf.sparse.to_dense(tf.sets.union([[1, 2, 2]], [[2, 3]])).numpy()
     array([[1, 2, 3]], dtype=int32)
@@ -159,6 +187,21 @@ def difference(
     a: TensorLike, b: TensorLike, aminusb: bool = True, validate_indices: bool = True
 ) -> SparseTensor:
     """The values in the rows of a that are not in those of b (or the other way round).
+
+    Args:
+      a: sets along the last axis: a `tf.SparseTensor`, or a tensor, of rank 2 or more, of strings
+        or integers (other than uint32 and uint64).
+      b: others, of the same dtype; all sizes but the last are equal.
+      aminusb: whether what is in `a` and not in `b` is meant; if not, the other way round.
+      validate_indices: whether it is an error if the indices of sparse tensors are not in order.
+
+    Returns:
+      A `tf.SparseTensor` of this dtype, as wide as the largest set.
+
+    Raises:
+      DTypeError: if the dtypes differ, or are others.
+      ShapeError: if a rank is below 2, or other sizes differ.
+      InvalidArgumentError: if indices are not in order, or lie outside of their shape.
 
     >>> tf.sparse.to_dense(tf.sets.difference([[1, 2, 2]], [[2, 3]])).numpy()
     array([[1]], dtype=int32)
@@ -196,6 +239,18 @@ size_op = define_op(
 
 def size(a: TensorLike, validate_indices: bool = True) -> Any:
     """How many different values each row of a sparse tensor has.
+
+    Args:
+      a: a `tf.SparseTensor` of strings or integers (other than uint32 and uint64).
+      validate_indices: whether it is an error if the indices are not in order.
+
+    Returns:
+      An int32 tensor without the last axis.
+
+    Raises:
+      TypeError: if `a` is not sparse.
+      DTypeError: if it has another dtype.
+      InvalidArgumentError: if indices are not in order, or lie outside of their shape.
 
     >>> sp = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [7, 7, 8], [2, 3])
     >>> tf.sets.size(sp).numpy()

@@ -83,7 +83,17 @@ class SparseTensor(CompositeTensor):
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
-        """A sparse tensor of anything with indices, values and dense_shape."""
+        """A sparse tensor of anything with indices, values and dense_shape.
+
+        Args:
+          sparse_tensor_value: a `tf.SparseTensor`, or something with such attributes.
+
+        Returns:
+          A `tf.SparseTensor`.
+
+        Raises:
+          TypeError: if an attribute is missing.
+        """
         try:
             return cls(
                 sparse_tensor_value.indices,
@@ -132,7 +142,20 @@ class SparseTensor(CompositeTensor):
         return SparseTensorSpec(self.shape, self.dtype)
 
     def with_values(self, new_values: TensorLike) -> SparseTensor:
-        """Other elements at the same places."""
+        """Other elements at the same places.
+
+        Args:
+          new_values: a vector of any dtype with a value for each element.
+
+        Returns:
+          A `tf.SparseTensor` with the same indices and dense shape.
+
+        Raises:
+          ShapeError: if there are more or fewer values.
+
+        >>> tf.sparse.from_dense([0, 5]).with_values(["a"]).values.numpy()
+        array([b'a'], dtype=object)
+        """
         values = convert_to_tensor(new_values)
         _check(self._indices, values, self._dense_shape)
         return SparseTensor._of(self._indices, values, self._dense_shape)
@@ -143,7 +166,17 @@ class SparseTensor(CompositeTensor):
         return self._values
 
     def with_all_values(self, values: TensorLike) -> SparseTensor:
-        """Other elements at the same places."""
+        """Other elements at the same places.
+
+        Args:
+          values: a vector of any dtype with a value for each element.
+
+        Returns:
+          A `tf.SparseTensor` with the same indices and dense shape.
+
+        Raises:
+          ShapeError: if there are more or fewer values.
+        """
         return self.with_values(values)
 
     def __repr__(self) -> str:

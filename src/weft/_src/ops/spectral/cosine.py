@@ -101,6 +101,22 @@ def dct(
 ) -> Tensor:
     """The discrete cosine transform of type 1, 2, 3 or 4 along the last axis.
 
+    Args:
+      input: a tensor of float32 or float64, of rank 1 or more.
+      type: 1, 2, 3 or 4.
+      n: a length that the last axis is cropped or padded to before; None means that it stays.
+      axis: only -1.
+      norm: None, or "ortho" for an orthonormal transform, which type 1 does not have.
+
+    Returns:
+      A tensor of the shape (with n on the last axis) and dtype of `input`.
+
+    Raises:
+      ValueError: if there is no such type or norm.
+      ShapeError: if `input` is a scalar, `n` not positive, or the axis too short for type 1.
+      DTypeError: if `input` has another dtype.
+      UnsupportedError: if the axis is another one.
+
     >>> tf.signal.dct([1.0, 2.0, 3.0, 4.0]).numpy().round(4) + 0
     array([20.    , -6.3086,  0.    , -0.4483], dtype=float32)
     """
@@ -118,6 +134,22 @@ def idct(
 ) -> Tensor:
     """The inverse of `dct`; without norm="ortho" it is 2 n times too large (type 1: 2 (n - 1)).
 
+    Args:
+      input: a tensor of float32 or float64, of rank 1 or more.
+      type: 1, 2, 3 or 4.
+      n: a length that the last axis is cropped or padded to before; None means that it stays.
+      axis: only -1.
+      norm: None, or "ortho" for an orthonormal transform, which type 1 does not have.
+
+    Returns:
+      A tensor of the shape (with n on the last axis) and dtype of `input`.
+
+    Raises:
+      ValueError: if there is no such type or norm.
+      ShapeError: if `input` is a scalar, `n` not positive, or the axis too short for type 1.
+      DTypeError: if `input` has another dtype.
+      UnsupportedError: if the axis is another one.
+
     >>> x = tf.constant([1.0, 2.0, 3.0, 4.0])
     >>> tf.signal.idct(tf.signal.dct(x)).numpy().round(4) / 8
     array([1., 2., 3., 4.], dtype=float32)
@@ -130,6 +162,16 @@ def mfccs_from_log_mel_spectrograms(
     log_mel_spectrograms: TensorLike, name: str | None = None
 ) -> Tensor:
     """Mel-frequency cepstral coefficients: a scaled cosine transform of the last axis.
+
+    Args:
+      log_mel_spectrograms: a tensor of float32 or float64, with the bands on the last axis.
+
+    Returns:
+      A tensor of the same shape and dtype, with a coefficient for each band.
+
+    Raises:
+      DTypeError: if the dtype is another one.
+      ShapeError: if the tensor is a scalar.
 
     >>> tf.signal.mfccs_from_log_mel_spectrograms(tf.ones([2])).numpy().round(4) + 0
     array([2., 0.], dtype=float32)
@@ -163,6 +205,17 @@ def _shifted(op: str, x: Any, axes: Any, sign: int, name: str | None) -> Tensor:
 def fftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The second half of axes before the first, which puts frequency 0 in the middle.
 
+    Args:
+      x: a tensor.
+      axes: an axis or a list of axes; None means all.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      ShapeError: if there are no such axes.
+      UnsupportedError: if axes are needed, as the rank is unknown while tracing.
+
     >>> tf.signal.fftshift([0, 1, 2, -2, -1]).numpy()
     array([-2, -1,  0,  1,  2], dtype=int32)
     """
@@ -171,6 +224,17 @@ def fftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = Non
 
 def ifftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
     """What undoes `fftshift`.
+
+    Args:
+      x: a tensor.
+      axes: an axis or a list of axes; None means all.
+
+    Returns:
+      A tensor of the shape and dtype of `x`.
+
+    Raises:
+      ShapeError: if there are no such axes.
+      UnsupportedError: if axes are needed, as the rank is unknown while tracing.
 
     >>> tf.signal.ifftshift([-2, -1, 0, 1, 2]).numpy()
     array([ 0,  1,  2, -2, -1], dtype=int32)

@@ -105,6 +105,16 @@ def _transform(op: str, n: int, inverse: bool, value: TensorLike, name: str | No
 def fft(input: TensorLike, name: str | None = None) -> Tensor:
     """The Fourier transform over the last axis.
 
+    Args:
+      input: a tensor of complex numbers, of rank 1 or more; floats become complex.
+
+    Returns:
+      A tensor of the shape of `input`: complex128 for float64 and complex128, else complex64.
+
+    Raises:
+      DTypeError: if `input` is neither complex nor floating.
+      ShapeError: if the rank is below 1.
+
     >>> tf.signal.fft(tf.constant([1.0, 0.0, 0.0, 0.0])).numpy()
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
@@ -114,6 +124,16 @@ def fft(input: TensorLike, name: str | None = None) -> Tensor:
 def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse Fourier transform over the last axis.
 
+    Args:
+      input: a tensor of complex numbers, of rank 1 or more; floats become complex.
+
+    Returns:
+      A tensor of the shape of `input`: complex128 for float64 and complex128, else complex64.
+
+    Raises:
+      DTypeError: if `input` is neither complex nor floating.
+      ShapeError: if the rank is below 1.
+
     >>> tf.signal.ifft(tf.constant([4.0, 0.0, 0.0, 0.0])).numpy()
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
@@ -122,6 +142,16 @@ def ifft(input: TensorLike, name: str | None = None) -> Tensor:
 
 def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The Fourier transform over the last two axes.
+
+    Args:
+      input: a tensor of complex numbers, of rank 2 or more; floats become complex.
+
+    Returns:
+      A tensor of the shape of `input`: complex128 for float64 and complex128, else complex64.
+
+    Raises:
+      DTypeError: if `input` is neither complex nor floating.
+      ShapeError: if the rank is below 2.
 
     >>> tf.signal.fft2d(tf.ones([2, 2])).numpy().real
     array([[4., 0.],
@@ -133,6 +163,16 @@ def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
 def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse Fourier transform over the last two axes.
 
+    Args:
+      input: a tensor of complex numbers, of rank 2 or more; floats become complex.
+
+    Returns:
+      A tensor of the shape of `input`: complex128 for float64 and complex128, else complex64.
+
+    Raises:
+      DTypeError: if `input` is neither complex nor floating.
+      ShapeError: if the rank is below 2.
+
     >>> tf.signal.ifft2d(tf.ones([2, 2])).numpy().real
     array([[1., 0.],
            [0., 0.]], dtype=float32)
@@ -143,6 +183,16 @@ def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
 def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The Fourier transform over the last three axes.
 
+    Args:
+      input: a tensor of complex numbers, of rank 3 or more; floats become complex.
+
+    Returns:
+      A tensor of the shape of `input`: complex128 for float64 and complex128, else complex64.
+
+    Raises:
+      DTypeError: if `input` is neither complex nor floating.
+      ShapeError: if the rank is below 3.
+
     >>> tf.signal.fft3d(tf.ones([1, 2, 2])).numpy().real.ravel()
     array([4., 0., 0., 0.], dtype=float32)
     """
@@ -151,6 +201,16 @@ def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
 
 def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse Fourier transform over the last three axes.
+
+    Args:
+      input: a tensor of complex numbers, of rank 3 or more; floats become complex.
+
+    Returns:
+      A tensor of the shape of `input`: complex128 for float64 and complex128, else complex64.
+
+    Raises:
+      DTypeError: if `input` is neither complex nor floating.
+      ShapeError: if the rank is below 3.
 
     >>> tf.signal.ifft3d(tf.ones([1, 2, 2])).numpy().real.ravel()
     array([1., 0., 0., 0.], dtype=float32)
@@ -337,6 +397,19 @@ def rfft(
 ) -> Tensor:
     """The Fourier transform of real signals along the last axis: frequencies from 0 up.
 
+    Args:
+      input_tensor: a tensor of floating numbers, of rank 1 or more; narrow ones become float32.
+      fft_length: a length (or a list of it) that the last axis is cropped or padded to before; None
+        means that it stays.
+
+    Returns:
+      A tensor of complex64, or complex128 for float64, whose last axis has size length // 2 + 1.
+
+    Raises:
+      DTypeError: if `input_tensor` is not floating.
+      ShapeError: if the rank is below 1, or the lengths are not 1 positive number.
+      InvalidArgumentError: if the last axis is empty.
+
     >>> tf.signal.rfft([1.0, 0.0, 0.0, 0.0]).numpy()
     array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
@@ -347,6 +420,19 @@ def rfft2d(
     input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """The Fourier transform of real signals over the last two axes.
+
+    Args:
+      input_tensor: a tensor of floating numbers, of rank 2 or more; narrow ones become float32.
+      fft_length: two lengths that the last axes are cropped or padded to before; None means that
+        they stay.
+
+    Returns:
+      A tensor of complex64, or complex128 for float64, whose last axis has size length // 2 + 1.
+
+    Raises:
+      DTypeError: if `input_tensor` is not floating.
+      ShapeError: if the rank is below 2, or the lengths are not 2 positive numbers.
+      InvalidArgumentError: if the last axis is empty.
 
     >>> tf.signal.rfft2d(tf.ones([2, 4])).shape
     TensorShape([2, 3])
@@ -359,6 +445,19 @@ def rfft3d(
 ) -> Tensor:
     """The Fourier transform of real signals over the last three axes.
 
+    Args:
+      input_tensor: a tensor of floating numbers, of rank 3 or more; narrow ones become float32.
+      fft_length: three lengths that the last axes are cropped or padded to before; None means that
+        they stay.
+
+    Returns:
+      A tensor of complex64, or complex128 for float64, whose last axis has size length // 2 + 1.
+
+    Raises:
+      DTypeError: if `input_tensor` is not floating.
+      ShapeError: if the rank is below 3, or the lengths are not 3 positive numbers.
+      InvalidArgumentError: if the last axis is empty.
+
     >>> tf.signal.rfft3d(tf.ones([2, 3, 4])).shape
     TensorShape([2, 3, 3])
     """
@@ -369,6 +468,18 @@ def irfft(
     input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """The real signals of which `rfft` gives the spectrum; of even length unless one is given.
+
+    Args:
+      input_tensor: a spectrum, complex numbers of rank 1 or more; floats become complex.
+      fft_length: the length of the signals (or a list of it); None means 2 * (size of the last axis
+        - 1).
+
+    Returns:
+      A tensor of float32, or float64 for complex128, with these lengths.
+
+    Raises:
+      DTypeError: if `input_tensor` is neither complex nor floating.
+      ShapeError: if the rank is below 1, or the lengths are not 1 positive number.
 
     >>> tf.signal.irfft(tf.constant([1.0, 1.0, 1.0])).numpy()
     array([1., 0., 0., 0.], dtype=float32)
@@ -381,6 +492,18 @@ def irfft2d(
 ) -> Tensor:
     """The real signals of which `rfft2d` gives the spectrum.
 
+    Args:
+      input_tensor: a spectrum, complex numbers of rank 2 or more; floats become complex.
+      fft_length: the two lengths of the signals; None means those of `input_tensor`, for the last
+        axis 2 * (its size - 1).
+
+    Returns:
+      A tensor of float32, or float64 for complex128, with these lengths.
+
+    Raises:
+      DTypeError: if `input_tensor` is neither complex nor floating.
+      ShapeError: if the rank is below 2, or the lengths are not 2 positive numbers.
+
     >>> tf.signal.irfft2d(tf.ones([2, 3])).shape
     TensorShape([2, 4])
     """
@@ -391,6 +514,18 @@ def irfft3d(
     input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """The real signals of which `rfft3d` gives the spectrum.
+
+    Args:
+      input_tensor: a spectrum, complex numbers of rank 3 or more; floats become complex.
+      fft_length: the three lengths of the signals; None means those of `input_tensor`, for the last
+        axis 2 * (its size - 1).
+
+    Returns:
+      A tensor of float32, or float64 for complex128, with these lengths.
+
+    Raises:
+      DTypeError: if `input_tensor` is neither complex nor floating.
+      ShapeError: if the rank is below 3, or the lengths are not 3 positive numbers.
 
     >>> tf.signal.irfft3d(tf.ones([2, 3, 3])).shape
     TensorShape([2, 3, 4])

@@ -60,6 +60,22 @@ def fftnd(
 ) -> Tensor:
     """The Fourier transform over chosen axes, cropped or padded to lengths before.
 
+    Args:
+      input_tensor: a tensor of complex numbers, of rank 1 or more; floats become complex.
+      fft_length: lengths that the axes are cropped or padded to before; None means that they stay.
+      axes: an axis or a list of axes; None means as many last ones as there are lengths, or all.
+      norm: where to divide by the number of elements: "backward" (which None means, too) in the
+        inverse transform, "forward" in the other one, "ortho" by its root in both.
+
+    Returns:
+      A tensor of complex128 for float64 and complex128, else of complex64.
+
+    Raises:
+      DTypeError: if `input_tensor` is neither complex nor floating.
+      ValueError: if there is no such norm.
+      ShapeError: if there are no such axes, or not as many positive lengths.
+      UnsupportedError: if axes are needed, as the rank is unknown while tracing.
+
     >>> tf.signal.fftnd(tf.ones([2, 3]), axes=[0]).numpy().real
     array([[2., 2., 2.],
            [0., 0., 0.]], dtype=float32)
@@ -75,6 +91,22 @@ def ifftnd(
     name: str | None = None,
 ) -> Tensor:
     """The inverse Fourier transform over chosen axes.
+
+    Args:
+      input_tensor: a tensor of complex numbers, of rank 1 or more; floats become complex.
+      fft_length: lengths that the axes are cropped or padded to before; None means that they stay.
+      axes: an axis or a list of axes; None means as many last ones as there are lengths, or all.
+      norm: where to divide by the number of elements: "backward" (which None means, too) in the
+        inverse transform, "forward" in the other one, "ortho" by its root in both.
+
+    Returns:
+      A tensor of complex128 for float64 and complex128, else of complex64.
+
+    Raises:
+      DTypeError: if `input_tensor` is neither complex nor floating.
+      ValueError: if there is no such norm.
+      ShapeError: if there are no such axes, or not as many positive lengths.
+      UnsupportedError: if axes are needed, as the rank is unknown while tracing.
 
     >>> tf.signal.ifftnd(tf.ones([2, 3]), axes=[0]).numpy().real
     array([[1., 1., 1.],
@@ -92,6 +124,23 @@ def rfftnd(
 ) -> Tensor:
     """The Fourier transform of real signals over chosen axes; the last of them is halved.
 
+    Args:
+      input_tensor: a tensor of floating numbers, of rank 1 or more; narrow ones become float32.
+      fft_length: lengths that the axes are cropped or padded to before; None means that they stay.
+      axes: an axis or a list of axes; None means as many last ones as there are lengths, or all.
+      norm: where to divide by the number of elements: "backward" (which None means, too) in the
+        inverse transform, "forward" in the other one, "ortho" by its root in both.
+
+    Returns:
+      A tensor of complex64, or complex128 for float64; the last of the axes has size length // 2 +
+      1.
+
+    Raises:
+      DTypeError: if `input_tensor` is not floating.
+      ValueError: if there is no such norm.
+      ShapeError: if there are no such axes, or not as many positive lengths.
+      UnsupportedError: if axes are needed, as the rank is unknown while tracing.
+
     >>> tf.signal.rfftnd(tf.ones([4, 3]), axes=[1, 0]).shape
     TensorShape([3, 3])
     """
@@ -108,6 +157,23 @@ def irfftnd(
     name: str | None = None,
 ) -> Tensor:
     """The real signals of which `rfftnd` gives the spectrum.
+
+    Args:
+      input_tensor: a spectrum, complex numbers of rank 1 or more; floats become complex.
+      fft_length: the lengths of the signals; None means those of `input_tensor`, for the last of
+        the axes 2 * (its size - 1).
+      axes: an axis or a list of axes; None means as many last ones as there are lengths, or all.
+      norm: where to divide by the number of elements: "backward" (which None means, too) in the
+        inverse transform, "forward" in the other one, "ortho" by its root in both.
+
+    Returns:
+      A tensor of float32, or float64 for complex128.
+
+    Raises:
+      DTypeError: if `input_tensor` is neither complex nor floating.
+      ValueError: if there is no such norm.
+      ShapeError: if there are no such axes, or not as many positive lengths.
+      UnsupportedError: if axes are needed, as the rank is unknown while tracing.
 
     >>> tf.signal.irfftnd(tf.ones([3, 3]), axes=[1, 0]).shape
     TensorShape([4, 3])

@@ -51,6 +51,21 @@ def frame(
 ) -> Tensor:
     """Pieces of `frame_length` elements, each `frame_step` behind the one before it.
 
+    Args:
+      signal: a tensor of rank 1 or more.
+      frame_length: a positive integer or integer scalar.
+      frame_step: a positive integer or integer scalar.
+      pad_end: whether frames that reach beyond the end are filled up; if not, they are left out.
+      pad_value: what to fill up with, a scalar.
+      axis: the axis that is cut, counted from the end if negative.
+
+    Returns:
+      A tensor of the dtype of `signal` with two axes, [frames, frame_length], in the place of one.
+
+    Raises:
+      ShapeError: if `signal` is a scalar, a number is not positive, or there is no such axis.
+      DTypeError: if a number is not an integer.
+
     >>> tf.signal.frame([1, 2, 3, 4, 5], frame_length=3, frame_step=2).numpy()
     array([[1, 2, 3],
            [3, 4, 5]], dtype=int32)
@@ -137,6 +152,17 @@ overlap_op: Op = define_op(
 def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """Frames, each `frame_step` behind the one before it, added up to one signal.
 
+    Args:
+      signal: numbers [..., frames, frame_length].
+      frame_step: a positive integer or integer scalar.
+
+    Returns:
+      A tensor of the same dtype and of shape [..., (frames - 1) * frame_step + frame_length].
+
+    Raises:
+      ShapeError: if the rank is below 2, or `frame_step` not positive.
+      DTypeError: if `frame_step` is not an integer.
+
     >>> tf.signal.overlap_and_add([[1, 1, 1], [2, 2, 2]], frame_step=2).numpy()
     array([1, 1, 3, 2, 2], dtype=int32)
     """
@@ -180,6 +206,25 @@ def stft(
 ) -> Tensor:
     """The spectra of overlapping frames of real signals, each weighed by a window.
 
+    Args:
+      signals: floating numbers [..., samples]; narrow ones become float32.
+      frame_length: how many samples a frame has, a positive integer.
+      frame_step: how far frames are apart, a positive integer.
+      fft_length: the length of the transform; None means the smallest power of two that holds a
+        frame.
+      window_fn: a function of a length and a dtype, such as `tf.signal.hamming_window`; None means
+        a window of ones.
+      pad_end: whether frames that reach beyond the end are filled up with zeros; if not, they are
+        left out.
+
+    Returns:
+      A tensor of shape [..., frames, fft_length // 2 + 1]: complex64, or complex128 for float64.
+
+    Raises:
+      DTypeError: if `signals` are not floating.
+      ShapeError: if a number is not positive.
+      TypeError: if `window_fn` is no such function.
+
     >>> tf.signal.stft(tf.ones([16]), frame_length=8, frame_step=4).shape
     TensorShape([3, 5])
     """
@@ -199,6 +244,23 @@ def inverse_stft(
     name: str | None = None,
 ) -> Tensor:
     """The signals of short-time spectra; with `inverse_stft_window_fn` those of `stft` exactly.
+
+    Args:
+      stfts: complex numbers [..., frames, fft_length // 2 + 1].
+      frame_length: how many samples a frame has, a positive Python integer.
+      frame_step: how far frames are apart, a positive integer.
+      fft_length: the length of the transform; None means the smallest power of two that holds a
+        frame.
+      window_fn: a function of a length and a dtype, such as `tf.signal.hamming_window`; None means
+        a window of ones.
+
+    Returns:
+      A tensor of real numbers of shape [..., (frames - 1) * frame_step + frame_length].
+
+    Raises:
+      DTypeError: if `stfts` are not complex.
+      ShapeError: if the rank is below 2, or a number is not positive.
+      TypeError: if `window_fn` is no such function.
 
     >>> x = tf.sin(tf.range(16.0))
     >>> window = tf.signal.inverse_stft_window_fn(2)
@@ -226,6 +288,17 @@ def inverse_stft_window_fn(
     name: str | None = None,
 ) -> Callable[..., Tensor]:
     """A window for `inverse_stft` that undoes the one `stft` used.
+
+    Args:
+      frame_step: the step that `stft` had, a positive Python integer.
+      forward_window_fn: the window that it had, a function of a length and a dtype.
+
+    Returns:
+      A function of a length and a dtype that returns a vector.
+
+    Raises:
+      ShapeError: if `frame_step` is not positive.
+      TypeError: if `forward_window_fn` cannot be called.
 
     >>> tf.signal.inverse_stft_window_fn(2)(4, tf.float32).numpy()
     array([0., 1., 1., 1.], dtype=float32)

@@ -16,7 +16,7 @@ from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import fill, ranges, selection, tiling
 from weft._src.ops.arrays.joining import concat
-from weft._src.ops.elementwise import arithmetic, bessel, casting, unary
+from weft._src.ops.elementwise import arithmetic, bessel, casting, trigonometry, unary
 from weft._src.ops.reduce import scans
 
 
@@ -43,7 +43,7 @@ def _raised_cosine(
     steps = length - 1 + (even if periodic else 0)
     angle = 2 * math.pi / casting.cast(arithmetic.maximum(steps, 1), found)
     places = casting.cast(ranges.range(length), found)
-    window = (1 + low) / 2 - (1 - low) / 2 * unary.cos(places * angle)
+    window = (1 + low) / 2 - (1 - low) / 2 * trigonometry.cos(places * angle)
     return selection.where(length == 1, fill.ones_like(window), window)
 
 
@@ -54,6 +54,19 @@ def hann_window(
     name: str | None = None,
 ) -> Tensor:
     """The Hann window: one wave of a cosine from 0 to 1 and back.
+
+    Args:
+      window_length: the number of elements, an integer or integer scalar.
+      periodic: whether an even window lacks its last element, so that it can be repeated; if not,
+        it is symmetric.
+      dtype: the dtype of the result, a floating one.
+
+    Returns:
+      A vector of this length and dtype.
+
+    Raises:
+      ShapeError: if the length is negative or no scalar.
+      DTypeError: if the dtype is not floating, or the length not an integer.
 
     >>> tf.signal.hann_window(4).numpy()
     array([0. , 0.5, 1. , 0.5], dtype=float32)
@@ -69,6 +82,19 @@ def hamming_window(
 ) -> Tensor:
     """The Hamming window: one wave of a cosine from 0.08 to 1 and back.
 
+    Args:
+      window_length: the number of elements, an integer or integer scalar.
+      periodic: whether an even window lacks its last element, so that it can be repeated; if not,
+        it is symmetric.
+      dtype: the dtype of the result, a floating one.
+
+    Returns:
+      A vector of this length and dtype.
+
+    Raises:
+      ShapeError: if the length is negative or no scalar.
+      DTypeError: if the dtype is not floating, or the length not an integer.
+
     >>> tf.signal.hamming_window(4).numpy().round(4)
     array([0.08, 0.54, 1.  , 0.54], dtype=float32)
     """
@@ -82,6 +108,18 @@ def kaiser_window(
     name: str | None = None,
 ) -> Tensor:
     """The Kaiser window, whose width `beta` determines.
+
+    Args:
+      window_length: the number of elements, an integer or integer scalar.
+      beta: how narrow the window is, a number of 0 or more.
+      dtype: the dtype of the result, a floating one.
+
+    Returns:
+      A vector of this length and dtype.
+
+    Raises:
+      ShapeError: if the length is negative or no scalar.
+      DTypeError: if the dtype is not floating, or the length not an integer.
 
     >>> tf.signal.kaiser_window(3, beta=2.0).numpy().round(4)
     array([0.4387, 1.    , 0.4387], dtype=float32)
@@ -105,6 +143,19 @@ def kaiser_bessel_derived_window(
 ) -> Tensor:
     """The window whose halves are roots of running sums of a Kaiser window.
 
+    Args:
+      window_length: the number of elements, an integer or integer scalar; an odd one is rounded
+        down.
+      beta: how narrow the Kaiser window is, a number of 0 or more.
+      dtype: the dtype of the result, a floating one.
+
+    Returns:
+      A vector of this length and dtype.
+
+    Raises:
+      ShapeError: if the length is negative or no scalar.
+      DTypeError: if the dtype is not floating, or the length not an integer.
+
     >>> tf.signal.kaiser_bessel_derived_window(4).numpy().round(4)
     array([0.0073, 1.    , 1.    , 0.0073], dtype=float32)
     """
@@ -120,13 +171,24 @@ def vorbis_window(
 ) -> Tensor:
     """The window of Vorbis: the sine of a squared sine.
 
+    Args:
+      window_length: the number of elements, an integer or integer scalar.
+      dtype: the dtype of the result, a floating one.
+
+    Returns:
+      A vector of this length and dtype.
+
+    Raises:
+      ShapeError: if the length is negative or no scalar.
+      DTypeError: if the dtype is not floating, or the length not an integer.
+
     >>> tf.signal.vorbis_window(4).numpy().round(4)
     array([0.228 , 0.9737, 0.9737, 0.228 ], dtype=float32)
     """
     length, found = _arguments("vorbis_window", window_length, dtype)
     places = casting.cast(ranges.range(length), found) + 0.5
-    wave = unary.sin(math.pi * places / casting.cast(arithmetic.maximum(length, 1), found))
-    return unary.sin(math.pi / 2 * unary.square(wave))
+    wave = trigonometry.sin(math.pi * places / casting.cast(arithmetic.maximum(length, 1), found))
+    return trigonometry.sin(math.pi / 2 * unary.square(wave))
 
 
 def linear_to_mel_weight_matrix(
@@ -139,6 +201,20 @@ def linear_to_mel_weight_matrix(
     name: str | None = None,
 ) -> Tensor:
     """A matrix that turns spectra of linear frequencies into triangular bands of the mel scale.
+
+    Args:
+      num_mel_bins: the number of bands, a positive Python integer.
+      num_spectrogram_bins: the number of linear frequencies, from 0 to half the sample rate.
+      sample_rate: the samples per second, a positive number that is known.
+      lower_edge_hertz: where the first band begins.
+      upper_edge_hertz: where the last band ends, at most half the sample rate.
+      dtype: the dtype of the result, a floating one.
+
+    Returns:
+      A matrix of shape [num_spectrogram_bins, num_mel_bins]; `spectra @ matrix` are the bands.
+
+    Raises:
+      ValueError: if a number is out of range, or the dtype is not floating.
 
     >>> tf.signal.linear_to_mel_weight_matrix(4, 9).shape
     TensorShape([9, 4])

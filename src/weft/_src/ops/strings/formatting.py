@@ -56,6 +56,19 @@ def format(
 ) -> Tensor:
     """A text in which placeholders stand for tensors, shown as `tf.print` does.
 
+    Args:
+      template: a Python string with as many placeholders as there are inputs.
+      inputs: a tensor, or a list of tensors, ragged ones too.
+      placeholder: what stands for a tensor in the template.
+      summarize: how many elements are shown at each end of an axis; -1 means all.
+
+    Returns:
+      A string scalar.
+
+    Raises:
+      ValueError: if the numbers of placeholders and inputs differ, or the placeholder is empty.
+      TypeError: if the template or the placeholder is no Python string.
+
     >>> tf.strings.format("x = {}", tf.constant([1, 2, 3]))
     <tf.Tensor: shape=(), dtype=string, numpy=b'x = [1 2 3]'>
     """

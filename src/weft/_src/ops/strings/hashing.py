@@ -55,6 +55,17 @@ def to_hash_bucket_fast(
 ) -> Tensor:
     """The number of the bucket each string belongs to, by its FarmHash fingerprint.
 
+    Args:
+      input: a tensor of strings.
+      num_buckets: the number of buckets, a Python integer of at least 1.
+
+    Returns:
+      An int64 tensor of the shape of `input`, with numbers from 0 to num_buckets - 1.
+
+    Raises:
+      ValueError: if `num_buckets` is out of range.
+      DTypeError: if `input` does not hold strings.
+
     >>> tf.strings.to_hash_bucket_fast(["Hello", "TensorFlow", "2.x"], 3).numpy()
     array([0, 2, 2])
     """
@@ -70,6 +81,17 @@ plain_op = _bucket_op(
 
 def to_hash_bucket(input: TensorLike, num_buckets: TensorLike, name: str | None = None) -> Tensor:
     """The number of the bucket each string belongs to, by its MurmurHash.
+
+    Args:
+      input: a tensor of strings.
+      num_buckets: the number of buckets, a Python integer of at least 1.
+
+    Returns:
+      An int64 tensor of the shape of `input`, with numbers from 0 to num_buckets - 1.
+
+    Raises:
+      ValueError: if `num_buckets` is out of range.
+      DTypeError: if `input` does not hold strings.
 
     >>> tf.strings.to_hash_bucket(["Hello", "TensorFlow", "2.x"], 3).numpy()
     array([2, 0, 1])
@@ -92,6 +114,18 @@ def to_hash_bucket_strong(
     """The number of the bucket each string belongs to, by its SipHash under a key of two ints.
 
     Without the key nobody can find strings that all fall into one bucket.
+
+    Args:
+      input: a tensor of strings.
+      num_buckets: the number of buckets, a Python integer of at least 1.
+      key: two integers, which are known while tracing.
+
+    Returns:
+      An int64 tensor of the shape of `input`, with numbers from 0 to num_buckets - 1.
+
+    Raises:
+      ValueError: if `num_buckets` is out of range, or the key is not two numbers.
+      DTypeError: if `input` does not hold strings.
 
     >>> tf.strings.to_hash_bucket_strong(["Hello", "TF"], 3, [1, 2]).numpy()
     array([2, 0])

@@ -60,6 +60,18 @@ join_op = define_op(
 def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
     """Strings of several tensors joined element by element; scalars go with every element.
 
+    Args:
+      inputs: a list of string tensors: scalars, and others of one shape.
+      separator: a Python string that stands between them.
+
+    Returns:
+      A string tensor of this shape; an empty list gives an empty string.
+
+    Raises:
+      TypeError: if `inputs` is no list.
+      ShapeError: if the shapes differ.
+      DTypeError: if one does not hold strings.
+
     >>> tf.strings.join([["a", "b"], "x"], separator="-").numpy()
     array([b'a-x', b'b-x'], dtype=object)
     """
@@ -123,6 +135,19 @@ def reduce_join(
     name: str | None = None,
 ) -> Tensor:
     """All strings, or those along axes, joined to one; several axes in the order given.
+
+    Args:
+      inputs: a tensor of strings.
+      axis: an axis or a list of axes, counted from the end if negative; None means all.
+      keepdims: whether the axes stay, with size 1.
+      separator: a Python string that stands between them.
+
+    Returns:
+      A string tensor without these axes.
+
+    Raises:
+      ShapeError: if there is no such axis, or one is named twice.
+      DTypeError: if `inputs` does not hold strings.
 
     >>> tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=-1, separator=",").numpy()
     array([b'a,b', b'c,d'], dtype=object)
@@ -205,6 +230,19 @@ def unsorted_segment_join(
     """The strings of each segment joined in the order in which they come.
 
     Empty strings at the beginning of a segment are left out, with their separators.
+
+    Args:
+      inputs: a tensor of strings whose shape begins with that of `segment_ids`.
+      segment_ids: int32 or int64, the segment of each.
+      num_segments: the number of segments, an integer or integer scalar.
+      separator: a Python string that stands between them.
+
+    Returns:
+      A string tensor with `num_segments` rows; those without strings are empty.
+
+    Raises:
+      InvalidArgumentError: if an id is negative or not below `num_segments`.
+      ShapeError: if the shapes do not fit, or `num_segments` is negative.
 
     >>> tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 2, separator=":").numpy()
     array([b'b', b'a:c'], dtype=object)

@@ -90,6 +90,21 @@ def as_string(
     length, filled up as `fill` says: spaces in front, zeros ("0"), spaces behind ("-"), or with a
     sign for positive numbers too ("+", " ").
 
+    Args:
+      input: a tensor of numbers, truth values or strings.
+      precision: the digits after the point (significant ones with `shortest`); -1 means six.
+      scientific: whether floats have an exponent.
+      shortest: whether they have one only if needed.
+      width: the least length; -1 means none.
+      fill: "", " ", "+", "-", "0" or "#".
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: if there is no such fill, `scientific` comes with `shortest`, or one of
+        them or a precision with other than floating numbers.
+
     >>> tf.strings.as_string([3.14159, 2.0], precision=2).numpy()
     array([b'3.14', b'2.00'], dtype=object)
     >>> tf.strings.as_string([7, 42], width=5, fill="0").numpy()
@@ -191,6 +206,17 @@ to_number_op = define_op(
 
 def to_number(input: TensorLike, out_type: DTypeLike = float32, name: str | None = None) -> Tensor:
     """The numbers that strings spell.
+
+    Args:
+      input: a tensor of strings; white space around a number does not matter.
+      out_type: the dtype of the result: float32, float64, int32, int64, uint32 or uint64.
+
+    Returns:
+      A tensor of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: if a string is no number, or none that the dtype has.
+      DTypeError: if `out_type` is another dtype.
 
     >>> tf.strings.to_number(["1.5", "-2e3"]).numpy()
     array([ 1.5e+00, -2.0e+03], dtype=float32)

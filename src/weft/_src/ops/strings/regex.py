@@ -67,6 +67,17 @@ full_match_op = define_op(
 def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
     r"""Whether the pattern matches the whole string, for each string.
 
+    Args:
+      input: a tensor of strings.
+      pattern: a regular expression, a string scalar.
+
+    Returns:
+      A bool tensor of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: if the pattern is not valid.
+      ShapeError: if it is no scalar.
+
     >>> tf.strings.regex_full_match(["tf.add", "tf"], r"tf\.\w+").numpy()
     array([ True, False])
     """
@@ -143,6 +154,20 @@ def regex_replace(
     name: str | None = None,
 ) -> Tensor:
     r"""Strings with what matches the pattern replaced; ``\1`` in `rewrite` is the first group.
+
+    Args:
+      input: a tensor of strings.
+      pattern: a regular expression, a string scalar.
+      rewrite: what stands instead, a string scalar; ``\0`` is all that matches.
+      replace_global: whether all matches are replaced; if not, the first one in each string.
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: if the pattern is not valid, or `rewrite` names a group it does not
+        have.
+      ShapeError: if pattern or rewrite is no scalar.
 
     >>> tf.strings.regex_replace(
     ...     ["Text with tags.<br /><b>contains html</b>"], "<[^>]+>", " "

@@ -98,6 +98,19 @@ def split(
 
     One string gives a vector of pieces, several a ragged tensor with a row for each.
 
+    Args:
+      input: strings, a tensor or ragged tensor of any rank that is known while tracing.
+      sep: the separator, a string scalar; None or "" means any white space.
+      maxsplit: how often each is cut at most, a Python integer; -1 means no limit.
+
+    Returns:
+      A `tf.RaggedTensor` of strings with one axis more than `input`; a vector for a scalar.
+
+    Raises:
+      DTypeError: if `input` does not hold strings.
+      ShapeError: if `sep` is no scalar.
+      ValueError: if the rank is not known while tracing.
+
     >>> tf.strings.split(["hello world", "a b c"]).to_list()
     [[b'hello', b'world'], [b'a', b'b', b'c']]
     """
@@ -131,6 +144,17 @@ bytes_split_op = define_op(
 
 def bytes_split(input: TensorLike, name: str | None = None) -> Any:
     """The bytes of each string.
+
+    Args:
+      input: strings, a tensor or ragged tensor of any rank that is known while tracing.
+
+    Returns:
+      A `tf.RaggedTensor` of strings of one byte, with one axis more than `input`; a vector for a
+      scalar.
+
+    Raises:
+      DTypeError: if `input` does not hold strings.
+      ValueError: if the rank is not known while tracing.
 
     >>> tf.strings.bytes_split(["hi", ""]).to_list()
     [[b'h', b'i'], []]
@@ -205,6 +229,22 @@ def ngrams(
     name: str | None = None,
 ) -> Any:
     """Neighbours along the last axis joined, `ngram_width` at a time (or of several widths).
+
+    Args:
+      data: strings, a tensor of rank 1 or more or a ragged tensor.
+      ngram_width: how many are joined, an integer of at least 1, or a list of several.
+      separator: a Python string that stands between them.
+      pad_values: a string, or two of them, that are put before and behind each row; None means
+        none.
+      padding_width: how many are put there, at most one less than the width; None means as many.
+      preserve_short_sequences: whether a row that is too short for any n-gram is joined as a whole.
+
+    Returns:
+      A string tensor of the rank of `data`; ragged if `data` is.
+
+    Raises:
+      ValueError: if a width is below 1, or `pad_values` is missing or not one or two strings.
+      ShapeError: if `data` is a scalar.
 
     >>> tf.strings.ngrams(["a", "b", "c"], 2).numpy()
     array([b'a b', b'b c'], dtype=object)

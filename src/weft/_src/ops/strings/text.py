@@ -55,6 +55,17 @@ length_op = define_op(
 def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """The number of bytes, or of UTF-8 characters, of each string.
 
+    Args:
+      input: a tensor of strings.
+      unit: "BYTE" or "UTF8_CHAR".
+
+    Returns:
+      An int32 tensor of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: if there is no such unit.
+      DTypeError: if `input` does not hold strings.
+
     >>> tf.strings.length(["a", "äöü"]).numpy()
     array([1, 6], dtype=int32)
     >>> tf.strings.length(["a", "äöü"], unit="UTF8_CHAR").numpy()
@@ -102,6 +113,17 @@ lower_op = _elementwise(
 def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Strings in lower case: ASCII letters, or with encoding="utf-8" all letters.
 
+    Args:
+      input: a tensor of strings.
+      encoding: "" or "utf-8".
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: if there is no such encoding.
+      DTypeError: if `input` does not hold strings.
+
     >>> tf.strings.lower(["ABC"]).numpy()
     array([b'abc'], dtype=object)
     """
@@ -123,6 +145,17 @@ upper_op = _elementwise(
 def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Strings in upper case: ASCII letters, or with encoding="utf-8" all letters.
 
+    Args:
+      input: a tensor of strings.
+      encoding: "" or "utf-8".
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: if there is no such encoding.
+      DTypeError: if `input` does not hold strings.
+
     >>> tf.strings.upper(["abc"]).numpy()
     array([b'ABC'], dtype=object)
     """
@@ -137,6 +170,15 @@ strip_op = _elementwise(
 
 def strip(input: TensorLike, name: str | None = None) -> Tensor:
     """Strings without white space at both ends.
+
+    Args:
+      input: a tensor of strings.
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    Raises:
+      DTypeError: if `input` does not hold strings.
 
     >>> tf.strings.strip([" a b "]).numpy()
     array([b'a b'], dtype=object)
@@ -210,6 +252,19 @@ def substr(
     """The part of each string from `pos` on, of at most `len` bytes (or UTF-8 characters).
 
     A negative `pos` counts from the end, a negative `len` means all that is left.
+
+    Args:
+      input: a tensor of strings.
+      pos: where to begin, int32 or int64: a number, or a tensor that broadcasts with `input`.
+      len: how long at most, of the shape and dtype of `pos`.
+      unit: what is counted, "BYTE" or "UTF8_CHAR".
+
+    Returns:
+      A string tensor of the shape that all broadcast to.
+
+    Raises:
+      InvalidArgumentError: if `pos` lies outside of a string, or there is no such unit.
+      ShapeError: if `pos` and `len` differ in shape, or do not broadcast.
 
     >>> tf.strings.substr(["hello", "world"], pos=-4, len=3).numpy()
     array([b'ell', b'orl'], dtype=object)

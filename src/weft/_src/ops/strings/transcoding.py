@@ -60,6 +60,22 @@ def unicode_transcode(
 ) -> Tensor:
     r"""Strings in another encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
 
+    Args:
+      input: a tensor of strings.
+      input_encoding: the name of the encoding they have, any that Python knows.
+      output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+      errors: what to do with what is not valid: "replace", "ignore", or "strict" for an error.
+      replacement_char: the code point that stands for what is not valid.
+      replace_control_characters: whether control characters count as not valid.
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: if the encoding is not known, or in mode "strict" a string is not valid.
+      ValueError: if there is no such mode or output encoding, or `replacement_char` is no
+        character.
+
     >>> tf.strings.unicode_transcode(["hi"], "UTF-8", "UTF-16-BE").numpy()
     array([b'\x00h\x00i'], dtype=object)
     """
@@ -102,6 +118,21 @@ def unicode_split(
 ) -> Any:
     r"""The characters of each string, as strings.
 
+    Args:
+      input: strings, a tensor or ragged tensor of any rank that is known while tracing.
+      input_encoding: the name of their encoding, such as "UTF-8".
+      errors: what to do with what is not valid: "replace", "ignore", or "strict" for an error.
+      replacement_char: the code point that stands for what is not valid.
+
+    Returns:
+      A `tf.RaggedTensor` of strings, in the same encoding, with one axis more than `input`; a
+      vector for a scalar.
+
+    Raises:
+      InvalidArgumentError: if the encoding is not known, or in mode "strict" a string is not valid.
+      ValueError: if there is no such mode, or `replacement_char` is no character.
+      DTypeError: if `input` does not hold strings.
+
     >>> tf.strings.unicode_split(["hi", "\u00f6!"], "UTF-8").to_list()
     [[b'h', b'i'], [b'\xc3\xb6', b'!']]
     """
@@ -116,6 +147,21 @@ def unicode_split_with_offsets(
     name: str | None = None,
 ) -> tuple[Any, Any]:
     r"""The characters of each string, and at which byte each begins.
+
+    Args:
+      input: strings, a tensor or ragged tensor of any rank that is known while tracing.
+      input_encoding: the name of their encoding, such as "UTF-8".
+      errors: what to do with what is not valid: "replace", "ignore", or "strict" for an error.
+      replacement_char: the code point that stands for what is not valid.
+
+    Returns:
+      Two ragged tensors with one axis more than `input`, vectors for a scalar: the characters, and
+      int64 numbers of bytes.
+
+    Raises:
+      InvalidArgumentError: if the encoding is not known, or in mode "strict" a string is not valid.
+      ValueError: if there is no such mode, or `replacement_char` is no character.
+      DTypeError: if `input` does not hold strings.
 
     >>> characters, starts = tf.strings.unicode_split_with_offsets(["\u00f6!"], "UTF-8")
     >>> starts.to_list()

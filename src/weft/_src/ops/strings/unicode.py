@@ -124,6 +124,21 @@ def unicode_decode(
 
     Bytes that are not valid are replaced, ignored, or an error ("strict").
 
+    Args:
+      input: strings, a tensor or ragged tensor of any rank that is known while tracing.
+      input_encoding: the name of their encoding, such as "UTF-8".
+      errors: what to do with what is not valid: "replace", "ignore", or "strict" for an error.
+      replacement_char: the code point that stands for what is not valid.
+      replace_control_characters: whether control characters count as not valid.
+
+    Returns:
+      A `tf.RaggedTensor` of int32 with one axis more than `input`; a vector for a scalar.
+
+    Raises:
+      InvalidArgumentError: if the encoding is not known, or in mode "strict" a string is not valid.
+      ValueError: if there is no such mode, or `replacement_char` is no character.
+      DTypeError: if `input` does not hold strings.
+
     >>> tf.strings.unicode_decode(["hi", "\u00f6"], "UTF-8").to_list()
     [[104, 105], [246]]
     """
@@ -147,6 +162,22 @@ def unicode_decode_with_offsets(
     name: str | None = None,
 ) -> tuple[Any, Any]:
     r"""The code points of each string, and at which byte each begins.
+
+    Args:
+      input: strings, a tensor or ragged tensor of any rank that is known while tracing.
+      input_encoding: the name of their encoding, such as "UTF-8".
+      errors: what to do with what is not valid: "replace", "ignore", or "strict" for an error.
+      replacement_char: the code point that stands for what is not valid.
+      replace_control_characters: whether control characters count as not valid.
+
+    Returns:
+      Two ragged tensors with one axis more than `input`, vectors for a scalar: code points (int32),
+      and numbers of bytes (int64).
+
+    Raises:
+      InvalidArgumentError: if the encoding is not known, or in mode "strict" a string is not valid.
+      ValueError: if there is no such mode, or `replacement_char` is no character.
+      DTypeError: if `input` does not hold strings.
 
     >>> points, starts = tf.strings.unicode_decode_with_offsets(["\u00f6!"], "UTF-8")
     >>> points.to_list(), starts.to_list()
@@ -220,6 +251,20 @@ def unicode_encode(
     name: str | None = None,
 ) -> Any:
     r"""The strings that rows of code points spell; the last axis is the one that goes.
+
+    Args:
+      input: code points, int32: a tensor of rank 1 or more, or a ragged tensor.
+      output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+      errors: what to do with what is no character: "replace", "ignore", or "strict" for an error.
+      replacement_char: the code point that stands for what is no character.
+
+    Returns:
+      A string tensor without the last axis of `input`; ragged if more of its axes are.
+
+    Raises:
+      InvalidArgumentError: if in mode "strict" a number is no character.
+      ValueError: if there is no such mode or encoding, or `replacement_char` is no character.
+      ShapeError: if `input` is a scalar.
 
     >>> tf.strings.unicode_encode([[71, 246, 100], [33, 33, 33]], "UTF-8").numpy()
     array([b'G\xc3\xb6d', b'!!!'], dtype=object)
