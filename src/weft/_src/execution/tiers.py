@@ -211,10 +211,12 @@ class TieredPlan:
         off = _reason_off()
         if off is not None:
             return self._failed(f"the native tier is off: {off}")
-        with forking.lock:  # only when it is needed: LLVM takes a tenth of a second to load
-            from weft._src.execution.native import driver
-            from weft._src.execution.native.loops.values import NotCompilableError
+        from weft._src.execution.native.loops.values import NotCompilableError
+
         try:
+            with forking.lock:  # only when it is needed: LLVM takes a tenth of a second to load
+                from weft._src.execution.native import driver
+
             told = None if compilation is None else compilation.code_is_written
             made = driver.compile_graph(self.graph, values, whole=bool(self._jit), told=told)
         except NotCompilableError as reason:
