@@ -166,3 +166,40 @@ def test_a_list_that_contains_itself_is_refused() -> None:
         tf.constant(items)
     with pytest.raises(ValueError, match="contains itself"):
         tf.convert_to_tensor(items)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_lists_of_tensors_of_other_dtypes(traced: bool) -> None:
+    run = tf.function if traced else lambda f: f
+    one, two = tf.constant(1), tf.constant(2, tf.int64)
+    for make, dtype in (
+        (lambda: tf.convert_to_tensor([one, 2], tf.int64), tf.int64),
+        (lambda: tf.convert_to_tensor([two - 1, 2], tf.int32), tf.int32),
+        (lambda: tf.convert_to_tensor([one, 2.0], tf.float64), tf.float64),
+        (lambda: tf.convert_to_tensor([one, two]), tf.int64),
+        (lambda: tf.convert_to_tensor([two - 1, one * 2]), tf.int64),
+    ):
+        made = run(make)()
+        assert made.dtype is dtype
+        assert made.numpy().tolist() == [1, 2]
+    nested = run(lambda: tf.convert_to_tensor([[one, 2], [two, 3]]))()
+    assert nested.numpy().tolist() == [[1, 2], [2, 3]]
+    assert run(lambda: tf.zeros([two, one]))().shape == (2, 1)
+    with pytest.raises(ValueError, match="A tensor of dtype float32 is wanted, got .*int32"):
+        run(lambda: tf.convert_to_tensor([tf.constant(1.0), one]))()
+
+
+def test_lists_of_shapes() -> None:
+    made = tf.convert_to_tensor([tf.TensorShape([1, 2]), [3, 4]])
+    assert made.numpy().tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(ValueError, match="unknown sizes"):
+        tf.convert_to_tensor([tf.TensorShape([None, 2])])
+
+
+def test_what_is_a_tensor() -> None:
+    dataset = tf.data.Dataset.range(2)
+    yes = [tf.constant(1), tf.Variable(1), tf.ragged.constant([[1]]), tf.sparse.from_dense([1])]
+    no = [1, dataset, iter(dataset), tf.experimental.Optional.from_value(1), tf.TensorSpec([])]
+    no.append(tf.TensorArray(tf.float32, 1))
+    assert [tf.is_tensor(x) for x in yes] == [True] * 4
+    assert [tf.is_tensor(x) for x in no] == [False] * 6

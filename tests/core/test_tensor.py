@@ -230,3 +230,29 @@ def test_floating_point_warnings_stay_the_users_own() -> None:
     assert np.isinf((tf.constant(1.0) / 0.0).numpy())
     with pytest.warns(RuntimeWarning, match="divide"):
         np.float32(1) / np.float32(0)
+
+
+# --- attributes -----------------------------------------------------------------------------------
+
+
+def test_attributes_can_be_set() -> None:
+    x = tf.constant([1.0, 2.0])
+    x._mask = [True, False]
+    assert x._mask == [True, False]
+    assert not hasattr(x + 0, "_mask")
+    assert not hasattr(pickle.loads(pickle.dumps(x)), "_mask")
+    traces = []
+
+    @tf.function
+    def f(y: tf.Tensor) -> tf.Tensor:
+        traces.append(y)
+        assert not hasattr(y, "_mask")
+        y._kept = 3
+        return y * y._kept
+
+    assert f(x).numpy().tolist() == [3, 6]
+    x._mask = None
+    assert f(x).numpy().tolist() == [3, 6]
+    assert len(traces) == 1  # attributes are no part of the key
+    with pytest.raises(AttributeError):
+        x.shape = [1]

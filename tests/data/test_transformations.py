@@ -332,3 +332,14 @@ def test_an_element_of_a_dataset() -> None:
     failing = D.range(5).map(lambda x: tf.debugging.assert_less(x, 0 * x + 2) or x)
     with pytest.raises(tf.errors.InvalidArgumentError, match="assert_less"):
         at(failing, 3)
+
+
+def test_a_function_may_change_the_containers_it_is_given() -> None:
+    dataset = tf.data.Dataset.from_tensors({"a": 1, "c": 2})
+
+    def add(element: dict[str, Any]) -> dict[str, Any]:
+        element["b"] = element["a"] + 1
+        del element["c"]
+        return element
+
+    assert [tf.nest.map_structure(int, x) for x in dataset.map(add)] == [{"a": 1, "b": 2}]

@@ -300,3 +300,47 @@ def test_eager_control_flow_is_differentiable() -> None:
         y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (0, x))[1]
         z = tf.cond(y > 0, lambda: y * y, lambda: y)
     assert tape.gradient(z, x).numpy() == 8 * 2.0**7
+
+
+def test_an_eager_loop_keeps_python_numbers_until_the_end() -> None:
+    seen = []
+
+    def body(i: int, total: float) -> tuple[int, float]:
+        seen.append((type(i), type(total)))
+        return i + 1, total + 0.5
+
+    i, total = tf.while_loop(lambda i, total: i < 2, body, [0, 0.0])
+    assert seen == [(int, float)] * 2
+    assert (i.dtype, i.numpy(), total.dtype, total.numpy()) == (tf.int32, 2, tf.float32, 1.0)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_an_optional_whose_element_is_known_later(traced: bool) -> None:
+    optional = tf.experimental.Optional
+
+    def last(iterator: Any) -> Any:
+        found = optional.empty(None)
+        for _ in tf.range(3):
+            found = optional.from_value({"a": next(iterator)})
+        return found.get_value()["a"]
+
+    def told(iterator: Any) -> Any:
+        empty = optional.empty(None)
+
+        def body(i: Any, before: Any) -> Any:
+            def more() -> Any:
+                made = optional.from_value(iterator.get_next() * 2)
+                empty._element_spec = made.element_spec
+                return made
+
+            def less() -> Any:
+                before._element_spec = empty._element_spec
+                return before
+
+            return i + 1, tf.cond(i < 3, more, less)
+
+        return tf.while_loop(lambda i, _: i < 5, body, [tf.constant(0), empty])[1].get_value()
+
+    for function, wanted in ((last, 2), (told, 4)):
+        run = tf.function(function) if traced else function
+        assert run(iter(tf.data.Dataset.range(9))).numpy() == wanted

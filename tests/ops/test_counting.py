@@ -206,3 +206,8 @@ def test_edit_distance() -> None:
 def test_numbers_out_of_range(call: object, text: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=f"^{text}"):
         call()
+
+
+def test_bincount_of_floats() -> None:
+    assert tf.math.bincount([1.0, 2.9, 2.0]).numpy().tolist() == [0, 1, 2]
+    assert tf.math.bincount(tf.constant([1.0, 2.5])).dtype is tf.int32

@@ -123,3 +123,15 @@ def test_tensordot_errors() -> None:
         tf.tensordot(a, b, [[5], [0]])
     with pytest.raises(TypeError, match=r"Tensordot: inputs\[0\] has dtype float32, but"):
         tf.tensordot(a, tf.ones([3], tf.float64), 1)
+
+
+@pytest.mark.parametrize("make", [np.array, tf.constant])
+def test_tensordot_with_axes_in_a_tensor(make: Any) -> None:
+    a, b = np.arange(24.0).reshape(2, 3, 4), np.arange(12.0).reshape(4, 3)
+    axes = make([[1, 2], [1, 0]])
+    wanted = np.tensordot(a, b, [[1, 2], [1, 0]])
+    np.testing.assert_array_equal(tf.tensordot(a, b, axes), wanted)
+    traced = tf.function(lambda a, b: tf.tensordot(a, b, axes))
+    np.testing.assert_array_equal(traced(a, b), wanted)
+    with pytest.raises(TypeError, match="axes must be known while tracing"):
+        tf.function(tf.tensordot)(a, b, axes)

@@ -419,3 +419,25 @@ def test_row_lengths_of_axes_from_the_end() -> None:
 def test_rows_of_negative_length() -> None:
     with pytest.raises(ValueError, match="uniform_row_length must not be negative, got -2"):
         tf.RaggedTensor.from_uniform_row_length([1, 2, 3], -2)
+
+
+def test_numpy_takes_it_as_an_object() -> None:
+    x = tf.ragged.constant([[1], [2, 3]])
+    made = np.array(x)
+    assert made.shape == ()
+    assert made[()] is x
+    with pytest.raises(TypeError, match="An array of dtype float32 does not take a RaggedTensor"):
+        np.asarray(x, np.float32)
+
+
+def test_gather_with_ragged_indices_along_an_inner_axis() -> None:
+    x = np.arange(24).reshape(2, 4, 3)
+    indices = tf.ragged.constant([[1], [], [2, 3]])
+    wanted = [[[row[i].tolist() for i in some] for some in indices.to_list()] for row in x]
+    for run in (lambda f: f, tf.function):
+        found = run(lambda x, i: tf.gather(x, i, axis=1))(tf.constant(x), indices)
+        assert found.to_list() == wanted
+    rows = tf.ragged.constant([[5, 6, 7, 8], [1, 2, 3, 4, 9]])
+    assert tf.gather(rows, indices, axis=1).to_list() == [[[6], [], [7, 8]], [[2], [], [3, 4]]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="within the row"):
+        tf.gather(rows, tf.ragged.constant([[4]]), axis=1)

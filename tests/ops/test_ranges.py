@@ -150,3 +150,17 @@ def test_sizes_of_an_identity_matrix() -> None:
     for size in (2.5, "a", [2]):
         with pytest.raises(TypeError, match="eye: num_columns must be an integer"):
             tf.eye(2, size)
+
+
+def test_values_are_known_while_tracing() -> None:
+    @tf.function
+    def f(x: tf.Tensor) -> tf.Tensor:
+        assert tf.get_static_value(tf.range(3)).tolist() == [0, 1, 2]
+        assert tf.get_static_value(tf.range(7, 1, -2, dtype=tf.int64) * 10).tolist() == [70, 50, 30]
+        assert tf.get_static_value(tf.range(tf.shape(x)[1])) is None
+        assert tf.get_static_value(tf.range(tf.rank(x))).tolist() == [0, 1]
+        assert tf.transpose(x, tf.range(1, -1, -1)).shape.as_list() == [None, 2]
+        return tf.reverse(x, tf.range(x.shape.rank))
+
+    f = tf.function(f.python_function, input_signature=[tf.TensorSpec([2, None])])
+    np.testing.assert_array_equal(f(tf.constant([[1.0, 2, 3], [4, 5, 6]])), [[6, 5, 4], [3, 2, 1]])

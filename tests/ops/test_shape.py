@@ -175,3 +175,8 @@ def test_other_errors() -> None:
     )
     with pytest.raises(tf.errors.ShapeError, match=r"\(3,\).*\(2, 2\)"):
         NumpyPlan(graph)(np.zeros(3, np.float32), np.array([2, 2], np.int32))
+
+
+def test_no_sizes_of_any_dtype() -> None:
+    assert tf.reshape([5.0], np.array([])).shape == ()
+    assert tf.function(lambda x: tf.reshape(x, np.array([])))(tf.constant([5.0])).shape == ()

@@ -242,3 +242,83 @@ def test_gradient_of_the_dense_factor_is_a_tensor() -> None:
     slope = tape.gradient(out, w)
     assert isinstance(slope, tf.Tensor)
     np.testing.assert_allclose(slope, DENSE.T @ np.ones(out.shape))
+
+
+# --- static shapes, and rows ------------------------------------------------------------------
+
+
+def test_set_shape() -> None:
+    x = sp()
+    x.set_shape([None, x.shape[1]])
+    with pytest.raises(
+        ValueError, match=r"The shape of this sparse tensor is .*, not \(77, None\)"
+    ):
+        x.set_shape([77, None])
+
+    @tf.function(input_signature=[tf.SparseTensorSpec([None, None])])
+    def f(x: Any) -> Any:
+        assert x.shape.as_list() == [None, None]
+        x.set_shape([None, 4])
+        assert x.shape.as_list() == [None, 4]
+        assert tf.sparse.to_dense(x).shape.as_list() == [None, 4]
+        return tf.sparse.to_dense(x)
+
+    eye = np.eye(3, 4, dtype=np.float32)
+    np.testing.assert_array_equal(f(tf.sparse.from_dense(eye)), eye)
+
+
+def test_static_shapes_in_functions_and_datasets() -> None:
+    shapes = []
+
+    def dense(x: Any) -> Any:
+        shapes.append(x.shape.as_list())
+        return tf.sparse.to_dense(x)
+
+    eye = np.eye(6, 4, dtype=np.float32)
+    x = tf.sparse.from_dense(eye)
+    np.testing.assert_array_equal(tf.function(dense)(x), eye)
+    batches = tf.data.Dataset.from_tensor_slices(x).batch(4).map(dense)
+    np.testing.assert_array_equal(np.concatenate(list(batches)), eye)
+    assert shapes == [[6, 4], [None, 4]]
+
+
+def test_a_loop_may_change_the_shape() -> None:
+    @tf.function
+    def f(x: Any, n: Any) -> Any:
+        for _ in tf.range(n):
+            x = tf.sparse.concat(0, [x, x])
+        return tf.sparse.to_dense(x)
+
+    eye = np.eye(2, 3, dtype=np.float32)
+    np.testing.assert_array_equal(
+        f(tf.sparse.from_dense(eye), tf.constant(2)), np.tile(eye, (4, 1))
+    )
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_map_fn(traced: bool) -> None:
+    rows = np.array([[0, 5, 0, 7], [0, 0, 0, 0], [1, 0, 0, 2]], np.float32)
+
+    def sums(x: Any) -> Any:
+        return tf.map_fn(tf.sparse.reduce_sum, x, fn_output_signature=tf.float32)
+
+    def doubled(x: Any) -> Any:
+        return tf.map_fn(lambda row: row * 2.0, x)
+
+    def made(x: Any) -> Any:
+        spec = tf.SparseTensorSpec([None], tf.float32)
+        return tf.map_fn(tf.sparse.from_dense, x, fn_output_signature=spec)
+
+    run = tf.function if traced else lambda fn: fn
+    for array in (rows, rows[:1], rows[1:2]):
+        x = tf.sparse.from_dense(array)
+        np.testing.assert_array_equal(run(sums)(x), array.sum(1))
+        np.testing.assert_array_equal(tf.sparse.to_dense(run(doubled)(x)), 2 * array)
+        np.testing.assert_array_equal(tf.sparse.to_dense(run(made)(array)), array)
+    backwards = tf.SparseTensor([[2, 0], [0, 1]], [1.0, 5.0], [3, 4])  # in no order
+    np.testing.assert_array_equal(run(sums)(backwards), [5, 0, 1])
+    deep = tf.sparse.from_dense(np.arange(24.0).reshape(2, 3, 4))
+    out = run(lambda x: tf.map_fn(tf.sparse.to_dense, x, fn_output_signature=tf.float64))(deep)
+    np.testing.assert_array_equal(out, np.arange(24.0).reshape(2, 3, 4))
+    with pytest.raises(TypeError, match="scan does not take a SparseTensor"):
+        tf.scan(lambda a, b: a, deep)

@@ -6,6 +6,7 @@ import logging
 import re
 import sys
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,23 @@ def test_the_trial_compares_with_earlier_calls(
     assert plan.speed == (numpy, native)
 
 
+def test_what_the_first_call_loads_is_no_reason_to_compile() -> None:
+    def load(x: Any) -> Any:
+        if not loaded:
+            loaded.append(True)
+            time.sleep(0.3)
+        return x
+
+    loaded: list[bool] = []
+    function = tf.function(lambda x: tf.numpy_function(load, [x], tf.float32) + 1.0)
+    function(X)
+    plan = plan_of(function, X)
+    assert plan._spent > 0.3
+    function(X)
+    assert plan._spent < 0.3
+    assert plan.run == plan._watched
+
+
 def test_what_is_going_to_happen_is_told(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -136,6 +154,7 @@ def test_what_is_going_to_happen_is_told(
         r"waiting: NumPy has spent 0\.\d+ s, compiling takes about 3\.00 s and begins at 0\.75 s",
         told,
     )
+    function(X)
     plan = plan_of(function, X)
     plan._spent = 2.0
     begun, go_on = threading.Event(), threading.Event()

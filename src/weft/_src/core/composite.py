@@ -104,6 +104,7 @@ class CompositeSpec(TypeSpec):
 class CompositeTensor(ABC):
     """What ragged and sparse tensors have in common."""
 
+    is_tensor_like = True
     # NumPy arrays on the left of an operator give way because of this.
     __array_priority__ = 100
 

@@ -178,6 +178,8 @@ def _array_from_sequence(value: Any, dtype: DType | None) -> Array:
     kinds = set(map(type, leaves))
     if not leaves:
         return np.array(value, (dtype or dtypes.float32).numpy_dtype)
+    if TensorShape in kinds:
+        return _array_from_sequence(_with_sizes(value), dtype)
     if any(issubclass(kind, (str, bytes)) for kind in kinds):
         return _strings_from_sequence(value, leaves, dtype)
     for kind in kinds:
@@ -201,6 +203,13 @@ def _array_from_sequence(value: Any, dtype: DType | None) -> Array:
     if wanted is dtypes.int32:  # they fit: that was looked at
         return array.astype(np.int32)
     return _array_from_ndarray(array, wanted)
+
+
+def _with_sizes(value: Any) -> Any:
+    """A nested list in which shapes are lists of their sizes."""
+    if isinstance(value, TensorShape):
+        return array_from(value, None).tolist()
+    return [_with_sizes(x) for x in value] if isinstance(value, (list, tuple)) else value
 
 
 def _dtype_of_list(array: Array, first: Any) -> DType | None:

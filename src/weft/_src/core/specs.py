@@ -79,6 +79,10 @@ class TypeSpec:
     def _from_components(self, components: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no components.")
 
+    def _of_this_type(self, components: Any) -> Any:
+        """A value made of components of which all that this type says is known to be true."""
+        return self._from_components(components)
+
 
 class TensorSpec(TypeSpec):
     """The dtype and (possibly partly unknown) shape of a tensor.

@@ -202,7 +202,7 @@ class Tensor:
 class EagerTensor(Tensor):
     """A tensor that has a value now."""
 
-    __slots__ = ("__weakref__", "_value", "place")
+    __slots__ = ("__dict__", "__weakref__", "_value", "place")
     _value: Any
     place: Any  # where in a variable it comes from; unset for all but slices of variables
 
@@ -378,7 +378,16 @@ def _value_text(value: Any, how: Any) -> str:
 class SymbolicTensor(Tensor):
     """A tensor of a graph: an output of one of its nodes."""
 
-    __slots__ = ("__weakref__", "index", "known_value", "node", "owner", "place", "spec")
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "index",
+        "known_value",
+        "node",
+        "owner",
+        "place",
+        "spec",
+    )
     spec: TensorSpec
     place: Any  # where in a variable it comes from; unset for all but slices of variables
     owner: Any  # weakly, the variable it is the handle of; unset for all but arguments
@@ -530,12 +539,12 @@ def is_tensor(x: Any) -> bool:
       x: anything.
 
     Returns:
-      A bool; False for NumPy arrays and Python numbers.
+      A bool; False for NumPy arrays, Python numbers, datasets and TensorArrays.
 
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor(1)
     (True, False)
     """
-    return isinstance(x, Tensor) or hasattr(x, "_type_spec") or getattr(x, "is_tensor_like", False)
+    return isinstance(x, Tensor) or getattr(x, "is_tensor_like", False)
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:

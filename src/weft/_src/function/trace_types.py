@@ -411,7 +411,7 @@ class CompositeType(TraceType):
 
     def placeholder(self, make: MakeInput, name: str) -> Any:
         leaves = [item.placeholder(make, name) for item in self.items]
-        return self.spec._from_components(nest.pack_sequence_as(self._components, leaves))
+        return self.spec._of_this_type(nest.pack_sequence_as(self._components, leaves))
 
     def leaf_specs(self) -> Iterator[TensorSpec]:
         for item in self.items:

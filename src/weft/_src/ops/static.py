@@ -34,6 +34,15 @@ def known_value(tensor: Any) -> Array | None:
     return tensor.known_value
 
 
+def learn(tensor: Tensor, value: list[int | None]) -> None:
+    """Notes elements of a vector that are known for another reason than how it is computed."""
+    if isinstance(tensor, SymbolicTensor) and len(value) <= _MAX_ELEMENTS:
+        known = known_value(tensor)
+        found = _unknown((len(value),)) if known is None else known
+        pairs = zip(found, value, strict=True)
+        tensor.known_value = _object_array([old if new is None else new for old, new in pairs])
+
+
 def _in_order(tensor: SymbolicTensor) -> list[SymbolicTensor]:
     """What has to be computed for a tensor, and the tensor: no recursion, chains may be long."""
     order: list[SymbolicTensor] = []

@@ -82,7 +82,7 @@ get_value_op = define_op(
 
 
 class OptionalSpec(TypeSpec):
-    """The type of an optional: the type of the element it may hold."""
+    """The type of an optional: the type of the element it may hold, None if nobody has said."""
 
     __slots__ = ("_element_spec",)
 
@@ -104,8 +104,9 @@ class OptionalSpec(TypeSpec):
           A bool; False for anything else.
         """
         spec = getattr(spec_or_value, "_type_spec", spec_or_value)
-        return isinstance(spec, OptionalSpec) and structure.is_compatible(
-            self._element_spec, spec._element_spec
+        return isinstance(spec, OptionalSpec) and (
+            None in (self._element_spec, spec._element_spec)
+            or structure.is_compatible(self._element_spec, spec._element_spec)
         )
 
     def most_specific_compatible_type(self, other: TypeSpec) -> OptionalSpec:
@@ -122,6 +123,10 @@ class OptionalSpec(TypeSpec):
         """
         if not isinstance(other, OptionalSpec):
             raise ValueError(f"No type holds both {self} and {other}.")
+        if self._element_spec is None:
+            return other
+        if other._element_spec is None:
+            return self
         return OptionalSpec(structure.widened(self._element_spec, other._element_spec))
 
     @property

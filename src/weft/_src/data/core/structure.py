@@ -114,7 +114,7 @@ def pack(spec: SpecNest, tensors: Sequence[Any]) -> Any:
         if isinstance(item, TensorSpec):
             return next(remaining)
         parts = nest.map_structure(lambda _: next(remaining), item._component_specs)
-        return item._from_components(parts)
+        return item._of_this_type(parts)
 
     return nest.map_structure(leaf, spec)
 

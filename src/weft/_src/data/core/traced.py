@@ -52,7 +52,9 @@ class Traced:
         called = converted(function)
 
         def finished(*args: Any, **kwargs: Any) -> Any:
-            return _result(called(*args, **kwargs), method)
+            # Containers are made for each call, so a function may change them.
+            own = nest.map_structure(lambda leaf: leaf, (args, kwargs))
+            return _result(called(*own[0], **own[1]), method)
 
         with tracing.lock:
             self.graph: Graph = tracing.trace(

@@ -105,6 +105,7 @@ range_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    shape_arithmetic=True,
 )
 
 

@@ -43,6 +43,8 @@ def shape_argument(value: Any) -> Tensor:
             f"A shape must not contain None, got {list(value)}. Give the size as a tensor, like "
             "tf.shape(x)[0], or as -1 to reshape."
         )
+    if isinstance(value, np.ndarray) and not value.size:
+        value = np.zeros(value.shape, np.int32)  # of no sizes the dtype is chance
     shape = convert_to_tensor(value)
     return shape if shape.spec.dims != () else expand_dims_op(shape, axis=0)
 

@@ -13,6 +13,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules
 from weft._src.ops.contexts import VjpContext
+from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, args, define_op, each
 
 const_op = define_op(
@@ -180,28 +181,45 @@ def no_op(name: str | None = None) -> Any:
 
 
 def _pack(value: Any, dtype: DType | None, name: str | None) -> Tensor:
-    """A tensor from nested lists that hold tensors: items are stacked, numbers adopt a dtype."""
+    """A tensor from nested lists that hold tensors: items are stacked, numbers adopt a dtype.
+
+    Tensors are converted to a dtype that was asked for. If none was, the first one decides, but
+    sizes of both integer dtypes may stand side by side: `[tf.shape(x)[0], tf.size(y, tf.int64)]`.
+    """
     if dtype is None:
-        dtype = _first_dtype(value)
-    items = [
-        _pack(item, dtype, None)
-        if isinstance(item, (list, tuple))
-        else convert_to_tensor(item, dtype=dtype)
-        for item in value
-    ]
+        found = _dtypes_in(value)
+        dtype = dtypes.int64 if set(found) == {dtypes.int32, dtypes.int64} else found[0]
+        casts = dtype is dtypes.int64
+    else:
+        casts = True
+    return _packed(value, dtype, casts, name)
+
+
+def _packed(value: Any, dtype: DType, casts: bool, name: str | None) -> Tensor:
+    items: list[Tensor] = []
+    for item in value:
+        if isinstance(item, (list, tuple)):
+            items.append(_packed(item, dtype, casts, None))
+        elif casts and _is_tensor(item):
+            items.append(casting.cast(item, dtype))
+        else:
+            items.append(convert_to_tensor(item, dtype=dtype))
     return pack_op(*items, axis=0, name=name)
 
 
-def _first_dtype(value: Any) -> DType | None:
+def _is_tensor(item: Any) -> bool:
+    return isinstance(item, Tensor) or hasattr(item, "__tf_tensor__")
+
+
+def _dtypes_in(value: Any) -> list[DType]:
+    """The dtypes of the tensors in a nested list."""
+    found: list[DType] = []
     for item in value:
         if isinstance(item, (list, tuple)):
-            found = _first_dtype(item)
-        else:
-            is_tensor = isinstance(item, Tensor) or hasattr(item, "__tf_tensor__")
-            found = item.dtype if is_tensor else None
-        if found is not None:
-            return found
-    return None
+            found += _dtypes_in(item)
+        elif _is_tensor(item):
+            found.append(item.dtype)
+    return found
 
 
 def _pack_infer(*values: TensorSpec, axis: int) -> TensorSpec:

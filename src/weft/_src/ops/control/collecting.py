@@ -20,10 +20,12 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops.arrays import fill, joining, shape as shapes, shape_checks
+from weft._src.ops.control.sparse_rows import CollectedSparse
 from weft._src.ops.control.tensor_array import TensorArray, TensorArraySpec
 from weft._src.ops.ragged import rows as row_lengths
 from weft._src.ops.ragged.spec import RaggedTensorSpec
 from weft._src.ops.ragged.tensor import RaggedTensor
+from weft._src.ops.sparse.tensor import SparseTensorSpec
 
 
 class Results:
@@ -32,9 +34,8 @@ class Results:
     def __init__(self, op: str, signature: Any, length: Tensor, static_length: int | None) -> None:
         self._op = op
         self._structure = signature
-        kinds = [(_Ragged if isinstance(leaf, RaggedTensorSpec) else _Stacked, leaf)
-                 for leaf in leaves(op, "fn_output_signature", signature)]  # fmt: skip
-        self._parts = [kind(op, leaf, static_length) for kind, leaf in kinds]
+        found = leaves(op, "fn_output_signature", signature)
+        self._parts: list[Any] = [_kind_of(leaf)(op, leaf, static_length) for leaf in found]
         self.start = tuple([part.start(length) for part in self._parts])
 
     @property
@@ -60,6 +61,12 @@ class Results:
         return nest.pack_sequence_as(self._structure, out)
 
 
+def _kind_of(leaf: Any) -> type:
+    if isinstance(leaf, SparseTensorSpec):
+        return CollectedSparse
+    return _Ragged if isinstance(leaf, RaggedTensorSpec) else _Stacked
+
+
 def leaves(op: str, name: str, value: Any) -> list[Any]:
     """The leaves of an argument."""
     try:
@@ -80,8 +87,8 @@ def spec_of_leaf(op: str, leaf: Any) -> tuple[DType, Any]:
         return as_dtype(leaf), None
     except TypeError:
         raise TypeError(
-            f"{op}: fn_output_signature must hold dtypes, TensorSpecs and RaggedTensorSpecs, got "
-            f"{leaf!r}."
+            f"{op}: fn_output_signature must hold dtypes, TensorSpecs, RaggedTensorSpecs and "
+            f"SparseTensorSpecs, got {leaf!r}."
         ) from None
 
 

@@ -17,14 +17,17 @@ from weft._src.core.context import building, state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Tensor
 from weft._src.core.tracebacks import hides_own_frames
 from weft._src.errors import OperatorNotAllowedInGraphError, OutOfRangeError, ShapeError
 from weft._src.ops.arrays import fill, joining, shape as shapes
 from weft._src.ops.control.collecting import Results, leaves, spec_of_leaf
 from weft._src.ops.control.loop import while_loop
 from weft._src.ops.control.nested import NestedTrace
+from weft._src.ops.control.sparse_rows import SparseRows
 from weft._src.ops.ragged.spec import RaggedTensorSpec
 from weft._src.ops.ragged.tensor import RaggedTensor
+from weft._src.ops.sparse.tensor import SparseTensor, SparseTensorSpec
 
 
 class Rows:
@@ -33,10 +36,7 @@ class Rows:
     def __init__(self, op: str, elems: Any, *, broadcast: bool = False) -> None:
         self._op = op
         self.structure = elems
-        self.tensors = [convert_to_tensor(leaf) for leaf in leaves(op, "elems", elems)]
-        for t in self.tensors:
-            if isinstance(t, CompositeTensor) and not isinstance(t, RaggedTensor):
-                raise t.refusal(op)
+        self.tensors = [_rows_of(op, leaf) for leaf in leaves(op, "elems", elems)]
         if not self.tensors:
             raise ValueError(f"{op}: elems must hold at least one tensor, got {elems!r}.")
         if any(t.shape.rank == 0 for t in self.tensors):
@@ -55,7 +55,7 @@ class Rows:
         self.length = (
             convert_to_tensor(self.static_length)
             if self.static_length is not None
-            else shapes.shape(self.tensors[longest])[0]
+            else _length_of(self.tensors[longest])
         )
 
     def __getitem__(self, i: Any) -> Any:
@@ -73,8 +73,8 @@ class Rows:
 
     @property
     def has_composites(self) -> bool:
-        """Whether some elements are ragged."""
-        return any(isinstance(t, CompositeTensor) for t in self.tensors)
+        """Whether some elements are ragged or sparse."""
+        return any(isinstance(t, (CompositeTensor, SparseRows)) for t in self.tensors)
 
     def specs(self) -> list[TensorSpec]:
         """The types of one row."""
@@ -92,6 +92,20 @@ class Rows:
             raise OutOfRangeError(
                 None, None, f"{self._op}: elems has no rows; pass an initializer to allow that."
             )
+
+
+def _rows_of(op: str, leaf: Any) -> Any:
+    """What rows are picked from."""
+    x = convert_to_tensor(leaf)
+    if isinstance(x, SparseTensor) and op == "map_fn":
+        return SparseRows(x)
+    if isinstance(x, CompositeTensor) and not isinstance(x, RaggedTensor):
+        raise x.refusal(op)
+    return x
+
+
+def _length_of(x: Any) -> Tensor:
+    return x.length if isinstance(x, SparseRows) else shapes.shape(x)[0]
 
 
 def check_callable(op: str, fn: Callable[..., Any]) -> None:
@@ -119,14 +133,15 @@ def map_fn(
 
     Args:
       fn: a function of one row: of a tensor, or of a structure like that of `elems`.
-      elems: a tensor, ragged tensor, or a structure of them, of one length along their first axes.
+      elems: a tensor, ragged or sparse tensor, or a structure of them, of one length along their
+        first axes.
       dtype: the older name of `fn_output_signature`.
       parallel_iterations: 1 makes sure that a traced function runs row by row; others are ignored.
       back_prop: accepted for compatibility, ignored.
       swap_memory: accepted for compatibility, ignored.
       infer_shape: accepted for compatibility, ignored.
-      fn_output_signature: the structure of the results, of dtypes, `tf.TensorSpec` or
-        `tf.RaggedTensorSpec`; None means that of `elems`.
+      fn_output_signature: the structure of the results, of dtypes, `tf.TensorSpec`,
+        `tf.RaggedTensorSpec` or `tf.SparseTensorSpec`; None means that of `elems`.
 
     Returns:
       A structure like that of the results of `fn`, with the results of all rows stacked.
@@ -153,8 +168,9 @@ def map_fn(
 
 def _map(op: str, fn: Callable[[Any], Any], rows: Rows, signature: Any, name: str | None) -> Any:
     found = [*rows.tensors, *leaves(op, "fn_output_signature", signature)]
-    is_ragged = any(isinstance(x, (RaggedTensor, RaggedTensorSpec)) for x in found)
-    if state.graph is None and not rows.static_length and not is_ragged:
+    composite = (RaggedTensor, RaggedTensorSpec, SparseRows, SparseTensorSpec)
+    is_composite = any(isinstance(x, composite) for x in found)
+    if state.graph is None and not rows.static_length and not is_composite:
         return _no_rows(fn, rows, signature)
     results = Results(op, signature, rows.length, rows.static_length)
     _, collected = while_loop(
@@ -169,6 +185,8 @@ def _map(op: str, fn: Callable[[Any], Any], rows: Rows, signature: Any, name: st
 
 def _type_of_row(x: Any) -> Any:
     """What rows of a tensor are, if results are like them."""
+    if isinstance(x, SparseRows):
+        return x.type_of_row
     if not isinstance(x, RaggedTensor):
         return x.dtype
     shape = None if x.shape.rank is None else x.shape[1:]

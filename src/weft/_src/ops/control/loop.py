@@ -106,12 +106,15 @@ def while_loop(
     if not loop_vars:
         raise ValueError("while_loop: no loop variables were given.")
     try:
-        loop_vars = nest.map_structure(convert_to_tensor, loop_vars, expand_composites=True)
+        tensors = nest.map_structure(convert_to_tensor, loop_vars, expand_composites=True)
     except RecursionError:
         raise ValueError("while_loop: loop_vars contains itself.") from None
     if state.graph is None:
         return _run_eagerly(cond, body, loop_vars, maximum_iterations)
-    return _trace_loop(cond, body, loop_vars, shape_invariants, maximum_iterations, name or "while")
+    initial = nest.flatten(tensors, expand_composites=True)
+    return _trace_loop(
+        cond, body, loop_vars, initial, shape_invariants, maximum_iterations, name or "while"
+    )
 
 
 def _arguments(loop_vars: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -125,6 +128,7 @@ def _run_eagerly(
     loop_vars: TensorNest,
     maximum_iterations: TensorLike,
 ) -> Any:
+    """As Python would: numbers stay numbers, until the loop ends."""
     limit = _static_limit(maximum_iterations)
     count = 0
     while limit is None or count < limit:
@@ -132,13 +136,12 @@ def _run_eagerly(
         if not _scalar_bool(cond(*positional, **named)):
             break
         result = _as_structure(body(*positional, **named), loop_vars)
-        result = nest.map_structure(convert_to_tensor, result, expand_composites=True)
         _check_structure(loop_vars, result)
         loop_vars = nest.pack_sequence_as(
             loop_vars, nest.flatten(result, expand_composites=True), expand_composites=True
         )
         count += 1
-    return loop_vars
+    return nest.map_structure(convert_to_tensor, loop_vars, expand_composites=True)
 
 
 def _scalar_bool(value: Any) -> bool:
@@ -174,11 +177,12 @@ def _trace_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
     loop_vars: TensorNest,
+    initial: list[Tensor],
     shape_invariants: Any,
     maximum_iterations: TensorLike,
     name: str,
 ) -> Any:
-    initial = nest.flatten(loop_vars, expand_composites=True)
+    """`loop_vars` is looked at again after tracing: an optional may learn what it holds."""
     specs = _invariants(initial, shape_invariants)
     limit = _static_limit(maximum_iterations)
     if maximum_iterations is not None and limit is None:

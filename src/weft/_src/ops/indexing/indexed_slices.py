@@ -78,6 +78,8 @@ class IndexedSlices:
            [1., 2.]], dtype=float32)
     """
 
+    is_tensor_like = True
+
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
         self._values = values
         self._indices = indices

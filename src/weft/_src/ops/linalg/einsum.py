@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from weft._src.core import memory
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
@@ -301,6 +303,9 @@ tensordot_op = _define("Tensordot", tensordot_labels)
 
 
 def _tensordot_axes(axes: Any) -> Any:
+    if isinstance(axes, (Tensor, np.ndarray)) and len(axes.shape) == 2:
+        pairs = static.get_static_value(axes)
+        axes = axes if pairs is None else pairs.tolist()
     if not isinstance(axes, (list, tuple)):
         found = static.static_ints("tensordot", axes, "axes")
         if isinstance(found, int):
@@ -326,7 +331,7 @@ def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None =
       a: a tensor of numbers.
       b: another one of the same dtype.
       axes: a number n, for the last n axes of `a` and the first n of `b`, or two lists of axes,
-        which are paired in order.
+        which are paired in order; known while tracing.
 
     Returns:
       A tensor of the same dtype, with the other axes of `a`, then those of `b`.

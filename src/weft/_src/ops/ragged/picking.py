@@ -10,7 +10,7 @@ from weft._src.core.dtypes import int64
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import rules
-from weft._src.ops.arrays import joining, shape as shapes
+from weft._src.ops.arrays import fill, joining, shape as shapes
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering
@@ -49,13 +49,20 @@ def _gather(params: Any, indices: Any, axis: int, batch: int) -> Any:
         return params.with_values(_gather(params.values, indices, axis - 1, 0))
     # The same indices for every row.
     if isinstance(indices, RaggedTensor):
-        raise ShapeError("gather: ragged indices along an inner axis need batch_dims.")
+        return _gather_batches(params, _repeated(indices, params.nrows()), 1, 1)
     shape = shapes.shape_op(indices, out_type=params.row_splits.dtype)
     count = shapes.expand_dims(params.nrows(), 0)
     every = shapes.broadcast_to(indices, joining.concat([count, shape], 0))
     if indices.shape.rank == 0:
         return _gather_batches(params, _ragged(shapes.expand_dims(every, 1)), 1, 1).values
     return _gather_batches(params, _ragged(every), 1, 1)
+
+
+def _repeated(x: RaggedTensor, times: Tensor) -> RaggedTensor:
+    """A ragged tensor whose rows are all x."""
+    splits = joining.concat([[0], shapes.expand_dims(x.nrows(), 0)], 0)
+    once = RaggedTensor.from_row_splits(x, splits, validate=False)
+    return indexing.gather_rows(once, fill.zeros(shapes.expand_dims(times, 0), int64))
 
 
 def _gather_rows(params: Any, indices: Any) -> Any:

@@ -443,6 +443,14 @@ class RaggedTensor(constructors.RaggedConstructors):
     def __iter__(self) -> Iterator[Any]:
         return iter([self[i] for i in range(len(self))])
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """An array of one element, this tensor, as NumPy makes of any object."""
+        if dtype is not None and np.dtype(dtype) != object:
+            raise self.refusal(f"An array of dtype {np.dtype(dtype)}")
+        made = np.empty((), object)
+        made[()] = self
+        return made
+
     def __repr__(self) -> str:
         if isinstance(self.flat_values, EagerTensor) and isinstance(self._row_splits, EagerTensor):
             return f"<tf.RaggedTensor {text.shown(self)}>"

@@ -92,7 +92,8 @@ def bincount(
     With `axis=-1` each row is counted apart; `binary_output` says only whether a number occurs.
 
     Args:
-      arr: int32 or int64, not negative; of any shape, of rank 2 at most with `axis=-1`.
+      arr: int32 or int64 (of floats the fraction is cut off), not negative; of any shape, of rank
+        2 at most with `axis=-1`.
       weights: a tensor of the shape of `arr`, of int32, int64, float32 or float64; None means 1.
       minlength: how many numbers are counted at least; None means no limit.
       maxlength: how many at most; larger numbers are not counted. None means no limit.
@@ -120,6 +121,8 @@ def bincount(
     if binary_output and weights is not None:
         raise ValueError("bincount: binary_output and weights exclude each other; leave one out.")
     x = convert_to_tensor(arr, dtype_hint=int32)
+    if x.dtype.is_floating:
+        x = casting.cast(x, int32)
     if weights is None:
         amounts = fill.zeros([0], _count_type("bincount", dtype, _COUNTS))
     else:

@@ -51,6 +51,11 @@ class SparseTensorSpec(CompositeSpec):
     def _from_components(self, components: Sequence[Any]) -> SparseTensor:
         return SparseTensor._of(*components)
 
+    def _of_this_type(self, components: Sequence[Any]) -> SparseTensor:
+        made = SparseTensor._of(*components)
+        made.set_shape(self.shape)
+        return made
+
 
 class SparseTensor(CompositeTensor):
     """A tensor of which only some elements are held: `values[i]` at `indices[i]`.
@@ -136,6 +141,27 @@ class SparseTensor(CompositeTensor):
         if rank is None and self._indices.shape.rank:
             rank = self._indices.shape[1]
         return TensorShape(None if rank is None else [None] * rank)
+
+    def set_shape(self, shape: ShapeLike) -> None:
+        """Adds what is known about the shape of the whole; it must be true of every value.
+
+        Args:
+          shape: a shape; sizes that are None say nothing.
+
+        Raises:
+          ValueError: if it contradicts what is known.
+
+        >>> sp = tf.sparse.from_dense([[0, 5, 0]])
+        >>> sp.set_shape([None, 3])
+        >>> sp.shape
+        TensorShape([1, 3])
+        """
+        wanted = TensorShape(shape)
+        if not self.shape.is_compatible_with(wanted):
+            raise ValueError(f"The shape of this sparse tensor is {self.shape}, not {wanted}.")
+        if wanted.rank is not None:
+            self._dense_shape.set_shape([wanted.rank])
+            static.learn(self._dense_shape, wanted.as_list())
 
     @property
     def _type_spec(self) -> SparseTensorSpec:
