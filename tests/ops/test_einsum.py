@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ml_dtypes
+from typing import Any
+
 import numpy as np
 import pytest
 

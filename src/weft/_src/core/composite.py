@@ -11,11 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NoReturn, Self
 
+import numpy as np
+
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
 from weft._src.core.location import called_function
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TypeSpec, spec_of
+
+Array = np.ndarray[Any, Any]
 
 
 class CompositeSpec(TypeSpec):
@@ -167,7 +171,7 @@ class CompositeTensor(ABC):
         what = what or called_function()
         return TypeError(f"{what} does not take a {type(self).__name__}. {self._remedy}")
 
-    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         raise self.refusal("NumPy")
 
     def __bool__(self) -> NoReturn:
