@@ -23,6 +23,7 @@ from weft import (
     strings,
     testing,
     types,
+    version,
 )
 from weft._src.autodiff import callbacks as _callbacks  # registers a gradient
 from weft._src.autodiff.custom import custom_gradient, grad_pass_through, recompute_grad
@@ -211,7 +212,7 @@ from weft._src.state.variable import Variable
 
 newaxis = None
 
-__version__ = "0.1.0"
+__version__ = version.VERSION
 
 if _TYPE_CHECKING:
     from weft import (
@@ -486,6 +487,7 @@ __all__ = [
     "variable_creator_scope",
     "variant",
     "vectorized_map",
+    "version",
     "where",
     "while_loop",
     "zeros",

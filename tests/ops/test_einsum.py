@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ml_dtypes
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 

@@ -161,3 +161,45 @@ def test_generators_are_made_outside_of_graphs() -> None:
 def test_errors(call: Any, error: type[BaseException], text: str) -> None:
     with pytest.raises(error, match=text):
         call()
+
+
+def test_the_state_is_a_variable() -> None:
+    g = tf.random.Generator.from_seed(7)
+    assert isinstance(g.state, tf.Variable)
+    assert (g.state.dtype, g.state.shape, g.state.trainable) == (tf.int64, (3,), False)
+    first = g.normal([5]).numpy()
+    g.state.assign([7, 0, 0])
+    np.testing.assert_array_equal(g.normal([5]), first)
+    module = tf.Module()
+    module.generator_state = g.state
+    assert [id(v) for v in module.variables] == [id(g.state)]
+    shared = tf.random.Generator.from_state(g.state, "philox")
+    assert shared.state is g.state
+    copied = tf.random.Generator.from_state(g.state.read_value(), "philox")
+    copied.skip(1)
+    np.testing.assert_array_equal(shared.normal([5]), g_after(first))
+    assert copy.copy(g).state is not g.state
+
+
+def g_after(first: Any) -> Any:
+    g = tf.random.Generator.from_seed(7)
+    np.testing.assert_array_equal(g.normal([5]), first)
+    return g.normal([5])
+
+
+@pytest.mark.parametrize("jit", [None, True])
+def test_a_state_that_is_set_and_read_while_a_function_draws(jit: bool | None) -> None:
+    g = tf.random.Generator.from_seed(7)
+    eager = tf.random.Generator.from_seed(7)
+
+    def draw(g: tf.random.Generator, x: tf.Tensor) -> Any:
+        a = g.uniform([4]) * x
+        before = g.state.read_value()
+        g.reset_from_seed(9)
+        return a, before, g.uniform([4]) + x, g.state.read_value()
+
+    f = tf.function(lambda x: draw(g, x), jit_compile=jit)
+    for k in range(3):
+        x = tf.constant(float(k))
+        for found, wanted in zip(f(x), draw(eager, x), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-6)

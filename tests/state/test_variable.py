@@ -212,3 +212,11 @@ def test_subclasses_are_left_to_themselves() -> None:
     with tf.variable_creator_scope(lambda next_creator, **kwargs: None):
         assert tf.Variable(1.0) is None
         assert Mine(1.0).numpy() == 1
+
+
+def test_names_that_no_other_variable_has() -> None:
+    a, b = tf.Variable(1.0, name="w"), tf.Variable(1.0, name="w")
+    assert a._unique_id == a._unique_id != b._unique_id
+    assert a._unique_id.startswith("w_")
+    assert a._shared_name == b._shared_name == "w"
+    assert pickle.loads(pickle.dumps(a))._unique_id != a._unique_id

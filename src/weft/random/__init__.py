@@ -1,12 +1,6 @@
 """`tf.random`: random numbers."""
 
 from weft._src.ops.sampling.algorithms import Algorithm
-from weft._src.ops.sampling.generator import (
-    Generator,
-    create_rng_state,
-    get_global_generator,
-    set_global_generator,
-)
 from weft._src.ops.sampling.stateful import (
     categorical,
     gamma,
@@ -29,6 +23,12 @@ from weft._src.ops.sampling.stateless import (
 )
 from weft._src.ops.sampling.streams import set_seed
 from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft._src.state.generator import (
+    Generator,
+    create_rng_state,
+    get_global_generator,
+    set_global_generator,
+)
 from weft.random import experimental
 
 __all__ = [

@@ -6,6 +6,8 @@ graphs capture by reference. Reading gives a snapshot that later assignments do 
 
 from __future__ import annotations
 
+import functools
+import itertools
 import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
@@ -29,6 +31,8 @@ from weft._src.ops.registry import Op
 from weft._src.ops.state import gathering, slices, variables as ops
 from weft._src.state.creators import InterceptedClass, VariableAggregation, VariableSynchronization
 from weft._src.state.scattering import PartialAccess, VariableSlice
+
+_numbers = itertools.count(1)  # of the variables that were asked for a unique name
 
 
 class Variable(PartialAccess, metaclass=InterceptedClass):
@@ -172,6 +176,16 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
     def handle(self) -> EagerTensor:
         """The resource tensor that stands for the variable in ops."""
         return self._handle
+
+    @functools.cached_property
+    def _unique_id(self) -> str:
+        """A name that no other variable of this process has: Keras keeps what belongs to it."""
+        return f"{self._name}_{next(_numbers)}"
+
+    @property
+    def _shared_name(self) -> str:
+        """The name without the number of the output."""
+        return self._name
 
     @property
     def dtype(self) -> DType:
@@ -504,7 +518,7 @@ class Variable(PartialAccess, metaclass=InterceptedClass):
         return clone
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {k: v for k, v in self.__dict__.items() if k != "_handle"}
+        kept = {k: v for k, v in self.__dict__.items() if k not in ("_handle", "_unique_id")}
         return {**kept, "value": self._read_now()._value}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ import weakref
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
+from weft._src.core.cells import VariableCell
 from weft._src.core.context import state as context
 from weft._src.core.dtypes import INDEX, RESOURCE, int64
 from weft._src.core.random_numbers import seeds
@@ -34,9 +35,7 @@ from weft._src.core.random_numbers.stream_state import (
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
-from weft._src.ops.sampling.draws import INT64
 
 _LARGEST_OP_SEED = 2**31 - 1
 
@@ -52,7 +51,9 @@ def _skip_infer(resource: TensorSpec, delta: TensorSpec, *, step: int) -> Tensor
     return TensorSpec.of(int64, (3,))
 
 
-def _skip_kernel(xp: ArrayNamespace, resource: RngCell, delta: Array, *, step: int) -> Array:
+def _skip_kernel(
+    xp: ArrayNamespace, resource: RngCell | VariableCell, delta: Array, *, step: int
+) -> Array:
     sizes = delta.reshape(-1).tolist()
     if delta.ndim > 1:
         raise ValueError("delta has too many axes")
@@ -60,7 +61,21 @@ def _skip_kernel(xp: ArrayNamespace, resource: RngCell, delta: Array, *, step: i
         raise InvalidArgumentError(
             None, None, f"RngReadAndSkip: a shape must not be negative, got {sizes}."
         )
-    return resource.advance(step * math.prod(sizes))
+    return _advanced(resource, step * math.prod(sizes))
+
+
+def _advanced(cell: RngCell | VariableCell, blocks: int) -> Array:
+    """Moves a stream on; the state before. The state of a generator is a variable."""
+    if isinstance(cell, RngCell):
+        return cell.advance(blocks)
+    before: list[Array] = []
+
+    def change(words: Array) -> None:
+        before.append(words.copy())
+        words[...] = seeds.advance_state(words, blocks)
+
+    cell.modify(change)
+    return before[0]
 
 
 # delta counts numbers; a vector is the shape of what is drawn. step: counters per number.
@@ -74,42 +89,6 @@ read_and_skip_op = define_op(
     writes=(0,),
     trusts_kernel=True,
     fresh=True,
-    advances_stream=True,
-)
-
-
-read_op = define_op(
-    "RngRead",
-    args("resource", RESOURCE),
-    infer=lambda resource: TensorSpec.of(int64, (3,)),
-    kernel=lambda xp, resource: resource.read(),
-    native=HOST_ONLY,
-    vjp=NOT_DIFFERENTIABLE,
-    reads=(0,),
-    fresh=True,
-    advances_stream=True,
-)
-
-
-def _write_infer(resource: TensorSpec, state: TensorSpec) -> tuple[TensorSpec, ...]:
-    rules.merge_dims("RngWrite", state.dims, (3,), "state and a generator's state")
-    return ()
-
-
-def _write_kernel(xp: ArrayNamespace, resource: RngCell, state: Array) -> tuple[Any, ...]:
-    resource.write(state)
-    return ()
-
-
-write_op = define_op(
-    "RngWrite",
-    args("resource", RESOURCE) + args("state", INT64),
-    infer=_write_infer,
-    kernel=_write_kernel,
-    native=HOST_ONLY,
-    vjp=NOT_DIFFERENTIABLE,
-    writes=(0,),
-    outputs=0,
     advances_stream=True,
 )
 

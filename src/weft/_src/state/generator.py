@@ -12,7 +12,7 @@ from weft._src.core.context import building, state as context
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, float32, int32, int64, uint64
 from weft._src.core.random_numbers import seeds
-from weft._src.core.random_numbers.stream_state import RngCell, random_state
+from weft._src.core.random_numbers.stream_state import random_state
 from weft._src.core.shapes import Dim
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.ops import rules
@@ -21,7 +21,8 @@ from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import Op
 from weft._src.ops.sampling import distributions, draws, parametric
 from weft._src.ops.sampling.algorithms import Algorithm, philox_like
-from weft._src.ops.sampling.streams import read_and_skip_op, read_op, write_op
+from weft._src.ops.sampling.streams import read_and_skip_op
+from weft._src.state.variable import Variable
 
 _WORDS = 3
 
@@ -96,7 +97,7 @@ class Generator:
     """
 
     _algorithm: Algorithm
-    _handle: EagerTensor
+    _state: Variable
 
     def __init__(
         self,
@@ -109,7 +110,7 @@ class Generator:
             if state is not None or alg is not None:
                 raise ValueError("Generator: copy_from goes without state and alg.")
             self._algorithm = copy_from._algorithm
-            self._handle = EagerTensor(RngCell(copy_from._handle._value.read()))
+            self._state = _state_variable(copy_from._state.read_value())
             return
         if state is None or alg is None:
             raise ValueError(
@@ -117,14 +118,16 @@ class Generator:
                 "tf.random.Generator.from_non_deterministic_state()."
             )
         self._algorithm = philox_like("Generator", alg)
-        self._handle = EagerTensor(RngCell(_words("Generator", state, (3,), "state").numpy()))
+        words = _words("Generator", state, (_WORDS,), "state")
+        shares = isinstance(state, Variable) and state.dtype is int64
+        self._state = state if shares else _state_variable(words)
 
     @classmethod
     def from_state(cls, state: TensorLike, alg: str | IntLike | Algorithm) -> Generator:
         """A generator with a given state: three integers, (counter low, counter high, key).
 
         Args:
-          state: a vector of three integers, or a variable of them.
+          state: a vector of three integers, or an int64 variable of them, which then is the state.
           alg: "philox" or "auto_select", or their `tf.random.Algorithm`.
 
         Returns:
@@ -195,14 +198,14 @@ class Generator:
     # --- the state -----------------------------------------------------------------------------
 
     @property
-    def state(self) -> Tensor:
-        """The state now: (counter low, counter high, key)."""
-        return read_op(self._handle)
+    def state(self) -> Variable:
+        """The state, (counter low, counter high, key): a variable, which can be saved."""
+        return self._state
 
     @property
     def key(self) -> Tensor:
         """The part of the state that tells streams apart and never changes by drawing."""
-        return self.state[2]
+        return self._state[2]
 
     @property
     def algorithm(self) -> int:
@@ -223,7 +226,7 @@ class Generator:
         >>> g.state.numpy()
         array([1, 2, 3])
         """
-        write_op(self._handle, _words("Generator.reset", state, (3,), "state"))
+        self._state.assign(_words("Generator.reset", state, (_WORDS,), "state"))
 
     def reset_from_seed(self, seed: Any) -> None:
         """Sets the state to the one of a seed.
@@ -239,7 +242,7 @@ class Generator:
         >>> g.state.numpy()
         array([8, 0, 0])
         """
-        write_op(self._handle, create_rng_state(seed, self._algorithm))
+        self._state.assign(create_rng_state(seed, self._algorithm))
 
     def reset_from_key_counter(self, key: TensorLike, counter: TensorLike) -> None:
         """Sets the state to a key and a counter.
@@ -256,7 +259,7 @@ class Generator:
         >>> g.state.numpy()
         array([1, 2, 3])
         """
-        write_op(self._handle, _key_counter_state("reset_from_key_counter", key, counter))
+        self._state.assign(_key_counter_state("reset_from_key_counter", key, counter))
 
     def skip(self, delta: TensorLike) -> Tensor:
         """Moves on as if `delta` numbers had been drawn; the state before.
@@ -278,7 +281,7 @@ class Generator:
         return self._advance(delta)
 
     def _advance(self, delta: Tensor) -> Tensor:
-        return read_and_skip_op(self._handle, delta, step=seeds.SKIP_PER_SAMPLE)
+        return read_and_skip_op(self._state.handle, delta, step=seeds.SKIP_PER_SAMPLE)
 
     def _draw_state(self, draw: Op, dtype: DType, shape: Tensor) -> Tensor:
         return self._advance(shape)
@@ -473,6 +476,10 @@ class Generator:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Generator:
         return Generator(copy_from=self)
+
+
+def _state_variable(words: Tensor) -> Variable:
+    return Variable(words, trainable=False, name="StateVar")
 
 
 def _key_counter_state(op: str, key: TensorLike, counter: TensorLike) -> Tensor:
