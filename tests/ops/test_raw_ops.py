@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import weft as tf
 from ops import test_raw_ops_facts, test_raw_ops_state
-from weft._src.raw_ops import making
+from weft._src.raw_ops import making, signatures
 
 F = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]], np.float32)
 M = np.array([[4.0, 1.0], [1.0, 3.0]], np.float32)
@@ -294,3 +295,48 @@ def test_binary_counts_do_not_look_at_weights(compiled: bool) -> None:
 
     got = f(tf.constant([4, 1, 4]), tf.constant([0.5, -2.0, 0.0]))
     np.testing.assert_array_equal(got, [0, 1, 0, 0, 1])
+
+
+# --- the table of signatures ---------------------------------------------------------------------
+
+
+def test_arguments_are_those_of_tensorflow() -> None:
+    for name in dir(tf.raw_ops):
+        signature = signatures.signature_of(name)
+        assert signature is not None, name
+        *found, last = inspect.signature(getattr(tf.raw_ops, name)).parameters
+        assert (tuple(found), last) == (signature.parameters, "name"), name
+
+
+def test_signatures() -> None:
+    assert len(signatures.names()) > 1700
+    assert signatures.signature_of("NoSuchOp") is None
+    concat = signatures.signature_of("ConcatV2")
+    assert [(x.name, x.type, x.many) for x in concat.inputs] == [
+        ("values", "T", "N"),
+        ("axis", "Tidx", ""),
+    ]
+    assert concat.inferred == {"T", "N", "Tidx"}
+    total = signatures.signature_of("Sum")
+    assert [x.name for x in total.inputs] == ["input", "reduction_indices"]
+    assert total.parameters == ("input", "axis", "keep_dims")
+    assert total.defaults == {"keep_dims": False}
+    variable = signatures.signature_of("VarHandleOp")
+    assert variable.is_stateful
+    assert variable.inputs == ()
+    assert [x.type for x in variable.outputs] == ["resource"]
+    kinds = {a.name: a.kind for a in variable.attributes}
+    assert (kinds["shape"], kinds["dtype"], kinds["shared_name"]) == ("shape", "type", "string")
+    table = Path(signatures.__file__).with_name("signatures.json.xz")
+    assert table.stat().st_size < 50_000
+
+
+def test_attributes_that_are_accepted_at_their_defaults() -> None:
+    assert tf.raw_ops.Cast(x=[1.5], DstT=tf.int32, Truncate=False).numpy().tolist() == [1]
+    with pytest.raises(NotImplementedError, match="Cast: Truncate must be False, got True"):
+        tf.raw_ops.Cast(x=[1.5], DstT=tf.int32, Truncate=True)
+    x = tf.constant([1 + 2j])
+    for dtype in (None, tf.float64, "float64"):
+        assert tf.raw_ops.Real(input=x, Tout=dtype).numpy().tolist() == [1]
+    with pytest.raises(NotImplementedError, match="Tout must be float64 for these inputs, got flo"):
+        tf.raw_ops.Real(input=x, Tout=tf.float32)

@@ -13,6 +13,7 @@ from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import resource, variant
 from weft._src.errors import UnsupportedError
 from weft._src.ops.registry import STRUCTURED, Op, all_ops, find_op
+from weft._src.raw_ops.signatures import signature_of
 from weft._src.raw_ops.table import OWN, RENAMED, ROWS
 
 _REQUIRED = inspect.Parameter.empty
@@ -34,6 +35,7 @@ class _Row(NamedTuple):
     fixed: dict[str, Any]
     run: Callable[..., Any]
     only_default: frozenset[str] = frozenset()
+    result_types: frozenset[str] = frozenset()
 
 
 def _rows() -> dict[str, tuple[str, str]]:
@@ -124,6 +126,27 @@ def _is_plain(op: Op) -> bool:
     return not kinds & {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
 
 
+def _completed(name: str, row: _Row) -> _Row:
+    """With the attributes that TensorFlow has besides: at their defaults they change nothing.
+
+    One that says which dtype the result has may also be what the result is anyway.
+    """
+    signature = signature_of(name)
+    if signature is None:
+        return row
+    known = {argument.name: argument for argument in row.arguments}
+    missing = {key: value for key, value in signature.defaults.items() if key not in known}
+    types = {a.name for a in signature.attributes if a.kind == "type"} & missing.keys()
+    for key, value in missing.items():
+        known[key] = _Argument(key, key, None if key in types else value)
+    order = {key: place for place, key in enumerate(signature.parameters)}
+    return row._replace(
+        arguments=tuple(sorted(known.values(), key=lambda a: order.get(a.name, len(order)))),
+        only_default=row.only_default | (missing.keys() - types),
+        result_types=frozenset(types),
+    )
+
+
 def names() -> list[str]:
     """All raw ops there are."""
     plain = [op.name for op in all_ops() if op.name not in _WRITTEN and _is_plain(op)]
@@ -150,10 +173,18 @@ def _make(name: str, row: _Row) -> Callable[..., Any]:
                         f"tf.raw_ops.{name}: {argument.name} must be {argument.default!r}, got "
                         f"{value!r}."
                     )
+        wanted = {key: given.pop(key) for key in row.result_types}
         node_name = given.pop("name")
         if node_name is not None:
             given["name"] = node_name
-        return row.run(**{ours.get(key, key): value for key, value in given.items()}, **row.fixed)
+        out = row.run(**{ours.get(key, key): value for key, value in given.items()}, **row.fixed)
+        for key, dtype in wanted.items():
+            if dtype is not None and tf.as_dtype(dtype) is not out.dtype:
+                raise UnsupportedError(
+                    f"tf.raw_ops.{name}: {key} must be {out.dtype.name} for these inputs, got "
+                    f"{tf.as_dtype(dtype).name}. Convert the result with tf.cast."
+                )
+        return out
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter(a.name, keyword, default=a.default) for a in row.arguments]
@@ -168,9 +199,9 @@ def _make(name: str, row: _Row) -> Callable[..., Any]:
 def make(name: str) -> Callable[..., Any] | None:
     """The raw op of that name; None if there is none."""
     if name in _WRITTEN:
-        return _make(name, _parsed(*_WRITTEN[name]))
+        return _make(name, _completed(name, _parsed(*_WRITTEN[name])))
     try:
         op = find_op(name)
     except KeyError:
         return None
-    return _make(name, _from_registry(op)) if _is_plain(op) else None
+    return _make(name, _completed(name, _from_registry(op))) if _is_plain(op) else None
