@@ -7,6 +7,8 @@ from typing import Any
 
 import weft as tf
 from weft._src.core.aliases import TensorLike
+from weft._src.ops.reduce.searching import Unique, UniqueWithCounts, unique_op
+from weft._src.ops.static import static_ints
 
 
 def approximately_equal(
@@ -90,3 +92,37 @@ def sparse_cross_entropy(features: TensorLike, labels: TensorLike, name: str | N
     loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
     target = tf.one_hot(labels, tf.shape(logits)[-1], dtype=logits.dtype)
     return loss, tf.nn.softmax(logits) - target
+
+
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> tf.Tensor:
+    x = tf.convert_to_tensor(x)
+    whole = x.dtype.is_integer
+    return tf.truncatediv(x, y, name=name) if whole else tf.divide(x, y, name=name)
+
+
+def select(
+    condition: TensorLike, x: TensorLike, y: TensorLike, name: str | None = None
+) -> tf.Tensor:
+    """A vector of conditions chooses rows."""
+    condition, x = tf.convert_to_tensor(condition), tf.convert_to_tensor(x)
+    for _ in range(x.ndim - 1 if condition.ndim == 1 else 0):
+        condition = condition[..., tf.newaxis]
+    return tf.where(condition, x, y, name=name)
+
+
+def unique(x: TensorLike, axis: Any, out_idx: Any, name: str | None = None) -> Any:
+    return Unique(*_unique(x, axis, out_idx, name)[:2])
+
+
+def unique_with_counts(x: TensorLike, axis: Any, out_idx: Any, name: str | None = None) -> Any:
+    return UniqueWithCounts(*_unique(x, axis, out_idx, name))
+
+
+def _unique(x: TensorLike, axis: Any, out_idx: Any, name: str | None) -> Any:
+    """The axis is a vector of one number, or of none for a vector."""
+    found = static_ints("UniqueV2", tf.cast(axis, tf.int64), "axis")
+    numbers = (found,) if isinstance(found, int) else found
+    if numbers is None or len(numbers) > 1:
+        raise ValueError(f"UniqueV2: axis must hold one number at most, got {numbers}.")
+    chosen = numbers[0] if numbers else None
+    return unique_op(tf.convert_to_tensor(x), out_idx=tf.as_dtype(out_idx), axis=chosen, name=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from weft._src.core import dtypes
@@ -120,14 +121,26 @@ class UniqueWithCounts(NamedTuple):
     count: Tensor  # type: ignore[assignment]
 
 
-def _unique_infer(x: TensorSpec, *, out_idx: DType) -> tuple[TensorSpec, ...]:
-    rules.check_rank("unique", x, 1)
+def _unique_infer(
+    x: TensorSpec, *, out_idx: DType, axis: int | None = None
+) -> tuple[TensorSpec, ...]:
+    """`axis` is that of the slices that are told apart; None stands for that of a vector."""
+    if axis is None:
+        rules.check_rank("unique", x, 1)
     size = Dim()
-    places = TensorSpec.of(out_idx, x.dims if x.dims is not None else (Dim(),))
-    return x.with_dims((size,)), places, TensorSpec.of(out_idx, (size,))
+    dims, length = None, Dim()
+    if x.dims is not None:
+        at = rules.normalize_axis("unique", axis or 0, len(x.dims))
+        dims, length = (*x.dims[:at], size, *x.dims[at + 1 :]), x.dims[at]
+    places, counts = TensorSpec.of(out_idx, (length,)), TensorSpec.of(out_idx, (size,))
+    return x.with_dims((size,) if axis is None else dims), places, counts
 
 
-def _unique_kernel(xp: ArrayNamespace, x: Array, *, out_idx: DType) -> tuple[Array, ...]:
+def _unique_kernel(
+    xp: ArrayNamespace, x: Array, *, out_idx: DType, axis: int | None = None
+) -> tuple[Array, ...]:
+    if axis is not None and x.ndim != 1:
+        return _unique_slices(xp, x, out_idx, axis)
     if x.ndim != 1:
         raise ShapeError(f"unique: x must be a vector, got shape {x.shape}.")
     find = _unique_by_dict if x.dtype == object else _unique_by_value
@@ -137,6 +150,19 @@ def _unique_kernel(xp: ArrayNamespace, x: Array, *, out_idx: DType) -> tuple[Arr
     counts = xp.bincount(inverse, minlength=len(first))
     dtype = out_idx.numpy_dtype
     return x[first], inverse.astype(dtype), counts.astype(dtype)
+
+
+def _unique_slices(xp: ArrayNamespace, x: Array, out_idx: DType, axis: int) -> tuple[Array, ...]:
+    """Slices are told apart by their elements, one after the other."""
+    rows = xp.moveaxis(x, axis, 0)
+    numbers = xp.zeros(len(rows), xp.int64)  # of the slices, by the elements so far
+    for column in rows.reshape(len(rows), math.prod(rows.shape[1:])).T:
+        _, own, kinds = _unique_kernel(xp, column, out_idx=dtypes.int64)
+        _, numbers, _ = _unique_kernel(xp, numbers * (len(kinds) + 1) + own, out_idx=dtypes.int64)
+    first = _first_places(xp, numbers, int(numbers.max()) + 1 if len(rows) else 0)
+    counts = xp.bincount(numbers, minlength=len(first))
+    dtype = out_idx.numpy_dtype
+    return xp.take(x, first, axis), numbers.astype(dtype), counts.astype(dtype)
 
 
 _TABLE = 8  # entries for each element, from which on sorting is faster
