@@ -9,6 +9,8 @@ import queue
 import threading
 from collections.abc import Callable
 
+from weft._src.execution import forking
+
 _log = logging.getLogger("weft")
 
 _LOOK_EVERY = 0.1  # seconds between looks at whether there still is somebody at work
@@ -105,7 +107,8 @@ class Worker:
             if not job.claim():
                 continue
             try:
-                job.run()
+                with forking.background:
+                    job.run()
             except AbandonedError:
                 return
             except Exception as error:  # noqa: BLE001 - the function goes on, whatever happened here

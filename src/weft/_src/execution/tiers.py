@@ -213,8 +213,8 @@ class TieredPlan:
         off = _reason_off()
         if off is not None:
             return self._failed(f"the native tier is off: {off}")
-        from weft._src.execution.native.loops.values import NotCompilableError
-
+        with forking.lock:
+            from weft._src.execution.native.loops.values import NotCompilableError
         try:
             with forking.lock:  # only when it is needed: LLVM takes a tenth of a second to load
                 from weft._src.execution.native import driver

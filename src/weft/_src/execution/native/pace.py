@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
+from weft._src.execution import forking
 from weft._src.execution.background import worker
 
 _SLICE = 0.002  # seconds of work between pauses
@@ -33,5 +34,5 @@ def breathe() -> None:
     if worker.is_awaited:  # somebody has stopped working until this is done
         return
     if worked > _SLICE:
-        time.sleep(min(worked, _LONGEST_REST))
+        forking.background.rest(min(worked, _LONGEST_REST))
         _local.since = time.perf_counter()

@@ -10,7 +10,7 @@ from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, INDEX, REAL, DType, int32
 from weft._src.core.native_rules import Special
-from weft._src.core.shapes import Dim
+from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
@@ -128,11 +128,14 @@ def _unique_infer(
     if axis is None:
         rules.check_rank("unique", x, 1)
     size = Dim()
-    dims, length = None, Dim()
+    dims: Dims | None = None
     if x.dims is not None:
         at = rules.normalize_axis("unique", axis or 0, len(x.dims))
-        dims, length = (*x.dims[:at], size, *x.dims[at + 1 :]), x.dims[at]
-    places, counts = TensorSpec.of(out_idx, (length,)), TensorSpec.of(out_idx, (size,))
+        dims = (*x.dims[:at], size, *x.dims[at + 1 :])
+        places = TensorSpec.of(out_idx, (x.dims[at],))
+    else:
+        places = TensorSpec.of(out_idx, (Dim(),))
+    counts = TensorSpec.of(out_idx, (size,))
     return x.with_dims((size,) if axis is None else dims), places, counts
 
 
