@@ -145,7 +145,7 @@ def _of_messages() -> list[Parser]:
             "TensorProto",
             "tf.io.parse_tensor(TensorProto.FromString(data).SerializeToString(), tf.bool)",
             tensors,
-            "from weft._src.graph.tensor_proto import TensorProto",
+            "from weft._src.messages.tensors import TensorProto",
         ),
     ]
 
@@ -157,7 +157,8 @@ def _of_files() -> list[Parser]:
     saved = (iter(position).save_position(), b"")
     loaded = "for _ in tf.data.Dataset.load(folder):\n    pass"
     framed = (
-        "from weft._src.fileio.records import framed\nfrom weft._src.core.wire import bytes_field\n"
+        "from weft._src.fileio.records import framed\n"
+        "from weft._src.messages.wire import bytes_field\n"
     )
     shard = f"{setup}\nimport glob\nshard = glob.glob(folder + '/*.tfrecord*')[0]"
     element = "with open(shard, 'wb') as file:\n    file.write(framed(bytes_field(1, data)))\n"

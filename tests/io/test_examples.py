@@ -87,7 +87,7 @@ def test_text() -> None:
         (lambda: T.BytesList(value=["text"]), "encode text"),
         (lambda: T.FloatList(value=["1"]), "a number is expected"),
         (lambda: T.Feature(int64_list=[1]), "int64_list must be a Int64List"),
-        (lambda: T.Features(feature={"a": 1}), r"feature\['a'\] must be a tf.train.Feature"),
+        (lambda: T.Features(feature={"a": 1}), r"feature\['a'\] must be a Feature"),
         (lambda: T.Example(features=3), "Features"),
         (lambda: T.Example.FromString("text"), "bytes are expected"),
     ],

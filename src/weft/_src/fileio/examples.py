@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft._src.core import dtypes
+from weft._src.core import dtypes, memory
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DATA, STRING, DType, float32, int64, string
+from weft._src.core.dtypes import DATA, STRING, DType, int64, string
 from weft._src.core.shapes import Dim, TensorShape
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
-from weft._src.core.wire import BYTES, contents, fields
-from weft._src.errors import InvalidArgumentError, ParseError, ShapeError
-from weft._src.fileio.example_proto import feature_entries
-from weft._src.fileio.value_lists import BytesList, FloatList, Int64List, values_of
+from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.fileio.example_columns import KINDS, MISSING, Column, columns_of
 from weft._src.ops.arrays import ranges, shape as shapes
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
@@ -26,9 +25,6 @@ from weft._src.ops.strings.elements import as_array, string_tensor
 
 Array = np.ndarray[Any, Any]
 Dims = tuple[int, ...]
-
-_KIND = {1: string, 2: float32, 3: int64}
-_LISTS: dict[int, Any] = {1: BytesList, 2: FloatList, 3: Int64List}
 
 
 class FixedLenFeature(NamedTuple):
@@ -101,118 +97,72 @@ def _parse_kernel(
     xp: ArrayNamespace, serialized: TensorLike, *defaults: Any, wanted: tuple[Wanted, ...]
 ) -> tuple[Array, ...]:
     serialized = as_array(serialized)
-    found = [_features(data, i) for i, data in enumerate(serialized.reshape(-1).tolist())]
+    strings = serialized.reshape(-1)
+    columns = columns_of(strings.tolist(), [(item.key, item.dtype) for item in wanted])
     remaining = iter(defaults)
-    out = []
-    for item in wanted:
+    out: list[Array] = []
+    for item, column in zip(wanted, columns, strict=True):
         if item.is_sparse:
-            lists = [_values(item, example, i) or [] for i, example in enumerate(found)]
-            flat = [value for values in lists for value in values]
-            out.append(_array(flat, (-1,), item.dtype))
-            out.append(np.array([len(values) for values in lists], np.int64))
-            out[-1] = out[-1].reshape(serialized.shape)
+            out += [column.values, np.maximum(column.counts, 0).reshape(serialized.shape)]
             continue
-        default = next(remaining) if item.has_default else None
-        if item.is_sequence:
-            parsed = _sequences(item, found, default)
-        else:
-            rows = [_fixed(item, example, i, default) for i, example in enumerate(found)]
-            parsed = _stacked(rows, item.shape, item.dtype)
+        default = as_array(next(remaining)) if item.has_default else None
+        parsed = (_sequences if item.is_sequence else _fixed)(item, column, default)
         # The ellipsis keeps an array: the only element of a string array would be bytes.
         out.append(parsed if serialized.ndim else parsed[0, ...])
     return tuple(out)
 
 
-def _features(data: bytes, i: int) -> dict[str, bytes]:
-    try:
-        parts = contents(data, 1, "Example")
-        return {name: feature for part in parts for name, feature in feature_entries(part)}
-    except ParseError as error:
-        raise InvalidArgumentError(
-            None, None, f"parse_example: string {i} is no serialized Example: {error}"
-        ) from error
-
-
-def _values(item: Wanted, example: dict[str, bytes], i: int) -> list[Any] | None:
-    """The values of a feature of one example; None if it is not there, or empty of any kind."""
-    feature = example.get(item.key)
-    if feature is None:
-        return None
-    try:
-        parts = fields(feature, "Feature")
-        if not parts:
-            return None
-        number, stored, content = parts[0]
-        known = number in _KIND and stored == BYTES
-        if not known or _KIND[number] is not item.dtype:
-            got = _KIND[number].name if known else "something unknown"
+def _fixed(item: Wanted, column: Column, default: Array | None) -> Array:
+    """All examples have as many values as the shape; those without any have the default."""
+    counts, values = column
+    size = math.prod(item.shape)
+    shape = (len(counts), *item.shape)
+    if (counts == size).all():
+        return values.reshape(shape)
+    is_missing = counts == MISSING
+    for i in np.flatnonzero(counts != size).tolist():
+        if not is_missing[i]:
             raise InvalidArgumentError(
                 None,
                 None,
-                f"parse_example: the feature {item.key!r} of example {i} holds {got}, expected "
-                f"{item.dtype.name}.",
+                f"parse_example: the feature {item.key!r} of example {i} has {counts[i]} values, "
+                f"expected {size} for shape {item.shape}.",
             )
-        return values_of(content, _LISTS[number])
-    except ParseError as error:
-        raise InvalidArgumentError(
-            None, None, f"parse_example: the feature {item.key!r} of example {i}: {error}"
-        ) from error
-
-
-def _fixed(item: Wanted, example: dict[str, bytes], i: int, default: Any) -> Any:
-    values = _values(item, example, i)
-    if values is None:
-        if default is not None:
-            return default
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"parse_example: the feature {item.key!r} ({item.dtype.name}) is missing in example "
-            f"{i}. Give it a default_value if it may be.",
-        )
-    count = int(np.prod(item.shape, dtype=np.int64))
-    if len(values) != count:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"parse_example: the feature {item.key!r} of example {i} has {len(values)} values, "
-            f"expected {count} for shape {item.shape}.",
-        )
-    return _array(values, item.shape, item.dtype)
-
-
-def _array(values: Sequence[Any], shape: Dims, dtype: DType) -> Array:
-    out = np.empty(len(values), dtype.numpy_dtype)
-    out[:] = values
-    return out.reshape(shape)
-
-
-def _stacked(rows: Sequence[Any], shape: Dims, dtype: DType) -> Array:
-    out = np.empty((len(rows), *shape), dtype.numpy_dtype)
-    for i, row in enumerate(rows):
-        out[i] = row if np.ndim(row) or dtype is not string else as_array(row)[()]
+        if default is None:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"parse_example: the feature {item.key!r} ({item.dtype.name}) is missing in "
+                f"example {i}. Give it a default_value if it may be.",
+            )
+    assert default is not None
+    out = np.empty(shape, item.dtype.numpy_dtype)
+    out[~is_missing] = values.reshape(-1, *item.shape)
+    out[is_missing] = default
     return out
 
 
-def _sequences(item: Wanted, found: Sequence[dict[str, bytes]], default: Any) -> Array:
-    size = int(np.prod(item.shape, dtype=np.int64))
-    lists = [_values(item, example, i) or [] for i, example in enumerate(found)]
-    for i, values in enumerate(lists):
-        if size == 0 or len(values) % size:
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"parse_example: the feature {item.key!r} of example {i} has {len(values)} values, "
-                f"which is no multiple of the {size} of shape {item.shape}.",
-            )
-    longest = max([len(values) // size for values in lists], default=0)
+def _sequences(item: Wanted, column: Column, default: Array | None) -> Array:
+    """Rows of the shape, in examples with fewer than others filled up."""
+    counts, values = np.maximum(column.counts, 0), column.values
+    size = math.prod(item.shape)
+    wrong = np.flatnonzero(counts % size if size else counts >= 0)
+    if len(wrong):
+        i = int(wrong[0])
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"parse_example: the feature {item.key!r} of example {i} has {counts[i]} values, "
+            f"which is no multiple of the {size} of shape {item.shape}.",
+        )
+    longest = int(counts.max(initial=0))
     fill = b"" if item.dtype is string else 0
-    padding = fill if default is None else as_array(default).reshape(-1)[0]
-    out = np.full((len(lists), longest, *item.shape), padding, item.dtype.numpy_dtype)
-    for i, values in enumerate(lists):
-        rows = len(values) // size
-        out[i, :rows] = _array(values, (rows, *item.shape), item.dtype)
-    return out
+    padding = fill if default is None else default.reshape(-1)[0]
+    memory.check("parse_example", (len(counts), longest), item.dtype.numpy_dtype)
+    out = np.full((len(counts), longest), padding, item.dtype.numpy_dtype)
+    out[np.arange(longest) < counts[:, None]] = values
+    rows = longest // size if size else 0
+    return out.reshape(len(counts), rows, *item.shape)
 
 
 parse_example_op = define_op(
@@ -347,7 +297,7 @@ def _checked(op: str, features: Any) -> tuple[tuple[Wanted, ...], list[Tensor]]:
 
 def _dtype(op: str, key: str, item: Any) -> DType:
     dtype = dtypes.as_dtype(item.dtype)
-    if dtype not in _KIND.values():
+    if dtype not in KINDS.values():
         raise InvalidArgumentError(
             None,
             None,
