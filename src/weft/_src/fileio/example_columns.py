@@ -1,14 +1,21 @@
-"""Features of many serialized Examples, column by column: what each example has of each feature."""
+"""Features of many serialized Examples, column by column: what each example has of each feature.
+
+Machine code reads what is as usual; where it is off, or something is not, Python does.
+"""
 
 from __future__ import annotations
 
+import functools
+import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from weft._src.core.dtypes import DType, float32, int64, string
+from weft._src.core.flags import flags
 from weft._src.errors import InvalidArgumentError, ParseError
+from weft._src.execution import forking
 from weft._src.messages.wire import (
     BYTES,
     FIXED32,
@@ -25,6 +32,7 @@ KINDS = {1: string, 2: float32, 3: int64}  # by the field of a Feature that hold
 _LISTS = {1: "BytesList", 2: "FloatList", 3: "Int64List"}
 _NUMBERS: dict[int, np.dtype[Any]] = {2: np.dtype("<f4"), 3: np.dtype(np.int64)}
 MISSING = -1
+_WORTH_LOADING = 0.2  # seconds that Python took; loading takes about as long
 
 
 class Column(NamedTuple):
@@ -34,11 +42,68 @@ class Column(NamedTuple):
     values: Array
 
 
-def columns_of(strings: Sequence[bytes], wanted: Sequence[tuple[str, DType]]) -> list[Column]:
+Wanted = tuple[tuple[str, DType], ...]  # names and dtypes
+
+
+def columns_of(strings: Array, wanted: Wanted) -> list[Column]:
     """The columns of the features with these names and dtypes.
 
     InvalidArgumentError if a string is no Example, or a feature holds something else.
     """
+    if _worth.is_native():
+        reader = _column_reader(wanted)
+        found = None if reader is None else reader.read(np.ascontiguousarray(strings))
+        if found is not None:
+            counts, values = found
+            return [Column(counts[:, i], column) for i, column in enumerate(values)]
+    started = time.perf_counter()
+    out = columns_in_python(strings.tolist(), wanted)
+    _worth.seconds += time.perf_counter() - started
+    return out
+
+
+class _Worth:
+    """Counts the time that Python takes until loading machine code has been worth it."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def is_native(self) -> bool:
+        """Whether machine code is asked."""
+        if flags.execution == "numpy":
+            return False
+        return flags.execution == "native" or self.seconds > _WORTH_LOADING
+
+
+_worth = _Worth()
+
+
+@functools.cache
+def _loaded() -> Any:
+    """The machine code, None where it cannot run. LLVM is imported when it is needed first."""
+    with forking.lock:
+        from weft._src.execution.native import example_reading
+    return example_reading.load()
+
+
+@functools.lru_cache(256)
+def _column_reader(wanted: Wanted) -> Any:
+    loaded = _loaded()
+    if loaded is None:
+        return None
+    numbers = {dtype: number for number, dtype in KINDS.items()}
+    return loaded.columns(
+        [key.encode() for key, _ in wanted],
+        [numbers[dtype] for _, dtype in wanted],
+        [dtype.numpy_dtype for _, dtype in wanted],
+    )
+
+
+# --- in Python -----------------------------------------------------------------------------------
+
+
+def columns_in_python(strings: Sequence[bytes], wanted: Wanted) -> list[Column]:
+    """The same for anything, and the one that knows what is wrong with it."""
     found = [_features(data, i) for i, data in enumerate(strings)]
     return [_column(key, dtype, found) for key, dtype in wanted]
 

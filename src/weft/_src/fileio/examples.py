@@ -17,8 +17,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.fileio.example_columns import KINDS, MISSING, Column, columns_of
-from weft._src.ops.arrays import ranges, shape as shapes
-from weft._src.ops.ragged.tensor import RaggedTensor
+from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
 from weft._src.ops.sparse.tensor import SparseTensor
 from weft._src.ops.strings.elements import as_array, string_tensor
@@ -70,7 +69,7 @@ class Wanted(NamedTuple):
     shape: Dims
     is_sequence: bool
     has_default: bool
-    is_sparse: bool = False  # all values of all examples, and how many each has
+    is_sparse: bool = False
 
 
 def _parse_infer(
@@ -85,7 +84,13 @@ def _parse_infer(
     known = serialized.dims
     for item in wanted:
         if item.is_sparse:
-            out += [TensorSpec.of(item.dtype, (Dim(),)), TensorSpec.of(int64, known)]
+            axes = None if known is None else len(known) + 1
+            count = Dim()
+            out += [
+                TensorSpec.of(int64, (count, Dim() if axes is None else axes)),
+                TensorSpec.of(item.dtype, (count,)),
+                TensorSpec.of(int64, (Dim() if axes is None else axes,)),
+            ]
             continue
         rows = (Dim(),) if item.is_sequence else ()
         dims = None if known is None else (*known, *rows, *item.shape)
@@ -98,18 +103,31 @@ def _parse_kernel(
 ) -> tuple[Array, ...]:
     serialized = as_array(serialized)
     strings = serialized.reshape(-1)
-    columns = columns_of(strings.tolist(), [(item.key, item.dtype) for item in wanted])
+    columns = columns_of(strings, tuple([(item.key, item.dtype) for item in wanted]))
     remaining = iter(defaults)
     out: list[Array] = []
     for item, column in zip(wanted, columns, strict=True):
         if item.is_sparse:
-            out += [column.values, np.maximum(column.counts, 0).reshape(serialized.shape)]
+            out += _sparse(column, is_single=not serialized.ndim)
             continue
         default = as_array(next(remaining)) if item.has_default else None
         parsed = (_sequences if item.is_sequence else _fixed)(item, column, default)
         # The ellipsis keeps an array: the only element of a string array would be bytes.
         out.append(parsed if serialized.ndim else parsed[0, ...])
     return tuple(out)
+
+
+def _sparse(column: Column, is_single: bool) -> list[Array]:
+    """The parts of a sparse tensor: a row for each example, or a vector for a single one."""
+    counts, values = np.maximum(column.counts, 0), column.values
+    ends = np.cumsum(counts)
+    places = np.arange(len(values))
+    if is_single:
+        return [places[:, None], values, counts]
+    indices = np.empty((len(values), 2), np.int64)
+    indices[:, 0] = np.repeat(np.arange(len(counts)), counts)
+    indices[:, 1] = places - np.repeat(ends - counts, counts)
+    return [indices, values, np.array([len(counts), counts.max(initial=0)], np.int64)]
 
 
 def _fixed(item: Wanted, column: Column, default: Array | None) -> Array:
@@ -214,19 +232,12 @@ def parse_example(
     flat = parse_example_op(string_tensor(serialized), *defaults, wanted=wanted, name=name)
     remaining = iter(flat)
     found = {
-        item.key: _sparse(next(remaining), next(remaining)) if item.is_sparse else next(remaining)
+        item.key: SparseTensor(next(remaining), next(remaining), next(remaining))
+        if item.is_sparse
+        else next(remaining)
         for item in wanted
     }
     return {key: found[key] for key in features}
-
-
-def _sparse(values: Tensor, counts: Tensor) -> SparseTensor:
-    """The values of each example as a row; those of a single example as a vector."""
-    if counts.shape.rank == 0:
-        places = shapes.expand_dims(ranges.range(counts, dtype=int64), 1)
-        return SparseTensor(places, values, shapes.expand_dims(counts, 0))
-    sparse: SparseTensor = RaggedTensor.from_row_lengths(values, counts, validate=False).to_sparse()
-    return sparse
 
 
 def parse_single_example(
