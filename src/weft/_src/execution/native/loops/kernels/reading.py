@@ -5,8 +5,9 @@ their values, `weft_fill` writes these into arrays. In the text `<ptr name>` loa
 (see `example_reading.py`).
 
 A place is a pointer in memory of its own, the cursor, which LLVM turns into a register; it is null
-once something was not as expected. Whatever is unusual, wrong or not, ends in that: Python then reads the examples and knows
-what to say. Every read is preceded by a comparison with the end of what it belongs to.
+once something was not as expected. Whatever is unusual, wrong or not, ends in that: Python then
+reads the examples and knows what to say. Every read is preceded by a comparison with the end of
+what it belongs to.
 """
 
 # Numbers, lengths, and what lies between fields that are wanted.
