@@ -225,6 +225,8 @@ class _Text(_Bytes):
         self.default = ""
 
     def checked(self, value: Any, who: str) -> Any:
+        if type(value) is str and value.isascii():
+            return value
         try:
             text = value.decode() if isinstance(value, bytes) else value
             if not isinstance(text, str):

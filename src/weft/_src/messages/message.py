@@ -24,7 +24,11 @@ class _Declared(type):
     def __new__(mcs, name: str, bases: tuple[type, ...], names: dict[str, Any]) -> Any:
         fields: tuple[Field, ...] = names.get("FIELDS", ())
         names.setdefault("__slots__", ())
-        names |= {field.name: field for field in fields}
+        by_name = names["_by_name"] = {field.name: field for field in fields}
+        names |= by_name
+        for field in fields:
+            others = [other for other in fields if other.group == field.group is not None]
+            field.rivals = tuple([other.number for other in others if other is not field])
         names["_by_number"] = {field.number: field for field in fields}
         names["_by_key"] = {key: field for field in fields for key in field.keys}
         if fields:
@@ -46,18 +50,22 @@ class Message(metaclass=_Declared):
     FIELDS: ClassVar[tuple[Field, ...]] = ()
     # Whether messages inside are read at once, so that errors are those of reading.
     READ_AT_ONCE: ClassVar[bool] = False
+    _by_name: ClassVar[dict[str, Field]]
     _by_number: ClassVar[dict[int, Field]]
     _by_key: ClassVar[dict[int, Field]]
 
     def __init__(self, **fields: Any) -> None:
         self._kept: dict[int, Any] = {}  # by the number of the field
-        self._made: dict[int, Any] = {}  # messages without content, because somebody looked
+        self._made: dict[int, Any] | None = (
+            None  # messages without content, because somebody looked
+        )
         self._owner: tuple[Any, Any] | None = None  # whose part it becomes with its first content
         self._unknown = b""
         self._depth = 0
+        by_name = self._by_name
         for name, value in fields.items():
             if value is not None:
-                self._field(name).put(self, value)
+                (by_name.get(name) or self._field(name)).put(self, value)
 
     if TYPE_CHECKING:
 
@@ -67,8 +75,8 @@ class Message(metaclass=_Declared):
 
     @classmethod
     def _field(cls, name: str) -> Field:
-        field = cls.__dict__.get(name)
-        if not isinstance(field, Field):
+        field = cls._by_name.get(name)
+        if field is None:
             raise ValueError(f"{cls.__name__} has no field {name!r}.")
         return field
 
@@ -92,11 +100,11 @@ class Message(metaclass=_Declared):
 
     def _choose(self, field: Field) -> None:
         """Of a group only this field is there."""
-        if field.group is not None:
-            for other in self.FIELDS:
-                if other.group == field.group and other is not field:
-                    self._kept.pop(other.number, None)
-        self._made.pop(field.number, None)
+        if self._kept:
+            for number in field.rivals:
+                self._kept.pop(number, None)
+        if self._made is not None:
+            self._made.pop(field.number, None)
 
     def _merge(self, data: bytes) -> None:
         by_key = self._by_key
@@ -140,8 +148,10 @@ class Message(metaclass=_Declared):
           Bytes, empty if there is nothing in the message.
         """
         kept, by_number = self._kept, self._by_number
-        numbers = sorted(kept) if len(kept) > 1 else kept
-        out = [by_number[number].encode(kept[number]) for number in numbers]
+        if len(kept) == 1:
+            ((number, only),) = kept.items()
+            return by_number[number].encode(only) + self._unknown
+        out = [by_number[number].encode(kept[number]) for number in sorted(kept)]
         return b"".join([*out, self._unknown])
 
     def MergeFromString(self, serialized: bytes) -> int:  # noqa: N802
@@ -213,7 +223,7 @@ class Message(metaclass=_Declared):
 
     def Clear(self) -> None:  # noqa: N802
         """Makes the message empty."""
-        self._kept, self._made, self._unknown = {}, {}, b""
+        self._kept, self._made, self._unknown = {}, None, b""
 
     def ClearField(self, field_name: str) -> None:  # noqa: N802
         """Removes what a field holds.
@@ -226,7 +236,8 @@ class Message(metaclass=_Declared):
         """
         number = self._field(field_name).number
         self._kept.pop(number, None)
-        self._made.pop(number, None)
+        if self._made is not None:
+            self._made.pop(number, None)
 
     def CopyFrom(self, other: Any) -> None:  # noqa: N802
         """Takes over the content of another message of the same class.

@@ -6,6 +6,7 @@ object keeps of a field that holds messages is their bytes, until somebody looks
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -22,6 +23,7 @@ class Field(ABC):
 
     def __init__(self, number: int, name: str, group: str | None = None) -> None:
         self.number, self.name, self.group = number, name, group
+        self.rivals: tuple[int, ...] = ()  # the numbers of the other fields of the group
         self.stored = BYTES  # how it is written
         self.__doc__ = f"Field {number} of the message."
 
@@ -169,12 +171,10 @@ class _OfMessages(Field):
         self._start = self._key(BYTES)
         self._kind = kind
 
-    @property
+    @functools.cached_property
     def cls(self) -> type[Any]:
         """The class of the messages."""
-        if isinstance(self._kind, str):
-            self._kind = declared[self._kind]
-        return self._kind
+        return declared[self._kind] if isinstance(self._kind, str) else self._kind
 
     def bytes_of(self, message: Any, value: Any, place: str = "") -> bytes:
         """A message that is put into another: a copy of it, as bytes."""
@@ -194,8 +194,7 @@ class _OfMessages(Field):
         """The message of what is kept: bytes, or the message itself."""
         return self.cls._of(kept, message._depth + 1) if isinstance(kept, bytes) else kept
 
-    def field_of(self, kept: Any) -> bytes:
-        """The bytes of one message, with key and length."""
+    def encode(self, kept: Any) -> bytes:
         content = kept if isinstance(kept, bytes) else kept.SerializeToString()
         return self._start + varint(len(content)) + content
 
@@ -209,6 +208,8 @@ class OneMessage(_OfMessages):
             if isinstance(kept, bytes):
                 kept = message._kept[self.number] = self.made(message, kept)
             return kept
+        if message._made is None:
+            message._made = {}
         made = message._made.get(self.number)
         if made is None:  # becomes part of this one with its first content
             made = message._made[self.number] = self.made(message, b"")
@@ -223,21 +224,16 @@ class OneMessage(_OfMessages):
 
     def put(self, message: Any, value: Any) -> None:
         content = self.bytes_of(message, value)
-        if self.group is not None:
-            message._choose(self)
+        message._choose(self)
         message._kept[self.number] = content
 
     def read(self, message: Any, stored: int, content: Any) -> None:
-        if self.group is not None:
-            message._choose(self)
+        message._choose(self)
         kept = message._kept.get(self.number)
         if kept is None or isinstance(kept, bytes):  # parts of one message may stand apart
             message._kept[self.number] = (kept or b"") + content
         else:
             kept.MergeFromString(content)
-
-    def encode(self, kept: Any) -> bytes:
-        return self.field_of(kept)
 
     def lines(self, message: Any) -> Iterator[str]:
         yield from block(self.name, self.get(message))
@@ -260,7 +256,7 @@ class ManyMessages(_OfMessages):
         message._kept.setdefault(self.number, []).append(content)
 
     def encode(self, kept: Any) -> bytes:
-        return b"".join([self.field_of(item) for item in kept])
+        return b"".join([super(ManyMessages, self).encode(item) for item in kept])
 
     def lines(self, message: Any) -> Iterator[str]:
         for item in self.get(message):

@@ -20,7 +20,7 @@ _LONGEST_NUMBER = 10  # bytes: more hold no number of 64 bits
 _LONGEST_KEY = 5  # of 32 bits, as lengths are
 DEEPEST = 100  # messages in messages, groups in groups
 _SMALL = [bytes((n,)) for n in range(128)]
-_MANY = 48  # numbers from which on NumPy is faster than a loop
+_MANY = 128  # numbers, or their bytes, from which on NumPy is faster than a loop
 _IS_LITTLE = sys.byteorder == "little"
 
 
@@ -36,8 +36,12 @@ def varint(n: int) -> bytes:
     n &= _LOW64
     if n < 128:
         return _SMALL[n]
-    if n < 16384:
+    if n < 1 << 14:
         return bytes((n & 127 | 128, n >> 7))
+    if n < 1 << 21:
+        return bytes((n & 127 | 128, n >> 7 & 127 | 128, n >> 14))
+    if n < 1 << 28:
+        return bytes((n & 127 | 128, n >> 7 & 127 | 128, n >> 14 & 127 | 128, n >> 21))
     out = bytearray()
     while n > 127:
         out.append(n & 127 | 128)
@@ -108,9 +112,18 @@ def packed_varints(numbers: Sequence[int]) -> bytes:
 
 def unpacked_varints(content: bytes) -> np.ndarray[Any, Any]:
     """The numbers, of 64 bits, that stand one behind the other; IndexError if these are none."""
-    data = np.frombuffer(content, np.uint8)
+    if len(content) < _MANY:
+        out, at = [], 0
+        while at < len(content):
+            n, at = read_varint(content, at)
+            out.append(n)
+        return np.array(out, np.uint64)
+    return _unpacked_many(np.frombuffer(content, np.uint8))
+
+
+def _unpacked_many(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     ends = np.flatnonzero(data < 128)
-    if not len(data) or len(ends) == len(data):
+    if len(ends) == len(data):
         return data.astype(np.uint64)
     sizes = np.diff(ends, prepend=-1)
     if data[-1] > 127 or sizes.max() > _LONGEST_NUMBER:
