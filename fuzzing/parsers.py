@@ -134,11 +134,18 @@ def _of_messages() -> list[Parser]:
     one = "tf.io.parse_single_example(data, features)"
     several = "tf.io.parse_example(tf.constant([data, data]), features)"
     known = 'features = {"i": tf.io.FixedLenFeature([4], tf.int64, [0, 0, 0, 0])}'
+    loaded = (
+        f"features = {_FEATURES}\n"
+        "from weft._src.fileio import example_columns\n"
+        "example_columns._worth.seconds = 1.0  # machine code\n"
+        "tf.io.parse_single_example(b'', features)"
+    )
     return [
         Parser("Example", "tf.train.Example.FromString(data).SerializeToString()", examples),
         Parser("Features", "repr(tf.train.Features.FromString(data[2:]))", examples),
         Parser("parse_single_example", one, examples, f"features = {_FEATURES}"),
         Parser("parse_example", several, examples, known),
+        Parser("parse_example, machine code", several, examples, loaded),
         Parser("parse_tensor", "tf.io.parse_tensor(data, tf.float32)", tensors),
         Parser("parse_tensor of strings", "tf.io.parse_tensor(data, tf.string)", tensors),
         Parser(

@@ -89,7 +89,8 @@ def _loaded() -> Any:
 @functools.lru_cache(256)
 def _column_reader(wanted: Wanted) -> Any:
     loaded = _loaded()
-    if loaded is None:
+    names = {key for key, _ in wanted}
+    if loaded is None or len(names) < len(wanted):  # one of two dtypes has to be wrong
         return None
     numbers = {dtype: number for number, dtype in KINDS.items()}
     return loaded.columns(

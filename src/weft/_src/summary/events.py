@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from typing import Any
 
@@ -31,10 +32,14 @@ def file_start() -> bytes:
 
 def summary_event(tag: str, tensor: TensorProto, metadata: bytes, step: int) -> bytes:
     """The event of one value; `metadata` is a serialized SummaryMetadata."""
-    value = Value(tag=tag, tensor=tensor)
-    if metadata:
-        value.metadata.ParseFromString(metadata)
+    value = Value(tag=tag, tensor=tensor, metadata=_metadata(metadata))
     return _event(step=step, summary=Summary(value=[value]))
+
+
+@functools.lru_cache(64)  # those of a tag are always the same
+def _metadata(serialized: bytes) -> SummaryMetadata | None:
+    found: SummaryMetadata = SummaryMetadata.FromString(serialized)
+    return found if serialized else None
 
 
 def graph_event(graph: bytes) -> bytes:

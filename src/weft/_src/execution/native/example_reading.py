@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.execution.native.job_words import with_job
-from weft._src.execution.native.loops.kernels import reading
+from weft._src.execution.native.loops.kernels import reading, wire_lists
 from weft._src.execution.native.machine import llvm, support
 
 Array = np.ndarray[Any, Any]
@@ -120,8 +120,8 @@ def load() -> ExampleReader | None:
     """The functions, from disk or compiled now; None if machine code cannot run here."""
     if support.reason_off() is not None:
         return None
-    text = reading.WALK + reading.COUNT + reading.COPY + reading.NAMED + reading.FEATURE
-    text += reading.EXAMPLE + reading.SCAN + reading.FILL
+    text = wire_lists.WALK + wire_lists.COUNT + wire_lists.COPY + reading.NAMED
+    text += reading.FEATURE + reading.EXAMPLE + reading.SCAN + reading.FILL
     try:
         return ExampleReader(llvm.compile_text(with_job(text, JOB)))
     except (OSError, RuntimeError) as error:  # of LLVM: Python is slower, and right
