@@ -164,11 +164,13 @@ def _of_files() -> list[Parser]:
     saved = (iter(position).save_position(), b"")
     loaded = "for _ in tf.data.Dataset.load(folder):\n    pass"
     framed = (
-        "from weft._src.fileio.records import framed\n"
-        "from weft._src.messages.wire import bytes_field\n"
+        "from weft._src.fileio.records import framed\nfrom weft._src.messages.wire import varint\n"
     )
     shard = f"{setup}\nimport glob\nshard = glob.glob(folder + '/*.tfrecord*')[0]"
-    element = "with open(shard, 'wb') as file:\n    file.write(framed(bytes_field(1, data)))\n"
+    element = (
+        "with open(shard, 'wb') as file:\n"
+        "    file.write(framed(b'\\n' + varint(len(data)) + data))\n"  # field 1
+    )
     zipped = tuple([zlib.compress(data) for data in _WHOLE])
     return [
         Parser("records", _WRITTEN.format("data") + _READ.format(""), files),

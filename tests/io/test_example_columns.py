@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.wire_fields import bytes_field, varint_field
 
 import weft as tf
 from fuzzing.mutations import mutated
@@ -17,7 +18,7 @@ from weft._src.core.dtypes import float32, int64, string
 from weft._src.core.flags import flags
 from weft._src.fileio import example_columns
 from weft._src.fileio.example_columns import MISSING, columns_in_python
-from weft._src.messages.wire import bytes_field, varint, varint_field
+from weft._src.messages.wire import varint
 
 T = tf.train
 WANTED = (("b", string), ("f", float32), ("i", int64), ("", int64), ("é", float32))

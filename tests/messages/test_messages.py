@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.wire_fields import bytes_field, varint_field
 
 import weft as tf
 from fuzzing.mutations import mutated
@@ -72,7 +73,7 @@ def test_messages_inside_are_read_when_somebody_looks() -> None:
 
 
 def test_unknown_fields_are_kept() -> None:
-    extra = wire.varint_field(77, 5) + wire.bytes_field(78, b"more") + b"\x9b\x05\x08\x01\x9c\x05"
+    extra = varint_field(77, 5) + bytes_field(78, b"more") + b"\x9b\x05\x08\x01\x9c\x05"
     found = graphs.GraphDef.FromString(extra + graph().SerializeToString())
     assert found.SerializeToString() == graph().SerializeToString() + extra
     found.Clear()
@@ -175,7 +176,7 @@ def test_wrong_use(change: Any, error: type[Exception], text: str) -> None:
 
 def test_numbers_from_bytes_lose_what_is_too_much() -> None:
     found = tensors.TensorProto.FromString(
-        wire.varint_field(1, 2**32 + 5) + wire.varint_field(7, 2**32 - 1) + b"\x58\x07"
+        varint_field(1, 2**32 + 5) + varint_field(7, 2**32 - 1) + b"\x58\x07"
     )
     assert (found.dtype, found.int_val, found.bool_val) == (5, [-1], [True])
     assert examples.FloatList(value=[1e300, -(10**400)]).value == [float("inf"), -float("inf")]
@@ -187,7 +188,7 @@ def test_numbers_from_bytes_lose_what_is_too_much() -> None:
 def nested(depth: int) -> bytes:
     data = b""
     for _ in range(depth):  # a function in the attribute of a function
-        data = wire.bytes_field(10, wire.bytes_field(2, wire.bytes_field(2, data)))
+        data = bytes_field(10, bytes_field(2, bytes_field(2, data)))
     return data
 
 

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.support.wire_fields import bytes_field, varint_field
 
 import weft as tf
 from fuzzing import files
 from fuzzing.mutations import mutated
 from fuzzing.parsers import ALLOWED, Parser, parsers
-from weft._src.messages.wire import bytes_field, varint, varint_field
+from weft._src.messages.wire import varint
 from weft.errors import ParseError
 
 T = tf.train

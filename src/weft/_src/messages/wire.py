@@ -76,11 +76,6 @@ def read_size(data: bytes, at: int) -> tuple[int, int]:
     return size, at
 
 
-def signed(n: int) -> int:
-    """64 bits as a number that may be negative."""
-    return n - 2**64 if n >= 2**63 else n
-
-
 def packed_varints(numbers: Sequence[int]) -> bytes:
     r"""Numbers one behind the other.
 
@@ -162,16 +157,6 @@ def unpacked_numbers(content: bytes, letter: str) -> array[Any]:
 # --- fields --------------------------------------------------------------------------------------
 
 
-def bytes_field(number: int, content: bytes) -> bytes:
-    """A field that holds bytes: a string or another message."""
-    return varint(number << 3 | 2) + varint(len(content)) + content
-
-
-def varint_field(number: int, value: int) -> bytes:
-    """A field that holds an integer, a truth value or an enum."""
-    return varint(number << 3) + varint(value)
-
-
 def not_serialized(what: str) -> ParseError:
     """The error for bytes that are no such message."""
     return ParseError(f"These bytes are no serialized {what}.")
@@ -213,7 +198,7 @@ def behind_field(data: bytes, at: int, key: int, depth: int = 0) -> int:
 
 
 def fields(data: bytes, what: str) -> list[tuple[int, int, Any]]:
-    """The fields of a message: number, how it is stored, and content (an int, or else bytes).
+    r"""The fields of a message: number, how it is stored, and content (an int, or else bytes).
 
     Args:
         data: The serialized message.
@@ -222,7 +207,7 @@ def fields(data: bytes, what: str) -> list[tuple[int, int, Any]]:
     Raises:
         ParseError: If the bytes are no message.
 
-    >>> fields(bytes_field(1, b"ab") + varint_field(2, 7), "Pair")
+    >>> fields(b"\x0a\x02ab\x10\x07", "Pair")
     [(1, 2, b'ab'), (2, 0, 7)]
     """
     out: list[tuple[int, int, Any]] = []
@@ -248,9 +233,9 @@ def fields(data: bytes, what: str) -> list[tuple[int, int, Any]]:
 
 
 def contents(data: bytes, number: int, what: str) -> list[bytes]:
-    """What the fields of one number hold: strings or serialized messages.
+    r"""What the fields of one number hold: strings or serialized messages.
 
-    >>> contents(bytes_field(1, b"ab") + varint_field(1, 7), 1, "Pair")
+    >>> contents(b"\x0a\x02ab\x08\x07", 1, "Pair")
     [b'ab']
     """
     return [value for n, kind, value in fields(data, what) if n == number and kind == BYTES]
