@@ -203,6 +203,18 @@ def test_messages_are_not_read_deeper_than_a_hundred() -> None:
     assert len(repr(graphs.AttrValue.FromString(nested(40)))) > 1000
 
 
+def test_many_parts_take_a_time_that_grows_with_their_length_only() -> None:
+    count = 200_000
+    found = graphs.GraphDef.FromString(b"\x22\x02\x10\x01" * count + b"\x78\x01" * count)
+    assert found.versions.min_consumer == 1
+    assert found.ByteSize() == 4 + 2 * count
+    feature = examples.Feature.FromString(b"\x1a\x02\x08\x07" * count)
+    assert len(feature.int64_list.value) == count
+    names = b"".join([bytes_field(1, bytes_field(1, b"%d" % i)) for i in range(1000)])
+    example = examples.Example.FromString(bytes_field(1, names) + b"\x0a\x00" * count)
+    assert len(example.features.feature) == 1000
+
+
 SAMPLES = [
     graph().SerializeToString(),
     graphs.FunctionDef(ret={"a": "b"}, control_ret={"c": "d"}).SerializeToString(),

@@ -108,6 +108,7 @@ class Message(metaclass=_Declared):
 
     def _merge(self, data: bytes) -> None:
         by_key = self._by_key
+        unknown = []
         at, end = 0, len(data)
         try:
             while at < end:
@@ -116,7 +117,7 @@ class Message(metaclass=_Declared):
                 field = by_key.get(key)
                 if field is None:
                     at = behind_field(data, at, key)
-                    self._unknown += data[start:at]
+                    unknown.append(data[start:at])
                     continue
                 stored = key & 7
                 content: Any
@@ -131,6 +132,8 @@ class Message(metaclass=_Declared):
                 field.read(self, stored, content)
         except IndexError:
             raise not_serialized(type(self).__name__) from None
+        if unknown:
+            self._unknown += b"".join(unknown)
 
     def _complete(self) -> None:
         for number in list(self._kept):

@@ -229,11 +229,10 @@ class OneMessage(_OfMessages):
 
     def read(self, message: Any, stored: int, content: Any) -> None:
         message._choose(self)
-        kept = message._kept.get(self.number)
-        if kept is None or isinstance(kept, bytes):  # parts of one message may stand apart
-            message._kept[self.number] = (kept or b"") + content
+        if self.number in message._kept:  # parts of one message may stand apart
+            self.get(message)._merge(content)
         else:
-            kept.MergeFromString(content)
+            message._kept[self.number] = content
 
     def lines(self, message: Any) -> Iterator[str]:
         yield from block(self.name, self.get(message))
