@@ -16,7 +16,9 @@ from weft._src.errors import ShapeError
 from weft._src.fileio import example_arrays as arrays
 from weft._src.fileio.example_columns import columns_of
 from weft._src.fileio.features import Wanted, checked
+from weft._src.ops import batching
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.contexts import RowBatch, RowNode
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
 from weft._src.ops.sparse.tensor import SparseTensor
@@ -94,6 +96,15 @@ def _places(wanted: tuple[Wanted, ...]) -> dict[tuple[str, DType], int]:
     return out
 
 
+def _parse_rows(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
+    """Single examples are parsed together if their features have shapes that are known."""
+    wanted: tuple[Wanted, ...] = node.attrs["wanted"]
+    is_single = batching.rank_of(node.inputs[0]) == 0
+    if not is_single or any(stacked[1:]) or any(item.form != "fixed" for item in wanted):
+        raise batching.NotBatched
+    return node.op(*inputs, **node.attrs)
+
+
 parse_example_op = define_op(
     "ParseExampleV2",
     args("serialized", STRING) + each("*dense_defaults", DATA),
@@ -103,6 +114,7 @@ parse_example_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     outputs=None,
     fresh=True,
+    batch=_parse_rows,
 )
 
 
