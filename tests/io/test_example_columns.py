@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.threads import in_threads
 from tests.support.wire_fields import bytes_field, varint_field
 
 import weft as tf
@@ -80,7 +81,7 @@ def both(items: list[bytes]) -> tuple[Any, Any]:
     if found is None:
         return expected, None
     counts, values = found
-    columns = [example_columns.Column(counts[:, i], column) for i, column in enumerate(values)]
+    columns = [example_columns.Column(*pair) for pair in zip(counts, values, strict=True)]
     return expected, [shown(column) for column in columns]
 
 
@@ -189,6 +190,34 @@ def test_many_examples_and_references() -> None:
     _, (raw,) = example_columns._column_reader((("b", string),)).read(strings_of(items))
     assert sys.getrefcount(raw[20]) == sys.getrefcount(b"%d" % 12345) + 1  # the array's
     assert parsed["i"].dense_shape.numpy().tolist() == [4_500, 2]
+
+
+def test_in_threads() -> None:
+    items = [strings_of(SAMPLES * (k + 1)) for k in range(4)]
+    reader = example_columns._column_reader(WANTED)
+    expected = [reader.read(strings)[0].tolist() for strings in items]
+
+    def read(k: int) -> None:
+        for _ in range(200):
+            counts, values = reader.read(items[k % 4])
+            assert counts.tolist() == expected[k % 4]
+            assert len(values[0]) == 3 * (k % 4 + 1)
+
+    in_threads(read, 8)
+
+
+@pytest.mark.usefixtures("native")
+def test_unknown_rank() -> None:
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.string)])
+    def parse(x: Any) -> Any:
+        sequence = tf.io.FixedLenSequenceFeature([], tf.float32, allow_missing=True)
+        return tf.io.parse_example(x, {"i": tf.io.VarLenFeature(tf.int64), "f": sequence})
+
+    several, one = parse(SAMPLES), parse(SAMPLES[0])
+    assert several["i"].dense_shape.numpy().tolist() == [5, 39]
+    assert several["f"].shape == (5, 40)
+    assert one["i"].dense_shape.numpy().tolist() == [4]
+    assert one["f"].numpy().tolist() == [0.5, np.float32(-1e30)]
 
 
 def test_it_is_used_when_it_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ def columns_of(strings: Array, wanted: Wanted) -> list[Column]:
         found = None if reader is None else reader.read(np.ascontiguousarray(strings))
         if found is not None:
             counts, values = found
-            return [Column(counts[:, i], column) for i, column in enumerate(values)]
+            return [Column(*pair) for pair in zip(counts, values, strict=True)]
     started = time.perf_counter()
     out = columns_in_python(strings.tolist(), wanted)
     _worth.seconds += time.perf_counter() - started

@@ -25,6 +25,8 @@ JOB = (
 )  # fmt: skip
 
 _log = logging.getLogger("weft")
+_NOTHING: Array = np.empty(0, np.int64)
+_SMALL, _LARGE = 1 << 10, 1 << 20  # words of a table that is kept
 _AT_ONCE = 1 << 12  # examples, then Python looks for signals and other threads
 
 
@@ -67,6 +69,7 @@ class ColumnReader:
         numbers = np.array(kinds, np.int64)
         self._kept = (texts, places, numbers)
         self._sizes = np.array([np.dtype(dtype).itemsize for dtype in dtypes], np.int64)
+        self._spare = _NOTHING  # the table of the call before: fresh pages cost more than the scan
         self._job = np.zeros(len(JOB), np.int64)
         self._set(self._job, "bytes type", id(bytes))
         self._set(self._job, "names", places.ctypes.data)
@@ -90,16 +93,26 @@ class ColumnReader:
             strings: A contiguous vector of objects.
 
         Returns:
-            None if anything is unusual: malformed, of another kind, or only rare.
+            Counts, a row for each feature, and values. None if anything is unusual: malformed, of
+            another kind, or only rare.
         """
+        size = len(strings) * len(self._dtypes) * 3
+        table, self._spare = self._spare, _NOTHING  # so that nobody else has it
+        if not size <= len(table) <= 4 * size + _SMALL:
+            table = np.empty(size, np.int64)
+        found = self._read(strings, table[:size].reshape(len(strings), len(self._dtypes), 3))
+        if len(table) <= _LARGE:
+            self._spare = table
+        return found
+
+    def _read(self, strings: Array, table: Array) -> tuple[Array, list[Array]] | None:
         job = self._job.copy()
-        table = np.empty((len(strings), len(self._dtypes), 3), np.int64)
         self._set(job, "objects", strings.ctypes.data)
         self._set(job, "table", table.ctypes.data)
         if not self._run(self._reader.scan, job, len(strings)):
             return None
-        counts = table[:, :, 2]
-        totals = np.maximum(counts, 0).sum(axis=0)
+        counts = np.ascontiguousarray(table[:, :, 2].T)
+        totals = np.maximum(counts, 0).sum(axis=1)
         values = [np.empty(n, d) for n, d in zip(totals.tolist(), self._dtypes, strict=True)]
         outputs = np.array([array.ctypes.data for array in values], np.int64)
         ends = outputs + totals * self._sizes
