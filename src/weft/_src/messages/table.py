@@ -45,8 +45,9 @@ class Field(ABC):
         )
 
     def who(self, message: Any) -> str:
-        """Whose field it is, for errors."""
-        return type(message).__name__
+        """Which field of which message it is, for errors; that of a list of values is clear."""
+        name = type(message).__name__
+        return name if self.name == "value" else f"{name}.{self.name}"
 
     @abstractmethod
     def get(self, message: Any) -> Any:
@@ -285,7 +286,7 @@ class MapField(Field):
     def put(self, message: Any, value: Any) -> None:
         who = self.who(message)
         if not isinstance(value, Mapping):
-            raise TypeError(f"{who}: {self.name} must be a dict, got {value!r}.")
+            raise TypeError(f"{who}: a dict is expected, got {value!r}.")
         message._kept[self.number] = {
             self.pair_key.kind.checked(key, who): self.kept_of(message, key, item)
             for key, item in value.items()
@@ -302,7 +303,7 @@ class MapField(Field):
     def read(self, message: Any, stored: int, content: Any) -> None:
         key = self.pair_key.kind.default
         value = b"" if self.holds_messages else self.pair_value.kind.default
-        for number, how, part in fields(content, self.who(message)):
+        for number, how, part in fields(content, type(message).__name__):
             if number == 1 and how == self.pair_key.stored:
                 key = self.pair_key.kind.decode(part)
             elif number == 2 and how == self.pair_value.stored:
