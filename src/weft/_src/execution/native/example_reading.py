@@ -27,6 +27,7 @@ JOB = (
 _log = logging.getLogger("weft")
 _NOTHING: Array = np.empty(0, np.int64)
 _SMALL, _LARGE = 1 << 10, 1 << 20  # words of a table that is kept
+_BLOCK = 1 << 23  # bytes
 _AT_ONCE = 1 << 12  # examples, then Python looks for signals and other threads
 
 
@@ -135,6 +136,9 @@ def load() -> ExampleReader | None:
         return None
     text = wire_lists.WALK + wire_lists.COUNT + wire_lists.COPY + reading.NAMED
     text += reading.FEATURE + reading.EXAMPLE + reading.SCAN + reading.FILL
+    # glibc keeps freed memory only up to twice the largest block it has seen; the fresh pages of
+    # each call would cost as much as filling them. Nobody touches this one, so it costs nothing.
+    np.empty(_BLOCK, np.uint8)
     try:
         return ExampleReader(llvm.compile_text(with_job(text, JOB)))
     except (OSError, RuntimeError) as error:  # of LLVM: Python is slower, and right
