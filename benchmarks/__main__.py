@@ -10,6 +10,7 @@ from benchmarks import (
     compiling,
     conversion,
     datasets,
+    examples,
     foundations,
     functions,
     gradients,
@@ -23,7 +24,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, compiling, choices,
-    ops, strings, datasets, time_to_result,
+    ops, strings, examples, datasets, time_to_result,
 )  # fmt: skip
 
 

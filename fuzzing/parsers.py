@@ -134,18 +134,25 @@ def _of_messages() -> list[Parser]:
     one = "tf.io.parse_single_example(data, features)"
     several = "tf.io.parse_example(tf.constant([data, data]), features)"
     known = 'features = {"i": tf.io.FixedLenFeature([4], tf.int64, [0, 0, 0, 0])}'
+    loaded = (
+        f"features = {_FEATURES}\n"
+        "from weft._src.fileio import example_columns\n"
+        "example_columns._worth.seconds = 1.0  # machine code\n"
+        "tf.io.parse_single_example(b'', features)"
+    )
     return [
         Parser("Example", "tf.train.Example.FromString(data).SerializeToString()", examples),
         Parser("Features", "repr(tf.train.Features.FromString(data[2:]))", examples),
         Parser("parse_single_example", one, examples, f"features = {_FEATURES}"),
         Parser("parse_example", several, examples, known),
+        Parser("parse_example, machine code", several, examples, loaded),
         Parser("parse_tensor", "tf.io.parse_tensor(data, tf.float32)", tensors),
         Parser("parse_tensor of strings", "tf.io.parse_tensor(data, tf.string)", tensors),
         Parser(
             "TensorProto",
             "tf.io.parse_tensor(TensorProto.FromString(data).SerializeToString(), tf.bool)",
             tensors,
-            "from weft._src.graph.tensor_proto import TensorProto",
+            "from weft._src.messages.tensors import TensorProto",
         ),
     ]
 
@@ -157,10 +164,13 @@ def _of_files() -> list[Parser]:
     saved = (iter(position).save_position(), b"")
     loaded = "for _ in tf.data.Dataset.load(folder):\n    pass"
     framed = (
-        "from weft._src.fileio.records import framed\nfrom weft._src.core.wire import bytes_field\n"
+        "from weft._src.fileio.records import framed\nfrom weft._src.messages.wire import varint\n"
     )
     shard = f"{setup}\nimport glob\nshard = glob.glob(folder + '/*.tfrecord*')[0]"
-    element = "with open(shard, 'wb') as file:\n    file.write(framed(bytes_field(1, data)))\n"
+    element = (
+        "with open(shard, 'wb') as file:\n"
+        "    file.write(framed(b'\\n' + varint(len(data)) + data))\n"  # field 1
+    )
     zipped = tuple([zlib.compress(data) for data in _WHOLE])
     return [
         Parser("records", _WRITTEN.format("data") + _READ.format(""), files),

@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "weft"
 # it.
 LAYERS = [
     "errors",
+    "messages",
     "nest",
     "core",
     "ops",

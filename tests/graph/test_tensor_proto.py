@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft._src.graph.tensor_proto import TensorProto
+from weft._src.messages.tensors import TensorProto
 
 VALUES = [
     1.5, [1, 2], [[1.0, 2.0]], ["a", b"\xff"], "x", True, [True, False], 1j, [1j, 2.0], [],

@@ -87,7 +87,7 @@ def test_text() -> None:
         (lambda: T.BytesList(value=["text"]), "encode text"),
         (lambda: T.FloatList(value=["1"]), "a number is expected"),
         (lambda: T.Feature(int64_list=[1]), "int64_list must be a Int64List"),
-        (lambda: T.Features(feature={"a": 1}), r"feature\['a'\] must be a tf.train.Feature"),
+        (lambda: T.Features(feature={"a": 1}), r"feature\['a'\] must be a Feature"),
         (lambda: T.Example(features=3), "Features"),
         (lambda: T.Example.FromString("text"), "bytes are expected"),
     ],
@@ -150,6 +150,27 @@ def test_parse_in_a_pipeline(tmp_path: Path) -> None:
     assert [x.numpy().tolist() for x in one] == expected
     assert next(iter(many)).numpy().tolist() == expected
     assert many.element_spec == tf.TensorSpec([None, 2], tf.int64)
+
+
+def test_single_examples_are_parsed_together() -> None:
+    features = {"x": fixed([2], tf.int64), "y": fixed([], tf.string, "none")}
+    serialized = [example(x=ints(i, -i)).SerializeToString() for i in range(7)]
+    dataset = tf.data.Dataset.from_tensor_slices(serialized)
+    batches = list(dataset.map(lambda s: IO.parse_single_example(s, features)).batch(3))
+    found = [x for batch in batches for x in batch["x"].numpy().tolist()]
+    assert found == [[i, -i] for i in range(7)]
+    assert batches[2]["y"].numpy().tolist() == [b"none"]
+    rows = tf.vectorized_map(
+        lambda s: IO.parse_single_example(s, features), tf.constant(serialized)
+    )
+    assert rows["x"].numpy().tolist() == found
+    for other in (IO.VarLenFeature(tf.int64), IO.RaggedFeature(tf.int64)):
+        parsed = dataset.map(lambda s, other=other: IO.parse_single_example(s, {"x": other})["x"])
+        assert len(list(parsed)) == 7
+    damaged = tf.data.Dataset.from_tensor_slices([*serialized[:2], b"zzz"])
+    elements = iter(damaged.map(lambda s: IO.parse_single_example(s, features)).batch(3))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="string 0 is no serialized Example"):
+        next(elements)
 
 
 @pytest.mark.parametrize(

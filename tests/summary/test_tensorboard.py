@@ -78,6 +78,5 @@ def test_attributes_survive() -> None:
         assert all(read.attr[key].WhichOneof("value") for key in made.attr)
     constant = next(n for n in message.node if n.op == "Const" and n.attr["value"].tensor.dtype)
     assert tf.make_ndarray(constant.attr["value"].tensor) is not None
-    assert {f.signature.name for f in message.library.function} == {
-        f.name for f in definition.library.function
-    }
+    names = {f.signature.name for f in definition.library.function}
+    assert {f.signature.name for f in message.library.function} == names

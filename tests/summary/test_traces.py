@@ -11,7 +11,7 @@ import pytest
 
 import weft as tf
 from support.event_files import by_number, node_names, read_folder
-from weft._src.core.wire import contents
+from weft._src.messages.wire import contents
 
 
 @tf.function

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.support.wire_fields import signed
+
 import weft as tf
-from weft._src.core.wire import contents, fields, signed
-from weft._src.graph.tensor_proto import TensorProto
+from weft._src.messages.tensors import TensorProto
+from weft._src.messages.wire import contents, fields
 
 
 @dataclass

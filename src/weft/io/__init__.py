@@ -1,12 +1,12 @@
 """Files, records and serialized data: `tf.io`."""
 
 from weft._src.fileio.csv_lines import decode_csv
-from weft._src.fileio.examples import (
+from weft._src.fileio.examples import parse_example, parse_single_example
+from weft._src.fileio.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
+    RaggedFeature,
     VarLenFeature,
-    parse_example,
-    parse_single_example,
 )
 from weft._src.fileio.files import matching_files, read_file, write_file
 from weft._src.fileio.records import TFRecordOptions, TFRecordWriter
@@ -24,6 +24,7 @@ from weft.io import gfile
 __all__ = [
     "FixedLenFeature",
     "FixedLenSequenceFeature",
+    "RaggedFeature",
     "TFRecordOptions",
     "TFRecordWriter",
     "VarLenFeature",

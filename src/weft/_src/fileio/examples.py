@@ -2,79 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from weft._src.core import dtypes
 from weft._src.core.aliases import ArrayNamespace, TensorLike
-from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DATA, STRING, DType, float32, int64, string
-from weft._src.core.shapes import Dim, TensorShape
+from weft._src.core.dtypes import DATA, STRING, DType, int64
+from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
-from weft._src.core.wire import BYTES, contents, fields
-from weft._src.errors import InvalidArgumentError, ParseError, ShapeError
-from weft._src.fileio.example_proto import feature_entries
-from weft._src.fileio.value_lists import BytesList, FloatList, Int64List, values_of
-from weft._src.ops.arrays import ranges, shape as shapes
+from weft._src.errors import ShapeError
+from weft._src.fileio import example_arrays as arrays
+from weft._src.fileio.example_columns import columns_of
+from weft._src.fileio.features import Wanted, checked
+from weft._src.ops import batching
+from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.contexts import RowBatch, RowNode
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
 from weft._src.ops.sparse.tensor import SparseTensor
 from weft._src.ops.strings.elements import as_array, string_tensor
 
 Array = np.ndarray[Any, Any]
-Dims = tuple[int, ...]
-
-_KIND = {1: string, 2: float32, 3: int64}
-_LISTS: dict[int, Any] = {1: BytesList, 2: FloatList, 3: Int64List}
-
-
-class FixedLenFeature(NamedTuple):
-    """A feature with a known number of values: its shape, dtype, and default.
-
-    >>> tf.io.FixedLenFeature([2], tf.float32)
-    FixedLenFeature(shape=[2], dtype=tf.float32, default_value=None)
-    """
-
-    shape: Any
-    dtype: Any
-    default_value: Any = None
-
-
-class FixedLenSequenceFeature(NamedTuple):
-    """A feature with any number of rows of a known shape; shorter ones are filled up.
-
-    >>> tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True).dtype
-    tf.int64
-    """
-
-    shape: Any
-    dtype: Any
-    allow_missing: bool = False
-    default_value: Any = None
-
-
-class VarLenFeature(NamedTuple):
-    """A feature with any number of values, to be parsed as a sparse tensor.
-
-    >>> tf.io.VarLenFeature(tf.string)
-    VarLenFeature(dtype=tf.string)
-    """
-
-    dtype: Any
-
-
-class Wanted(NamedTuple):
-    """One feature to be parsed, as plain data."""
-
-    key: str
-    dtype: DType
-    shape: Dims
-    is_sequence: bool
-    has_default: bool
-    is_sparse: bool = False  # all values of all examples, and how many each has
 
 
 def _parse_infer(
@@ -85,134 +35,74 @@ def _parse_infer(
             "parse_example: serialized must be a string or a vector of strings, got shape "
             f"{serialized.shape}."
         )
-    out = []
     known = serialized.dims
-    for item in wanted:
-        if item.is_sparse:
-            out += [TensorSpec.of(item.dtype, (Dim(),)), TensorSpec.of(int64, known)]
-            continue
-        rows = (Dim(),) if item.is_sequence else ()
-        dims = None if known is None else (*known, *rows, *item.shape)
-        out.append(TensorSpec.of(item.dtype, dims))
-    return tuple(out)
+    return tuple([spec for item in wanted for spec in _specs(item, known)])
+
+
+def _specs(item: Wanted, known: Any) -> list[TensorSpec]:
+    """What becomes of one feature; `known` are the sizes of the vector of strings."""
+    if item.form == "sparse":
+        axes = Dim() if known is None else len(known) + 1
+        count = Dim()
+        indices, shape = TensorSpec.of(int64, (count, axes)), TensorSpec.of(int64, (axes,))
+        return [indices, TensorSpec.of(item.dtype, (count,)), shape]
+    if item.form == "ragged":
+        splits = [TensorSpec.of(item.splits_dtype, (Dim(),))] * item.split_count
+        return [
+            TensorSpec.of(item.dtype, (Dim(),)),
+            *splits,
+            TensorSpec.of(item.splits_dtype, (Dim(),)),
+        ]
+    rows = (Dim(),) if item.form == "sequence" else ()
+    dims = None if known is None else (*known, *rows, *item.shape)
+    return [TensorSpec.of(item.dtype, dims)]
 
 
 def _parse_kernel(
     xp: ArrayNamespace, serialized: TensorLike, *defaults: Any, wanted: tuple[Wanted, ...]
 ) -> tuple[Array, ...]:
     serialized = as_array(serialized)
-    found = [_features(data, i) for i, data in enumerate(serialized.reshape(-1).tolist())]
+    places = _places(wanted)
+    columns = columns_of(serialized.reshape(-1), tuple(places))
     remaining = iter(defaults)
-    out = []
+    out: list[Array] = []
     for item in wanted:
-        if item.is_sparse:
-            lists = [_values(item, example, i) or [] for i, example in enumerate(found)]
-            flat = [value for values in lists for value in values]
-            out.append(_array(flat, (-1,), item.dtype))
-            out.append(np.array([len(values) for values in lists], np.int64))
-            out[-1] = out[-1].reshape(serialized.shape)
-            continue
-        default = next(remaining) if item.has_default else None
-        if item.is_sequence:
-            parsed = _sequences(item, found, default)
+        column = columns[places[item.key, item.dtype]]
+        if item.form == "sparse":
+            out += arrays.sparse(column, is_single=not serialized.ndim)
+        elif item.form == "ragged":
+            keys = [part.key for part in item.partitions]
+            out += arrays.ragged(
+                item, column, [None if k is None else columns[places[k, int64]] for k in keys]
+            )
         else:
-            rows = [_fixed(item, example, i, default) for i, example in enumerate(found)]
-            parsed = _stacked(rows, item.shape, item.dtype)
-        # The ellipsis keeps an array: the only element of a string array would be bytes.
-        out.append(parsed if serialized.ndim else parsed[0, ...])
+            default = as_array(next(remaining)) if item.has_default else None
+            parsed = (arrays.sequences if item.form == "sequence" else arrays.fixed)(
+                item, column, default
+            )
+            # The ellipsis keeps an array: the only element of a string array would be bytes.
+            out.append(parsed if serialized.ndim else parsed[0, ...])
     return tuple(out)
 
 
-def _features(data: bytes, i: int) -> dict[str, bytes]:
-    try:
-        parts = contents(data, 1, "Example")
-        return {name: feature for part in parts for name, feature in feature_entries(part)}
-    except ParseError as error:
-        raise InvalidArgumentError(
-            None, None, f"parse_example: string {i} is no serialized Example: {error}"
-        ) from error
-
-
-def _values(item: Wanted, example: dict[str, bytes], i: int) -> list[Any] | None:
-    """The values of a feature of one example; None if it is not there, or empty of any kind."""
-    feature = example.get(item.key)
-    if feature is None:
-        return None
-    try:
-        parts = fields(feature, "Feature")
-        if not parts:
-            return None
-        number, stored, content = parts[0]
-        known = number in _KIND and stored == BYTES
-        if not known or _KIND[number] is not item.dtype:
-            got = _KIND[number].name if known else "something unknown"
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"parse_example: the feature {item.key!r} of example {i} holds {got}, expected "
-                f"{item.dtype.name}.",
-            )
-        return values_of(content, _LISTS[number])
-    except ParseError as error:
-        raise InvalidArgumentError(
-            None, None, f"parse_example: the feature {item.key!r} of example {i}: {error}"
-        ) from error
-
-
-def _fixed(item: Wanted, example: dict[str, bytes], i: int, default: Any) -> Any:
-    values = _values(item, example, i)
-    if values is None:
-        if default is not None:
-            return default
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"parse_example: the feature {item.key!r} ({item.dtype.name}) is missing in example "
-            f"{i}. Give it a default_value if it may be.",
-        )
-    count = int(np.prod(item.shape, dtype=np.int64))
-    if len(values) != count:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"parse_example: the feature {item.key!r} of example {i} has {len(values)} values, "
-            f"expected {count} for shape {item.shape}.",
-        )
-    return _array(values, item.shape, item.dtype)
-
-
-def _array(values: Sequence[Any], shape: Dims, dtype: DType) -> Array:
-    out = np.empty(len(values), dtype.numpy_dtype)
-    out[:] = values
-    return out.reshape(shape)
-
-
-def _stacked(rows: Sequence[Any], shape: Dims, dtype: DType) -> Array:
-    out = np.empty((len(rows), *shape), dtype.numpy_dtype)
-    for i, row in enumerate(rows):
-        out[i] = row if np.ndim(row) or dtype is not string else as_array(row)[()]
+def _places(wanted: tuple[Wanted, ...]) -> dict[tuple[str, DType], int]:
+    """The columns that are needed, each once, and where they are."""
+    out: dict[tuple[str, DType], int] = {}
+    for item in wanted:
+        out.setdefault((item.key, item.dtype), len(out))
+        for part in item.partitions:
+            if part.key is not None:
+                out.setdefault((part.key, int64), len(out))
     return out
 
 
-def _sequences(item: Wanted, found: Sequence[dict[str, bytes]], default: Any) -> Array:
-    size = int(np.prod(item.shape, dtype=np.int64))
-    lists = [_values(item, example, i) or [] for i, example in enumerate(found)]
-    for i, values in enumerate(lists):
-        if size == 0 or len(values) % size:
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"parse_example: the feature {item.key!r} of example {i} has {len(values)} values, "
-                f"which is no multiple of the {size} of shape {item.shape}.",
-            )
-    longest = max([len(values) // size for values in lists], default=0)
-    fill = b"" if item.dtype is string else 0
-    padding = fill if default is None else as_array(default).reshape(-1)[0]
-    out = np.full((len(lists), longest, *item.shape), padding, item.dtype.numpy_dtype)
-    for i, values in enumerate(lists):
-        rows = len(values) // size
-        out[i, :rows] = _array(values, (rows, *item.shape), item.dtype)
-    return out
+def _parse_rows(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
+    """Single examples are parsed together if their features have shapes that are known."""
+    wanted: tuple[Wanted, ...] = node.attrs["wanted"]
+    is_single = batching.rank_of(node.inputs[0]) == 0
+    if not is_single or any(stacked[1:]) or any(item.form != "fixed" for item in wanted):
+        raise batching.NotBatched
+    return node.op(*inputs, **node.attrs)
 
 
 parse_example_op = define_op(
@@ -224,6 +114,7 @@ parse_example_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     outputs=None,
     fresh=True,
+    batch=_parse_rows,
 )
 
 
@@ -237,14 +128,15 @@ def parse_example(
 
     Args:
       serialized: a vector of strings, or one string.
-      features: a dict, not empty, from names to `tf.io.FixedLenFeature`, `tf.io.VarLenFeature` or
-        `tf.io.FixedLenSequenceFeature`; their dtypes are int64, float32 and string.
+      features: a dict, not empty, from names to `tf.io.FixedLenFeature`, `tf.io.VarLenFeature`,
+        `tf.io.RaggedFeature` or `tf.io.FixedLenSequenceFeature`; their dtypes are int64, float32
+        and string.
       example_names: accepted for compatibility.
       name: the name of the node in a graph.
 
     Returns:
-      A dict with the keys of `features`: sparse tensors for `VarLenFeature`, else tensors, whose
-      first axis is that of `serialized` if this is a vector.
+      A dict with the keys of `features`: sparse tensors for `VarLenFeature`, ragged ones for
+      `RaggedFeature`, else tensors. Their first axis is that of `serialized` if this is a vector.
 
     Raises:
       tf.errors.InvalidArgumentError: if a string is no serialized Example, a feature has another
@@ -260,23 +152,35 @@ def parse_example(
     array([[1, 2],
            [1, 2]])
     """
-    wanted, defaults = _checked("parse_example", features)
-    flat = parse_example_op(string_tensor(serialized), *defaults, wanted=wanted, name=name)
-    remaining = iter(flat)
-    found = {
-        item.key: _sparse(next(remaining), next(remaining)) if item.is_sparse else next(remaining)
-        for item in wanted
-    }
+    wanted, defaults = checked("parse_example", features)
+    inputs = string_tensor(serialized)
+    flat = parse_example_op(inputs, *defaults, wanted=wanted, name=name)
+    parts = iter(flat)
+    found = {item.name: _joined(item, parts, inputs.shape.rank) for item in wanted}
     return {key: found[key] for key in features}
 
 
-def _sparse(values: Tensor, counts: Tensor) -> SparseTensor:
-    """The values of each example as a row; those of a single example as a vector."""
-    if counts.shape.rank == 0:
-        places = shapes.expand_dims(ranges.range(counts, dtype=int64), 1)
-        return SparseTensor(places, values, shapes.expand_dims(counts, 0))
-    sparse: SparseTensor = RaggedTensor.from_row_lengths(values, counts, validate=False).to_sparse()
-    return sparse
+def _joined(item: Wanted, parts: Iterator[Tensor], rank: int | None) -> Any:
+    """The result of one feature, of the next parts."""
+    if item.form == "sparse":
+        return SparseTensor(next(parts), next(parts), next(parts))
+    if item.form != "ragged":
+        return next(parts)
+    out: Any = next(parts)
+    for part in reversed(item.partitions):
+        if part.key is not None:
+            out = RaggedTensor.from_row_splits(out, next(parts), validate=False)
+        elif isinstance(out, Tensor):
+            out = shapes.reshape(out, [-1, part.length])
+        else:
+            out = RaggedTensor.from_uniform_row_length(out, part.length)
+    splits = next(parts)
+    if rank is None:
+        raise ShapeError(
+            f"parse_example: the RaggedFeature {item.name!r} needs to know while tracing whether "
+            "serialized is one string or a vector."
+        )
+    return out if rank == 0 else RaggedTensor.from_row_splits(out, splits, validate=False)
 
 
 def parse_single_example(
@@ -289,14 +193,15 @@ def parse_single_example(
 
     Args:
       serialized: one string.
-      features: a dict, not empty, from names to `tf.io.FixedLenFeature`, `tf.io.VarLenFeature` or
-        `tf.io.FixedLenSequenceFeature`; their dtypes are int64, float32 and string.
+      features: a dict, not empty, from names to `tf.io.FixedLenFeature`, `tf.io.VarLenFeature`,
+        `tf.io.RaggedFeature` or `tf.io.FixedLenSequenceFeature`; their dtypes are int64, float32
+        and string.
       example_names: accepted for compatibility.
       name: the name of the node in a graph.
 
     Returns:
-      A dict with the keys of `features`: sparse vectors for `VarLenFeature`, else tensors of the
-      feature's shape.
+      A dict with the keys of `features`: sparse vectors for `VarLenFeature`, vectors or ragged
+      tensors for `RaggedFeature`, else tensors of the feature's shape.
 
     Raises:
       tf.errors.InvalidArgumentError: if the string is no serialized Example, a feature has another
@@ -319,76 +224,3 @@ def parse_single_example(
             "several use parse_example."
         )
     return parse_example(one, features, example_names, name)
-
-
-def _checked(op: str, features: Any) -> tuple[tuple[Wanted, ...], list[Tensor]]:
-    if not isinstance(features, Mapping) or not features:
-        raise ValueError(
-            f"{op}: features must be a dict that is not empty, from names to FixedLenFeature, got "
-            f"{features!r}."
-        )
-    wanted: list[Wanted] = []
-    defaults: list[Tensor] = []
-    for key in sorted(features):
-        item = features[key]
-        if isinstance(item, VarLenFeature):
-            wanted.append(Wanted(str(key), _dtype(op, str(key), item), (), False, False, True))
-            continue
-        if not isinstance(item, (FixedLenFeature, FixedLenSequenceFeature)):
-            raise ValueError(
-                f"{op}: the feature {key!r} must be a FixedLenFeature, a VarLenFeature or a "
-                f"FixedLenSequenceFeature, got {item!r}."
-            )
-        wanted.append(_wanted(op, str(key), item))
-        if item.default_value is not None:
-            defaults.append(_default(op, wanted[-1], item.default_value))
-    return tuple(wanted), defaults
-
-
-def _dtype(op: str, key: str, item: Any) -> DType:
-    dtype = dtypes.as_dtype(item.dtype)
-    if dtype not in _KIND.values():
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"{op}: the feature {key!r} has dtype {dtype.name}; Examples hold int64, float32 and "
-            "string. Convert it afterwards with tf.cast.",
-        )
-    return dtype
-
-
-def _wanted(op: str, key: str, item: Any) -> Wanted:
-    dtype = _dtype(op, key, item)
-    shape = TensorShape(item.shape)
-    if not shape.is_fully_defined():
-        raise ValueError(f"{op}: the shape of the feature {key!r} must be known, got {shape}.")
-    is_sequence = isinstance(item, FixedLenSequenceFeature)
-    if is_sequence and not item.allow_missing:
-        raise ValueError(
-            f"{op}: the FixedLenSequenceFeature {key!r} must have allow_missing=True, because "
-            "shorter sequences are filled up."
-        )
-    dims: Any = tuple(shape.as_list())
-    return Wanted(key, dtype, dims, is_sequence, item.default_value is not None)
-
-
-def _default(op: str, item: Wanted, value: Any) -> Tensor:
-    try:
-        tensor = convert_to_tensor(value, dtype=item.dtype)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{op}: the default_value of {item.key!r}: {error}") from None
-    if item.is_sequence:
-        if tensor.shape.num_elements() != 1:
-            raise ShapeError(
-                f"{op}: the default_value of the sequence {item.key!r} must be one value, got "
-                f"shape {tensor.shape}."
-            )
-        return tensor
-    if tensor.shape.is_fully_defined() and tuple(tensor.shape.as_list()) != item.shape:
-        if tensor.shape.num_elements() != int(np.prod(item.shape, dtype=np.int64)):
-            raise ShapeError(
-                f"{op}: the default_value of {item.key!r} has shape {tensor.shape}, the feature "
-                f"has {item.shape}."
-            )
-        tensor = shapes.reshape(tensor, item.shape)
-    return tensor

@@ -18,7 +18,8 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.errors import InvalidArgumentError, ParseError
 from weft._src.fileio.streams import WINDOW_BITS, compression_name
-from weft._src.graph.tensor_proto import TensorProto, array_of
+from weft._src.graph.tensor_proto import array_of, proto_of
+from weft._src.messages.tensors import TensorProto
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
@@ -27,25 +28,18 @@ Array = np.ndarray[Any, Any]
 # --- serialize_tensor and parse_tensor -----------------------------------------------------------
 
 
-def to_bytes(array: Array) -> bytes:
-    """An array as a serialized TensorProto."""
+def to_message(array: Array) -> TensorProto:
+    """An array as a TensorProto, its numbers as bytes."""
     found = dtypes.from_numpy(array.dtype)
-    proto = TensorProto(found.as_datatype_enum, array.shape)
     if found is string:
-        proto.string_val = array.reshape(-1).tolist()  # type: ignore[attr-defined]
-    else:
-        little = array.dtype.newbyteorder("<") if array.dtype.kind in "iufc" else array.dtype
-        proto.tensor_content = array.astype(little, copy=False).tobytes()
-    return proto.SerializeToString()
-
-
-def from_bytes(data: bytes) -> Array:
-    """The array in a serialized TensorProto; ParseError if there is none."""
-    return array_of(TensorProto.FromString(data))
+        return proto_of(found, array.shape, string_val=array.reshape(-1).tolist())
+    little = array.dtype.newbyteorder("<") if array.dtype.kind in "iufc" else array.dtype
+    content = array.astype(little, copy=False).tobytes()
+    return proto_of(found, array.shape, tensor_content=content)
 
 
 def _serialize_kernel(xp: ArrayNamespace, tensor: Any) -> Array:
-    return np.array(to_bytes(np.asarray(tensor)), object)
+    return np.array(to_message(np.asarray(tensor)).SerializeToString(), object)
 
 
 serialize_tensor_op = define_op(
@@ -95,7 +89,7 @@ def _parse_infer(serialized: TensorSpec, *, out_type: DType) -> TensorSpec:
 def _parse_kernel(xp: ArrayNamespace, serialized: TensorLike, *, out_type: DType) -> Array:
     data = bytes(as_array(serialized)[()])
     try:
-        array = from_bytes(data)
+        array = array_of(TensorProto.FromString(data))
     except ParseError as error:
         raise InvalidArgumentError(
             None, None, f"parse_tensor: these {len(data)} bytes are no serialized tensor: {error}"

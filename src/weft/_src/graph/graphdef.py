@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,85 +11,43 @@ from weft._src.core.dtypes import DType
 from weft._src.core.shapes import Dim
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.graph import ir
-from weft._src.graph.graph_wire import graph_bytes
-from weft._src.graph.message import Message
+from weft._src.graph.tensor_proto import make_tensor_proto
+from weft._src.messages.graphs import (
+    AttrValue,
+    FunctionDef,
+    FunctionDefLibrary,
+    GraphDef,
+    ListValue,
+    NameAttrList,
+    NodeDef,
+    OpDef,
+    VersionDef,
+)
+from weft._src.messages.tensors import shape_message
 
-
-class AttrValue(Message):
-    """The value of an attribute; exactly one of the fields of an attribute is set."""
-
-    def __init__(self, **content: Any) -> None:
-        self.type: int | None = content.get("type")
-        self.shape: list[int] | None = content.get("shape")
-        self.tensor: np.ndarray[Any, Any] | None = content.get("tensor")
-        self.i: int | None = content.get("i")
-        self.f: float | None = content.get("f")
-        self.b: bool | None = content.get("b")
-        self.s: bytes | None = content.get("s")
-        self.func: str | None = content.get("func")
-        self.list: Sequence[AttrValue] | None = content.get("list")
-
-    def __repr__(self) -> str:
-        set_fields = {k: v for k, v in vars(self).items() if v is not None}
-        return f"AttrValue({', '.join(f'{k}={v!r}' for k, v in set_fields.items())})"
-
-
-class NodeDef(Message):
-    """One node: its name, op, the names of its inputs, and its attributes."""
-
-    def __init__(self, name: str, op: str, input: list[str], attr: dict[str, AttrValue]) -> None:
-        self.name = name
-        self.op = op
-        self.input = input
-        self.device = ""
-        self.attr = attr
-
-
-class FunctionDef(Message):
-    """A nested graph, such as a branch or a loop body, under the name nodes refer to it by."""
-
-    def __init__(self, name: str, node_def: list[NodeDef]) -> None:
-        self.name = name
-        self.node_def = node_def
-
-
-class FunctionLibrary(Message):
-    """The nested graphs of a graph."""
-
-    def __init__(self) -> None:
-        self.function: list[FunctionDef] = []
-
-
-class GraphDef(Message):
-    """All nodes of a graph, and its nested graphs as a library."""
-
-    def __init__(self) -> None:
-        self.node: list[NodeDef] = []
-        self.library = FunctionLibrary()
-
-    def SerializeToString(self) -> bytes:  # noqa: N802 - the name protocol buffers give it
-        """The graph as a serialized GraphDef message."""
-        return graph_bytes(self)
+_PRODUCER = 1882  # the version of GraphDef that TensorFlow 2 began with
 
 
 def as_graph_def(graph: ir.Graph) -> GraphDef:
-    """The graph as plain objects in the shape of TensorFlow's GraphDef."""
-    out = GraphDef()
+    """The graph in the shape of TensorFlow's GraphDef."""
     names: dict[int, str] = {}
-    _collect_nested(graph, out.library, names)
-    out.node = [_node_def(node, names) for node in graph.nodes]
-    return out
+    functions = list(_nested(graph, names))
+    return GraphDef(
+        node=[_node_def(node, names) for node in graph.nodes],
+        library=FunctionDefLibrary(function=functions),
+        versions=VersionDef(producer=_PRODUCER),
+    )
 
 
-def _collect_nested(graph: ir.Graph, library: FunctionLibrary, names: dict[int, str]) -> None:
+def _nested(graph: ir.Graph, names: dict[int, str]) -> Iterable[FunctionDef]:
+    """All nested graphs, the innermost first; `names` gets what nodes call them."""
     for node in graph.nodes:
         for key, nested in node.nested:
-            _collect_nested(nested, library, names)
+            yield from _nested(nested, names)
             tag = "".join(c if c.isalnum() else "_" for c in key).strip("_")
             name = names[id(nested)] = f"{node.name}_{tag}_{len(names)}"
-            library.function.append(
-                FunctionDef(name, [_node_def(inner, names) for inner in nested.nodes])
-            )
+            nodes = [_node_def(inner, names) for inner in nested.nodes]
+            yield FunctionDef(signature=OpDef(name=name), node_def=nodes)
 
 
 def _input_name(tensor: SymbolicTensor) -> str:
@@ -103,30 +61,46 @@ def _node_def(node: ir.Node, names: dict[int, str]) -> NodeDef:
     elif node.inputs and "T" not in attrs:
         attrs["T"] = AttrValue(type=node.inputs[0].dtype.as_datatype_enum)
     if node.op.name == "Placeholder":
-        attrs["shape"] = AttrValue(shape=_shape(node.outputs[0].spec.dims))
-    return NodeDef(node.name, node.op.name, [_input_name(x) for x in node.inputs], attrs)
+        attrs["shape"] = AttrValue(shape=shape_message(_sizes(node.outputs[0].spec.dims)))
+    inputs = [_input_name(x) for x in node.inputs]
+    return NodeDef(name=node.name, op=node.op.name, input=inputs, attr=attrs)
 
 
-def _shape(dims: Any) -> list[int] | None:
+def _sizes(dims: Any) -> list[int] | None:
     """Sizes with -1 for unknown ones; None for an unknown rank."""
     return None if dims is None else [-1 if isinstance(d, Dim) else d for d in dims]
 
 
 def _attr(value: Any, names: dict[int, str]) -> AttrValue:
-    if isinstance(value, bool):
-        return AttrValue(b=value)
-    if isinstance(value, int):
-        return AttrValue(i=value)
-    if isinstance(value, float):
-        return AttrValue(f=value)
-    if isinstance(value, str):
-        return AttrValue(s=value.encode())
-    if isinstance(value, DType):
-        return AttrValue(type=value.as_datatype_enum)
-    if isinstance(value, np.ndarray):
-        return AttrValue(tensor=value)
-    if isinstance(value, ir.Graph):
-        return AttrValue(func=names[id(value)])
     if isinstance(value, (tuple, list)):
-        return AttrValue(list=[_attr(item, names) for item in value])
-    return AttrValue(s=repr(value).encode())
+        return AttrValue(list=_list(value, names))
+    kind, content = _simple(value, names)
+    return AttrValue(**{kind: content})
+
+
+def _list(values: Sequence[Any], names: dict[int, str]) -> ListValue:
+    """Lists hold things of the kinds below; lists in lists are text."""
+    parts: dict[str, list[Any]] = {}
+    for value in values:
+        kind, content = _simple(value, names)
+        parts.setdefault(kind, []).append(content)
+    return ListValue(**parts)
+
+
+def _simple(value: Any, names: dict[int, str]) -> tuple[str, Any]:
+    """Which field of an attribute holds a value, and what it holds."""
+    if isinstance(value, bool):
+        return "b", value
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        return "i", value
+    if isinstance(value, float):
+        return "f", value
+    if isinstance(value, str):
+        return "s", value.encode()
+    if isinstance(value, DType):
+        return "type", value.as_datatype_enum
+    if isinstance(value, np.ndarray):
+        return "tensor", make_tensor_proto(value)
+    if isinstance(value, ir.Graph):
+        return "func", NameAttrList(name=names[id(value)])
+    return "s", repr(value).encode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,126 +13,39 @@ from weft._src.core.convert import array_from
 from weft._src.core.dtypes import DType
 from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import EagerTensor, Tensor
-from weft._src.core.wire import (
-    BYTES,
-    FIXED32,
-    FIXED64,
-    VARINT,
-    bytes_field,
-    contents,
-    fields,
-    packed_floats,
-    packed_integers,
-    signed,
-    varint,
-)
 from weft._src.errors import DTypeError, ParseError, ShapeError
-from weft._src.graph.message import Message
+from weft._src.messages.tensors import TensorProto, shape_message
 
 Array = np.ndarray[Any, Any]
 
-# Which field holds single values of a dtype, and the number of that field.
+# Which field holds single values of a dtype.
 _FIELDS = {
-    "float32": ("float_val", 5),
-    "float64": ("double_val", 6),
-    "int32": ("int_val", 7),
-    "int16": ("int_val", 7),
-    "int8": ("int_val", 7),
-    "uint16": ("int_val", 7),
-    "uint8": ("int_val", 7),
-    "string": ("string_val", 8),
-    "complex64": ("scomplex_val", 9),
-    "int64": ("int64_val", 10),
-    "bool": ("bool_val", 11),
-    "complex128": ("dcomplex_val", 12),
-    "float16": ("half_val", 13),
-    "bfloat16": ("half_val", 13),
-    "uint32": ("uint32_val", 16),
-    "uint64": ("uint64_val", 17),
+    "float32": "float_val",
+    "float64": "double_val",
+    "int32": "int_val",
+    "int16": "int_val",
+    "int8": "int_val",
+    "uint16": "int_val",
+    "uint8": "int_val",
+    "string": "string_val",
+    "complex64": "scomplex_val",
+    "int64": "int64_val",
+    "bool": "bool_val",
+    "complex128": "dcomplex_val",
+    "float16": "half_val",
+    "bfloat16": "half_val",
+    "uint32": "uint32_val",
+    "uint64": "uint64_val",
 }
-_STORED_AS = {5: "<f4", 6: "<f8", 9: "<f4", 12: "<f8"}  # all others are integers
 _DTYPES = {dtypes.as_dtype(name).as_datatype_enum: dtypes.as_dtype(name) for name in _FIELDS}
 _LOW64 = 2**64 - 1
 _MOST_AXES = 64  # that an array of NumPy can have
 
 
-class TensorShapeProto(Message):
-    """A shape: `dim` is a list of sizes."""
-
-    class Dim(Message):
-        """One size."""
-
-        def __init__(self, size: int = 0) -> None:
-            self.size = size
-
-    def __init__(self, dim: Any = ()) -> None:
-        self.dim = [self.Dim(size) for size in dim]
-
-
-class TensorProto(Message):
-    """A dtype (as a number), a shape, and the values: as bytes, or in a list by their kind."""
-
-    def __init__(self, dtype: int = 0, shape: Any = ()) -> None:
-        self.dtype = dtype
-        self.tensor_shape = TensorShapeProto(shape)
-        self.tensor_content = b""
-        for field, _ in _FIELDS.values():
-            setattr(self, field, [])
-
-    def SerializeToString(self) -> bytes:  # noqa: N802 - the name protocol buffers give it
-        """The message as bytes."""
-        dims = b"".join(
-            [
-                bytes_field(2, b"\x08" + varint(d.size) if d.size else b"")
-                for d in self.tensor_shape.dim
-            ]
-        )
-        out = b"\x08" + varint(self.dtype) + bytes_field(2, dims)
-        if self.tensor_content:
-            out += bytes_field(4, self.tensor_content)
-        for field, number in sorted(set(_FIELDS.values()), key=lambda item: item[1]):
-            values = getattr(self, field)
-            if field == "string_val":
-                out += b"".join([bytes_field(8, value) for value in values])
-            elif values and number in _STORED_AS:
-                out += bytes_field(number, np.array(values, _STORED_AS[number]).tobytes())
-            elif values:
-                out += bytes_field(number, b"".join([varint(int(v)) for v in values]))
-        return out
-
-    @classmethod
-    def FromString(cls, data: bytes) -> TensorProto:  # noqa: N802
-        """The message that `SerializeToString` turned into bytes; ParseError if there is none."""
-        out = cls()
-        names = {number: field for field, number in _FIELDS.values()}
-        for number, stored, value in fields(data, "TensorProto"):
-            if number == 1 and stored == VARINT:
-                out.dtype = value
-            elif number == 2 and stored == BYTES:
-                dims = contents(value, 2, "TensorProto")
-                out.tensor_shape = TensorShapeProto([_size_of(dim) for dim in dims])
-            elif number == 4 and stored == BYTES:
-                out.tensor_content = value
-            elif number in names:
-                getattr(out, names[number]).extend(_values(number, stored, value))
-        return out
-
-
-def _size_of(dim: bytes) -> int:
-    sizes = [v for n, stored, v in fields(dim, "TensorProto") if n == 1 and stored == VARINT]
-    return signed(sizes[-1]) if sizes else 0
-
-
-def _values(number: int, stored: int, content: Any) -> Sequence[Any]:
-    """The values in a field; none if it is stored in another way than values of this kind are."""
-    if number == 8:
-        return [content] if stored == BYTES else []
-    if number in _STORED_AS:
-        letter, alone = ("f", FIXED32) if _STORED_AS[number] == "<f4" else ("d", FIXED64)
-        return packed_floats(content, letter, "TensorProto") if stored in (BYTES, alone) else []
-    if stored == VARINT:
-        return [signed(content)]
-    return packed_integers(content, "TensorProto") if stored == BYTES else []
+def proto_of(dtype: DType, shape: Any, **content: Any) -> TensorProto:
+    """The message of a tensor; `content` is the field that holds its values."""
+    number = dtype.as_datatype_enum
+    return TensorProto(dtype=number, tensor_shape=shape_message(shape), **content)
 
 
 # --- public ------------------------------------------------------------------------------------
@@ -184,12 +96,9 @@ def make_tensor_proto(
         raise ShapeError(
             f"make_tensor_proto: shape {list(dims)} has {size} elements, but values {array.size}."
         )
-    proto = TensorProto(found.as_datatype_enum, dims)
     if found is not dtypes.string and not found.is_bool and array.size == size > 1:
-        proto.tensor_content = array.tobytes()
-    else:
-        setattr(proto, _FIELDS[found.name][0], _listed(array, found))
-    return proto
+        return proto_of(found, dims, tensor_content=array.tobytes())
+    return proto_of(found, dims, **{_FIELDS[found.name]: _listed(array, found)})
 
 
 def _listed(array: Array, dtype: DType) -> list[Any]:
@@ -231,7 +140,7 @@ def make_ndarray(tensor: Any) -> Array:
     _check_shape(shape, dtype)
     if content:
         return _from_content(content, shape, dtype)
-    values = _from_list(list(getattr(tensor, _FIELDS[dtype.name][0])), dtype)
+    values = _from_list(list(getattr(tensor, _FIELDS[dtype.name])), dtype)
     size = math.prod(shape)
     if len(values) > size or (size and not len(values)):
         raise ShapeError(f"make_ndarray: shape {shape} has {size} elements, got {len(values)}.")
@@ -250,7 +159,7 @@ def array_of(proto: TensorProto) -> Array:
     _check_shape(shape, dtype)
     if proto.tensor_content:
         return _from_content(proto.tensor_content, shape, dtype)
-    values = _from_list(getattr(proto, _FIELDS[dtype.name][0]), dtype)
+    values = _from_list(getattr(proto, _FIELDS[dtype.name]), dtype)
     return _filled_up(values, shape, dtype)
 
 

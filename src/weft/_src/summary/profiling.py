@@ -17,9 +17,11 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, NamedTuple
 
-from weft._src.core.wire import bytes_field, varint_field
 from weft._src.execution.numpy.plan import NumpyPlan, plans_by_file
 from weft._src.fileio.paths import file_errors
+from weft._src.messages.events import DeviceStepStats, NodeExecStats, StepStats
+
+_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 class Span(NamedTuple):
@@ -54,13 +56,10 @@ class Profile:
         plan = plans_by_file.get(frame.f_code.co_filename)
         return None if plan is None else _LineClock(plan, self.spans)
 
-    def step_stats(self) -> bytes:
-        """The spans of nodes as a serialized StepStats message."""
-        nodes = [
-            bytes_field(2, _node_stats(span)) for span in self.spans if span.kind != "function"
-        ]
-        device = bytes_field(1, b"/job:localhost/replica:0/task:0/device:CPU:0")
-        return bytes_field(1, device + b"".join(nodes))
+    def step_stats(self) -> StepStats:
+        """The spans of nodes."""
+        nodes = [_node_stats(span) for span in self.spans if span.kind != "function"]
+        return StepStats(dev_stats=[DeviceStepStats(device=_DEVICE, node_stats=nodes)])
 
     def save(self, folder: str) -> None:
         """Writes the spans as a trace that trace viewers (Perfetto, chrome://tracing) show."""
@@ -104,17 +103,16 @@ class _LineClock:
         return self
 
 
-def _node_stats(span: Span) -> bytes:
+def _node_stats(span: Span) -> NodeExecStats:
     took = span.end_ns - span.start_ns
     micros = max(1, round(took / 1e3))  # TensorBoard takes 0 for "did not run"
-    return b"".join([
-        bytes_field(1, span.name.encode()),
-        varint_field(2, span.start_ns // 1000),
-        varint_field(3, 0),
-        varint_field(4, micros),
-        varint_field(5, micros),
-        bytes_field(8, f"{span.name} = {span.kind}".encode()),
-        varint_field(13, span.start_ns),
-        varint_field(15, took),
-        varint_field(16, took),
-    ])  # fmt: skip
+    return NodeExecStats(
+        node_name=span.name,
+        all_start_micros=span.start_ns // 1000,
+        op_end_rel_micros=micros,
+        all_end_rel_micros=micros,
+        timeline_label=f"{span.name} = {span.kind}",
+        all_start_nanos=span.start_ns,
+        op_end_rel_nanos=took,
+        all_end_rel_nanos=took,
+    )

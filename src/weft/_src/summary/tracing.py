@@ -11,9 +11,9 @@ import numpy as np
 from weft._src.core.aliases import TensorLike
 from weft._src.core.context import inside_function
 from weft._src.core.flags import flags
-from weft._src.core.wire import bytes_field
 from weft._src.fileio.paths import path_text
 from weft._src.graph.ir import Graph
+from weft._src.messages.events import FunctionGraphs, RunMetadata
 from weft._src.summary import events, recording
 from weft._src.summary.profiling import Profile
 from weft._src.summary.writing import emit, text_of
@@ -38,13 +38,12 @@ class _Trace:
 
     def run_metadata(self) -> bytes:
         """A serialized RunMetadata message."""
-        stats = b"" if self.profile is None else bytes_field(1, self.profile.step_stats())
+        stats = None if self.profile is None else self.profile.step_stats()
         graphs = []
         for graph in self.graphs.values():
-            definition = graph.as_graph_def().SerializeToString()
-            found = bytes_field(1, definition) + bytes_field(2, definition)
-            graphs.append(bytes_field(4, found))
-        return stats + b"".join(graphs)
+            found = graph.as_graph_def()
+            graphs.append(FunctionGraphs(partition_graphs=[found], pre_optimization_graph=found))
+        return RunMetadata(step_stats=stats, function_graphs=graphs).SerializeToString()
 
 
 def _current() -> _Trace | None:

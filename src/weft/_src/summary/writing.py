@@ -13,6 +13,7 @@ from weft._src.core.dtypes import BOOL, DATA, RESOURCE, bool_, int64, string, ui
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import DTypeError
+from weft._src.fileio.tensors import to_message
 from weft._src.graph.names import name_scope
 from weft._src.ops import rules
 from weft._src.ops.control.branch import cond
@@ -52,7 +53,7 @@ def _write_kernel(
     number: int,
 ) -> Array:
     if record:
-        stored = events.tensor_message(xp.asarray(_FORMS[form](xp.asarray(data), number)))
+        stored = to_message(xp.asarray(_FORMS[form](xp.asarray(data), number)))
         writer.append(events.summary_event(tag, stored, metadata, int(step)))
     return xp.asarray(bool(record))
 

@@ -13,13 +13,14 @@ from weft._src import nest
 from weft._src.core import dtypes
 from weft._src.core.aliases import SpecNest
 from weft._src.core.specs import TensorSpec
-from weft._src.core.wire import bytes_field, contents
 from weft._src.data.core.stage import UNKNOWN, Cursor, Run, Stage
 from weft._src.data.core.structure import NoneTensorSpec, Values, eager_tensor, sizes
 from weft._src.errors import DataLossError, InvalidArgumentError, ParseError
 from weft._src.fileio.paths import file_errors
 from weft._src.fileio.records import RecordReader, TFRecordOptions, TFRecordWriter
-from weft._src.fileio.tensors import from_bytes, to_bytes
+from weft._src.fileio.tensors import to_message
+from weft._src.graph.tensor_proto import array_of
+from weft._src.messages.tensors import Element
 
 
 def exists(path: str) -> bool:
@@ -30,13 +31,13 @@ def exists(path: str) -> bool:
 def serialized(values: Values) -> bytes:
     """An element as bytes."""
     arrays = [eager_tensor(value)._value for value in values]
-    return b"".join([bytes_field(1, to_bytes(array)) for array in arrays])
+    return Element(tensor=[to_message(array) for array in arrays]).SerializeToString()
 
 
 def parsed(data: bytes, specs: Sequence[TensorSpec], path: str) -> Values:
     """The element that bytes hold; DataLossError if it is not of the type expected."""
     try:
-        values = tuple([from_bytes(content) for content in contents(data, 1, "element")])
+        values = tuple([array_of(tensor) for tensor in Element.FromString(data).tensor])
     except ParseError as error:
         raise DataLossError(None, None, f"{path} holds something else: {error}") from error
     if len(values) != len(specs):

@@ -11,9 +11,9 @@ import logging
 import re
 from typing import Any
 
+from weft._src.execution.native.job_words import with_job
 from weft._src.execution.native.loops.kernels import matching, replacing
 from weft._src.execution.native.machine import llvm, support
-from weft._src.execution.native.machine.support import LAYOUT
 from weft._src.ops.strings import pattern_search
 from weft._src.ops.strings.pattern_search import JOB, Searchers
 
@@ -42,17 +42,8 @@ def load() -> Searchers | None:
 def _text() -> str:
     text = matching.LOOK + matching.FULL_MATCH + matching.FIND_END + matching.FIND_START
     text += matching.FIND_GROUPS + replacing.CHARACTER + replacing.REPLACE
-    text = re.sub(r"<(ptr|i64) ([a-z ]+)>", _load_word, text)
-    text = re.sub(r"<stop (\w+), ([%\w.]+)>", _stop, text)
-    for field in ("type", "bytes size", "bytes data"):
-        text = text.replace(f"<offset {field}>", str(LAYOUT[field]))
+    text = re.sub(r"<stop (\w+), ([%\w.]+)>", _stop, with_job(text, JOB))
     return text.replace("<slots>", str(pattern_search.SLOTS)).replace("<pause>", str(_PAUSE))
-
-
-def _load_word(found: re.Match[str]) -> str:
-    name = found[2].replace(" ", ".")
-    place = f"%{name}.p = getelementptr i64, ptr %job, i64 {JOB.index(found[2])}"
-    return f"{place}\n%{name} = load {found[1]}, ptr %{name}.p"
 
 
 def _stop(found: re.Match[str]) -> str:
