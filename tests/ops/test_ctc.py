@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -219,3 +222,68 @@ def test_the_blank_is_no_label() -> None:
     sparse = tf.sparse.SparseTensor([[0, 0], [0, 1]], np.array([3, 1], np.int32), [1, 2])
     with pytest.raises(tf.errors.InvalidArgumentError, match="the blank, 3, within"):
         N.ctc_loss(sparse, logits, None, [4], blank_index=-1)
+
+
+# --- beams, labels -------------------------------------------------------------------------------
+
+# TensorFlow 2.21: (times, batch, classes), beam width, lengths, and of each path of each row the
+# labels and the logarithm of their probability.
+BEAMS: list[Any] = json.loads((Path(__file__).parent / "ctc_beams.json").read_text())
+
+
+@pytest.mark.parametrize("case", range(len(BEAMS)))
+@pytest.mark.parametrize("traced", [False, True])
+def test_beam_search(case: int, traced: bool) -> None:
+    paths, scores, (times, batch, classes, width, count), lengths = BEAMS[case]
+    x = np.random.default_rng(case).normal(size=(times, batch, classes)) * 2
+
+    def decode(x: Any, lengths: Any) -> Any:
+        return tf.nn.ctc_beam_search_decoder(x, lengths, beam_width=width, top_paths=count)
+
+    run = tf.function(decode) if traced else decode
+    decoded, found = run(tf.constant(x.astype(np.float32)), tf.constant(lengths))
+    np.testing.assert_allclose(found, scores, rtol=1e-5)
+    for sparse, (indices, values, shape) in zip(decoded, paths, strict=True):
+        assert sparse.indices.numpy().tolist() == indices
+        assert sparse.values.numpy().tolist() == values
+        assert sparse.dense_shape.numpy().tolist() == shape
+
+
+def test_beam_search_against_all_paths() -> None:
+    x = np.random.default_rng(7).normal(size=(4, 1, 3))
+    likely = x[:, 0] - np.log(np.exp(x[:, 0]).sum(-1, keepdims=True))
+    totals: dict[tuple[int, ...], float] = {}
+    for path in itertools.product(range(3), repeat=4):
+        labels = tuple(k for k, _ in itertools.groupby(path) if k != 2)
+        chance = np.exp(sum(likely[t, k] for t, k in enumerate(path)))
+        totals[labels] = totals.get(labels, 0.0) + chance
+    best = sorted(totals.items(), key=lambda item: -item[1])[:5]
+    decoded, scores = tf.nn.ctc_beam_search_decoder(x, [4], beam_width=200, top_paths=5)
+    np.testing.assert_allclose(scores[0], np.log([chance for _, chance in best]), rtol=1e-12)
+    assert [tuple(path.values.numpy().tolist()) for path in decoded] == [k for k, _ in best]
+
+
+def test_beam_search_refuses() -> None:
+    x = tf.zeros([2, 1, 3])
+    with pytest.raises(tf.errors.FailedPreconditionError, match=r"between 0 and 2, got \[5\]"):
+        tf.nn.ctc_beam_search_decoder(x, [5])
+    with pytest.raises(ValueError, match="between 1 and beam_width, 1, got 3"):
+        tf.nn.ctc_beam_search_decoder(x, [2], beam_width=1, top_paths=3)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="only 1 sequences of labels"):
+        tf.nn.ctc_beam_search_decoder(x, [0], top_paths=2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="the batch sizes of inputs and"):
+        tf.nn.ctc_beam_search_decoder(x, [1, 1])
+    (empty,), scores = tf.nn.ctc_beam_search_decoder(x, [0])
+    assert (empty.dense_shape.numpy().tolist(), scores.numpy().tolist()) == ([1, 0], [[0.0]])
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_unique_labels(traced: bool) -> None:
+    run = tf.function(tf.nn.ctc_unique_labels) if traced else tf.nn.ctc_unique_labels
+    unique, places = run(tf.constant([[1, 2, 2, 3], [4, 4, 0, 0]]))
+    assert (unique.dtype, places.dtype) == (tf.int64, tf.int32)
+    assert unique.numpy().tolist() == [[1, 2, 3, 0], [4, 0, 0, 0]]
+    assert places.numpy().tolist() == [[0, 1, 1, 2], [0, 0, 1, 1]]
+    for shape in ([2, 0], [0, 3]):
+        unique, places = run(tf.zeros(shape, tf.int32))
+        assert unique.shape == places.shape == shape

@@ -19,7 +19,9 @@ from weft._src.ops.nn.activations import (
 )
 from weft._src.ops.nn.argmax_pooling import max_pool_with_argmax, pool
 from weft._src.ops.nn.convolution import conv1d, conv2d, conv2d_transpose, conv3d
-from weft._src.ops.nn.ctc import collapse_repeated, ctc_greedy_decoder, ctc_loss
+from weft._src.ops.nn.ctc import ctc_greedy_decoder, ctc_loss
+from weft._src.ops.nn.ctc_beams import ctc_beam_search_decoder
+from weft._src.ops.nn.ctc_labels import collapse_repeated, ctc_unique_labels
 from weft._src.ops.nn.depthwise import depthwise_conv2d, separable_conv2d
 from weft._src.ops.nn.dropout import dropout
 from weft._src.ops.nn.embeddings import (
@@ -93,8 +95,10 @@ __all__ = [
     "conv_transpose",
     "convolution",
     "crelu",
+    "ctc_beam_search_decoder",
     "ctc_greedy_decoder",
     "ctc_loss",
+    "ctc_unique_labels",
     "depth_to_space",
     "depthwise_conv2d",
     "dilation2d",

@@ -13,11 +13,10 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import FailedPreconditionError, InvalidArgumentError, UnsupportedError
 from weft._src.ops import rules, static
-from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
+from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.elementwise import casting, comparison
-from weft._src.ops.indexing import masks, scattering
-from weft._src.ops.reduce import counting, extrema, sums
+from weft._src.ops.indexing import scattering
+from weft._src.ops.reduce import counting
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.sparse.tensor import SparseTensor
 
@@ -355,37 +354,3 @@ def ctc_greedy_decoder(
         blank_index=blank,
     )
     return [SparseTensor(*parts)], scores
-
-
-def collapse_repeated(
-    labels: TensorLike, seq_length: TensorLike, name: str | None = None
-) -> tuple[Tensor, Tensor]:
-    """Rows of labels with repetitions merged (and 0 behind them), and their new lengths.
-
-    Args:
-      labels: a matrix of numbers [batch, most labels].
-      seq_length: how many labels of each row count, an integer vector [batch].
-
-    Returns:
-      A matrix of the dtype of `labels`, as wide as the longest row, and a vector like `seq_length`.
-
-    Raises:
-      ShapeError: if the ranks are others.
-
-    >>> rows, lengths = tf.nn.collapse_repeated([[1, 1, 2, 2, 0]], [5])
-    >>> rows.numpy(), lengths.numpy()
-    (array([[1, 2, 0]], dtype=int32), array([3], dtype=int32))
-    """
-    x = convert_to_tensor(labels, dtype_hint=int32)
-    rules.check_rank("collapse_repeated", x.spec, 2, name="labels")
-    lengths = convert_to_tensor(seq_length, dtype_hint=int32)
-    rules.check_rank("collapse_repeated", lengths.spec, 1, name="seq_length")
-    is_new = comparison.not_equal(x[:, 1:], x[:, :-1])
-    first = fill.ones(shapes.shape(x[:, :1]), is_new.dtype)
-    inside = ranges.sequence_mask(lengths, shapes.shape(x)[1])
-    kept = comparison.logical_and(joining.concat([first, is_new], 1), inside)
-    new_lengths = sums.reduce_sum(casting.cast(kept, lengths.dtype), 1)
-    longest = extrema.reduce_max(new_lengths)
-    places = masks.where_op(ranges.sequence_mask(new_lengths, longest))
-    shape = joining.stack([shapes.shape(x, int64)[0], casting.cast(longest, int64)])
-    return scattering.scatter_nd(places, masks.boolean_mask(x, kept), shape), new_lengths
