@@ -11,6 +11,9 @@ from __future__ import annotations
 ROWS = """
 Add: add(x y)
 AddN: add_n(inputs)
+AdjustContrastv2: raw.images.adjust_contrast(images contrast_factor)
+AdjustHue: raw.images.adjust_hue(images delta)
+AdjustSaturation: raw.images.adjust_saturation(images scale)
 All: reduce_all(input:input_tensor axis keep_dims:keepdims=False)
 Any: reduce_any(input:input_tensor axis keep_dims:keepdims=False)
 ApproximateEqual: raw.functions.approximately_equal(x y tolerance=1e-05)
@@ -42,6 +45,7 @@ Conv2D: nn.conv2d(input filter:filters strides padding data_format='NHWC' dilati
 Conv2DBackpropFilter: raw.gradients.of_filter(input filter_sizes out_backprop strides padding ~use_cudnn_on_gpu=True ~explicit_paddings=[] data_format='NHWC' dilations=[1,1,1,1])
 Conv2DBackpropInput: raw.gradients.of_convolved(input_sizes filter out_backprop strides padding ~use_cudnn_on_gpu=True ~explicit_paddings=[] data_format='NHWC' dilations=[1,1,1,1])
 Conv3D: nn.conv3d(input filter:filters strides padding data_format='NDHWC' dilations=[1,1,1,1,1])
+CropAndResize: image.crop_and_resize(image boxes box_ind:box_indices crop_size method='bilinear' extrapolation_value=0)
 Cumprod: math.cumprod(x axis exclusive=False reverse=False)
 Cumsum: cumsum(x axis exclusive=False reverse=False)
 CumulativeLogsumexp: math.cumulative_logsumexp(x axis exclusive=False reverse=False)
@@ -64,6 +68,7 @@ EncodeBase64: io.encode_base64(input pad=False)
 EnsureShape: ensure_shape(input:x shape)
 EuclideanNorm: math.reduce_euclidean_norm(input:input_tensor axis keep_dims:keepdims=False)
 ExpandDims: expand_dims(input axis)
+ExtractImagePatches: image.extract_patches(images ksizes:sizes strides rates padding)
 FFT2D: signal.fft2d(input)
 FFT3D: signal.fft3d(input)
 FFT: signal.fft(input)
@@ -72,6 +77,7 @@ Fingerprint: fingerprint(data method)
 Gather: gather(params indices ~validate_indices=True)
 GatherNd: gather_nd(params indices)
 GatherV2: gather(params indices axis batch_dims=0)
+HSVToRGB: image.hsv_to_rgb(images)
 HistogramFixedWidth: histogram_fixed_width(values value_range nbins=100 dtype=tf.int32)
 IFFT2D: signal.ifft2d(input)
 IFFT3D: signal.ifft3d(input)
@@ -81,6 +87,8 @@ IRFFT2D: signal.irfft2d(input:input_tensor fft_length ~Treal=tf.float32)
 IRFFT3D: signal.irfft3d(input:input_tensor fft_length ~Treal=tf.float32)
 IRFFT: signal.irfft(input:input_tensor fft_length)
 IdentityN: identity_n(input)
+ImageProjectiveTransformV2: raw.images.projective_transform(images transforms output_shape interpolation fill_mode='CONSTANT')
+ImageProjectiveTransformV3: raw.images.projective_transform(images transforms output_shape fill_value interpolation fill_mode='CONSTANT')
 InTopK: math.in_top_k(predictions targets k)
 InTopKV2: math.in_top_k(predictions targets k)
 Inv: math.reciprocal(x)
@@ -129,6 +137,7 @@ Qr: linalg.qr(input full_matrices=False)
 RFFT2D: signal.rfft2d(input:input_tensor fft_length ~Tcomplex=tf.complex64)
 RFFT3D: signal.rfft3d(input:input_tensor fft_length ~Tcomplex=tf.complex64)
 RFFT: signal.rfft(input:input_tensor fft_length)
+RGBToHSV: image.rgb_to_hsv(images)
 RaggedRange: raw.sparse.ragged_range(starts limits deltas Tsplits=tf.int64)
 RaggedTensorToSparse: raw.sparse.ragged_to_sparse(rt_nested_splits rt_dense_values)
 RandomShuffle: raw.drawing.shuffle(value seed=0 seed2=0)
@@ -142,6 +151,10 @@ ReciprocalGrad: raw.gradients.of_reciprocal(y dy)
 ReduceJoin: strings.reduce_join(inputs reduction_indices:axis keep_dims:keepdims=False separator='')
 RegexFullMatch: strings.regex_full_match(input pattern)
 RegexReplace: strings.regex_replace(input pattern rewrite replace_global=True)
+ResizeArea: raw.images.resize_area(images size align_corners=False)
+ResizeBicubic: raw.images.resize_bicubic(images size align_corners=False half_pixel_centers=False)
+ResizeBilinear: raw.images.resize_bilinear(images size align_corners=False half_pixel_centers=False)
+ResizeNearestNeighbor: raw.images.resize_nearest(images size align_corners=False half_pixel_centers=False)
 ResourceGather: raw.state.gather(resource indices dtype batch_dims=0 ~validate_indices=True)
 ResourceGatherNd: =ResourceGatherNd(resource indices dtype !shape=None)
 ResourceScatterAdd: =ResourceScatterAdd(resource indices updates !shape=None)
@@ -160,6 +173,7 @@ ReverseSequence: reverse_sequence(input seq_lengths seq_dim:seq_axis batch_dim:b
 ReverseV2: reverse(tensor axis)
 Roll: roll(input shift axis)
 RsqrtGrad: raw.gradients.of_rsqrt(y dy)
+ScaleAndTranslate: raw.images.scale_and_translate(images size scale translation kernel_type='lanczos3' antialias=True)
 ScatterNd: scatter_nd(indices updates shape)
 SegmentMaxV2: math.unsorted_segment_max(data segment_ids num_segments)
 SegmentMinV2: math.unsorted_segment_min(data segment_ids num_segments)
@@ -288,9 +302,10 @@ OWN = frozenset(
     """
     ArgSort CTCLossDense ChannelWindowSum CollapseAxes DCT Dilation2DPick EinsumGrad EluGrad
     GatherGrad GatherSegments IteratorHasNext LogSumExp MirrorPadGrad MutexLock OverlapAndAdd
-    PseudoInverse PutAlongAxis ReducedShape RestoreAxes RngRead RngWrite ScaledGradient SeluGrad
-    Sort StackAdd StackAddRows StackClearItem StackConcat StackGetShapedItem StackPopShaped
-    StackReadRows StackRowLengths StackSplit StackToShape StackZeros StackZerosLike
-    StringBytesSplit SumToShape TakeAlongAxis Tensordot TensordotGrad TileGrad
+    PlacingBand PseudoInverse PutAlongAxis ReducedShape Resample ResizingBand RestoreAxes RngRead
+    RngWrite ScaledGradient SeluGrad Sort StackAdd StackAddRows StackClearItem StackConcat
+    StackGetShapedItem StackPopShaped StackReadRows StackRowLengths StackSplit StackToShape
+    StackZeros StackZerosLike StringBytesSplit SumToShape TakeAlongAxis Tensordot TensordotGrad
+    TileGrad
     """.split()  # noqa: SIM905
 )
