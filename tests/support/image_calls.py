@@ -1,7 +1,8 @@
 """Calls of `tf.image` and raw ops whose results were recorded with TensorFlow.
 
 `checks/record_image_values.py` makes these calls with TensorFlow and writes down what they give;
-`tests/ops/image/test_recorded.py` compares. So this file speaks of neither library: names and plain arrays only.
+`tests/ops/image/test_recorded.py` compares. So this file knows neither library: it has names and
+plain arrays only.
 """
 
 from __future__ import annotations
@@ -122,9 +123,9 @@ def _colours() -> list[Call]:
     out = []
     for name in ("rgb_to_hsv", "hsv_to_rgb", "rgb_to_yiq", "yiq_to_rgb", "rgb_to_yuv",
                  "yuv_to_rgb"):  # fmt: skip
-        for dtype in ("float16", "float32", "float64"):
-            out.append(Call(f"image.{name}", (_colour_image(dtype),), {}, dtype))
-        out.append(Call(f"image.{name}", (edges,), {}, "edges"))
+        floats = [(dtype, _colour_image(dtype)) for dtype in ("float16", "float32", "float64")]
+        for label, x in (*floats, ("edges", edges)):
+            out.append(Call(f"image.{name}", (x,), {}, label))
     for dtype in DTYPES:
         x = _colour_image(dtype)
         out.append(Call("image.rgb_to_grayscale", (x,), {}, dtype))

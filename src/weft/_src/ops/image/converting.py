@@ -29,7 +29,8 @@ def convert_image_dtype(
     Raises:
       DTypeError: if one of the dtypes is neither floating nor integer.
 
-    >>> tf.image.convert_image_dtype(tf.constant([0, 51, 255], tf.uint8), tf.float32).numpy()
+    >>> x = tf.constant([0, 51, 255], tf.uint8)
+    >>> tf.image.convert_image_dtype(x, tf.float32).numpy().round(3)
     array([0. , 0.2, 1. ], dtype=float32)
     >>> tf.image.convert_image_dtype([0.0, 0.5, 1.0], tf.uint8).numpy()
     array([  0, 127, 255], dtype=uint8)

@@ -164,12 +164,11 @@ def crop_and_resize(
         raise DTypeError(f"{op}: box_indices must be integers, got dtype {which.dtype.name}.")
     rules.check_rank(op, which.spec, 1, name="box_indices")
     which = casting.cast(which, int32)
-    count = size_at(x, 0)
     require(
-        lambda i: comparison.logical_and(i >= 0, i < count),
-        [which],
-        f"{op}: box_indices must be in [0, number of images)",
-        ["box_indices"],
+        lambda i, count: comparison.logical_and(i >= 0, i < count),
+        [which, convert_to_tensor(size_at(x, 0), dtype_hint=int32)],
+        f"{op}: box_indices must name images",
+        ["box_indices", "number of images"],
     )
     tall, wide = wanted_sizes(op, crop_size, "crop_size")
     top, left, bottom, right = [edges[:, i : i + 1] for i in range(4)]

@@ -440,6 +440,6 @@ def stateless_random_crop(
       DTypeError: if `size` is not integers.
 
     >>> tf.image.stateless_random_crop(tf.range(10), [3], seed=[1, 2]).numpy()
-    array([6, 7, 8], dtype=int32)
+    array([4, 5, 6], dtype=int32)
     """
     return _random_part("stateless_random_crop", value, size, _seeded(seed))
