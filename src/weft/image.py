@@ -29,19 +29,21 @@ from weft._src.ops.image.edges import image_gradients, sobel_edges, total_variat
 from weft._src.ops.image.flipping import flip_left_right, flip_up_down, rot90, transpose
 from weft._src.ops.image.patches import crop_and_resize, extract_patches
 from weft._src.ops.image.quality import psnr, ssim, ssim_multiscale
-from weft._src.ops.image.randomly import (
-    random_brightness,
-    random_contrast,
+from weft._src.ops.image.random_places import (
     random_crop,
     random_flip_left_right,
     random_flip_up_down,
+    stateless_random_crop,
+    stateless_random_flip_left_right,
+    stateless_random_flip_up_down,
+)
+from weft._src.ops.image.randomly import (
+    random_brightness,
+    random_contrast,
     random_hue,
     random_saturation,
     stateless_random_brightness,
     stateless_random_contrast,
-    stateless_random_crop,
-    stateless_random_flip_left_right,
-    stateless_random_flip_up_down,
     stateless_random_hue,
     stateless_random_saturation,
 )

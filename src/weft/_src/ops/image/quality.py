@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
@@ -14,7 +12,7 @@ from weft._src.core.dtypes import float32
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError
 from weft._src.ops import rules, static
-from weft._src.ops.arrays import joining, padding, shape as shapes, tiling
+from weft._src.ops.arrays import joining, padding, ranges, shape as shapes, tiling
 from weft._src.ops.elementwise import arithmetic, casting, guarded, unary
 from weft._src.ops.image.converting import convert_image_dtype
 from weft._src.ops.image.images import (
@@ -26,7 +24,7 @@ from weft._src.ops.image.images import (
     numeric_image,
     size_at,
 )
-from weft._src.ops.nn import activations, depthwise, pooling
+from weft._src.ops.nn import activations, depthwise, pooling, softmax
 from weft._src.ops.reduce import products, sums
 
 _PIXELS = [HEIGHT, WIDTH, CHANNELS]
@@ -74,18 +72,31 @@ def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = N
 # --- structural similarity -----------------------------------------------------------------------
 
 
-def _window(size: int, sigma: float) -> Any:
-    """A bell of so many numbers that add up to one."""
-    at = np.arange(size, dtype=np.float32) - (size - 1) / 2
-    bell = np.exp(-0.5 * (at / np.float32(sigma)) ** 2)
-    return (bell / bell.sum()).astype(np.float32)
+class _Form(NamedTuple):
+    """How the surroundings of pixels are compared."""
+
+    size: int
+    window: Tensor  # so many weights, which add up to one
+    k1: Tensor
+    k2: Tensor
 
 
-def _blurred(x: Tensor, window: Any) -> Tensor:
+def _form(op: str, filter_size: Any, filter_sigma: Any, k1: Any, k2: Any) -> _Form:
+    size = static.static_int(op, filter_size, "filter_size")
+    if size < 1:
+        raise ValueError(f"{op}: filter_size must be positive, got {size}.")
+    sigma, k1, k2 = [adopt(value, float32) for value in (filter_sigma, k1, k2)]
+    for value, name in ((sigma, "filter_sigma"), (k1, "k1"), (k2, "k2")):
+        rules.check_rank(op, value.spec, 0, name=name)
+    at = casting.cast(ranges.range(size), float32) - (size - 1) / 2
+    return _Form(size, softmax.softmax(-0.5 * unary.square(at / sigma)), k1, k2)
+
+
+def _blurred(x: Tensor, form: _Form) -> Tensor:
     """The means around each pixel, without the border that is narrower than the window."""
     lead, x, depth = shapes.shape(x)[:HEIGHT], _as_batch(x), size_at(x, CHANNELS)
-    for shape in ((len(window), 1, 1, 1), (1, len(window), 1, 1)):
-        filters = shapes.reshape(adopt(window, float32), list(shape))
+    for shape in ([-1, 1, 1, 1], [1, -1, 1, 1]):
+        filters = shapes.reshape(form.window, shape)
         filters = tiling.tile(filters, joining.stack([1, 1, depth, 1]))
         x = depthwise.depthwise_conv2d(x, filters, [1, 1, 1, 1], "VALID")
     return _with_lead(x, lead)
@@ -101,35 +112,25 @@ def _with_lead(x: Tensor, lead: Tensor) -> Tensor:
     return shapes.reshape(x, joining.concat([lead, shapes.shape(x)[HEIGHT:]], 0))
 
 
-def _form(op: str, filter_size: Any, filter_sigma: Any, k1: float, k2: float) -> Any:
-    size = static.static_int(op, filter_size, "filter_size")
-    if size < 1:
-        raise ValueError(f"{op}: filter_size must be positive, got {size}.")
-    if not filter_sigma > 0:
-        raise ValueError(f"{op}: filter_sigma must be positive, got {filter_sigma}.")
-    return _window(size, filter_sigma), k1, k2
-
-
-def _check_size(op: str, x: Tensor, y: Tensor, window: Any) -> None:
+def _check_size(op: str, x: Tensor, y: Tensor, form: _Form) -> None:
     for value in (x, y):
         for axis, side in ((HEIGHT, "height"), (WIDTH, "width")):
             check(
                 lambda size, filter_size: size >= filter_size,
                 f"{op}: images must be as large as the filter",
                 **{side: size_at(value, axis)},
-                filter_size=len(window),
+                filter_size=form.size,
             )
 
 
-def _similar(x: Tensor, y: Tensor, largest: Tensor, form: Any) -> tuple[Tensor, Tensor]:
+def _similar(x: Tensor, y: Tensor, largest: Tensor, form: _Form) -> tuple[Tensor, Tensor]:
     """Maps of the similarity, and of that of contrast and structure alone."""
-    window, k1, k2 = form
-    c1, c2 = unary.square(k1 * largest), unary.square(k2 * largest)
-    mean_x, mean_y = _blurred(x, window), _blurred(y, window)
+    c1, c2 = unary.square(form.k1 * largest), unary.square(form.k2 * largest)
+    mean_x, mean_y = _blurred(x, form), _blurred(y, form)
     both, squares = 2.0 * mean_x * mean_y, unary.square(mean_x) + unary.square(mean_y)
     luminance = (both + c1) / (squares + c1)
-    products_of = 2.0 * _blurred(x * y, window)
-    powers = _blurred(unary.square(x) + unary.square(y), window)
+    products_of = 2.0 * _blurred(x * y, form)
+    powers = _blurred(unary.square(x) + unary.square(y), form)
     structure = (products_of - both + c2) / (powers - squares + c2)
     return luminance * structure, structure
 
@@ -164,7 +165,7 @@ def ssim(
       ShapeError: if a rank is below 3, shapes do not broadcast, or an image is smaller than the
         filter.
       DTypeError: if dtypes differ or are not real.
-      ValueError: if `filter_size` or `filter_sigma` is not positive.
+      ValueError: if `filter_size` is not positive.
 
     >>> x = tf.reshape(tf.range(144.0) / 143, [12, 12, 1])
     >>> tf.image.ssim(x, x, max_val=1.0).numpy()
@@ -172,7 +173,7 @@ def ssim(
     """
     x, y, largest = _pair("ssim", img1, img2, ("img1", "img2"), max_val)
     form = _form("ssim", filter_size, filter_sigma, k1, k2)
-    _check_size("ssim", x, y, form[0])
+    _check_size("ssim", x, y, form)
     similarity, _ = _similar(x, y, largest, form)
     return sums.reduce_mean(similarity, [CHANNELS] if return_index_map else _PIXELS)
 
@@ -217,7 +218,7 @@ def ssim_multiscale(
       ShapeError: if a rank is below 3, shapes do not broadcast, or an image is smaller than the
         filter at one of the sizes.
       DTypeError: if dtypes differ or are not real.
-      ValueError: if there are no factors, or `filter_size` or `filter_sigma` is not positive.
+      ValueError: if `power_factors` are no list of numbers, or `filter_size` is not positive.
 
     >>> x = tf.reshape(tf.range(576.0) / 575, [24, 24, 1])
     >>> tf.image.ssim_multiscale(x, x, 1.0, power_factors=(0.5, 0.5)).numpy()
@@ -226,16 +227,20 @@ def ssim_multiscale(
     op = "ssim_multiscale"
     x, y, largest = _pair(op, img1, img2, ("img1", "img2"), max_val)
     form = _form(op, filter_size, filter_sigma, k1, k2)
-    if not len(power_factors):
-        raise ValueError(f"{op}: power_factors must not be empty.")
+    factors = adopt(power_factors, float32)
+    count = factors.shape[0] if factors.shape.rank == 1 else None
+    if not count:
+        raise ValueError(
+            f"{op}: power_factors must be a list of numbers, got shape {factors.shape}."
+        )
     parts: list[Tensor] = []
-    for i in range(len(power_factors)):
+    for i in range(count):
         if i:
             x, y = _halved(x), _halved(y)
-        _check_size(op, x, y, form[0])
+        _check_size(op, x, y, form)
         similarity, structure = _similar(x, y, largest, form)
-        is_last = i == len(power_factors) - 1
+        is_last = i == count - 1
         mean = sums.reduce_mean(similarity if is_last else structure, [HEIGHT, WIDTH])
         parts.append(activations.relu(mean))
-    powers = arithmetic.pow(joining.stack(parts, -1), adopt(power_factors, float32))
+    powers = arithmetic.pow(joining.stack(parts, -1), factors)
     return sums.reduce_mean(products.reduce_prod(powers, [-1]), [-1])

@@ -98,7 +98,7 @@ def _resized(
 ) -> Tensor:
     x = images.images_of(op, value, "images")
     images.numeric_image(op, x, "images")
-    if method not in _KINDS:
+    if not isinstance(method, str) or method not in _KINDS:
         raise ValueError(f"{op}: method must be one of {', '.join(_KINDS)}, got {method!r}.")
     kind = _KINDS[method][bool(antialias)]
     wanted = images.wanted_sizes(op, size)
@@ -107,7 +107,7 @@ def _resized(
         wanted = _whole(_fitting, *sizes, *wanted)  # type: ignore[assignment]
     is_sampled = kind in kernels.KERNELS
     return resample_axes(
-        x, wanted, kind=kind, antialias=antialias and is_sampled, align_corners=False,
+        x, wanted, kind=kind, antialias=bool(antialias) and is_sampled, align_corners=False,
         half_pixel_centers=True,
     )  # fmt: skip
 
