@@ -301,11 +301,11 @@ RENAMED = {
 OWN = frozenset(
     """
     ArgSort CTCLossDense ChannelWindowSum CollapseAxes DCT Dilation2DPick EinsumGrad EluGrad
-    GatherGrad GatherSegments IteratorHasNext LogSumExp MirrorPadGrad MutexLock OverlapAndAdd
-    PlacingBand PseudoInverse PutAlongAxis ReducedShape Resample ResizingBand RestoreAxes RngRead
-    RngWrite ScaledGradient SeluGrad Sort StackAdd StackAddRows StackClearItem StackConcat
-    StackGetShapedItem StackPopShaped StackReadRows StackRowLengths StackSplit StackToShape
-    StackZeros StackZerosLike StringBytesSplit SumToShape TakeAlongAxis Tensordot TensordotGrad
-    TileGrad
+    GatherGrad GatherSegments IteratorHasNext LogSumExp MirrorPadGrad MutexLock NearestPlaces
+    OverlapAndAdd PlacingBand PseudoInverse PutAlongAxis ReducedShape Resample ResizeAxis
+    ResizeAxisBack RestoreAxes RngRead RngWrite ScaledGradient SeluGrad Sort StackAdd StackAddRows
+    StackClearItem StackConcat StackGetShapedItem StackPopShaped StackReadRows StackRowLengths
+    StackSplit StackToShape StackZeros StackZerosLike StringBytesSplit SumToShape TakeAlongAxis
+    Tensordot TensordotGrad TileGrad
     """.split()  # noqa: SIM905
 )

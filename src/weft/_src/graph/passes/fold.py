@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from weft._src.core.shapes import Dim
-from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.errors import OpError
 from weft._src.graph.ir import Graph, Node
@@ -29,16 +28,13 @@ def fold_constants(graph: Graph) -> Graph:
 def _visit(rewriter: Rewriter, node: Node) -> None:
     if node.op.name == "If" and _take_known_branch(rewriter, node):
         return
-    measured = _known_shape(node)
-    if measured is None:
-        values = _computed(node, [rewriter[x] for x in node.inputs])
-    else:
-        values = [measured]
-    if values is None:
+    value = _known_shape(node)
+    if value is None:
+        value = _computed(node, [rewriter[x] for x in node.inputs])
+    if value is None:
         rewriter.copy(node)
-        return
-    for output, value in zip(node.outputs, values, strict=True):
-        rewriter[output] = rewriter.constant(node, value)
+    else:
+        rewriter[node.outputs[0]] = rewriter.constant(node, value)
 
 
 def _known_shape(node: Node) -> Array | None:
@@ -58,28 +54,24 @@ def _is_constant(tensor: SymbolicTensor) -> bool:
     return tensor.node.is_const
 
 
-def _computed(node: Node, inputs: list[SymbolicTensor]) -> list[Array] | None:
-    if node.is_const or not node.outputs or node.op.kernel is STRUCTURED:
+def _computed(node: Node, inputs: list[SymbolicTensor]) -> Array | None:
+    if node.is_const or node.op.outputs != 1 or node.op.kernel is STRUCTURED:
         return None
     if not node.effects.none or not all(map(_is_constant, inputs)):
         return None
-    if not all(_is_small(output.spec) for output in node.outputs):
+    spec = node.outputs[0].spec
+    if not spec.dtype.is_numpy_compatible or not spec.is_static:
+        return None
+    n = int(np.prod(spec.dims, dtype=np.int64))  # type: ignore[arg-type]
+    if n * spec.dtype.size > _MAX_BYTES:
         return None
     try:
-        out = run_kernel(node.op, [x.node.attrs["value"] for x in inputs], node.attrs)
+        value = run_kernel(node.op, [x.node.attrs["value"] for x in inputs], node.attrs)
     except OpError:
         return None  # it fails when the graph runs, with the user's line
-    values = [np.array(value) for value in ((out,) if node.op.outputs == 1 else out)]
-    for value in values:
-        value.flags.writeable = False
-    return values
-
-
-def _is_small(spec: TensorSpec) -> bool:
-    if not spec.dtype.is_numpy_compatible or not spec.is_static:
-        return False
-    n = int(np.prod(spec.dims, dtype=np.int64))  # type: ignore[arg-type]
-    return n * spec.dtype.size <= _MAX_BYTES
+    value = np.array(value)
+    value.flags.writeable = False
+    return value
 
 
 def _take_known_branch(rewriter: Rewriter, node: Node) -> bool:

@@ -46,15 +46,16 @@ _KINDS = {
 }
 
 
-def resample_axes(x: Tensor, sizes: tuple[Number, Number], **form: Any) -> Tensor:
+def resample_axes(x: Tensor, sizes: tuple[Number, Number], kind: str, **form: Any) -> Tensor:
     """The images with another height and width; `form` says how (see `kernels.resizing`)."""
-    for axis, wanted in zip((HEIGHT, WIDTH), sizes, strict=True):
-        pair = [convert_to_tensor(n, dtype_hint=int32) for n in (images.size_at(x, axis), wanted)]
-        bands = resampling.resizing_band_op(*pair, **form)
-        if form["kind"] == "nearest":
-            x = gathering.gather(x, bands[0], axis=axis)
+    for axis, size in zip((HEIGHT, WIDTH), sizes, strict=True):
+        wanted = convert_to_tensor(size, dtype_hint=int32)
+        if kind == "nearest":
+            have = convert_to_tensor(images.size_at(x, axis), dtype_hint=int32)
+            places = resampling.nearest_places_op(have, wanted, **form)
+            x = gathering.gather(x, places, axis=axis)
         else:
-            x = resampling.resample_op(x, *bands, axis=axis)
+            x = resampling.resize_axis_op(x, wanted, axis=axis, kind=kind, **form)
     return x
 
 
