@@ -8,6 +8,7 @@ from weft._src.ops.image.adjusting import (
     adjust_saturation,
     per_image_standardization,
 )
+from weft._src.ops.image.boxes import draw_bounding_boxes
 from weft._src.ops.image.colours import (
     grayscale_to_rgb,
     hsv_to_rgb,
@@ -48,6 +49,15 @@ from weft._src.ops.image.randomly import (
     stateless_random_saturation,
 )
 from weft._src.ops.image.resizing import ResizeMethod, resize, resize_with_pad
+from weft._src.ops.image.suppressing_many import (
+    combined_non_max_suppression,
+    non_max_suppression_overlaps,
+    non_max_suppression_padded,
+)
+from weft._src.ops.image.suppression import (
+    non_max_suppression,
+    non_max_suppression_with_scores,
+)
 from weft._src.public.namespaces import open_namespace as _open_namespace
 
 __all__ = [
@@ -58,15 +68,21 @@ __all__ = [
     "adjust_hue",
     "adjust_saturation",
     "central_crop",
+    "combined_non_max_suppression",
     "convert_image_dtype",
     "crop_and_resize",
     "crop_to_bounding_box",
+    "draw_bounding_boxes",
     "extract_patches",
     "flip_left_right",
     "flip_up_down",
     "grayscale_to_rgb",
     "hsv_to_rgb",
     "image_gradients",
+    "non_max_suppression",
+    "non_max_suppression_overlaps",
+    "non_max_suppression_padded",
+    "non_max_suppression_with_scores",
     "pad_to_bounding_box",
     "per_image_standardization",
     "psnr",

@@ -452,6 +452,16 @@ def _image_table() -> dict[str, dict[str, Any]]:
     rows("extract_patches", images=IMAGE, **window, padding="SAME")
     boxes = {"boxes": P[:, [0, 1, 2, 2]], "box_indices": np.array([1, 0], np.int32)}
     rows("crop_and_resize", image=IMAGE, **boxes, crop_size=np.array([2, 3], np.int32))
+    corners = P[:, [0, 1, 2, 2]]
+    found = {"boxes": corners, "scores": P[:, 0], "max_output_size": np.array(2, np.int32)}
+    rows("non_max_suppression non_max_suppression_padded", **found)
+    rows("non_max_suppression_with_scores", **found, soft_nms_sigma=0.5)
+    del found["boxes"]
+    rows("non_max_suppression_overlaps", overlaps=P[:, :2], **found)
+    many = {"boxes": corners[None, :, None], "scores": P[None]}
+    sizes = {"max_output_size_per_class": 1, "max_total_size": 3}
+    rows("combined_non_max_suppression", **many, **sizes)
+    rows("draw_bounding_boxes", images=IMAGE, boxes=np.stack([corners] * 2), colors=F)
     rows("psnr", a=IMAGE, b=IMAGE + 1, max_val=9.0)
     rows("ssim", img1=IMAGE, img2=IMAGE + 1, max_val=9.0, filter_size=3)
     two = {"power_factors": (0.5, 0.5), "filter_size": 2}

@@ -261,9 +261,48 @@ def _projections() -> list[Call]:
     return out
 
 
+def _corners(*shape: int) -> np.ndarray:
+    low = image(*shape, 2, high=0.7)
+    return np.concatenate([low, low + image(2, *shape, high=0.5).reshape(*shape, 2)], -1)
+
+
+def _boxes() -> list[Call]:
+    boxes, scores = _corners(23), image(23)
+    scores[5] = scores[11]
+    out = []
+    for iou, least in ((0.5, -np.inf), (0.1, 0.3), (0.0, -np.inf), (1.0, 0.5)):
+        given = {"iou_threshold": iou, "score_threshold": least}
+        label = f"{iou}-{least}"
+        args = (boxes, scores, 9)
+        out.append(Call("image.non_max_suppression", args, given, label))
+        out.append(Call("image.non_max_suppression_with_scores", args, given, label))
+        soft = {**given, "soft_nms_sigma": 0.4}
+        out.append(Call("image.non_max_suppression_with_scores", args, soft, f"soft {label}"))
+        padded = {**given, "pad_to_max_output_size": True}
+        out.append(Call("image.non_max_suppression_padded", args, padded, label))
+        batch = (_corners(2, 13), image(2, 13), 6)
+        out.append(Call("image.non_max_suppression_padded", batch, padded, f"batch {label}"))
+        overlaps = {"overlap_threshold": iou, "score_threshold": least}
+        out.append(Call("image.non_max_suppression_overlaps", (image(23, 23), scores, 9), overlaps,
+                        label))  # fmt: skip
+        for classes, pad in ((1, False), (1, True), (3, False), (3, True)):
+            args = (_corners(2, 13, classes) * 1.5, image(2, 13, 3), 4, 9)
+            form = {**given, "pad_per_class": pad, "clip_boxes": pad}
+            label = f"{iou}-{least}-{classes}-{pad}"
+            out.append(Call("image.combined_non_max_suppression", args, form, label))
+    drawn = _corners(2, 5) * 1.3 - 0.2
+    drawn[0, 0] = [0.9, 0.9, 0.1, 0.1]
+    for depth in (1, 3, 4):
+        args = (image(2, 9, 11, depth), drawn, None)
+        out.append(Call("image.draw_bounding_boxes", args, {}, f"{depth}"))
+    own = np.array([[0.1, 0.9, 0.4], [0.7, 0.2, 0.3]], np.float32)
+    out.append(Call("image.draw_bounding_boxes", (image(2, 9, 11, 3), drawn, own), {}, "own"))
+    return out
+
+
 CALLS = [
     *_resizing(), *_cropping(), *_colours(), *_random(), *_measures(), *_patches(),
-    *_projections(),
+    *_projections(), *_boxes(),
 ]  # fmt: skip
 KEYS = [f"{call.path} {call.label}" for call in CALLS]
 assert len(set(KEYS)) == len(KEYS)

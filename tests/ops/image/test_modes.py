@@ -23,6 +23,10 @@ def colours(*shape):
     return x.reshape(3, -1).T.reshape(*shape, 3).copy()
 
 
+BOXES = np.array(
+    [[0, 0, 0.5, 0.5], [0, 0.1, 0.5, 0.6], [0.4, 0.4, 1, 1], [0.9, 0.1, 0.6, 0.4]], np.float32
+)
+
 CASES = [
     *[
         Case(I.resize, [f32(*shape)], {"size": (5, 3), "method": m, "antialias": a}, **rough)
@@ -130,6 +134,24 @@ CASES = [
          {"max_val": 1.0, "filter_size": 5}, **rough, **known),
     Case(I.ssim_multiscale, [f32(13, 15, 1, **unit), f32(13, 15, 1, **unit)],
          {"max_val": 1.0, "filter_size": 3, "power_factors": (0.5, 0.5)}, **rough, **known),
+    Case(I.non_max_suppression, [BOXES, f32(4)], {"max_output_size": 3}, grad=False),
+    Case(
+        lambda boxes, scores, n: I.non_max_suppression_padded(
+            boxes, scores, n, pad_to_max_output_size=True
+        ),
+        [BOXES, f32(4), np.array(5, np.int32)],
+        label="padded-computed",
+        grad=False,
+    ),
+    Case(I.non_max_suppression_padded, [np.stack([BOXES, BOXES[::-1]]), f32(2, 4)],
+         {"max_output_size": 3, "pad_to_max_output_size": True}, grad=False, **known),
+    Case(I.non_max_suppression_with_scores, [BOXES, f32(4, low=0.1)],
+         {"max_output_size": 4, "soft_nms_sigma": 0.5}, grad=False),
+    Case(I.non_max_suppression_overlaps, [f32(4, 4), f32(4)], {"max_output_size": 3}, grad=False),
+    Case(I.combined_non_max_suppression, [BOXES[None, :, None], f32(1, 4, 3)],
+         {"max_output_size_per_class": 2, "max_total_size": 5}, grad=False),
+    Case(I.draw_bounding_boxes, [f32(2, 5, 6, 3), np.stack([BOXES, BOXES[::-1]])],
+         {"colors": [[1.0, 0.5, 0.2], [0.3, 0.4, 0.6]]}, grad=False),
     *[
         Case(
             lambda x, t, mode=mode, how=how: tf.raw_ops.ImageProjectiveTransformV3(

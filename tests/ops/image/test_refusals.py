@@ -11,6 +11,7 @@ I = tf.image
 E = tf.errors
 
 X = np.ones((4, 5, 3), np.float32)
+BOX = [[0.0, 0.0, 1.0, 1.0]]
 BATCH = np.ones((2, 4, 5, 3), np.float32)
 
 REFUSED = [
@@ -201,6 +202,36 @@ REFUSED = [
         ),
         ValueError,
         "interpolation must be 'NEAREST' or 'BILINEAR'",
+    ),
+    (
+        lambda: I.non_max_suppression(BOX, [0.5], -1),
+        E.ShapeError,
+        "non_max_suppression: max_output_size must not be negative, got -1.",
+    ),
+    (
+        lambda: I.non_max_suppression(BOX, [0.5], 1, iou_threshold=1.5),
+        E.InvalidArgumentError,
+        "iou_threshold must be in [0, 1], got 1.5.",
+    ),
+    (
+        lambda: I.non_max_suppression(BOX, [0.5, 0.6], 1),
+        E.ShapeError,
+        "the numbers of boxes and scores must be equal, got 1 and 2.",
+    ),
+    (
+        lambda: I.non_max_suppression_padded([BOX], [[0.5]], 1),
+        ValueError,
+        "pad_to_max_output_size must be True for batches of boxes.",
+    ),
+    (
+        lambda: I.combined_non_max_suppression([[BOX]], [[[0.5]]], 0, 1),
+        E.ShapeError,
+        "sizes must be positive, got 0 and 1.",
+    ),
+    (
+        lambda: I.draw_bounding_boxes(BATCH, [[[0.0, 0, 1, 1]]] * 2, [[1.0]]),
+        E.ShapeError,
+        "colors must have as many channels as images, got 1 and 3.",
     ),
 ]
 

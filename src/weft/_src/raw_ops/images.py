@@ -6,7 +6,14 @@ from typing import Any
 
 import weft as tf
 from weft._src.core.aliases import TensorLike
-from weft._src.ops.image import images as checks, kernels, projecting, resampling, resizing
+from weft._src.ops.image import (
+    images as checks,
+    kernels,
+    projecting,
+    resampling,
+    resizing,
+    suppression,
+)
 
 
 def _batch(op: str, images: TensorLike) -> tf.Tensor:
@@ -129,4 +136,26 @@ def projective_transform(
 ) -> tf.Tensor:
     return projecting.image_projective_transform(
         images, transforms, output_shape, fill_value, interpolation, fill_mode
+    )
+
+
+def suppressed(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    soft_nms_sigma: TensorLike,
+    pad_to_max_output_size: bool = False,
+    name: str | None = None,
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    return suppression.suppressed(
+        "NonMaxSuppressionV5",
+        boxes,
+        scores,
+        max_output_size,
+        iou_threshold,
+        score_threshold,
+        soft_nms_sigma,
+        pad=bool(pad_to_max_output_size),
     )
