@@ -300,10 +300,49 @@ def _boxes() -> list[Call]:
     return out
 
 
+def _raw() -> list[Call]:
+    """The raw ops that are not called above."""
+    x, boxes, scores = image(2, 5, 4, 3), _corners(9), image(9)
+    best = {"boxes": boxes, "scores": scores, "max_output_size": np.int32(5)}
+    strict = {**best, "iou_threshold": np.float32(0.3)}
+    stricter = {**strict, "score_threshold": np.float32(0.2)}
+    given: dict[str, dict[str, Any]] = {
+        "AdjustContrastv2": {"images": x, "contrast_factor": np.float32(1.4)},
+        "AdjustHue": {"images": x, "delta": np.float32(0.2)},
+        "AdjustSaturation": {"images": x, "scale": np.float32(0.6)},
+        "CropAndResize": {"image": x, "boxes": boxes, "box_ind": np.arange(9, dtype=np.int32) % 2,
+                          "crop_size": np.array([2, 3], np.int32), "extrapolation_value": 2.0},
+        "ExtractImagePatches": {"images": x, "ksizes": [1, 2, 2, 1], "strides": [1, 2, 1, 1],
+                                "rates": [1, 1, 2, 1], "padding": "VALID"},
+        "HSVToRGB": {"images": x},
+        "RGBToHSV": {"images": x},
+        "DrawBoundingBoxes": {"images": x, "boxes": np.stack([boxes, boxes])},
+        "DrawBoundingBoxesV2": {"images": x, "boxes": np.stack([boxes, boxes]),
+                                "colors": image(2, 3)},
+        "CombinedNonMaxSuppression": {
+            "boxes": boxes[None, :, None], "scores": image(1, 9, 2),
+            "max_output_size_per_class": np.int32(3), "max_total_size": np.int32(4),
+            "iou_threshold": np.float32(0.3), "score_threshold": np.float32(0.2),
+        },
+        "NonMaxSuppression": {**best, "iou_threshold": 0.3},
+        "NonMaxSuppressionV2": strict,
+        "NonMaxSuppressionV3": stricter,
+        "NonMaxSuppressionV4": {**stricter, "pad_to_max_output_size": True},
+        "NonMaxSuppressionV5": {**stricter, "soft_nms_sigma": np.float32(0.5),
+                                "pad_to_max_output_size": True},
+        "NonMaxSuppressionWithOverlaps": {
+            "overlaps": image(9, 9), "scores": scores, "max_output_size": np.int32(5),
+            "overlap_threshold": np.float32(0.4), "score_threshold": np.float32(0.2),
+        },
+    }  # fmt: skip
+    return [Call(f"raw_ops.{name}", (), kwargs, "raw") for name, kwargs in given.items()]
+
+
 CALLS = [
     *_resizing(), *_cropping(), *_colours(), *_random(), *_measures(), *_patches(),
-    *_projections(), *_boxes(),
+    *_projections(), *_boxes(), *_raw(),
 ]  # fmt: skip
+RAW_OPS = {call.path.removeprefix("raw_ops.") for call in CALLS if call.path.startswith("raw_ops")}
 KEYS = [f"{call.path} {call.label}" for call in CALLS]
 assert len(set(KEYS)) == len(KEYS)
 
