@@ -47,6 +47,14 @@ CASES = [
         [f32(2, 6, 4, 1), np.array([3, 5], np.int32)],
         label="resize-computed-ratio",
     ),
+    Case(
+        lambda x, scale, move: tf.raw_ops.ScaleAndTranslate(
+            images=x, size=[4, 7], scale=scale, translation=move
+        ),
+        [f32(2, 6, 4, 1), np.array([0.6, 1.5], np.float32), np.array([0.3, -1], np.float32)],
+        label="scale-and-translate",
+        **rough,
+    ),
     Case(I.resize_with_pad, [f32(2, 6, 4, 1)], {"target_height": 5, "target_width": 7}, **rough),
     Case(
         I.resize_with_crop_or_pad, [f32(2, 6, 4, 1)], {"target_height": 5, "target_width": 7}
@@ -142,6 +150,7 @@ CASES = [
         [BOXES, f32(4), np.array(5, np.int32)],
         label="padded-computed",
         grad=False,
+        **known,
     ),
     Case(I.non_max_suppression_padded, [np.stack([BOXES, BOXES[::-1]]), f32(2, 4)],
          {"max_output_size": 3, "pad_to_max_output_size": True}, grad=False, **known),

@@ -174,8 +174,9 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
 
 
 def channels_of(x: Tensor) -> Channels:
-    """The three channels."""
-    return x[..., 0], x[..., 1], x[..., 2]
+    """The three channels; that there are three is checked when the graph runs, too."""
+    red, green, blue = joining.unstack(x, 3, -1)
+    return red, green, blue
 
 
 def hue_in_sixths(rgb: Channels, most: Tensor, span: Tensor) -> Tensor:

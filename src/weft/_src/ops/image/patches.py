@@ -171,7 +171,7 @@ def crop_and_resize(
         ["box_indices", "number of images"],
     )
     tall, wide = wanted_sizes(op, crop_size, "crop_size")
-    top, left, bottom, right = [edges[:, i : i + 1] for i in range(4)]
+    top, left, bottom, right = [side[:, None] for side in joining.unstack(edges, 4, 1)]
     rows = _lines(top, bottom, size_at(x, HEIGHT), tall)[:, :, None]
     columns = _lines(left, right, size_at(x, WIDTH), wide)[:, None, :]
     is_inside = comparison.logical_and(

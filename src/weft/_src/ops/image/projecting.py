@@ -7,7 +7,7 @@ from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import float32
 from weft._src.core.tensor import Tensor
 from weft._src.ops import rules
-from weft._src.ops.arrays import ranges, selection
+from weft._src.ops.arrays import joining, ranges, selection
 from weft._src.ops.elementwise import arithmetic, casting, clipping, unary
 from weft._src.ops.image import pixels
 from weft._src.ops.image.images import (
@@ -99,7 +99,9 @@ def image_projective_transform(
     tall, wide = wanted_sizes(_OP, output_shape, "output_shape")
     row = casting.cast(ranges.range(tall), float32)[:, None]
     column = casting.cast(ranges.range(wide), float32)
-    a0, a1, a2, b0, b1, b2, c0, c1 = [numbers[:, i, None, None] for i in range(8)]
+    a0, a1, a2, b0, b1, b2, c0, c1 = [
+        part[:, None, None] for part in joining.unstack(numbers, 8, 1)
+    ]
     k = c0 * column + c1 * row + 1.0
     from_column = (a0 * column + a1 * row + a2) / k
     from_row = (b0 * column + b1 * row + b2) / k

@@ -10,7 +10,7 @@ from weft._src.core.dtypes import float32, int32
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.errors import InvalidArgumentError, ShapeError, UnsupportedError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.control import functional
@@ -301,7 +301,9 @@ def non_max_suppression_padded(
         )
         return places, count
 
-    if corners.spec.rank in (None, 2):
+    if corners.spec.rank is None:
+        raise UnsupportedError(f"{op}: the rank of boxes must be known while tracing.")
+    if corners.spec.rank == 2:
         return of_one((corners, values))
     if not pad_to_max_output_size:
         raise ValueError(f"{op}: pad_to_max_output_size must be True for batches of boxes.")
