@@ -25,18 +25,13 @@ _FILL_MODES = ("CONSTANT", "REFLECT", "WRAP", "NEAREST")
 _INTERPOLATIONS = {"NEAREST": pixels.nearest, "BILINEAR": pixels.blended}
 
 
-def _cut(x: Tensor) -> Tensor:
-    """The whole part of a number that is not negative."""
-    return unary.floor(x)
-
-
 def _reflected(at: Tensor, size: Tensor) -> Tensor:
     """Mirrored at the borders again and again, the border itself twice."""
     both = 2.0 * size
-    below = both * _cut(-at / both) + at
+    below = both * unary.floor(-at / both) + at
     below = selection.where(at < -both, below, at)
     below = selection.where(below < -size, below + both, -below - 1.0)
-    above = at - both * _cut(at / both)
+    above = at - both * unary.floor(at / both)
     above = selection.where(above >= size, both - above - 1.0, above)
     return selection.where(at < 0.0, below, selection.where(at > size - 1.0, above, at))
 
@@ -44,8 +39,8 @@ def _reflected(at: Tensor, size: Tensor) -> Tensor:
 def _wrapped(at: Tensor, size: Tensor) -> Tensor:
     """Begun again behind the borders."""
     last = arithmetic.maximum(size - 1.0, 1.0)
-    below = at + size * (_cut(-at / last) + 1.0)
-    above = at - size * _cut(at / last)
+    below = at + size * (unary.floor(-at / last) + 1.0)
+    above = at - size * unary.floor(at / last)
     return selection.where(at < 0.0, below, selection.where(at > size - 1.0, above, at))
 
 
