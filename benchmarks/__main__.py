@@ -14,6 +14,7 @@ from benchmarks import (
     foundations,
     functions,
     gradients,
+    image,
     native,
     ops,
     strings,
@@ -24,7 +25,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, compiling, choices,
-    ops, strings, examples, datasets, time_to_result,
+    ops, strings, image, examples, datasets, time_to_result,
 )  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def _load(path: Path) -> Any:
 
 def _rows() -> Iterator[Call]:
     """The rows of the op tables."""
-    for path in sorted((TESTS / "ops").glob("test_*.py")):
+    for path in sorted((TESTS / "ops").rglob("test_*.py")):
         module = _load(path)
         for case in getattr(module, "CASES", ()):
             if not hasattr(case, "arrays"):

@@ -419,6 +419,60 @@ def _table() -> dict[str, dict[str, Any]]:
     for kind in ("hann", "hamming", "kaiser", "kaiser_bessel_derived", "vorbis"):
         rows(f"signal.{kind}_window", window_length=np.array(6, np.int32))
     rows("signal.linear_to_mel_weight_matrix", num_mel_bins=4)
+    table.update(_image_table())
+    return table
+
+
+def _image_table() -> dict[str, dict[str, Any]]:
+    table: dict[str, dict[str, Any]] = {}
+
+    def rows(names: str, **arguments: Any) -> None:
+        for name in names.split():
+            table[f"image.{name}"] = arguments
+
+    colours = IMAGE / 120
+    rows("flip_left_right flip_up_down per_image_standardization rot90 transpose", image=IMAGE)
+    rows("image_gradients random_flip_left_right random_flip_up_down sobel_edges", image=IMAGE)
+    rows("hsv_to_rgb rgb_to_grayscale rgb_to_hsv rgb_to_yiq rgb_to_yuv", images=colours)
+    rows("total_variation yiq_to_rgb yuv_to_rgb", images=colours)
+    rows("grayscale_to_rgb", images=IMAGE[..., :1])
+    rows("convert_image_dtype", image=colours, dtype=tf.uint8)
+    rows("adjust_brightness adjust_hue", image=colours, delta=0.3)
+    rows("adjust_contrast", images=colours, contrast_factor=1.5)
+    rows("adjust_gamma", image=colours, gamma=0.5)
+    rows("adjust_saturation", image=colours, saturation_factor=1.5)
+    rows("resize", images=IMAGE, size=np.array([3, 7], np.int32))
+    sizes = {"target_height": np.array(6, np.int32), "target_width": 9}
+    rows("resize_with_crop_or_pad resize_with_pad", image=IMAGE, **sizes)
+    rows("pad_to_bounding_box", image=IMAGE, offset_height=1, offset_width=2, **sizes)
+    sizes = {"target_height": np.array(2, np.int32), "target_width": 3}
+    rows("crop_to_bounding_box", image=IMAGE, offset_height=1, offset_width=2, **sizes)
+    rows("central_crop", image=IMAGE, central_fraction=0.5)
+    window = {"sizes": [1, 2, 2, 1], "strides": [1, 1, 2, 1], "rates": [1, 1, 1, 1]}
+    rows("extract_patches", images=IMAGE, **window, padding="SAME")
+    boxes = {"boxes": P[:, [0, 1, 2, 2]], "box_indices": np.array([1, 0], np.int32)}
+    rows("crop_and_resize", image=IMAGE, **boxes, crop_size=np.array([2, 3], np.int32))
+    corners = P[:, [0, 1, 2, 2]]
+    found = {"boxes": corners, "scores": P[:, 0], "max_output_size": np.array(2, np.int32)}
+    rows("non_max_suppression non_max_suppression_padded", **found)
+    rows("non_max_suppression_with_scores", **found, soft_nms_sigma=0.5)
+    del found["boxes"]
+    rows("non_max_suppression_overlaps", overlaps=P[:, :2], **found)
+    many = {"boxes": corners[None, :, None], "scores": P[None]}
+    sizes = {"max_output_size_per_class": 1, "max_total_size": 3}
+    rows("combined_non_max_suppression", **many, **sizes)
+    rows("draw_bounding_boxes", images=IMAGE, boxes=np.stack([corners] * 2), colors=F)
+    rows("psnr", a=IMAGE, b=IMAGE + 1, max_val=9.0)
+    rows("ssim", img1=IMAGE, img2=IMAGE + 1, max_val=9.0, filter_size=3)
+    two = {"power_factors": (0.5, 0.5), "filter_size": 2}
+    rows("ssim_multiscale", img1=IMAGE, img2=IMAGE + 1, max_val=9.0, **two)
+    for prefix, seed in (("", {}), ("stateless_", {"seed": SEED})):
+        rows(f"{prefix}random_brightness", image=colours, max_delta=0.3, **seed)
+        rows(f"{prefix}random_hue", image=colours, max_delta=0.3, **seed)
+        rows(f"{prefix}random_contrast", image=colours, lower=0.5, upper=1.5, **seed)
+        rows(f"{prefix}random_saturation", image=colours, lower=0.5, upper=1.5, **seed)
+        rows(f"{prefix}random_crop", value=F, size=np.array([2, 2], np.int32), **seed)
+    rows("stateless_random_flip_left_right stateless_random_flip_up_down", image=IMAGE, seed=SEED)
     return table
 
 
@@ -436,6 +490,9 @@ LEFT_OUT = {
 
 # New numbers in every call: only their types are compared.
 DRAWS = {
+    "image.random_brightness", "image.random_contrast", "image.random_crop",
+    "image.random_flip_left_right", "image.random_flip_up_down", "image.random_hue",
+    "image.random_saturation",
     "nn.dropout", "random.categorical", "random.gamma", "random.normal", "random.poisson",
     "random.shuffle",
     "random.truncated_normal", "random.uniform",
@@ -461,7 +518,7 @@ NAMESPACES: dict[str, ModuleType] = {
     "": tf, "math.": tf.math, "linalg.": tf.linalg, "nn.": tf.nn, "random.": tf.random,
     "math.special.": tf.math.special, "strings.": tf.strings, "bitwise.": tf.bitwise,
     "debugging.": tf.debugging, "signal.": tf.signal, "ragged.": tf.ragged,
-    "sparse.": tf.sparse, "sets.": tf.sets,
+    "sparse.": tf.sparse, "sets.": tf.sets, "image.": tf.image,
 }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from weft._src.execution.native.front.lowering import (  # the families register
     products as products,
     rearranging as rearranging,
     reductions as reductions,
+    resampling as resampling,
     sampling as sampling,
     scans as scans,
     scatters as scatters,

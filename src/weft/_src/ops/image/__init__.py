@@ -1,0 +1,1 @@
+"""Images: sizes, colours, patches, boxes, and how alike two of them are."""

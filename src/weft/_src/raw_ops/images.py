@@ -1,0 +1,161 @@
+"""Raw ops on images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import weft as tf
+from weft._src.core.aliases import TensorLike
+from weft._src.ops.image import (
+    images as checks,
+    kernels,
+    projecting,
+    resampling,
+    resizing,
+    suppression,
+)
+
+
+def _batch(op: str, images: TensorLike) -> tf.Tensor:
+    x = tf.convert_to_tensor(images)
+    if x.shape.rank not in (None, 4):
+        raise tf.errors.ShapeError(f"{op}: images must have rank 4, got shape {x.shape}.")
+    return x
+
+
+def _resized(
+    op: str, kind: str, images: TensorLike, size: TensorLike, corners: bool, centers: bool
+) -> tf.Tensor:
+    if corners and centers:
+        raise ValueError(f"{op}: align_corners and half_pixel_centers exclude each other.")
+    wanted = checks.wanted_sizes(op, size)
+    return resizing.resample_axes(
+        _batch(op, images),
+        wanted,
+        kind=kind,
+        antialias=False,
+        align_corners=bool(corners),
+        half_pixel_centers=bool(centers),
+    )
+
+
+def resize_bilinear(
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> tf.Tensor:
+    op = "ResizeBilinear"
+    return _resized(op, "linear", images, size, align_corners, half_pixel_centers)
+
+
+def resize_nearest(
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> tf.Tensor:
+    op = "ResizeNearestNeighbor"
+    return _resized(op, "nearest", images, size, align_corners, half_pixel_centers)
+
+
+def resize_bicubic(
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> tf.Tensor:
+    op = "ResizeBicubic"
+    return _resized(op, "cubic", images, size, align_corners, half_pixel_centers)
+
+
+def resize_area(
+    images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None
+) -> tf.Tensor:
+    return _resized("ResizeArea", "area", images, size, align_corners, False)
+
+
+def scale_and_translate(
+    images: TensorLike,
+    size: TensorLike,
+    scale: TensorLike,
+    translation: TensorLike,
+    kernel_type: str = "lanczos3",
+    antialias: bool = True,
+    name: str | None = None,
+) -> tf.Tensor:
+    op = "ScaleAndTranslate"
+    x = _batch(op, images)
+    if kernel_type not in kernels.KERNELS:
+        raise ValueError(
+            f"{op}: kernel_type must be one of {', '.join(kernels.KERNELS)}, got {kernel_type!r}."
+        )
+    factors = tf.convert_to_tensor(scale, dtype_hint=tf.float32)
+    moves = tf.convert_to_tensor(translation, dtype_hint=tf.float32)
+    for axis, wanted in enumerate(checks.wanted_sizes(op, size)):
+        sizes = [tf.shape(x)[axis - 3], tf.convert_to_tensor(wanted, dtype_hint=tf.int32)]
+        form: dict[str, Any] = {"kind": kernel_type, "antialias": bool(antialias)}
+        bands = resampling.placing_band_op(*sizes, factors[axis], moves[axis], **form)
+        x = resampling.resample_op(x, *bands, axis=axis - 3)
+    return x
+
+
+def adjust_hue(images: TensorLike, delta: TensorLike, name: str | None = None) -> tf.Tensor:
+    return tf.image.adjust_hue(_floating("AdjustHue", images), delta)
+
+
+def adjust_saturation(images: TensorLike, scale: TensorLike, name: str | None = None) -> tf.Tensor:
+    return tf.image.adjust_saturation(_floating("AdjustSaturation", images), scale)
+
+
+def adjust_contrast(
+    images: TensorLike, contrast_factor: TensorLike, name: str | None = None
+) -> tf.Tensor:
+    return tf.image.adjust_contrast(_floating("AdjustContrastv2", images), contrast_factor)
+
+
+def _floating(op: str, images: TensorLike) -> tf.Tensor:
+    """Raw ops do not convert integers to floats from 0 to 1, so they refuse them."""
+    x = tf.convert_to_tensor(images)
+    if not x.dtype.is_floating:
+        raise tf.errors.DTypeError(f"{op}: images must be floating, got dtype {x.dtype.name}.")
+    return x
+
+
+def projective_transform(
+    images: TensorLike,
+    transforms: TensorLike,
+    output_shape: TensorLike,
+    interpolation: str,
+    fill_mode: str = "CONSTANT",
+    fill_value: TensorLike = 0.0,
+    name: str | None = None,
+) -> tf.Tensor:
+    return projecting.image_projective_transform(
+        images, transforms, output_shape, fill_value, interpolation, fill_mode
+    )
+
+
+def suppressed(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    soft_nms_sigma: TensorLike,
+    pad_to_max_output_size: bool = False,
+    name: str | None = None,
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    return suppression.suppressed(
+        "NonMaxSuppressionV5",
+        boxes,
+        scores,
+        max_output_size,
+        iou_threshold,
+        score_threshold,
+        soft_nms_sigma,
+        pad=bool(pad_to_max_output_size),
+    )
