@@ -13,6 +13,7 @@ from benchmarks import (
     foundations,
     functions,
     gradients,
+    lookup,
     native,
     ops,
     strings,
@@ -23,7 +24,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, compiling, choices,
-    ops, strings, datasets, time_to_result,
+    ops, strings, lookup, datasets, time_to_result,
 )  # fmt: skip
 
 

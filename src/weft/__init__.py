@@ -218,6 +218,7 @@ if _TYPE_CHECKING:
         data as data,
         experimental as experimental,
         io as io,
+        lookup as lookup,
         raw_ops as raw_ops,
         summary as summary,
         test as test,
@@ -368,6 +369,7 @@ __all__ = [
     "logical_and",
     "logical_not",
     "logical_or",
+    "lookup",
     "make_ndarray",
     "make_tensor_proto",
     "map_fn",
@@ -496,7 +498,17 @@ __all__ = [
 # Parts that not every program uses are imported when they are: a tenth of the time of `import`.
 _LAZY = {
     name: f"weft.{name}"
-    for name in ("data", "experimental", "io", "raw_ops", "summary", "test", "tools", "train")
+    for name in (
+        "data",
+        "experimental",
+        "io",
+        "lookup",
+        "raw_ops",
+        "summary",
+        "test",
+        "tools",
+        "train",
+    )
 }
 _LAZY |= {
     "NoneTensorSpec": "weft._src.data.core.structure",

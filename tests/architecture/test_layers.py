@@ -25,6 +25,7 @@ LAYERS = [
     "config",
     "fileio",
     "data",
+    "lookup",
     "summary",
     "testing",
     "tools",

@@ -6,6 +6,7 @@ row, in which overflow wraps as it does on the machine.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -75,13 +76,15 @@ def fingerprint_rows(rows: Array) -> Array:
 def fingerprints(strings: Sequence[bytes]) -> Array:
     """The fingerprint of each byte string, as uint64."""
     out = np.empty(len(strings), np.uint64)
-    by_length: dict[int, list[int]] = {}
-    for i, text in enumerate(strings):
-        by_length.setdefault(len(text), []).append(i)
-    for length, places in by_length.items():
-        joined = b"".join([strings[i] for i in places])
-        rows = np.frombuffer(joined, np.uint8).reshape(len(places), length)
-        out[places] = fingerprint_rows(rows)
+    lengths = np.fromiter(map(len, strings), np.int64, len(strings))
+    order = np.argsort(lengths, kind="stable")
+    joined = np.frombuffer(b"".join(map(strings.__getitem__, order.tolist())), np.uint8)
+    ends = np.cumsum(lengths[order])
+    bounds = np.flatnonzero(np.diff(lengths[order], prepend=-1, append=-1)).tolist()
+    for first, last in itertools.pairwise(bounds):  # strings of one length
+        length = int(lengths[order[first]])
+        rows = joined[int(ends[first]) - length : int(ends[last - 1])]
+        out[order[first:last]] = fingerprint_rows(rows.reshape(last - first, length))
     return out
 
 

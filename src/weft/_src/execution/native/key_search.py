@@ -1,0 +1,63 @@
+"""Machine code that finds keys in tables: of integers, and of bytes objects, which it reads itself.
+
+`lookup/key_index.py` calls it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from weft._src.execution.native.loops.kernels import key_tables
+from weft._src.execution.native.machine import llvm, support
+from weft._src.execution.native.machine.support import LAYOUT
+
+_log = logging.getLogger("weft")
+_loaded: list[llvm.MachineCode] = []  # code lives as long as this
+
+Function = Callable[[int, int, int, int, int, int], int]
+
+
+class KeySearch(NamedTuple):
+    """Machine code for keys of one kind.
+
+    The arguments are (keys, count, slots, 64 - the number of bits that number slots, rows,
+    id(bytes)), arrays by their addresses; the result is how many keys were dealt with, fewer only
+    if one is no bytes object.
+    """
+
+    enter: Function
+    find: Function
+
+
+class KeySearches(NamedTuple):
+    """Machine code for both kinds of keys."""
+
+    ints: KeySearch
+    strings: KeySearch
+
+
+def load() -> KeySearches | None:
+    """The functions, from disk or compiled now; None if machine code cannot run here."""
+    if support.reason_off() is not None:
+        return None
+    text = key_tables.TEXT
+    for field in ("type", "bytes size", "bytes data"):
+        text = text.replace(f"<offset {field}>", str(LAYOUT[field]))
+    try:
+        code = llvm.compile_text(text)
+    except (OSError, RuntimeError) as error:  # of LLVM: dictionaries are slower, and right
+        _log.warning("Tables are searched without machine code: %s", error)
+        return None
+    _loaded.append(code)
+    return KeySearches(_search(code, "ints"), _search(code, "strings"))
+
+
+def _search(code: llvm.MachineCode, kind: str) -> KeySearch:
+    word, pointer = ctypes.c_int64, ctypes.c_void_p
+    # Python's lock is held, so that objects stay what they are. Without it, and with threads that
+    # share the keys, a busy machine took half as long again: each piece waits for the lock.
+    prototype: Any = ctypes.PYFUNCTYPE(word, pointer, word, pointer, word, pointer, pointer)
+    return KeySearch(*[prototype(code.address(f"weft_{f}_{kind}")) for f in KeySearch._fields])

@@ -1,0 +1,314 @@
+"""Tables of keys, as LLVM IR: where keys are entered, and found again by open addressing.
+
+A slot is two words. Of an integer these are the key and its row; of a string the bytes object, and
+half of its hash above its row. A row of -1 in the second word is an empty slot, and at least every
+other slot is empty. Keys are hashed in blocks before the first of a block is looked for, so that
+their slots are on the way from memory meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+BLOCK = 32
+_FACTOR = 0x9E3779B97F4A7C15  # 2**64 divided by the golden ratio, as an odd number
+
+# A string is its first and its last eight bytes, which may overlap, and what lies between. Of a
+# short one both are the word that ends with it: what stands before is the object's own header, and
+# is shifted out. So strings of up to 16 bytes are read without a branch, which would be guessed
+# wrong where lengths differ.
+_COMMON = f"""
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+declare i64 @llvm.smin.i64(i64, i64)
+
+%ends = type {{ i64, i64, i64 }}
+
+define internal i64 @mixed(i64 %hash, i64 %word) alwaysinline {{
+%both = xor i64 %hash, %word
+%high = lshr i64 %both, 32
+%folded = xor i64 %both, %high
+%product = mul i64 %folded, {_FACTOR}
+%top = lshr i64 %product, 32
+%out = xor i64 %product, %top
+ret i64 %out
+}}
+
+define internal ptr @slot_at(ptr %slots, i64 %i) alwaysinline {{
+%words = shl i64 %i, 1
+%out = getelementptr i64, ptr %slots, i64 %words
+ret ptr %out
+}}
+
+define internal i1 @is_bytes(ptr %object, ptr %bytes.type) alwaysinline {{
+entry:
+%is.there = icmp ne ptr %object, null
+br i1 %is.there, label %ask, label %answer
+ask:
+%type.p = getelementptr i8, ptr %object, i64 <offset type>
+%type = load ptr, ptr %type.p
+%same = icmp eq ptr %type, %bytes.type
+br label %answer
+answer:
+%out = phi i1 [false, %entry], [%same, %ask]
+ret i1 %out
+}}
+
+define internal %ends @ends_of(ptr %object) alwaysinline {{
+%size.p = getelementptr i8, ptr %object, i64 <offset bytes size>
+%size = load i64, ptr %size.p
+%data = getelementptr i8, ptr %object, i64 <offset bytes data>
+%behind = getelementptr i8, ptr %data, i64 %size
+%last.p = getelementptr i8, ptr %behind, i64 -8
+%is.long = icmp sgt i64 %size, 8
+%first.p = select i1 %is.long, ptr %data, ptr %last.p
+%lacking = sub i64 8, %size
+%half = select i1 %is.long, i64 0, i64 %lacking
+%bits = shl i64 %half, 2
+%first.raw = load i64, ptr %first.p, align 1
+%last.raw = load i64, ptr %last.p, align 1
+%first.part = lshr i64 %first.raw, %bits
+%last.part = lshr i64 %last.raw, %bits
+%first = lshr i64 %first.part, %bits
+%last = lshr i64 %last.part, %bits
+%one = insertvalue %ends undef, i64 %size, 0
+%two = insertvalue %ends %one, i64 %first, 1
+%out = insertvalue %ends %two, i64 %last, 2
+ret %ends %out
+}}
+
+define internal i64 @hash_of(ptr %object) alwaysinline {{
+entry:
+%ends = call %ends @ends_of(ptr %object)
+%size = extractvalue %ends %ends, 0
+%first = extractvalue %ends %ends, 1
+%last = extractvalue %ends %ends, 2
+%begun = call i64 @mixed(i64 %size, i64 %first)
+%data = getelementptr i8, ptr %object, i64 <offset bytes data>
+%stop = sub i64 %size, 8
+br label %word
+word:
+%i = phi i64 [8, %entry], [%i.next, %take]
+%hash = phi i64 [%begun, %entry], [%hash.next, %take]
+%more = icmp slt i64 %i, %stop
+br i1 %more, label %take, label %end
+take:
+%p = getelementptr i8, ptr %data, i64 %i
+%w = load i64, ptr %p, align 1
+%hash.next = call i64 @mixed(i64 %hash, i64 %w)
+%i.next = add i64 %i, 8
+br label %word
+end:
+%with.last = call i64 @mixed(i64 %hash, i64 %last)
+ret i64 %with.last
+}}
+
+define internal i1 @are_equal(ptr %a, ptr %b) alwaysinline {{
+entry:
+%a.ends = call %ends @ends_of(ptr %a)
+%b.ends = call %ends @ends_of(ptr %b)
+%size = extractvalue %ends %a.ends, 0
+%b.size = extractvalue %ends %b.ends, 0
+%a.first = extractvalue %ends %a.ends, 1
+%b.first = extractvalue %ends %b.ends, 1
+%a.last = extractvalue %ends %a.ends, 2
+%b.last = extractvalue %ends %b.ends, 2
+%size.differs = xor i64 %size, %b.size
+%first.differs = xor i64 %a.first, %b.first
+%last.differs = xor i64 %a.last, %b.last
+%some.differ = or i64 %size.differs, %first.differs
+%differ = or i64 %some.differ, %last.differs
+%alike = icmp eq i64 %differ, 0
+br i1 %alike, label %begin, label %no
+begin:
+%a.data = getelementptr i8, ptr %a, i64 <offset bytes data>
+%b.data = getelementptr i8, ptr %b, i64 <offset bytes data>
+%stop = sub i64 %size, 8
+br label %word
+word:
+%i = phi i64 [8, %begin], [%i.next, %same]
+%more = icmp slt i64 %i, %stop
+br i1 %more, label %take, label %yes
+take:
+%a.p = getelementptr i8, ptr %a.data, i64 %i
+%b.p = getelementptr i8, ptr %b.data, i64 %i
+%a.w = load i64, ptr %a.p, align 1
+%b.w = load i64, ptr %b.p, align 1
+%is.same = icmp eq i64 %a.w, %b.w
+br i1 %is.same, label %same, label %no
+same:
+%i.next = add i64 %i, 8
+br label %word
+yes:
+ret i1 true
+no:
+ret i1 false
+}}
+"""
+
+
+class _Kind(NamedTuple):
+    """What differs between integers and strings."""
+
+    name: str
+    load: str  # %key, from %key.p
+    check: str  # goes on at "fine"
+    hash: str
+    store: str  # the words of a slot, from %key, %hash and %row
+    compare: str  # %slot with %key and %hash; goes on at "found" with %out, or at "other"
+
+
+_INT = _Kind(
+    name="int",
+    load="load i64, ptr %key.p",
+    check="br label %fine",
+    hash="call i64 @mixed(i64 %key, i64 0)",
+    store="""
+store i64 %key, ptr %slot
+store i64 %row, ptr %second.p""",
+    # One branch for found and empty slots, which is nearly always taken.
+    compare="""
+%entered = load i64, ptr %slot
+%is.same = icmp eq i64 %entered, %key
+%row = select i1 %is.same, i64 %second, i64 -1
+%is.empty = icmp eq i64 %second, -1
+%is.done = or i1 %is.same, %is.empty
+br i1 %is.done, label %found, label %other
+found:
+%out = phi i64 [%row, %probe]""",
+)
+
+_STRING = _Kind(
+    name="string",
+    load="load ptr, ptr %key.p",
+    check="""
+%is.bytes = call i1 @is_bytes(ptr %key, ptr %bytes.type)
+br i1 %is.bytes, label %fine, label %stopped""",
+    hash="call i64 @hash_of(ptr %key)",
+    store="""
+store ptr %key, ptr %slot
+%mark = shl i64 %hash, 32
+%marked = or i64 %mark, %row
+store i64 %marked, ptr %second.p""",
+    compare="""
+%mark = shl i64 %hash, 32
+%both = xor i64 %mark, %second
+%difference = lshr i64 %both, 32
+%is.likely = icmp eq i64 %difference, 0
+br i1 %is.likely, label %compare, label %differs
+compare:
+%entered = load ptr, ptr %slot
+%row = and i64 %second, 4294967295
+%is.same = call i1 @are_equal(ptr %entered, ptr %key)
+br i1 %is.same, label %found, label %differs
+differs:
+%is.empty = icmp eq i64 %second, -1
+br i1 %is.empty, label %found, label %other
+found:
+%out = phi i64 [%row, %compare], [-1, %differs]""",
+)
+
+_PARAMETERS = "ptr %keys, i64 %n, ptr %slots, i64 %shift, ptr %rows, ptr %bytes.type"
+
+
+def _enter(kind: _Kind) -> str:
+    """Enters keys that are not there with their rows; answers how many were entered."""
+    return f"""
+define i64 @weft_enter_{kind.name}s({_PARAMETERS}) {{
+entry:
+%mask = lshr i64 -1, %shift
+br label %next
+next:
+%k = phi i64 [0, %entry], [%k.next, %store]
+%more = icmp slt i64 %k, %n
+br i1 %more, label %look, label %stopped
+look:
+%key.p = getelementptr i64, ptr %keys, i64 %k
+%key = {kind.load}
+{kind.check}
+fine:
+%hash = {kind.hash}
+%row.p = getelementptr i64, ptr %rows, i64 %k
+%row = load i64, ptr %row.p
+%first = lshr i64 %hash, %shift
+br label %probe
+probe:
+%i = phi i64 [%first, %fine], [%i.next, %taken]
+%slot = call ptr @slot_at(ptr %slots, i64 %i)
+%second.p = getelementptr i64, ptr %slot, i64 1
+%second = load i64, ptr %second.p
+%is.empty = icmp eq i64 %second, -1
+br i1 %is.empty, label %store, label %taken
+taken:
+%after = add i64 %i, 1
+%i.next = and i64 %after, %mask
+br label %probe
+store:{kind.store}
+%k.next = add i64 %k, 1
+br label %next
+stopped:
+ret i64 %k
+}}
+"""
+
+
+def _find(kind: _Kind) -> str:
+    """The rows of keys, -1 for those that are not there; answers how many were looked for."""
+    return f"""
+define i64 @weft_find_{kind.name}s({_PARAMETERS}) {{
+entry:
+%mask = lshr i64 -1, %shift
+br label %block
+block:
+%begin = phi i64 [0, %entry], [%end, %found]
+%some = icmp slt i64 %begin, %n
+br i1 %some, label %bounds, label %stopped
+bounds:
+%full = add i64 %begin, {BLOCK}
+%end = call i64 @llvm.smin.i64(i64 %full, i64 %n)
+br label %look
+look:
+%j = phi i64 [%begin, %bounds], [%j.next, %fine]
+%looked.p = getelementptr i64, ptr %keys, i64 %j
+{_renamed(kind)}
+%hashed.p = getelementptr i64, ptr %rows, i64 %j
+store i64 %looked.hash, ptr %hashed.p
+%expected = lshr i64 %looked.hash, %shift
+%expected.p = call ptr @slot_at(ptr %slots, i64 %expected)
+call void @llvm.prefetch.p0(ptr %expected.p, i32 0, i32 3, i32 1)
+%j.next = add i64 %j, 1
+%in.block = icmp slt i64 %j.next, %end
+br i1 %in.block, label %look, label %search
+search:
+%k = phi i64 [%begin, %fine], [%k.next, %found]
+%key.p = getelementptr i64, ptr %keys, i64 %k
+%key = {kind.load}
+%out.p = getelementptr i64, ptr %rows, i64 %k
+%hash = load i64, ptr %out.p
+%first = lshr i64 %hash, %shift
+br label %probe
+probe:
+%i = phi i64 [%first, %search], [%i.next, %other]
+%slot = call ptr @slot_at(ptr %slots, i64 %i)
+%second.p = getelementptr i64, ptr %slot, i64 1
+%second = load i64, ptr %second.p{kind.compare}
+store i64 %out, ptr %out.p
+%k.next = add i64 %k, 1
+%is.more = icmp slt i64 %k.next, %end
+br i1 %is.more, label %search, label %block
+other:
+%after = add i64 %i, 1
+%i.next = and i64 %after, %mask
+br label %probe
+stopped:
+ret i64 %begin
+}}
+"""
+
+
+def _renamed(kind: _Kind) -> str:
+    """The key of the first pass over a block, and its hash."""
+    text = f"%key = {kind.load}\n{kind.check}\nfine:\n%hash = {kind.hash}"
+    return text.replace("%key", "%looked").replace("%hash ", "%looked.hash ")
+
+
+TEXT = _COMMON + "".join([_enter(kind) + _find(kind) for kind in (_INT, _STRING)])

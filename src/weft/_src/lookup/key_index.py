@@ -1,0 +1,92 @@
+"""Many keys in a table at once, by machine code; few are left to the dictionary of the table.
+
+An index is an array of slots beside the dictionary. It is made when a table has been asked for as
+many keys as it holds, gets the keys that are inserted later, and is given up when keys are removed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weft._src.core.dtypes import DType, string
+from weft._src.core.flags import flags
+from weft._src.core.tensor import Array
+from weft._src.execution import forking
+
+if TYPE_CHECKING:
+    from weft._src.execution.native.key_search import Function, KeySearches
+
+WORTH_LOADING = 100_000  # keys that all tables were asked for; loading takes up to 0.3 s
+WORTH_USING = 200  # keys in one call, which takes 5 us more than a dictionary
+_PIECE = 1 << 15  # keys whose rows stay in the processor's cache; then Python looks for signals
+_MOST_ROWS = 1 << 30
+
+_asked = 0  # keys, by lookups of tables without an index
+
+
+def worth_making(count: int, asked: int, size: int) -> bool:
+    """Whether an index pays, for `count` more keys of a table of that size that met `asked`."""
+    global _asked  # noqa: PLW0603 - a count of the process; a race between threads does no harm
+    _asked += count
+    return (
+        asked + count >= size
+        and _asked >= WORTH_LOADING
+        and flags.execution != "numpy"
+        and searches() is not None
+    )
+
+
+@functools.cache
+def searches() -> KeySearches | None:
+    """The machine code, loaded when it is needed first; None where it cannot run."""
+    with forking.lock:
+        from weft._src.execution.native import key_search
+    return key_search.load()
+
+
+class KeyIndex:
+    """Slots with keys and their rows. Bytes objects are kept by somebody else."""
+
+    __slots__ = ("_code", "_dtype", "_shift", "_slots", "_used")
+
+    def __init__(self, dtype: DType, count: int) -> None:
+        code = searches()
+        assert code is not None, "worth_making was not asked"
+        self._code = code.strings if dtype is string else code.ints
+        self._dtype = object if dtype is string else np.int64
+        bits = max(3 * count, 1024).bit_length()  # three to six slots for each key
+        self._shift = 64 - bits
+        self._slots = np.full((1 << bits, 2), -1, np.int64)
+        self._used = 0
+
+    def enter(self, keys: Array, rows: Array) -> bool:
+        """Enters keys that are not there, each once; False if that cannot be done."""
+        self._used += len(keys)
+        if 2 * self._used > len(self._slots) or self._used > _MOST_ROWS:
+            return False
+        return self._run(self._code.enter, np.ascontiguousarray(keys, self._dtype), rows)
+
+    def find(self, keys: Array, take: Callable[[int, Array], None]) -> bool:
+        """Calls `take(place, rows)` for pieces of a vector of keys; False if that cannot be done.
+
+        The row of a key that is not there is -1.
+        """
+        keys = np.ascontiguousarray(keys, self._dtype)
+        rows = np.empty(min(len(keys), _PIECE), np.int64)
+        for start in range(0, len(keys), _PIECE):
+            part = keys[start : start + _PIECE]
+            if not self._run(self._code.find, part, rows):
+                return False
+            take(start, rows[: len(part)])
+        return True
+
+    def _run(self, function: Function, keys: Array, rows: Array) -> bool:
+        done = function(
+            keys.ctypes.data, len(keys), self._slots.ctypes.data, self._shift, rows.ctypes.data,
+            id(bytes),
+        )  # fmt: skip
+        return done == len(keys)
