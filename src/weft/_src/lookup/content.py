@@ -67,7 +67,7 @@ class Content:
         if self._default is None and default.shape == self._value_shape:
             with self._guard:
                 if self._default is None:
-                    self._values[-1] = default
+                    self._values[-1] = default[()]
                     self._default = default
         if self._fixed:
             return self._find(keys, default, tell)
@@ -87,7 +87,7 @@ class Content:
                 places = np.flatnonzero(rows < 0)
                 missing.append(start + places)
                 if not is_last:
-                    part[places] = default if one else default[start + places]
+                    part[places] = default[()] if one else default[start + places]
 
         if not self._find_by_index(keys, take):
             missing.clear()

@@ -123,7 +123,7 @@ class StaticVocabularyTable(_Static):
     ... )
     >>> table = tf.lookup.StaticVocabularyTable(init, num_oov_buckets=3)
     >>> table.lookup(tf.constant(["lake", "palmer", "king"])).numpy()
-    array([1, 3, 4])
+    array([1, 2, 3])
     """
 
     _lookup_key_dtype: DType | None = None
