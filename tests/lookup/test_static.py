@@ -87,7 +87,9 @@ def test_initializers_of_any_shape() -> None:
 
 def test_a_key_twice() -> None:
     assert Table(Init(["a", "b", "a"], [1, 2, 1]), -1).size().numpy() == 2
-    with pytest.raises(FailedPreconditionError, match=r"key b'a' is there with two values, 1 and 2"):
+    with pytest.raises(
+        FailedPreconditionError, match=r"key b'a' is there with two values, 1 and 2"
+    ):
         Table(Init(["a", "a"], [1, 2]), -1)
     with pytest.raises(FailedPreconditionError, match="two values, nan and nan"):
         Table(Init(["a", "a"], [np.nan, float("nan")]), -1.0)
@@ -112,7 +114,9 @@ def test_mistakes_in_initializers(number: int) -> None:
 
 def test_mistakes_in_use() -> None:
     table = Table(Init(["a"], [1]), -1)
-    with pytest.raises(DTypeError, match=r"StaticHashTable.lookup: keys must be string .* got int32"):
+    with pytest.raises(
+        DTypeError, match=r"StaticHashTable.lookup: keys must be string .* got int32"
+    ):
         table.lookup(tf.constant([1]))
     with pytest.raises(DTypeError, match="Cannot convert"):
         Table(Init(["a"], [1]), "x")

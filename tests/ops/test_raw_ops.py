@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from ops import test_raw_ops_facts, test_raw_ops_state
+from ops import test_raw_ops_facts, test_raw_ops_state, test_raw_ops_tables
 from weft._src.raw_ops import making
 
 F = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]], np.float32)
@@ -233,6 +233,7 @@ def test_rows_of_the_table(name: str) -> None:
 
 def test_every_row_has_a_call() -> None:
     called = {*CALLS} | test_raw_ops_facts.NAMES | test_raw_ops_state.NAMES
+    called |= test_raw_ops_tables.NAMES
     assert sorted({*making._WRITTEN} - called) == []
 
 

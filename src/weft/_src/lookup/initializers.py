@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from weft._src.core.aliases import DTypeLike, IntLike, TensorLike
@@ -181,7 +182,7 @@ class TextFileInitializer(TableInitializer):
         self._check(table)
         initialize_from_file_op(
             table.resource_handle,
-            known_now("TextFileInitializer: filename", self._path),
+            known_now("TextFileInitializer: filename", os.fsencode(self._path)),
             key_index=self._key_index,
             value_index=self._value_index,
             vocab_size=self._count,

@@ -65,8 +65,8 @@ class Table(Resource):
             if default.shape != (*batch, *self.value_shape):
                 one = format_dims(self.value_shape)
                 raise ShapeError(
-                    f"{self.name}: the default value must have shape {one}, or be one for each key "
-                    f"of {format_dims(keys.shape)}, got shape {format_dims(default.shape)}."
+                    f"{self.name}: the default value must have shape {one}, or be one for each of "
+                    f"the keys of {format_dims(keys.shape)}, got {format_dims(default.shape)}."
                 )
             default = default.reshape(-1, *self.value_shape)
         out, missing = self.content.find(flat, default, self.has_reserved_keys)
@@ -272,7 +272,7 @@ class DenseTable(MutableTable):
                 raise InvalidArgumentError(
                     None,
                     None,
-                    f"{self.name}: the {what}, {key.tolist()!r}, is no key that can be used.",
+                    f"{self.name}: the {what}, {key.tolist()!r}, must not be among the keys.",
                 )
 
 

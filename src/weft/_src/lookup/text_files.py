@@ -54,6 +54,8 @@ class _Lines:
         if index == LINE_NUMBER:
             if dtype is not int64:
                 raise self._error(f"line numbers are int64, not {dtype.name}")
+            if not -(2**63) <= offset < 2**63 - len(self._lines):
+                raise self._error(f"line numbers from the offset {offset} on do not fit int64")
             return np.arange(offset, offset + len(self._lines), dtype=np.int64)
         fields = self._lines if index == WHOLE_LINE else self._fields(index)
         if dtype is string:
