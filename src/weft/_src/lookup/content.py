@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,8 +27,8 @@ class Content:
     """
 
     __slots__ = (
-        "_asked", "_default", "_fixed", "_free", "_guard", "_index", "_key_dtype", "_key_shape",
-        "_nothing", "_rows", "_value_shape", "_values",
+        "_asked", "_default", "_fixed", "_free", "_guard", "_index", "_is_plain", "_key_dtype",
+        "_key_shape", "_nothing", "_rows", "_value_shape", "_values",
     )  # fmt: skip
 
     def __init__(
@@ -43,6 +42,7 @@ class Content:
         self._fixed = fixed
         self._key_dtype, self._key_shape = key_dtype, key_shape
         self._value_shape = value_shape
+        self._is_plain = not value_shape and value_dtype is not string  # what machine code copies
         # Held for one step. Never while code of users runs, nor while a thread waits for another.
         self._guard = threading.Lock()
         self._rows: dict[Any, int] = {}
@@ -75,26 +75,22 @@ class Content:
             return self._find(keys, default, tell)
 
     def _find(self, keys: Array, default: Array, tell: bool) -> tuple[Array, Array]:
-        values = self._values
-        one, is_last = default.shape == self._value_shape, default is self._default
-        out = np.empty((len(keys), *self._value_shape), values.dtype)
-        missing: list[Array] = []
-
-        def take(start: int, rows: Array) -> None:
-            part = out[start : start + len(rows)]
-            values.take(rows, axis=0, out=part, mode="wrap")
-            if tell or not is_last:
-                places = np.flatnonzero(rows < 0)
-                missing.append(start + places)
-                if not is_last:
-                    part[places] = default[()] if one else default[start + places]
-
-        if not self._find_by_index(keys, take):
-            missing.clear()
+        index, values = self._index_for(keys), self._values
+        if index is not None and default is self._default and not tell and self._is_plain:
+            out = index.take(keys, values)
+            if out is not None:
+                return out, _NOWHERE
+        rows = None if index is None else index.find(keys)
+        if rows is None:
             self._asked += len(keys)
             found = map(self._rows.get, self._listed(keys), itertools.repeat(-1))
-            take(0, np.fromiter(found, np.int64, len(keys)))
-        return out, np.concatenate([_NOWHERE, *missing])
+            rows = np.fromiter(found, np.int64, len(keys))
+        out = values.take(rows, axis=0)
+        missing = np.flatnonzero(rows < 0)
+        if default is not self._default:
+            one = default.shape == self._value_shape
+            out[missing] = default[()] if one else default[missing]
+        return out, missing
 
     def export(self) -> tuple[Array, Array]:
         """All keys and their values, in the order in which keys were first inserted."""
@@ -102,12 +98,12 @@ class Content:
             rows = np.fromiter(self._rows.values(), np.int64, len(self._rows))
             return self._array(list(self._rows)), self._values.take(rows, axis=0)
 
-    def _find_by_index(self, keys: Array, take: Callable[[int, Array], None]) -> bool:
+    def _index_for(self, keys: Array) -> KeyIndex | None:
         if len(keys) < WORTH_USING or self._key_shape:
-            return False
+            return None
         if self._index is None and worth_making(len(keys), self._asked, len(self._rows)):
             self._index = self._new_index()
-        return self._index is not None and self._index.find(keys, take)
+        return self._index
 
     def _new_index(self) -> KeyIndex | None:
         rows = np.fromiter(self._rows.values(), np.int64, len(self._rows))

@@ -7,7 +7,6 @@ many keys as it holds, gets the keys that are inserted later, and is given up wh
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 WORTH_LOADING = 100_000  # keys that all tables were asked for; loading takes up to 0.3 s
 WORTH_USING = 200  # keys in one call, which takes 5 us more than a dictionary
-_PIECE = 1 << 15  # keys whose rows stay in the processor's cache; then Python looks for signals
+_PIECE = 1 << 20  # keys, then Python looks for signals and other threads
 _MOST_ROWS = 1 << 30
 
 _asked = 0  # keys, by lookups of tables without an index
@@ -68,25 +67,32 @@ class KeyIndex:
         self._used += len(keys)
         if 2 * self._used > len(self._slots) or self._used > _MOST_ROWS:
             return False
-        return self._run(self._code.enter, np.ascontiguousarray(keys, self._dtype), rows)
+        return self._run(self._code.enter, np.ascontiguousarray(keys, self._dtype), rows, None)
 
-    def find(self, keys: Array, take: Callable[[int, Array], None]) -> bool:
-        """Calls `take(place, rows)` for pieces of a vector of keys; False if that cannot be done.
+    def find(self, keys: Array) -> Array | None:
+        """The row of each key of a vector, -1 where it is not there; None if one is no key."""
+        rows = np.empty(len(keys), np.int64)
+        return rows if self._in_pieces(keys, rows, None) else None
 
-        The row of a key that is not there is -1.
-        """
+    def take(self, keys: Array, values: Array) -> Array | None:
+        """The value of each key of a vector, the last one where it is not there; or None."""
+        out = np.empty(len(keys), values.dtype)
+        return out if self._in_pieces(keys, out, values) else None
+
+    def _in_pieces(self, keys: Array, out: Array, values: Array | None) -> bool:
         keys = np.ascontiguousarray(keys, self._dtype)
-        rows = np.empty(min(len(keys), _PIECE), np.int64)
-        for start in range(0, len(keys), _PIECE):
-            part = keys[start : start + _PIECE]
-            if not self._run(self._code.find, part, rows):
-                return False
-            take(start, rows[: len(part)])
-        return True
+        return all(
+            self._run(self._code.find, keys[i : i + _PIECE], out[i : i + _PIECE], values)
+            for i in range(0, len(keys), _PIECE)
+        )
 
-    def _run(self, function: Function, keys: Array, rows: Array) -> bool:
-        done = function(
-            keys.ctypes.data, len(keys), self._slots.ctypes.data, self._shift, rows.ctypes.data,
-            id(bytes),
+    def _run(self, function: Function, keys: Array, out: Array, values: Array | None) -> bool:
+        given = (
+            (0, 0, 0) if values is None else (values.ctypes.data, len(values) - 1, values.itemsize)
+        )
+        job = np.array(
+            [keys.ctypes.data, len(keys), self._slots.ctypes.data, self._shift, id(bytes),
+             out.ctypes.data, *given, 0]
         )  # fmt: skip
-        return done == len(keys)
+        function(job.ctypes.data)
+        return not job[-1]

@@ -11,22 +11,18 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from weft._src.execution.native.loops.kernels import key_tables
-from weft._src.execution.native.machine import llvm, support
+from weft._src.execution.native.loops.kernels.key_tables import JOB as JOB
+from weft._src.execution.native.machine import llvm, pool, support
 from weft._src.execution.native.machine.support import LAYOUT
 
 _log = logging.getLogger("weft")
 _loaded: list[llvm.MachineCode] = []  # code lives as long as this
 
-Function = Callable[[int, int, int, int, int, int], int]
+Function = Callable[[int], None]
 
 
 class KeySearch(NamedTuple):
-    """Machine code for keys of one kind.
-
-    The arguments are (keys, count, slots, 64 - the number of bits that number slots, rows,
-    id(bytes)), arrays by their addresses; the result is how many keys were dealt with, fewer only
-    if one is no bytes object.
-    """
+    """Machine code for keys of one kind; each is given the address of a job."""
 
     enter: Function
     find: Function
@@ -47,6 +43,7 @@ def load() -> KeySearches | None:
     for field in ("type", "bytes size", "bytes data"):
         text = text.replace(f"<offset {field}>", str(LAYOUT[field]))
     try:
+        pool.start()
         code = llvm.compile_text(text)
     except (OSError, RuntimeError) as error:  # of LLVM: dictionaries are slower, and right
         _log.warning("Tables are searched without machine code: %s", error)
@@ -56,8 +53,6 @@ def load() -> KeySearches | None:
 
 
 def _search(code: llvm.MachineCode, kind: str) -> KeySearch:
-    word, pointer = ctypes.c_int64, ctypes.c_void_p
-    # Python's lock is held, so that objects stay what they are. Without it, and with threads that
-    # share the keys, a busy machine took half as long again: each piece waits for the lock.
-    prototype: Any = ctypes.PYFUNCTYPE(word, pointer, word, pointer, word, pointer, pointer)
+    # Python's lock is held, so that objects stay what they are while all threads of the pool read.
+    prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
     return KeySearch(*[prototype(code.address(f"weft_{f}_{kind}")) for f in KeySearch._fields])

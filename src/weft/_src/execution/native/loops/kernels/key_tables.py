@@ -10,7 +10,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+# The words of a job, which is all that machine code is given: addresses, and numbers.
+JOB = (
+    "keys", "count", "slots", "shift", "bytes type", "out", "values", "last row", "size", "failed",
+)  # fmt: skip
+
 BLOCK = 32
+_PIECE = 1 << 14  # keys; threads share lookups of four such pieces or more
 _FACTOR = 0x9E3779B97F4A7C15  # 2**64 divided by the golden ratio, as an odd number
 
 # A string is its first and its last eight bytes, which may overlap, and what lies between. Of a
@@ -19,7 +25,9 @@ _FACTOR = 0x9E3779B97F4A7C15  # 2**64 divided by the golden ratio, as an odd num
 # wrong where lengths differ.
 _COMMON = f"""
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i64 @llvm.smin.i64(i64, i64)
+declare void @weft_parallel(ptr, ptr, i64, i64)
 
 %ends = type {{ i64, i64, i64 }}
 
@@ -151,10 +159,10 @@ class _Kind(NamedTuple):
 
     name: str
     load: str  # %key, from %key.p
-    check: str  # goes on at "fine"
+    check: str  # goes on at "fine", or at "stopped"
     hash: str
     store: str  # the words of a slot, from %key, %hash and %row
-    compare: str  # %slot with %key and %hash; goes on at "found" with %out, or at "other"
+    compare: str  # %slot with %key and %hash; goes on at "found" with %row.found, or at "other"
 
 
 _INT = _Kind(
@@ -174,7 +182,7 @@ store i64 %row, ptr %second.p""",
 %is.done = or i1 %is.same, %is.empty
 br i1 %is.done, label %found, label %other
 found:
-%out = phi i64 [%row, %probe]""",
+%row.found = phi i64 [%row, %probe]""",
 )
 
 _STRING = _Kind(
@@ -204,30 +212,44 @@ differs:
 %is.empty = icmp eq i64 %second, -1
 br i1 %is.empty, label %found, label %other
 found:
-%out = phi i64 [%row, %compare], [-1, %differs]""",
+%row.found = phi i64 [%row, %compare], [-1, %differs]""",
 )
 
-_PARAMETERS = "ptr %keys, i64 %n, ptr %slots, i64 %shift, ptr %rows, ptr %bytes.type"
+
+def _words(*names: str) -> str:
+    """Loads words of the job."""
+    lines = []
+    for name in names:
+        word, kind = name.replace(" ", "."), "ptr" if name in _ADDRESSES else "i64"
+        lines += [
+            f"%{word}.p = getelementptr i64, ptr %job, i64 {JOB.index(name)}",
+            f"%{word} = load {kind}, ptr %{word}.p",
+        ]
+    return "\n".join(lines)
+
+
+_ADDRESSES = {"keys", "slots", "bytes type", "out", "values"}
 
 
 def _enter(kind: _Kind) -> str:
-    """Enters keys that are not there with their rows; answers how many were entered."""
+    """Enters keys that are not there with the rows in "out"."""
     return f"""
-define i64 @weft_enter_{kind.name}s({_PARAMETERS}) {{
+define void @weft_enter_{kind.name}s(ptr %job) {{
 entry:
+{_words("keys", "count", "slots", "shift", "bytes type", "out", "failed")}
 %mask = lshr i64 -1, %shift
 br label %next
 next:
 %k = phi i64 [0, %entry], [%k.next, %store]
-%more = icmp slt i64 %k, %n
-br i1 %more, label %look, label %stopped
+%more = icmp slt i64 %k, %count
+br i1 %more, label %look, label %done
 look:
 %key.p = getelementptr i64, ptr %keys, i64 %k
 %key = {kind.load}
 {kind.check}
 fine:
 %hash = {kind.hash}
-%row.p = getelementptr i64, ptr %rows, i64 %k
+%row.p = getelementptr i64, ptr %out, i64 %k
 %row = load i64, ptr %row.p
 %first = lshr i64 %hash, %shift
 br label %probe
@@ -246,31 +268,40 @@ store:{kind.store}
 %k.next = add i64 %k, 1
 br label %next
 stopped:
-ret i64 %k
+store i64 1, ptr %failed.p
+br label %done
+done:
+ret void
 }}
 """
 
 
 def _find(kind: _Kind) -> str:
-    """The rows of keys, -1 for those that are not there; answers how many were looked for."""
+    """Writes the values of keys (of 1, 4 or 8 bytes), or, if they have no size, their rows.
+
+    The row of a key that is not there is -1; its value is that of the last row.
+    """
     return f"""
-define i64 @weft_find_{kind.name}s({_PARAMETERS}) {{
+define internal void @find_{kind.name}s(ptr %job, i64 %from, i64 %to) {{
 entry:
+{_words(*JOB)}
+%found.rows = alloca [{BLOCK} x i64], align 64
 %mask = lshr i64 -1, %shift
 br label %block
 block:
-%begin = phi i64 [0, %entry], [%end, %found]
-%some = icmp slt i64 %begin, %n
-br i1 %some, label %bounds, label %stopped
+%begin = phi i64 [%from, %entry], [%end, %written]
+%some = icmp slt i64 %begin, %to
+br i1 %some, label %bounds, label %done
 bounds:
 %full = add i64 %begin, {BLOCK}
-%end = call i64 @llvm.smin.i64(i64 %full, i64 %n)
+%end = call i64 @llvm.smin.i64(i64 %full, i64 %to)
 br label %look
 look:
 %j = phi i64 [%begin, %bounds], [%j.next, %fine]
 %looked.p = getelementptr i64, ptr %keys, i64 %j
 {_renamed(kind)}
-%hashed.p = getelementptr i64, ptr %rows, i64 %j
+%j.at = sub i64 %j, %begin
+%hashed.p = getelementptr i64, ptr %found.rows, i64 %j.at
 store i64 %looked.hash, ptr %hashed.p
 %expected = lshr i64 %looked.hash, %shift
 %expected.p = call ptr @slot_at(ptr %slots, i64 %expected)
@@ -282,8 +313,9 @@ search:
 %k = phi i64 [%begin, %fine], [%k.next, %found]
 %key.p = getelementptr i64, ptr %keys, i64 %k
 %key = {kind.load}
-%out.p = getelementptr i64, ptr %rows, i64 %k
-%hash = load i64, ptr %out.p
+%k.at = sub i64 %k, %begin
+%found.p = getelementptr i64, ptr %found.rows, i64 %k.at
+%hash = load i64, ptr %found.p
 %first = lshr i64 %hash, %shift
 br label %probe
 probe:
@@ -291,18 +323,75 @@ probe:
 %slot = call ptr @slot_at(ptr %slots, i64 %i)
 %second.p = getelementptr i64, ptr %slot, i64 1
 %second = load i64, ptr %second.p{kind.compare}
-store i64 %out, ptr %out.p
+store i64 %row.found, ptr %found.p
 %k.next = add i64 %k, 1
 %is.more = icmp slt i64 %k.next, %end
-br i1 %is.more, label %search, label %block
+br i1 %is.more, label %search, label %write
 other:
 %after = add i64 %i, 1
 %i.next = and i64 %after, %mask
 br label %probe
+write:
+%count.here = sub i64 %end, %begin
+switch i64 %size, label %write.rows [
+  i64 1, label %write.i8
+  i64 4, label %write.i32
+  i64 8, label %write.i64
+]
+write.rows:
+%rows.p = getelementptr i64, ptr %out, i64 %begin
+%bytes = shl i64 %count.here, 3
+call void @llvm.memcpy.p0.p0.i64(ptr %rows.p, ptr %found.rows, i64 %bytes, i1 false)
+br label %written
+{_write("i8")}
+{_write("i32")}
+{_write("i64")}
+written:
+br label %block
 stopped:
-ret i64 %begin
+store i64 1, ptr %failed.p
+br label %done
+done:
+ret void
+}}
+
+define void @weft_find_{kind.name}s(ptr %job) {{
+entry:
+{_words("count")}
+%is.much = icmp sge i64 %count, {4 * _PIECE}
+br i1 %is.much, label %share, label %alone
+share:
+call void @weft_parallel(ptr @find_{kind.name}s, ptr %job, i64 %count, i64 {_PIECE})
+br label %done
+alone:
+call void @find_{kind.name}s(ptr %job, i64 0, i64 %count)
+br label %done
+done:
+ret void
 }}
 """
+
+
+def _write(kind: str) -> str:
+    """Writes the values of the rows of a block."""
+    text = """
+write.T:
+br label %next.T
+next.T:
+%w.T = phi i64 [0, %write.T], [%w.next.T, %next.T]
+%w.row.p.T = getelementptr i64, ptr %found.rows, i64 %w.T
+%w.row.T = load i64, ptr %w.row.p.T
+%w.none.T = icmp slt i64 %w.row.T, 0
+%w.at.T = select i1 %w.none.T, i64 %last.row, i64 %w.row.T
+%w.value.p.T = getelementptr T, ptr %values, i64 %w.at.T
+%w.value.T = load T, ptr %w.value.p.T
+%w.place.T = add i64 %begin, %w.T
+%w.out.p.T = getelementptr T, ptr %out, i64 %w.place.T
+store T %w.value.T, ptr %w.out.p.T
+%w.next.T = add i64 %w.T, 1
+%w.more.T = icmp slt i64 %w.next.T, %count.here
+br i1 %w.more.T, label %next.T, label %written"""
+    return text.replace(".T", f".{kind}").replace("T,", f"{kind},").replace("T %", f"{kind} %")
 
 
 def _renamed(kind: _Kind) -> str:
