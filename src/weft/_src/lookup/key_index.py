@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from weft._src.core.cells import aligned_empty
 from weft._src.core.dtypes import DType, string
 from weft._src.core.flags import flags
 from weft._src.core.tensor import Array
@@ -57,9 +58,11 @@ class KeyIndex:
         assert code is not None, "worth_making was not asked"
         self._code = code.strings if dtype is string else code.ints
         self._dtype = object if dtype is string else np.int64
+        words = 4 if dtype is string else 2
         bits = max(3 * count, 1024).bit_length()  # three to six slots for each key
         self._shift = 64 - bits
-        self._slots = np.full((1 << bits, 2), -1, np.int64)
+        self._slots = aligned_empty((1 << bits, words), np.dtype(np.int64))
+        self._slots.fill(-1)
         self._used = 0
 
     def enter(self, keys: Array, rows: Array) -> bool:

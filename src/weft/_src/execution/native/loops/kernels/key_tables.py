@@ -1,9 +1,12 @@
 """Tables of keys, as LLVM IR: where keys are entered, and found again by open addressing.
 
-A slot is two words. Of an integer these are the key and its row; of a string the bytes object, and
-half of its hash above its row. A row of -1 in the second word is an empty slot, and at least every
-other slot is empty. Keys are hashed in blocks before the first of a block is looked for, so that
-their slots are on the way from memory meanwhile.
+The slot of an integer is the key and its row. That of a string has four words: its first and its
+last eight bytes, the bytes object, and its size above its row; so short strings are compared
+without a look at the object. A last word of -1 is an empty slot, and at least every other is.
+
+Keys are hashed in blocks before the first of a block is looked for, so that their slots are on the
+way from memory meanwhile (a million strings in 27 ms instead of 38); string objects are fetched
+while others are hashed (21 ms instead of 24). For integers the processor does it by itself.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ JOB = (
 )  # fmt: skip
 
 BLOCK = 32
+_AHEAD = 24
 _PIECE = 1 << 14  # keys; threads share lookups of four such pieces or more
 _FACTOR = 0x9E3779B97F4A7C15  # 2**64 divided by the golden ratio, as an odd number
 
@@ -39,12 +43,6 @@ define internal i64 @mixed(i64 %hash, i64 %word) alwaysinline {{
 %top = lshr i64 %product, 32
 %out = xor i64 %product, %top
 ret i64 %out
-}}
-
-define internal ptr @slot_at(ptr %slots, i64 %i) alwaysinline {{
-%words = shl i64 %i, 1
-%out = getelementptr i64, ptr %slots, i64 %words
-ret ptr %out
 }}
 
 define internal i1 @is_bytes(ptr %object, ptr %bytes.type) alwaysinline {{
@@ -110,23 +108,7 @@ end:
 ret i64 %with.last
 }}
 
-define internal i1 @are_equal(ptr %a, ptr %b) alwaysinline {{
-entry:
-%a.ends = call %ends @ends_of(ptr %a)
-%b.ends = call %ends @ends_of(ptr %b)
-%size = extractvalue %ends %a.ends, 0
-%b.size = extractvalue %ends %b.ends, 0
-%a.first = extractvalue %ends %a.ends, 1
-%b.first = extractvalue %ends %b.ends, 1
-%a.last = extractvalue %ends %a.ends, 2
-%b.last = extractvalue %ends %b.ends, 2
-%size.differs = xor i64 %size, %b.size
-%first.differs = xor i64 %a.first, %b.first
-%last.differs = xor i64 %a.last, %b.last
-%some.differ = or i64 %size.differs, %first.differs
-%differ = or i64 %some.differ, %last.differs
-%alike = icmp eq i64 %differ, 0
-br i1 %alike, label %begin, label %no
+define internal i1 @same_between(ptr %a, ptr %b, i64 %size) alwaysinline {{
 begin:
 %a.data = getelementptr i8, ptr %a, i64 <offset bytes data>
 %b.data = getelementptr i8, ptr %b, i64 <offset bytes data>
@@ -158,7 +140,9 @@ class _Kind(NamedTuple):
     """What differs between integers and strings."""
 
     name: str
+    words: int  # of a slot
     load: str  # %key, from %key.p
+    ahead: str  # has a key that comes later fetched
     check: str  # goes on at "fine", or at "stopped"
     hash: str
     store: str  # the words of a slot, from %key, %hash and %row
@@ -167,18 +151,20 @@ class _Kind(NamedTuple):
 
 _INT = _Kind(
     name="int",
+    words=2,
     load="load i64, ptr %key.p",
+    ahead="",
     check="br label %fine",
     hash="call i64 @mixed(i64 %key, i64 0)",
     store="""
 store i64 %key, ptr %slot
-store i64 %row, ptr %second.p""",
+store i64 %row, ptr %mark.p""",
     # One branch for found and empty slots, which is nearly always taken.
     compare="""
 %entered = load i64, ptr %slot
 %is.same = icmp eq i64 %entered, %key
-%row = select i1 %is.same, i64 %second, i64 -1
-%is.empty = icmp eq i64 %second, -1
+%row = select i1 %is.same, i64 %mark, i64 -1
+%is.empty = icmp eq i64 %mark, -1
 %is.done = or i1 %is.same, %is.empty
 br i1 %is.done, label %found, label %other
 found:
@@ -187,32 +173,62 @@ found:
 
 _STRING = _Kind(
     name="string",
+    words=4,
     load="load ptr, ptr %key.p",
+    ahead=f"""
+%j.far = add i64 %j, {_AHEAD}
+%j.top = sub i64 %count, 1
+%j.ahead = call i64 @llvm.smin.i64(i64 %j.far, i64 %j.top)
+%ahead.p = getelementptr ptr, ptr %keys, i64 %j.ahead
+%ahead = load ptr, ptr %ahead.p
+call void @llvm.prefetch.p0(ptr %ahead, i32 0, i32 3, i32 1)""",
     check="""
 %is.bytes = call i1 @is_bytes(ptr %key, ptr %bytes.type)
 br i1 %is.bytes, label %fine, label %stopped""",
     hash="call i64 @hash_of(ptr %key)",
     store="""
-store ptr %key, ptr %slot
-%mark = shl i64 %hash, 32
-%marked = or i64 %mark, %row
-store i64 %marked, ptr %second.p""",
+%ends = call %ends @ends_of(ptr %key)
+%key.size = extractvalue %ends %ends, 0
+%key.first = extractvalue %ends %ends, 1
+%key.last = extractvalue %ends %ends, 2
+%last.p = getelementptr i64, ptr %slot, i64 1
+%object.p = getelementptr i64, ptr %slot, i64 2
+%upper = shl i64 %key.size, 32
+%mark.new = or i64 %upper, %row
+store i64 %key.first, ptr %slot
+store i64 %key.last, ptr %last.p
+store ptr %key, ptr %object.p
+store i64 %mark.new, ptr %mark.p""",
     compare="""
-%mark = shl i64 %hash, 32
-%both = xor i64 %mark, %second
-%difference = lshr i64 %both, 32
-%is.likely = icmp eq i64 %difference, 0
-br i1 %is.likely, label %compare, label %differs
+%ends = call %ends @ends_of(ptr %key)
+%key.size = extractvalue %ends %ends, 0
+%key.first = extractvalue %ends %ends, 1
+%key.last = extractvalue %ends %ends, 2
+%last.p = getelementptr i64, ptr %slot, i64 1
+%slot.size = lshr i64 %mark, 32
+%slot.first = load i64, ptr %slot
+%slot.last = load i64, ptr %last.p
+%size.differs = xor i64 %key.size, %slot.size
+%first.differs = xor i64 %key.first, %slot.first
+%last.differs = xor i64 %key.last, %slot.last
+%some.differ = or i64 %size.differs, %first.differs
+%differ = or i64 %some.differ, %last.differs
+%row = and i64 %mark, 4294967295
+%is.alike = icmp eq i64 %differ, 0
+br i1 %is.alike, label %alike, label %differs
+alike:
+%is.short = icmp sle i64 %key.size, 16
+br i1 %is.short, label %found, label %compare
 compare:
-%entered = load ptr, ptr %slot
-%row = and i64 %second, 4294967295
-%is.same = call i1 @are_equal(ptr %entered, ptr %key)
+%object.p = getelementptr i64, ptr %slot, i64 2
+%object = load ptr, ptr %object.p
+%is.same = call i1 @same_between(ptr %object, ptr %key, i64 %key.size)
 br i1 %is.same, label %found, label %differs
 differs:
-%is.empty = icmp eq i64 %second, -1
+%is.empty = icmp eq i64 %mark, -1
 br i1 %is.empty, label %found, label %other
 found:
-%row.found = phi i64 [%row, %compare], [-1, %differs]""",
+%row.found = phi i64 [%row, %alike], [%row, %compare], [-1, %differs]""",
 )
 
 
@@ -255,10 +271,10 @@ fine:
 br label %probe
 probe:
 %i = phi i64 [%first, %fine], [%i.next, %taken]
-%slot = call ptr @slot_at(ptr %slots, i64 %i)
-%second.p = getelementptr i64, ptr %slot, i64 1
-%second = load i64, ptr %second.p
-%is.empty = icmp eq i64 %second, -1
+%slot = getelementptr [{kind.words} x i64], ptr %slots, i64 %i
+%mark.p = getelementptr i64, ptr %slot, i64 {kind.words - 1}
+%mark = load i64, ptr %mark.p
+%is.empty = icmp eq i64 %mark, -1
 br i1 %is.empty, label %store, label %taken
 taken:
 %after = add i64 %i, 1
@@ -298,13 +314,13 @@ bounds:
 br label %look
 look:
 %j = phi i64 [%begin, %bounds], [%j.next, %fine]
-%looked.p = getelementptr i64, ptr %keys, i64 %j
+%looked.p = getelementptr i64, ptr %keys, i64 %j{kind.ahead}
 {_renamed(kind)}
 %j.at = sub i64 %j, %begin
 %hashed.p = getelementptr i64, ptr %found.rows, i64 %j.at
 store i64 %looked.hash, ptr %hashed.p
 %expected = lshr i64 %looked.hash, %shift
-%expected.p = call ptr @slot_at(ptr %slots, i64 %expected)
+%expected.p = getelementptr [{kind.words} x i64], ptr %slots, i64 %expected
 call void @llvm.prefetch.p0(ptr %expected.p, i32 0, i32 3, i32 1)
 %j.next = add i64 %j, 1
 %in.block = icmp slt i64 %j.next, %end
@@ -320,9 +336,9 @@ search:
 br label %probe
 probe:
 %i = phi i64 [%first, %search], [%i.next, %other]
-%slot = call ptr @slot_at(ptr %slots, i64 %i)
-%second.p = getelementptr i64, ptr %slot, i64 1
-%second = load i64, ptr %second.p{kind.compare}
+%slot = getelementptr [{kind.words} x i64], ptr %slots, i64 %i
+%mark.p = getelementptr i64, ptr %slot, i64 {kind.words - 1}
+%mark = load i64, ptr %mark.p{kind.compare}
 store i64 %row.found, ptr %found.p
 %k.next = add i64 %k, 1
 %is.more = icmp slt i64 %k.next, %end
