@@ -46,19 +46,20 @@ dense_strings = new_dense(tf.string, words, "", "$")
 dense_ints = new_dense(tf.int64, numbers, -1, -2)
 """
 
-STATEMENTS = (
-    "static_strings.lookup(string_keys)",
-    "static_ints.lookup(int_keys)",
-    "vocabulary.lookup(string_keys)",
-    "mutable_strings.lookup(string_keys)",
-    "mutable_ints.lookup(int_keys)",
-    "dense_strings.lookup(string_keys)",
-    "dense_ints.lookup(int_keys)",
-    "static_strings.lookup(few)",
-    "new_static(words)",
-    "new_static(numbers)",
-    "new_mutable(tf.int64, numbers)",
-)
+# With the ratio that is wanted.
+STATEMENTS = {
+    "static_strings.lookup(string_keys)": "<= 1",
+    "static_ints.lookup(int_keys)": "<= 1",
+    "vocabulary.lookup(string_keys)": "<= 1.5",
+    "mutable_strings.lookup(string_keys)": "<= 1",
+    "mutable_ints.lookup(int_keys)": "<= 1",
+    "dense_strings.lookup(string_keys)": "<= 1",
+    "dense_ints.lookup(int_keys)": "<= 1",
+    "static_strings.lookup(few)": "<= 1",
+    "new_static(words)": "<= 4",
+    "new_static(numbers)": "<= 4",
+    "new_mutable(tf.int64, numbers)": "<= 4",
+}
 
 
 def run(peers: Peers) -> list[Row]:
@@ -67,7 +68,7 @@ def run(peers: Peers) -> list[Row]:
     namespace: dict[str, Any] = {}
     exec(f"import weft as tf\n{_TABLES}", namespace)
     with peers.session("tensorflow", f"import tensorflow as tf\n{_TABLES}") as tensorflow:
-        for statement in STATEMENTS:
+        for statement, wanted in STATEMENTS.items():
             timers = {"Weft": timer_of(eval(f"lambda: {statement}", namespace), SECONDS)}
             if tensorflow is not None:
                 timers["TensorFlow"] = tensorflow.timer(statement, SECONDS)
@@ -75,5 +76,5 @@ def run(peers: Peers) -> list[Row]:
             theirs = times.get("TensorFlow")
             ratio = None if theirs is None else times["Weft"] / theirs
             detail = ", ".join([f"{microseconds(t)} ({who})" for who, t in times.items()])
-            rows.append(Row(f"{statement} / TensorFlow", ratio, "<= 1", detail))
+            rows.append(Row(f"{statement} / TensorFlow", ratio, wanted, detail))
     return rows

@@ -93,7 +93,7 @@ def test_objects_that_are_no_bytes() -> None:
 
 def test_an_index_is_full() -> None:
     index = KeyIndex(tf.int64, 1)
-    room = len(index._slots) // 2
+    room = index._room
     assert index.enter(np.arange(room), np.arange(room))
     assert not index.enter(np.array([-1]), np.array([0]))
 

@@ -48,27 +48,37 @@ def searches() -> KeySearches | None:
     return key_search.load()
 
 
+def _filled(shape: tuple[int, int], number: int) -> Array:
+    out = aligned_empty(shape, np.dtype(np.int64))
+    out.fill(number)
+    return out
+
+
 class KeyIndex:
     """Slots with keys and their rows. Bytes objects are kept by somebody else."""
 
-    __slots__ = ("_code", "_dtype", "_shift", "_slots", "_used")
+    __slots__ = ("_code", "_dtype", "_room", "_shift", "_slots", "_used")
 
     def __init__(self, dtype: DType, count: int) -> None:
         code = searches()
         assert code is not None, "worth_making was not asked"
         self._code = code.strings if dtype is string else code.ints
         self._dtype = object if dtype is string else np.int64
-        words = 4 if dtype is string else 2
-        bits = max(3 * count, 1024).bit_length()  # three to six slots for each key
+        if dtype is string:
+            bits = max(3 * count, 1024).bit_length()
+            self._slots = _filled((1 << bits, 4), -1)
+            self._room = 1 << bits >> 1  # keys; half of the slots stay empty
+        else:  # buckets of four slots
+            bits = max(2 * count, 1024).bit_length() - 2
+            self._slots = _filled((1 << bits, 8), 0)
+            self._room = 2 << bits
         self._shift = 64 - bits
-        self._slots = aligned_empty((1 << bits, words), np.dtype(np.int64))
-        self._slots.fill(-1)
         self._used = 0
 
     def enter(self, keys: Array, rows: Array) -> bool:
         """Enters keys that are not there, each once; False if that cannot be done."""
         self._used += len(keys)
-        if 2 * self._used > len(self._slots) or self._used > _MOST_ROWS:
+        if self._used > self._room or self._used > _MOST_ROWS:
             return False
         return self._run(self._code.enter, np.ascontiguousarray(keys, self._dtype), rows, None)
 
@@ -90,12 +100,13 @@ class KeyIndex:
         )
 
     def _run(self, function: Function, keys: Array, out: Array, values: Array | None) -> bool:
-        given = (
-            (0, 0, 0) if values is None else (values.ctypes.data, len(values) - 1, values.itemsize)
-        )
+        value, last, size = 0, -1, 0
+        if values is not None:
+            value, last, size = values.ctypes.data, len(values) - 1, values.itemsize
+        # The words of `JOB` in `key_tables.py`; the last one says whether a key is none.
         job = np.array(
             [keys.ctypes.data, len(keys), self._slots.ctypes.data, self._shift, id(bytes),
-             out.ctypes.data, *given, 0]
+             out.ctypes.data, value, last, size, 0]
         )  # fmt: skip
         function(job.ctypes.data)
         return not job[-1]

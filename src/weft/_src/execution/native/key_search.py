@@ -10,8 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from weft._src.execution.native.loops.kernels import key_tables
-from weft._src.execution.native.loops.kernels.key_tables import JOB as JOB
+from weft._src.execution.native.loops.kernels import int_keys, key_tables, string_keys
 from weft._src.execution.native.machine import llvm, pool, support
 from weft._src.execution.native.machine.support import LAYOUT
 
@@ -39,7 +38,7 @@ def load() -> KeySearches | None:
     """The functions, from disk or compiled now; None if machine code cannot run here."""
     if support.reason_off() is not None:
         return None
-    text = key_tables.TEXT
+    text = key_tables.COMMON + int_keys.INTS + string_keys.STRINGS
     for field in ("type", "bytes size", "bytes data"):
         text = text.replace(f"<offset {field}>", str(LAYOUT[field]))
     try:
