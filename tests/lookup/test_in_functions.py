@@ -77,6 +77,21 @@ def test_ragged_and_sparse_arguments() -> None:
     assert f(tf.sparse.from_dense([["a", ""]])).values.numpy().tolist() == [1.0]
 
 
+def test_defaults_that_are_computed(tier: str) -> None:
+    table, rows = mutable(), Mutable(tf.string, tf.float32, [0.0, 0.0])
+
+    @tf.function
+    def f(x: tf.Tensor) -> Any:
+        default = x * 2.0
+        found = table.lookup(["q", "b"], default)
+        return found + default, rows.lookup(["q"], tf.stack([default, x]))
+
+    for number in (1.0, 5.0, -3.0, 1.0):
+        one, two = f(tf.constant(number))
+        assert one.numpy().tolist() == [4 * number, 2.0 + 2 * number]
+        assert two.numpy().tolist() == [[2 * number, number]]
+
+
 def test_branches_loops_and_nested_functions(tier: str) -> None:
     table = mutable()
 

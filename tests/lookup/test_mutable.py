@@ -116,6 +116,13 @@ def test_defaults_of_a_call() -> None:
         table.lookup(["b"], tf.constant([1]))
 
 
+def test_defaults_keep_their_bits() -> None:
+    table = Mutable(tf.string, tf.float64, 0.0)
+    for default in (0.0, -0.0, np.nan, 0.0):
+        found = table.lookup(["q"], default).numpy()
+        assert found.tobytes() == np.array([default]).tobytes()
+
+
 def test_defaults_that_are_strings() -> None:
     table = Mutable(tf.int32, tf.string, "?")
     table.insert([1], ["one"])

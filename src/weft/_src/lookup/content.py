@@ -68,15 +68,15 @@ class Content:
             with self._guard:
                 if self._default is None:
                     self._values[-1] = default[()]
-                    self._default = default
+                    self._default = default.copy()  # plans compute into arrays they had before
         if self._fixed:
             return self._find(keys, default, tell)
         with self._guard:
             return self._find(keys, default, tell)
 
     def _find(self, keys: Array, default: Array, tell: bool) -> tuple[Array, Array]:
-        index, values = self._index_for(keys), self._values
-        if index is not None and default is self._default and not tell and self._is_plain:
+        index, values, is_last = self._index_for(keys), self._values, self._is_last_row(default)
+        if index is not None and is_last and not tell and self._is_plain:
             out = index.take(keys, values)
             if out is not None:
                 return out, _NOWHERE
@@ -87,7 +87,7 @@ class Content:
             rows = np.fromiter(found, np.int64, len(keys))
         out = values.take(rows, axis=0)
         missing = np.flatnonzero(rows < 0)
-        if default is not self._default:
+        if not is_last:
             one = default.shape == self._value_shape
             out[missing] = default[()] if one else default[missing]
         return out, missing
@@ -97,6 +97,15 @@ class Content:
         with self._guard:
             rows = np.fromiter(self._rows.values(), np.int64, len(self._rows))
             return self._array(list(self._rows)), self._values.take(rows, axis=0)
+
+    def _is_last_row(self, default: Array) -> bool:
+        """Whether a default is the one in the last row; of strings, the same object."""
+        known = self._default
+        return (
+            known is not None
+            and default.shape == known.shape
+            and default.tobytes() == known.tobytes()
+        )
 
     def _index_for(self, keys: Array) -> KeyIndex | None:
         if len(keys) < WORTH_USING or self._key_shape:
@@ -115,14 +124,14 @@ class Content:
     def insert(self, keys: Array, values: Array) -> None:
         """Sets the values of keys; of equal keys the last one counts."""
         with self._guard:
-            self._insert(keys, values)
+            self._insert_all(keys, values)
 
     def replace(self, keys: Array, values: Array) -> None:
         """Forgets all that is there, and inserts these."""
         with self._guard:
             self._drop_index()
             self._rows, self._free = {}, []
-            self._insert(keys, values)
+            self._insert_all(keys, values)
 
     def remove(self, keys: Array) -> None:
         """Forgets keys; those that are not there do not matter."""
@@ -137,6 +146,13 @@ class Content:
     def _drop_index(self) -> None:
         """Before keys go: the index points to them."""
         self._index, self._asked = None, 0
+
+    def _insert_all(self, keys: Array, values: Array) -> None:
+        try:
+            self._insert(keys, values)
+        except BaseException:  # an interrupt: the index may lack keys that the dictionary has
+            self._drop_index()
+            raise
 
     def _insert(self, keys: Array, values: Array) -> None:
         listed, rows = self._listed(keys), self._rows
