@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from weft._src.core import farmhash
 from weft._src.core.cells import aligned_empty
 from weft._src.core.dtypes import DType, string
 from weft._src.core.flags import flags
@@ -24,6 +25,8 @@ WORTH_LOADING = 100_000  # keys that all tables were asked for; loading takes up
 WORTH_USING = 200  # keys in one call, which takes 5 us more than a dictionary
 _PIECE = 1 << 20  # keys, then Python looks for signals and other threads
 _MOST_ROWS = 1 << 30
+
+# Machine code is given the words of `JOB` in `key_tables.py`.
 
 _asked = 0  # keys, by lookups of tables without an index
 
@@ -46,6 +49,27 @@ def searches() -> KeySearches | None:
     with forking.lock:
         from weft._src.execution.native import key_search
     return key_search.load()
+
+
+def fingerprints(strings: Array) -> Array:
+    """The fingerprint of each string of a vector, as uint64."""
+    code = None
+    if len(strings) >= WORTH_USING and _asked >= WORTH_LOADING and flags.execution != "numpy":
+        code = searches()
+    if code is None:
+        return farmhash.fingerprints(strings.tolist())
+    strings = np.ascontiguousarray(strings)
+    out, long = np.empty(len(strings), np.uint64), np.empty(len(strings), np.int64)
+    job = np.array(
+        [strings.ctypes.data, len(strings), 0, 0, id(bytes), out.ctypes.data, long.ctypes.data,
+         0, 0, 0]
+    )  # fmt: skip
+    code.fingerprint(job.ctypes.data)
+    if job[-1]:
+        return farmhash.fingerprints(strings.tolist())
+    rest = long[: job[-2]]  # those that are too long for machine code
+    out[rest] = farmhash.fingerprints(strings[rest].tolist())
+    return out
 
 
 def _filled(shape: tuple[int, int], number: int) -> Array:
@@ -103,7 +127,7 @@ class KeyIndex:
         value, last, size = 0, -1, 0
         if values is not None:
             value, last, size = values.ctypes.data, len(values) - 1, values.itemsize
-        # The words of `JOB` in `key_tables.py`; the last one says whether a key is none.
+        # The last word says whether a key is none.
         job = np.array(
             [keys.ctypes.data, len(keys), self._slots.ctypes.data, self._shift, id(bytes),
              out.ctypes.data, value, last, size, 0]

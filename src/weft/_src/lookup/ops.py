@@ -8,11 +8,12 @@ import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import RESOURCE, STRING, DType, int64
-from weft._src.core.farmhash import fingerprints
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
+from weft._src.core.xp import as_strings
 from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.lookup.key_index import fingerprints
 from weft._src.lookup.tables import KEYS, VALUES, Table
 from weft._src.ops import batching, rules
 from weft._src.ops.contexts import RowBatch, RowNode
@@ -95,9 +96,10 @@ def _vocabulary_kernel(xp: ArrayNamespace, table: Any, keys: Any, *, num_oov_buc
     flat = keys.reshape(-1)
     found, missing = known.content.find(flat, _NO_ID, tell=True)
     if missing.size:
-        strings = flat[missing].tolist()
+        strings = flat[missing]
         if keys.dtype != object:
-            strings = [b"%d" % number for number in strings]
+            digits = [b"%d" % number for number in strings.tolist()]
+            strings = as_strings(digits, missing.shape)
         buckets = fingerprints(strings) % np.uint64(num_oov_buckets)
         found[missing] = buckets.astype(np.int64) + len(known.content)
     return found.reshape(keys.shape)
