@@ -2,6 +2,9 @@
 
 An index is an array of slots beside the dictionary. It is made when a table has been asked for as
 many keys as it holds, gets the keys that are inserted later, and is given up when keys are removed.
+
+Machine code is given a job, the words that `JOB` in `execution/native/loops/kernels/key_tables.py`
+names; the last one tells whether a key is no bytes object.
 """
 
 from __future__ import annotations
@@ -25,8 +28,6 @@ WORTH_LOADING = 100_000  # keys that all tables were asked for; loading takes up
 WORTH_USING = 200  # keys in one call, which takes 5 us more than a dictionary
 _PIECE = 1 << 20  # keys, then Python looks for signals and other threads
 _MOST_ROWS = 1 << 30
-
-# Machine code is given the words of `JOB` in `key_tables.py`.
 
 _asked = 0  # keys, by lookups of tables without an index
 
@@ -127,7 +128,6 @@ class KeyIndex:
         value, last, size = 0, -1, 0
         if values is not None:
             value, last, size = values.ctypes.data, len(values) - 1, values.itemsize
-        # The last word says whether a key is none.
         job = np.array(
             [keys.ctypes.data, len(keys), self._slots.ctypes.data, self._shift, id(bytes),
              out.ctypes.data, value, last, size, 0]

@@ -18,7 +18,7 @@ _BLOCK, _AHEAD = 32, 24
 # A string is its first and its last eight bytes, which may overlap, and what lies between. Of a
 # short one both are the word that ends with it: what stands before is the object's own header, and
 # is shifted out. So strings of up to 16 bytes are read without a branch, which would be guessed
-# wrong where lengths differ.
+# wrong where lengths differ. Sizes must fit the upper half of the last word of a slot.
 _COMMON = f"""
 %ends = type {{ i64, i64, i64 }}
 
@@ -29,14 +29,15 @@ br i1 %is.there, label %ask, label %answer
 ask:
 %type.p = getelementptr i8, ptr %object, i64 <offset type>
 %type = load ptr, ptr %type.p
+%same = icmp eq ptr %type, %bytes.type
+br i1 %same, label %measure, label %answer
+measure:
 %size.p = getelementptr i8, ptr %object, i64 <offset bytes size>
 %size = load i64, ptr %size.p
-%same = icmp eq ptr %type, %bytes.type
 %fits = icmp ult i64 %size, {1 << 31}
-%both = and i1 %same, %fits
 br label %answer
 answer:
-%out = phi i1 [false, %entry], [%both, %ask]
+%out = phi i1 [false, %entry], [false, %ask], [%fits, %measure]
 ret i1 %out
 }}
 
