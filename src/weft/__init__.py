@@ -220,6 +220,7 @@ if _TYPE_CHECKING:
         data as data,
         experimental as experimental,
         io as io,
+        lookup as lookup,
         raw_ops as raw_ops,
         summary as summary,
         test as test,
@@ -371,6 +372,7 @@ __all__ = [
     "logical_and",
     "logical_not",
     "logical_or",
+    "lookup",
     "make_ndarray",
     "make_tensor_proto",
     "map_fn",
@@ -500,7 +502,17 @@ __all__ = [
 # Parts that not every program uses are imported when they are: a tenth of the time of `import`.
 _LAZY = {
     name: f"weft.{name}"
-    for name in ("data", "experimental", "io", "raw_ops", "summary", "test", "tools", "train")
+    for name in (
+        "data",
+        "experimental",
+        "io",
+        "lookup",
+        "raw_ops",
+        "summary",
+        "test",
+        "tools",
+        "train",
+    )
 }
 _LAZY |= {
     "NoneTensorSpec": "weft._src.data.core.structure",

@@ -26,6 +26,7 @@ LAYERS = [
     "config",
     "fileio",
     "data",
+    "lookup",
     "summary",
     "testing",
     "tools",

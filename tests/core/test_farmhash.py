@@ -44,3 +44,9 @@ def test_rows_that_are_not_contiguous() -> None:
     rows = np.arange(200, dtype=np.uint8).reshape(2, 100)
     expected = farmhash.fingerprint_rows(np.ascontiguousarray(rows[:, ::2]))
     np.testing.assert_array_equal(farmhash.fingerprint_rows(rows[:, ::2]), expected)
+
+
+def test_many_strings() -> None:
+    texts = [b"%d" % (3**n) for n in range(60)] * 40
+    few = [int(farmhash.fingerprints([text])[0]) for text in texts[:60]]
+    assert farmhash.fingerprints(texts).tolist() == few * 40

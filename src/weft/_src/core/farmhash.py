@@ -6,13 +6,16 @@ row, in which overflow wraps as it does on the machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 Array = np.ndarray[Any, Any]
 Pair = tuple[Any, Any]
+
+_MANY = 1000  # strings
 
 _K0 = np.uint64(0xC3A5C85C97CB3127)
 _K1 = np.uint64(0xB492B66FBE98F273)
@@ -75,14 +78,30 @@ def fingerprint_rows(rows: Array) -> Array:
 def fingerprints(strings: Sequence[bytes]) -> Array:
     """The fingerprint of each byte string, as uint64."""
     out = np.empty(len(strings), np.uint64)
-    by_length: dict[int, list[int]] = {}
-    for i, text in enumerate(strings):
-        by_length.setdefault(len(text), []).append(i)
-    for length, places in by_length.items():
-        joined = b"".join([strings[i] for i in places])
-        rows = np.frombuffer(joined, np.uint8).reshape(len(places), length)
+    for length, places, found in _by_length(strings):
+        rows = np.frombuffer(b"".join(found), np.uint8).reshape(len(found), length)
         out[places] = fingerprint_rows(rows)
     return out
+
+
+def _by_length(strings: Sequence[bytes]) -> Iterator[tuple[int, Any, list[bytes]]]:
+    """Strings of one length, with their places."""
+    if len(strings) < _MANY:
+        by_length: dict[int, list[int]] = {}
+        for i, text in enumerate(strings):
+            by_length.setdefault(len(text), []).append(i)
+        for length, places in by_length.items():
+            yield length, places, [strings[i] for i in places]
+        return
+    # An array is sorted, and picks objects, faster than a list.
+    lengths = np.fromiter(map(len, strings), np.int64, len(strings))
+    order = np.argsort(lengths, kind="stable")
+    lengths, objects = lengths[order], np.empty(len(strings), object)
+    objects[:] = strings
+    objects = objects[order]
+    bounds = np.flatnonzero(np.diff(lengths, prepend=-1, append=-1)).tolist()
+    for first, last in itertools.pairwise(bounds):
+        yield int(lengths[first]), order[first:last], objects[first:last].tolist()
 
 
 def _up_to_16(data: _Rows, n: int) -> Any:

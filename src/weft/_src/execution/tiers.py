@@ -329,7 +329,7 @@ class TieredPlan:
         locks = self._locks
         if not locks:
             cells = sorted([values[i] for i in self._reads], key=id)
-            locks = [cell.lock for cell in cells]
+            locks = [cell.lock for cell in cells if isinstance(cell, VariableCell)]
             if not self._given_variables:  # captured ones are always the same
                 self._locks = locks
         return run_holding(locks, self._machine_code, values, self.who)
