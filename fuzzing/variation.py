@@ -70,7 +70,8 @@ def redrawn(array: Any, rng: np.random.Generator) -> Any:
         low, high = int(array.min()), int(array.max())
         return rng.integers(low, high, array.shape, endpoint=True, dtype=array.dtype)
     if array.dtype.kind == "c":
-        return (array * rng.uniform(0.5, 1.5, array.shape)).astype(array.dtype)
+        with np.errstate(invalid="ignore"):  # infinite ones times 0
+            return (array * rng.uniform(0.5, 1.5, array.shape)).astype(array.dtype)
     wide = array.astype(np.float64)
     wide = wide[np.isfinite(wide)]
     if not wide.size:

@@ -191,7 +191,6 @@ def test_repr_and_spec() -> None:
     ta = tf.TensorArray(tf.float32, size=2, element_shape=[3])
     assert repr(ta) == "<tf.TensorArray dtype=float32 element_shape=(3,)>"
     assert ta._type_spec == tf.TensorArraySpec([3], tf.float32)
-    assert tf.is_tensor(ta)
 
 
 def test_no_rows_of_an_array_are_joined_to_something_of_their_shape() -> None:

@@ -390,6 +390,11 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("nn.compute_average_loss", per_example_loss=F)
     rows("nn.scale_regularization_loss", regularization_loss=F)
     rows("nn.collapse_repeated", labels=I, seq_length=np.array([3, 2], np.int32))
+    rows("nn.ctc_unique_labels", labels=I)
+    rows(
+        "nn.ctc_beam_search_decoder", inputs=IMAGE[0], sequence_length=np.array([4, 3, 2, 1, 0]),
+        beam_width=3, top_paths=1,
+    )  # fmt: skip
     rows("nn.ctc_greedy_decoder", inputs=IMAGE[0], sequence_length=np.array([4, 3, 2, 1, 0]))
     rows(
         "nn.ctc_loss", labels=np.array([[1], [2]], np.int32), logits=IMAGE[0, :, :2],
@@ -527,6 +532,7 @@ MODULES = (
     "weft._src.graph.row_maps",
     "weft._src.core.convert",
     "weft._src.core.specs",
+    "weft._src.state.generator",
 )
 
 

@@ -21,8 +21,8 @@ SAMPLE = 160
 NOT_VARIED = {
     "Assert", "Const", "Dilation2DPick", "EagerPyFunc", "MaxPool3DGradGrad",
     "MaxPoolGradGrad", "MutexLock", "NoOp", "Placeholder", "PrintV2", "PyFunc",
-    "RaggedText", "RangeShape", "ReducedShape", "RngRead", "RngReadAndSkip",
-    "RngWrite", "Timestamp", "VarIsInitializedOp", "ResourceStridedSliceAssignAdd",
+    "RaggedText", "RangeShape", "ReducedShape", "RngReadAndSkip", "Timestamp",
+    "VarIsInitializedOp", "ResourceStridedSliceAssignAdd",
     "ResourceStridedSliceAssignSub", "StackAdd", "StackAddRows", "StackClearItem", "StackConcat",
     "StackGetShapedItem", "StackPopShaped", "StackRowLengths", "StackToShape", "StackZeros",
     "StackZerosLike", "TensorListPopBack", "TensorListReserve",

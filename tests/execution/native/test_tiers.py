@@ -141,6 +141,26 @@ def test_what_the_first_call_loads_is_no_reason_to_compile() -> None:
     assert plan.run == plan._watched
 
 
+def test_threads_that_come_together_begin_one_compilation(
+    at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted: list[Any] = []
+    monkeypatch.setattr(tiers.worker, "submit", submitted.append)
+    function = tf.function(heavy)
+    function(X)
+    plan = plan_of(function, X)
+    plan._spent = 9.0
+    plan._consider([X.numpy()])
+    first = plan._compilation
+    plan.run = plan._watched  # as another thread saw it, just before
+    plan._consider([X.numpy()])
+    assert plan._compilation is first
+    (job,) = submitted
+    job()  # whoever waits for the first one to be written goes on
+    assert first.written.is_set()
+    assert plan.tier == "native"
+
+
 def test_what_is_going_to_happen_is_told(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

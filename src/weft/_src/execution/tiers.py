@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -42,6 +43,8 @@ _BEGIN = 1 / 4
 _HELD_UP = 1.5  # times as long as the best call
 _LEAST_SPENT = 0.01  # seconds; before, there is nothing to think about
 _DETERMINISTIC_CALL = 10
+
+_considering = threading.Lock()
 
 _log = logging.getLogger("weft")
 
@@ -141,10 +144,13 @@ class TieredPlan:
         self._begin_at = _BEGIN * compilation.expected
         if self._spent <= self._begin_at:
             return
-        self._compilation = compilation
+        with _considering:  # several threads may come here at once
+            if self._compilation is not None:
+                return
+            self._compilation = compilation
         self.run = self._waiting
         kinds = _descriptions(values)
-        self._job = worker.submit(lambda: self._compile_in_background(kinds))
+        self._job = worker.submit(lambda: self._compile_in_background(kinds, compilation))
         _log.info(
             "%s has taken %.2f s with NumPy and is compiled in the background, in about %.2f s.",
             self.graph.name,
@@ -192,17 +198,16 @@ class TieredPlan:
             verify.check(self.graph, values)
         return self.numpy(*values)
 
-    def _compile_in_background(self, values: Sequence[Any]) -> None:
+    def _compile_in_background(self, values: Sequence[Any], compilation: Compilation) -> None:
         with forking.lock:
             from weft._src.execution.native import pace
         if worker.is_here:  # and not a caller who waits for it
             pace.slow_down_this_thread()
-        assert self._compilation is not None
-        self._compilation.begin()
+        compilation.begin()
         try:
-            self._compile(values, self._compilation)
+            self._compile(values, compilation)
         finally:
-            self._compilation.end()
+            compilation.end()
 
     def _compile_at_once(self, *values: Any) -> Any:
         return self.run(*values) if self._compile(values) else self.numpy(*values)

@@ -35,6 +35,11 @@ class RngCell(Resource):
         """The state now."""
         return self._state.copy()
 
+    def write(self, state: State) -> None:
+        """Replaces the state."""
+        with self._lock:
+            self._state = np.array(state, np.int64)
+
     def advance(self, blocks: int) -> State:
         """Moves the counter on, in one atomic step; the state before."""
         with self._lock:
