@@ -54,7 +54,7 @@ def transposed(starts: Array, weights: Array, size: int) -> Band:
     counts = np.bincount(columns, minlength=size)
     # The k-th row that uses a column, side by side.
     nth = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    most = max(1, int(counts.max(initial=0)))
+    most = max(1, int(np.max(counts, initial=0)))
     of_column, of_weight = np.zeros((size, most), np.int64), np.zeros((size, most), F)
     of_column[columns, nth], of_weight[columns, nth] = rows, values
     return band(of_column, of_weight, len(starts))
