@@ -97,9 +97,8 @@ class Compilation:
     @property
     def done(self) -> float:
         """Seconds of work so far."""
-        if self._clock is None:
-            return 0.0
-        return time.clock_gettime(self._clock) - self._cpu_before
+        clock = self._clock  # looked at once: the thread that compiles may end it meanwhile
+        return 0.0 if clock is None else time.clock_gettime(clock) - self._cpu_before
 
     @property
     def left(self) -> float:
