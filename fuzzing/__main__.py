@@ -39,6 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=300, help="how many cases")
     parser.add_argument("--seconds", type=float, help="stop after so long")
     parser.add_argument("--table", action="store_true", help="how often each op was compared")
+    parser.add_argument("--least", type=int, default=0, metavar="TIMES",
+        help="of ops: go on with those that were compared less often on a tier")  # fmt: skip
     options = parser.parse_args(arguments)
     if options.list or options.name is None:
         for name in FUZZERS:
@@ -47,9 +49,14 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     os.environ["WEFT_CACHE_DIR"] = ""  # compiled code of random programs is of no use to anybody
     seed = campaign.seed_of_today() if options.seed is None else options.seed
-    outcome = campaign.run(
-        named(options.name), seed=seed, count=options.count, seconds=options.seconds
-    )
+    check = named(options.name)
+    seeds = range(seed, seed + options.count)
+    outcome = campaign.run(check, seeds, seconds=options.seconds)
+    if options.least:
+        from fuzzing import ops
+
+        while more := ops.seeds_of_rare_cells(seeds.stop, options.least):
+            outcome += campaign.run(check, more)
     if options.table:
         print(importlib.import_module(FUZZERS[options.name].partition(":")[0]).summary())
     print(f"{options.name}: {outcome}, seeds from {seed}")

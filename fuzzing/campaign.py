@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +35,9 @@ class Outcome:
     def __str__(self) -> str:
         each = f" of {self.inputs} inputs each" if self.inputs > 1 else ""
         return f"{self.cases} cases{each}, {len(self.reports)} disagreements"
+
+    def __add__(self, other: Outcome) -> Outcome:
+        return Outcome(self.cases + other.cases, self.reports | other.reports, self.inputs)
 
 
 def seed_of_today() -> int:
@@ -96,15 +99,16 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(before)
 
 
-def run(check: Check, *, seed: int, count: int, seconds: float | None = None) -> Outcome:
-    """Runs a fuzzer for consecutive seeds, until all are done or time is up.
+def run(check: Check, seeds: Collection[int], *, seconds: float | None = None) -> Outcome:
+    """Runs a fuzzer for some seeds, until all are done or time is up.
 
     A report is printed when it is made, since what follows it may end the process.
     """
     outcome = Outcome(inputs=getattr(check, "inputs", 1))
     until = None if seconds is None else time.monotonic() + seconds
-    with _quiet(), limits(), all_frames(), tqdm(total=count, disable=None, file=sys.stderr) as bar:
-        for one in range(seed, seed + count):
+    bar = tqdm(total=len(seeds), disable=None, file=sys.stderr)
+    with _quiet(), limits(), all_frames(), bar:
+        for one in seeds:
             report = _within_time(check, one)
             outcome.cases += 1
             bar.update()

@@ -37,6 +37,28 @@ def cells() -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
+_tried: Counter[tuple[str, str]] = Counter()  # cells for which seeds were asked for
+
+
+def seeds_of_rare_cells(start: int, least: int) -> list[int]:
+    """Seeds, from `start` on, of cells that a tier they have has seen less often than wanted.
+
+    Some tiers see one call in twenty (machine code with a shape that is an input, say): after fifty
+    times the number wanted, a cell is left as it is. The seeds are those of one round.
+    """
+    seen: dict[tuple[str, str], list[int]] = {}
+    for (name, _, kind), times in compared.items():
+        seen.setdefault((name, kind), []).append(times)
+    every = cells()
+    found = []
+    for place, cell in enumerate(every):
+        if min(seen.get(cell, [0])) < least and _tried[cell] < 50 * least:
+            round_ = start // len(every) + 1 + _tried[cell]
+            found.append(round_ * len(every) + place)
+            _tried[cell] += 1
+    return found
+
+
 def _group_for(call: Call, members: tuple[DType, ...]) -> int | None:
     """The first group of arrays that may have one of some dtypes."""
     for group in dict.fromkeys(call.groups):

@@ -218,8 +218,10 @@ __version__ = version.VERSION
 if _TYPE_CHECKING:
     from weft import (
         data as data,
+        distribute as distribute,
         experimental as experimental,
         io as io,
+        keras as keras,
         lookup as lookup,
         raw_ops as raw_ops,
         summary as summary,
@@ -311,6 +313,7 @@ __all__ = [
     "data",
     "debugging",
     "device",
+    "distribute",
     "divide",
     "double",
     "dtypes",
@@ -365,6 +368,7 @@ __all__ = [
     "io",
     "is_symbolic_tensor",
     "is_tensor",
+    "keras",
     "less",
     "less_equal",
     "linalg",
@@ -504,8 +508,10 @@ _LAZY = {
     name: f"weft.{name}"
     for name in (
         "data",
+        "distribute",
         "experimental",
         "io",
+        "keras",
         "lookup",
         "raw_ops",
         "summary",

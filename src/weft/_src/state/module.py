@@ -9,6 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from weft._src import nest
 from weft._src.graph.names import name_scope
+from weft._src.state.tracking import AutoTrackable
 from weft._src.state.variable import Variable
 
 Path = tuple[Any, ...]
@@ -26,7 +27,7 @@ def snake_case(name: str) -> str:
     return _WORD.sub("_", name).lower()
 
 
-class Module:
+class Module(AutoTrackable):
     """Base of objects that own variables and other modules, as attributes or in nests of them.
 
     >>> class Dense(tf.Module):

@@ -31,11 +31,12 @@ from weft._src.ops.registry import Op
 from weft._src.ops.state import gathering, slices, variables as ops
 from weft._src.state.creators import InterceptedClass, VariableAggregation, VariableSynchronization
 from weft._src.state.scattering import PartialAccess, VariableSlice
+from weft._src.state.tracking import Trackable
 
 _numbers = itertools.count(1)  # of the variables that were asked for a unique name
 
 
-class Variable(PartialAccess, metaclass=InterceptedClass):
+class Variable(PartialAccess, Trackable, metaclass=InterceptedClass):
     """A tensor that can be changed by assignment and is shared by reference.
 
     >>> v = tf.Variable([1.0, 2.0])

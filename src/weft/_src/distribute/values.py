@@ -1,0 +1,74 @@
+"""What strategies hand out: values of several replicas, and how such values are combined."""
+
+from __future__ import annotations
+
+import enum
+
+
+class ReduceOp(enum.Enum):
+    """How the values of all replicas become one.
+
+    >>> tf.distribute.ReduceOp.SUM.value
+    'SUM'
+    """
+
+    SUM = "SUM"
+    MEAN = "MEAN"
+
+    @staticmethod
+    def from_variable_aggregation(aggregation: enum.Enum) -> ReduceOp:
+        """The way in which a variable's updates are combined.
+
+        Args:
+          aggregation: a `tf.VariableAggregation`, SUM or MEAN.
+
+        Returns:
+          The `ReduceOp` of the same name.
+
+        Raises:
+          ValueError: for any other aggregation.
+
+        >>> tf.distribute.ReduceOp.from_variable_aggregation(tf.VariableAggregation.MEAN)
+        <ReduceOp.MEAN: 'MEAN'>
+        """
+        try:
+            return ReduceOp[aggregation.name]
+        except KeyError:
+            raise ValueError(f"{aggregation} is no way to reduce values of replicas.") from None
+
+
+def reduce_op(wanted: ReduceOp | str, function: str) -> ReduceOp:
+    """A `ReduceOp`, or the one of a name in any case."""
+    if isinstance(wanted, ReduceOp):
+        return wanted
+    try:
+        return ReduceOp[str(wanted).upper()]
+    except KeyError:
+        raise ValueError(
+            f"{function}: reduce_op must be tf.distribute.ReduceOp.SUM or MEAN, or their name, got "
+            f"{wanted!r}."
+        ) from None
+
+
+class DistributedValues:
+    """A value for each of several replicas. Strategies of one replica use plain values instead.
+
+    >>> isinstance(tf.constant(1.0), tf.distribute.DistributedValues)
+    False
+    """
+
+
+class DistributedDataset:
+    """A dataset whose elements are dealt out to several replicas. One replica has a plain dataset.
+
+    >>> isinstance(tf.data.Dataset.range(3), tf.distribute.DistributedDataset)
+    False
+    """
+
+
+class DistributedIterator:
+    """An iterator over a `DistributedDataset`. One replica has a plain iterator.
+
+    >>> isinstance(iter(tf.data.Dataset.range(3)), tf.distribute.DistributedIterator)
+    False
+    """

@@ -1,0 +1,1 @@
+"""Keras 3 on Weft: the real, unmodified package, for which `tensorflow` is Weft."""

@@ -1,0 +1,92 @@
+"""The module that `import tensorflow` gives: Weft's public names, and a few that are not public.
+
+Libraries that were written for TensorFlow also read some names which are not part of its public
+interface (`tensorflow.python...`, `tf.__internal__`). These are answered by `standins`, and only
+here, so that Weft itself does not have them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+import weft
+from weft._src.keras.standins import PRIVATE_MODULES
+
+TENSORFLOW_VERSION = "2.21.0"  # whose interface Weft has: libraries compare it
+
+
+class Facade(ModuleType):
+    """A module that looks names up in others: its own stand-ins first, then what is behind it."""
+
+    def __init__(
+        self, name: str, behind: Any, own: Mapping[str, Any | Callable[[], Any]] | None = None
+    ) -> None:
+        super().__init__(name, getattr(behind, "__doc__", None))
+        self.__dict__.update(own or {})
+        self.__dict__["_behind"] = behind
+        self.__path__: list[str] = []  # Python then looks for modules below it
+        self.__spec__ = ModuleSpec(name, None, is_package=True)
+
+    def __getattr__(self, name: str) -> Any:
+        behind = self.__dict__["_behind"]
+        if behind is None:
+            raise AttributeError(
+                f"Weft has no {self.__name__}.{name}: it is no public name of TensorFlow."
+            )
+        return getattr(behind, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*vars(self), *dir(self.__dict__["_behind"])})
+
+
+def _tensorflow() -> Facade:
+    top = Facade("tensorflow", weft, {"__version__": TENSORFLOW_VERSION})
+    for path, make in PRIVATE_MODULES.items():
+        place: Any = top
+        *folders, last = path.split(".")
+        for folder in folders:
+            if folder not in vars(place):
+                inner = Facade(f"{place.__name__}.{folder}", _public(place, folder))
+                setattr(place, folder, inner)
+            place = vars(place)[folder]
+        found = import_module(f"weft._src.keras.standins.{make}")
+        setattr(place, last, Facade(f"tensorflow.{path}", found))
+    return top
+
+
+def _public(place: Any, name: str) -> Any:
+    """The namespace of Weft behind a folder; None for folders that are private altogether."""
+    return getattr(place.__dict__["_behind"], name, None)
+
+
+_made: Facade | None = None
+
+
+def tensorflow() -> Facade:
+    """The one facade there is."""
+    global _made
+    if _made is None:
+        _made = _tensorflow()
+    return _made
+
+
+def module_of(path: str) -> Any:
+    """What the module `tensorflow.a.b` is; ModuleNotFoundError if there is nothing of that name."""
+    found: Any = tensorflow()
+    for part in path.split(".")[1:]:
+        try:
+            found = getattr(found, part)
+        except AttributeError as e:
+            raise ModuleNotFoundError(f"Weft has no module {path}: {e}", name=path) from e
+    return found
+
+
+def is_loaded() -> bool:
+    """Whether a `tensorflow` that is not Weft has been imported by this process."""
+    found = sys.modules.get("tensorflow")
+    return found is not None and found is not _made

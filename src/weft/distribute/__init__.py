@@ -1,0 +1,46 @@
+"""`tf.distribute`: one program on several replicas; here, on one."""
+
+from weft._src.distribute.strategy import (
+    InputContext,
+    MirroredStrategy,
+    MultiWorkerMirroredStrategy,
+    OneDeviceStrategy,
+    ReplicaContext,
+    Strategy,
+    StrategyExtended,
+    TPUStrategy,
+    get_replica_context,
+    get_strategy,
+    has_strategy,
+    in_cross_replica_context,
+)
+from weft._src.distribute.values import (
+    DistributedDataset,
+    DistributedIterator,
+    DistributedValues,
+    ReduceOp,
+)
+from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft.distribute import experimental
+
+__all__ = [
+    "DistributedDataset",
+    "DistributedIterator",
+    "DistributedValues",
+    "InputContext",
+    "MirroredStrategy",
+    "MultiWorkerMirroredStrategy",
+    "OneDeviceStrategy",
+    "ReduceOp",
+    "ReplicaContext",
+    "Strategy",
+    "StrategyExtended",
+    "TPUStrategy",
+    "experimental",
+    "get_replica_context",
+    "get_strategy",
+    "has_strategy",
+    "in_cross_replica_context",
+]
+
+_open_namespace(__name__)
