@@ -197,7 +197,7 @@ def finfo(dtype: DTypeLike) -> Any:
     return ml_dtypes.finfo(found.numpy_dtype)
 
 
-def iinfo(int_type: DTypeLike) -> np.iinfo[Any]:
+def iinfo(int_type: DTypeLike) -> Any:
     """The limits of an integer dtype, as NumPy describes them.
 
     Args:
