@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core import dtypes
+from weft._src.core import dtypes, small_numbers
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import (
@@ -55,7 +55,9 @@ def widened(x: Array) -> Array:
     plain = _PLAIN.get(x.dtype)
     if plain is None:
         return x
-    return x.astype(plain) if x.dtype.names is None else x.view(plain)
+    if x.dtype.names is not None:
+        return x.view(plain)
+    return small_numbers.widened(x) if plain == np.float32 else x.astype(plain)
 
 
 def computable(x: Tensor) -> Tensor:
@@ -77,6 +79,8 @@ def _cast_kernel(xp: ArrayNamespace, x: Array, *, dtype: DType) -> Array:
         x = widened(x)
     if dtype.is_quantized:
         return converted(xp, x, dtype.stored_as()).view(dtype.numpy_dtype)
+    if dtype.is_floating and dtype.safe < 0:
+        return small_numbers.narrowed(x, dtype.numpy_dtype)
     return converted(xp, x, dtype)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
-from weft._src.core.convert import adopt, convert_to_tensor
-from weft._src.core.dtypes import FLOATING, float32
+from weft._src.core.convert import adopt
+from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
-from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.errors import InvalidArgumentError
 from weft._src.ops import rules
 from weft._src.ops.arrays import selection
 from weft._src.ops.contexts import VjpContext
@@ -21,19 +20,6 @@ from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.static import static_int
 
 Gradients = tuple[Tensor | None, ...]
-
-
-def _infer(x: TensorSpec, low: TensorSpec, high: TensorSpec, **_: Any) -> TensorSpec:
-    """The shape is that of the numbers; the range may have fewer axes, but no others."""
-    dims = rules.broadcast_dims("fake_quant", x.dims, low.dims, high.dims)
-    if x.dims is not None and dims is not None:
-        wider = [(a, b) for a, b in zip(x.dims, dims) if isinstance(b, int) and a == 1 != b]
-        if len(dims) > len(x.dims) or wider:
-            raise ShapeError(
-                f"fake_quant: min and max must fit into the shape of inputs, {x.shape}; got "
-                f"{low.shape} and {high.shape}."
-            )
-    return x
 
 
 def _kernel(
@@ -70,12 +56,13 @@ def _side_kernel(
 side_op: Op = define_op(
     "FakeQuantSide",
     args("inputs min max", FLOATING),
-    infer=_infer,
+    infer=levels.like_numbers("fake_quant"),
     kernel=_side_kernel,
     native=Pointwise("fake_quant_side"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
     slow_kernel=True,
+    batch=levels.numbers_with_rows,
 )
 
 
@@ -101,12 +88,13 @@ def _vjp(ctx: VjpContext, g: Tensor) -> Gradients:
 fake_quant_op: Op = define_op(
     "FakeQuantWithMinMaxVars",
     args("inputs min max", FLOATING),
-    infer=_infer,
+    infer=levels.like_numbers("fake_quant"),
     kernel=_kernel,
     native=Pointwise("fake_quant"),
     vjp=_vjp,
     fresh=True,
     slow_kernel=True,
+    batch=levels.numbers_with_rows,
 )
 
 
@@ -118,12 +106,6 @@ def _form(op: str, num_bits: Any, narrow_range: Any) -> dict[str, Any]:
     if not 2 <= bits <= 16:
         raise InvalidArgumentError(None, None, f"{op}: num_bits must be from 2 to 16, got {bits}.")
     return {"num_bits": bits, "narrow_range": bool(narrow_range)}
-
-
-def _numbers(op: str, inputs: TensorLike) -> Tensor:
-    x = convert_to_tensor(inputs, dtype_hint=float32)
-    rules.check_dtype(op, x.dtype, FLOATING, name="inputs")
-    return x
 
 
 def _fixed(op: str, x: Tensor, low: Any, high: Any) -> tuple[Tensor, Tensor]:
@@ -163,7 +145,7 @@ def _per_channel(op: str, x: Tensor, low: TensorLike, high: TensorLike) -> tuple
 def _gradient_of(
     op: str, gradients: TensorLike, inputs: TensorLike, ranges: Any, low: Any, high: Any, attrs: Any
 ) -> tuple[Tensor, Tensor, Tensor]:
-    x = _numbers(op, inputs)
+    x = levels.floats(op, inputs, "inputs")
     g = adopt(gradients, x.dtype)
     rules.merge_dims(op, g.spec.dims, x.spec.dims, "gradients and inputs")
     low, high = ranges(op, x, low, high)
@@ -205,7 +187,7 @@ def fake_quant_with_min_max_args(
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0., 0., 2.], dtype=float32)>
     """
     op = "fake_quant_with_min_max_args"
-    x, attrs = _numbers(op, inputs), _form(op, num_bits, narrow_range)
+    x, attrs = levels.floats(op, inputs, "inputs"), _form(op, num_bits, narrow_range)
     return fake_quant_op(x, *_fixed(op, x, min, max), divides=False, name=name, **attrs)
 
 
@@ -276,7 +258,7 @@ def fake_quant_with_min_max_vars(
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([-1.,  0.,  1.], dtype=float32)>
     """
     op = "fake_quant_with_min_max_vars"
-    x, attrs = _numbers(op, inputs), _form(op, num_bits, narrow_range)
+    x, attrs = levels.floats(op, inputs, "inputs"), _form(op, num_bits, narrow_range)
     return fake_quant_op(x, *_variable(op, x, min, max), divides=True, name=name, **attrs)
 
 
@@ -356,7 +338,7 @@ def fake_quant_with_min_max_vars_per_channel(
            [3., 6.]], dtype=float32)>
     """
     op = "fake_quant_with_min_max_vars_per_channel"
-    x, attrs = _numbers(op, inputs), _form(op, num_bits, narrow_range)
+    x, attrs = levels.floats(op, inputs, "inputs"), _form(op, num_bits, narrow_range)
     return fake_quant_op(x, *_per_channel(op, x, min, max), divides=False, name=name, **attrs)
 
 

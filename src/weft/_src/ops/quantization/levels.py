@@ -7,17 +7,58 @@ computed in the precision and by the steps of TensorFlow's kernels, and machine 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from weft._src.core.aliases import ArrayNamespace
-from weft._src.core.tensor import Array
+import numpy as np
+
+from weft._src.core.aliases import ArrayNamespace, TensorLike
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import FLOATING, float32
+from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Array, Tensor
+from weft._src.errors import ShapeError
+from weft._src.ops import batching, rules
+from weft._src.ops.contexts import RowBatch, RowNode
+
+
+def floats(op: str, value: TensorLike, name: str) -> Tensor:
+    """A tensor of floats; Python's numbers become float32, arrays keep their dtype."""
+    is_array = isinstance(value, (np.ndarray, np.generic))
+    x = convert_to_tensor(value, dtype_hint=None if is_array else float32)
+    rules.check_dtype(op, x.dtype, FLOATING, name=name)
+    return x
+
+
+def like_numbers(op: str) -> Callable[..., TensorSpec]:
+    """The type rule of numbers with ranges, which may have fewer axes, but no others."""
+
+    def rule(x: TensorSpec, low: TensorSpec, high: TensorSpec, **_: Any) -> TensorSpec:
+        dims = rules.broadcast_dims(op, x.dims, low.dims, high.dims)
+        if x.dims is not None and dims is not None:
+            wider = [b for a, b in zip(x.dims, dims) if isinstance(b, int) and a == 1 != b]
+            if len(dims) > len(x.dims) or wider:
+                raise ShapeError(
+                    f"{op}: the limits must fit into the shape of the numbers, {x.shape}; got "
+                    f"{low.shape} and {high.shape}."
+                )
+        return x
+
+    return rule
+
+
+def numbers_with_rows(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
+    """Element by element; the numbers have rows wherever their ranges have."""
+    numbers = inputs[0] if stacked[0] else b.stack(inputs[0])
+    return batching.pointwise(b, node, [numbers, *inputs[1:]], [True, *stacked[1:]])
 
 
 def half_away(xp: ArrayNamespace, x: Any) -> Any:
     """The nearest whole number; of two the one further from zero, not the even one."""
-    whole = xp.trunc(x)
-    further = (xp.abs(x - whole) >= 0.5).astype(x.dtype)
-    return whole + xp.copysign(further, x)
+    half = xp.nextafter(x.dtype.type(0.5), x.dtype.type(0))  # 0.5 would take its neighbour along
+    out = xp.copysign(half, x, out=...)
+    xp.add(out, x, out=out)
+    return xp.trunc(out, out=out)
 
 
 # --- levels with a zero between a smallest and a largest number --------------------------------
@@ -92,7 +133,8 @@ def scaled(xp: ArrayNamespace, low: Any, high: Any, lowest: int, highest: int) -
 
 def clipped(xp: ArrayNamespace, x: Any, low: Any, high: Any) -> Any:
     """x with what lies outside of a range moved to its end; NaN stays NaN."""
-    return xp.maximum(xp.minimum(x, high), low)
+    out = xp.minimum(x, high, out=...)
+    return xp.maximum(out, low, out=out)
 
 
 def placed(xp: ArrayNamespace, ranges: Array, rank: int, axis: int | None) -> Array:

@@ -51,8 +51,10 @@ def _grid(dtype: DType, narrow_range: bool = False) -> _Grid:
 
 def _finished(xp: ArrayNamespace, whole: Any, dtype: DType) -> Array:
     """Whole numbers in floats as quantized ones."""
-    numbers = xp.truncated(xp.minimum(whole, _grid(dtype).top), dtype.stored_as().numpy_dtype)
-    return numbers.view(dtype.numpy_dtype)
+    if dtype.size == 4:
+        whole = xp.minimum(whole, _grid(dtype).top)
+    numbers = xp.truncated(whole, np.dtype(np.int32))
+    return numbers.astype(dtype.stored_as().numpy_dtype, copy=False).view(dtype.numpy_dtype)
 
 
 # --- one step of all modes ---------------------------------------------------------------------
@@ -66,14 +68,17 @@ def _units(xp: ArrayNamespace, low: Any, high: Any, count: float) -> Any:
 def _first_at_low(xp: ArrayNamespace, x: Array, low: Any, high: Any, grid: _Grid) -> Array:
     scale = (grid.steps / _units(xp, low, high, grid.steps)).astype(_F)
     offset = levels.half_away(xp, low * scale) - _F(grid.lowest)
-    whole = levels.half_away(xp, x * scale) - offset
-    return xp.minimum(xp.maximum(whole, _F(grid.lowest)), grid.top)
+    whole = levels.half_away(xp, x * scale)
+    whole -= offset
+    return levels.clipped(xp, whole, _F(grid.lowest), grid.top)
 
 
 def _from_first_at_low(xp: ArrayNamespace, x: Array, low: Any, high: Any, grid: _Grid) -> Array:
     step = (_units(xp, low, high, grid.steps) / grid.steps).astype(_F)
     start = xp.where(low == high, low, levels.half_away(xp, low / step) * step)
-    return x * step + (start - _F(grid.lowest) * step)
+    out = xp.multiply(x, step, out=...)
+    out += start - _F(grid.lowest) * step
+    return out
 
 
 # --- quantize ----------------------------------------------------------------------------------
@@ -130,14 +135,21 @@ def _quantize_kernel(
     if mode == "MIN_FIRST":
         whole = _first_at_low(xp, x, start, end, grid)
     elif mode == "SCALED":
-        near = levels.clipped(xp, x, start, end) * levels.placed(xp, scale, x.ndim, axis)
+        near = levels.clipped(xp, x, start, end)
+        near *= levels.placed(xp, scale, x.ndim, axis)
         to_even = round_mode == "HALF_TO_EVEN"
-        whole = xp.rint(near) if to_even else levels.half_away(xp, near)
+        whole = xp.rint(near, out=near) if to_even else levels.half_away(xp, near)
     else:
         steps = ((grid.steps - 1.0) / (end - start).astype(xp.float64)).astype(_F)
-        near = (levels.clipped(xp, x, start, end) - start) * steps
-        signed = grid.lowest < 0
-        whole = levels.half_away(xp, near - grid.half) if signed else xp.floor(near + _F(0.5))
+        near = levels.clipped(xp, x, start, end)
+        near -= start
+        near *= steps
+        if grid.lowest < 0:
+            near -= grid.half
+            whole = levels.half_away(xp, near)
+        else:
+            near += _F(0.5)
+            whole = xp.floor(near, out=near)
     return _finished(xp, whole, T), low, high
 
 
@@ -305,8 +317,10 @@ def _dequantize_kernel(
         out = numbers * step
     else:
         step = (high - low) / (_F(grid.highest) - _F(grid.lowest))
-        out = (numbers + grid.half) * step + low
-    return out.astype(dtype.numpy_dtype)
+        out = xp.add(numbers, grid.half, out=...)
+        out *= step
+        out += low
+    return out.astype(dtype.numpy_dtype, copy=False)
 
 
 dequantize_op: Op = define_op(

@@ -6,9 +6,8 @@ from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
-from weft._src.core.dtypes import FLOATING, float32, int32
+from weft._src.core.dtypes import FLOATING, int32
 from weft._src.core.native_rules import Pointwise
-from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops import rules
@@ -23,11 +22,6 @@ from weft._src.ops.static import static_int
 
 Gradients = tuple[Tensor | None, ...]
 ROUND_MODES = ("HALF_TO_EVEN", "HALF_UP")
-
-
-def _infer(x: TensorSpec, low: TensorSpec, high: TensorSpec, **_: Any) -> TensorSpec:
-    rules.broadcast_dims("quantize_and_dequantize", x.dims, low.dims, high.dims)
-    return x
 
 
 def _kernel(
@@ -79,12 +73,13 @@ def _define(name: str, vjp: Any) -> Op:
     return define_op(
         name,
         args("input input_min input_max", FLOATING),
-        infer=_infer,
+        infer=levels.like_numbers("quantize_and_dequantize"),
         kernel=_kernel,
         native=Pointwise("quantize_and_dequantize", checks_range=True),
         vjp=vjp,
         fresh=True,
         slow_kernel=True,
+        batch=levels.numbers_with_rows,
     )
 
 
@@ -161,8 +156,7 @@ def _call(
     axis: Any,
     name: str | None,
 ) -> Tensor:
-    x = convert_to_tensor(input, dtype_hint=float32)
-    rules.check_dtype(function, x.dtype, FLOATING, name="input")
+    x = levels.floats(function, input, "input")
     if round_mode not in ROUND_MODES:
         allowed = " or ".join(ROUND_MODES)
         raise ValueError(f"{function}: round_mode must be {allowed}, got {round_mode!r}.")
