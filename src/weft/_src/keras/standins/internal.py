@@ -92,7 +92,7 @@ def _maybe_merge_call(
 
 distribute = SimpleNamespace(
     interim=SimpleNamespace(maybe_merge_call=_maybe_merge_call),
-    strategy_supports_no_merge_call=lambda: not (
-        tf.distribute.get_strategy().extended._use_merge_call()
+    strategy_supports_no_merge_call=lambda: (
+        not (tf.distribute.get_strategy().extended._use_merge_call())
     ),
 )
