@@ -1,7 +1,7 @@
 """Strategies of one replica: the default one, and those that find one device to run on.
 
-A program that is written for several replicas runs here as it is: with one of them, to run a function
-on every replica is to call it, and to combine what they give is to take it.
+A program that is written for several replicas runs here as it is: with one of them, to run a
+function on every replica is to call it, and to combine what they give is to take it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import threading
@@ -19,16 +20,12 @@ TESTED = "3.15"
 _ANY_VERSION = "WEFT_KERAS_ANY_VERSION"
 
 _lock = threading.RLock()
-_bound: ModuleType | None = None
 
 
 def keras() -> ModuleType:
     """The module `keras`, for which `tensorflow` is Weft."""
-    global _bound
     with _lock:
-        if _bound is None:
-            _bound = _load()
-        return _bound
+        return _loaded()
 
 
 def as_in_tensorflow() -> ModuleType:
@@ -37,12 +34,8 @@ def as_in_tensorflow() -> ModuleType:
     return import_module("keras._tf_keras.keras")
 
 
-def is_bound() -> bool:
-    """Whether Keras was loaded for Weft."""
-    return _bound is not None
-
-
-def _load() -> ModuleType:
+@functools.cache
+def _loaded() -> ModuleType:
     _check_version()
     if "keras" in sys.modules:
         raise _loaded_before()
@@ -56,13 +49,14 @@ def _check_version() -> None:
         found = metadata.version("keras")
     except metadata.PackageNotFoundError:
         raise ModuleNotFoundError(
-            "tf.keras is Keras 3, which is not installed. Install it with: pip install 'weft[keras]'",
+            "tf.keras is Keras 3, which is not installed. Install it with: "
+            "pip install 'weft[keras]'",
             name="keras",
         ) from None
     if found.rpartition(".")[0] != TESTED and not os.environ.get(_ANY_VERSION):
         raise UnsupportedError(
-            f"Keras {found} is installed, and Weft was tested with Keras {TESTED}. Install that one "
-            f"(pip install 'weft[keras]'), or set {_ANY_VERSION}=1 in the environment to try "
+            f"Keras {found} is installed, and Weft was tested with Keras {TESTED}. Install that "
+            f"one (pip install 'weft[keras]'), or set {_ANY_VERSION}=1 in the environment to try "
             f"Keras {found}."
         )
 

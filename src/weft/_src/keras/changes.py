@@ -24,7 +24,7 @@ def _data_adapters(module: ModuleType) -> None:
     """Keras recognises datasets by the name of their class and its module."""
 
     def is_tf_dataset(x: Any) -> bool:
-        return isinstance(x, tf.data.Dataset) or isinstance(x, tf.distribute.DistributedDataset)
+        return isinstance(x, (tf.data.Dataset, tf.distribute.DistributedDataset))
 
     vars(module)["is_tf_dataset"] = is_tf_dataset
 

@@ -7,7 +7,7 @@ here, so that Weft itself does not have them.
 
 from __future__ import annotations
 
-import sys
+import functools
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -64,15 +64,10 @@ def _public(place: Any, name: str) -> Any:
     return getattr(place.__dict__["_behind"], name, None)
 
 
-_made: Facade | None = None
-
-
+@functools.cache
 def tensorflow() -> Facade:
     """The one facade there is."""
-    global _made
-    if _made is None:
-        _made = _tensorflow()
-    return _made
+    return _tensorflow()
 
 
 def module_of(path: str) -> Any:
@@ -84,9 +79,3 @@ def module_of(path: str) -> Any:
         except AttributeError as e:
             raise ModuleNotFoundError(f"Weft has no module {path}: {e}", name=path) from e
     return found
-
-
-def is_loaded() -> bool:
-    """Whether a `tensorflow` that is not Weft has been imported by this process."""
-    found = sys.modules.get("tensorflow")
-    return found is not None and found is not _made

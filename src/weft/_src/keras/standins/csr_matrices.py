@@ -26,13 +26,13 @@ def sparse_tensor_to_csr_sparse_matrix(indices: Any, values: Any, dense_shape: A
     return _Matrix(tf.SparseTensor(indices, values, dense_shape))
 
 
-def csr_sparse_matrix_to_sparse_tensor(matrix: _Matrix, type: Any) -> _Entries:  # noqa: A002
+def csr_sparse_matrix_to_sparse_tensor(matrix: _Matrix, type: Any) -> _Entries:
     """The parts of a sparse tensor out of a matrix."""
     found = matrix.tensor
     return _Entries(found.indices, found.values, found.dense_shape)
 
 
-def sparse_matrix_sparse_mat_mul(a: _Matrix, b: _Matrix, type: Any, **_: Any) -> _Matrix:  # noqa: A002
+def sparse_matrix_sparse_mat_mul(a: _Matrix, b: _Matrix, type: Any, **_: Any) -> _Matrix:
     """The product of two matrices; entries that add up to nothing stay."""
     left, right = a.tensor, tf.sparse.reorder(b.tensor)
     inner = left.indices[:, -1]

@@ -1,4 +1,4 @@
-"""`tf.__internal__`: base classes of Keras' layers, variables and optimizers, and its scratch graphs."""
+"""`tf.__internal__`: base classes of Keras' layers and variables, and its scratch graphs."""
 
 from __future__ import annotations
 
