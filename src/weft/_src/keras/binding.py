@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 import threading
@@ -25,7 +24,10 @@ _lock = threading.RLock()
 def keras() -> ModuleType:
     """The module `keras`, for which `tensorflow` is Weft."""
     with _lock:
-        return _loaded()
+        _check_version()
+        bind_keras()
+        with _backend():
+            return import_module("keras")
 
 
 def as_in_tensorflow() -> ModuleType:
@@ -34,14 +36,14 @@ def as_in_tensorflow() -> ModuleType:
     return import_module("keras._tf_keras.keras")
 
 
-@functools.cache
-def _loaded() -> ModuleType:
-    _check_version()
-    if "keras" in sys.modules:
-        raise _loaded_before()
-    with _backend():
+def bind_keras() -> None:
+    """From now on `import keras` gives Keras bound to Weft; it must not have been imported yet."""
+    with _lock:
+        if any(isinstance(finder, BoundPackage) for finder in sys.meta_path):
+            return
+        if "keras" in sys.modules:
+            raise _loaded_before()
         sys.meta_path.insert(0, BoundPackage("keras", CHANGES))
-        return import_module("keras")
 
 
 def _check_version() -> None:
