@@ -38,7 +38,10 @@ class Facade(ModuleType):
             raise AttributeError(
                 f"Weft has no {self.__name__}.{name}: it is no public name of TensorFlow."
             )
-        return getattr(behind, name)
+        value = getattr(behind, name)
+        if not name.startswith("__"):
+            self.__dict__[name] = value  # found at once the next time
+        return value
 
     def __dir__(self) -> list[str]:
         return sorted({*vars(self), *dir(self.__dict__["_behind"])})
