@@ -95,7 +95,7 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
     indices = placeholder(int64, (None, known.rank), f"{name}/indices")
     values = placeholder(dtype, (None,), f"{name}/values")
     if known.is_fully_defined():
-        dense_shape: Tensor = constant(known.as_list(), int64)
+        dense_shape = constant(known, int64)
     else:
         dense_shape = placeholder(int64, (known.rank,), f"{name}/shape")
     out = SparseTensor(indices, values, dense_shape)

@@ -51,9 +51,9 @@ def install_as_tensorflow() -> None:
     Raises:
       UnsupportedError: if TensorFlow itself, or Keras for another backend, was imported before.
 
-    >>> tf.install_as_tensorflow()
-    >>> import tensorflow
-    >>> tensorflow.constant(1.0) + 1.0
+    >>> tf.install_as_tensorflow()  # doctest: +SKIP
+    >>> import tensorflow  # doctest: +SKIP
+    >>> tensorflow.constant(1.0) + 1.0  # doctest: +SKIP
     <tf.Tensor: shape=(), dtype=float32, numpy=2.0>
     """
     found = sys.modules.get("tensorflow")

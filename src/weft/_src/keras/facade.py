@@ -9,15 +9,39 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
 import weft
-from weft._src.keras.standins import PRIVATE_MODULES
+from weft._src.keras.standins import (
+    csr_matrices,
+    data_structures,
+    dtensor,
+    eager_context,
+    framework_config,
+    internal,
+    math_ops,
+    tensor_util,
+    type_spec_registry,
+    xla,
+)
 
 TENSORFLOW_VERSION = "2.21.0"  # whose interface Weft has: libraries compare it
+
+# Which stand-in answers for which module below `tensorflow`.
+_PRIVATE: dict[str, ModuleType] = {
+    "__internal__": internal,
+    "python.eager.context": eager_context,
+    "python.framework.config": framework_config,
+    "python.framework.tensor_util": tensor_util,
+    "python.framework.type_spec_registry": type_spec_registry,
+    "python.ops.math_ops": math_ops,
+    "python.ops.linalg.sparse.sparse_csr_matrix_ops": csr_matrices,
+    "python.trackable.data_structures": data_structures,
+    "compiler.tf2xla.python.xla": xla,
+    "experimental.dtensor": dtensor,
+}
 
 
 class Facade(ModuleType):
@@ -49,7 +73,7 @@ class Facade(ModuleType):
 
 def _tensorflow() -> Facade:
     top = Facade("tensorflow", weft, {"__version__": TENSORFLOW_VERSION})
-    for path, make in PRIVATE_MODULES.items():
+    for path, standin in _PRIVATE.items():
         place: Any = top
         *folders, last = path.split(".")
         for folder in folders:
@@ -57,8 +81,7 @@ def _tensorflow() -> Facade:
                 inner = Facade(f"{place.__name__}.{folder}", _public(place, folder))
                 setattr(place, folder, inner)
             place = vars(place)[folder]
-        found = import_module(f"weft._src.keras.standins.{make}")
-        setattr(place, last, Facade(f"tensorflow.{path}", found))
+        setattr(place, last, Facade(f"tensorflow.{path}", standin))
     return top
 
 

@@ -1,9 +1,9 @@
 """How `fit`, `evaluate` and `predict` get their batches and run their steps on Weft.
 
-Keras puts taking the next batch into the compiled function, and has arrays go through a pipeline of
-datasets. Both are right where a call of a function is dear and data has to get to an accelerator;
-here a call takes a microsecond or two, so a batch is cut out of the arrays and given to the function
-of one step. What is computed, and with which random numbers, is the same.
+Keras puts taking the next batch into the compiled function, and has arrays go through a pipeline
+of datasets. Both are right where calling a function is dear and data has to get to an accelerator;
+here a call takes a microsecond or two, so a batch is cut out of the arrays and given to the
+function of one step. What is computed, and with which random numbers, is the same.
 """
 
 from __future__ import annotations

@@ -13,8 +13,4 @@ class ListWrapper(list[Any]):
 
 
 class _DictWrapper(dict[Any, Any]):
-    """A dict that TensorFlow would have wrapped; it has the dict itself under this name."""
-
-    @property
-    def __wrapped__(self) -> dict[Any, Any]:
-        return self
+    """A dict that TensorFlow would have wrapped."""

@@ -85,8 +85,9 @@ def _maybe_merge_call(
     function: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any
 ) -> Any:
     """Calls a function of all replicas; a strategy of one replica has nothing to merge."""
-    if strategy.extended._use_merge_call():
-        return tf.distribute.get_replica_context().merge_call(function, args=args, kwargs=kwargs)
+    context = tf.distribute.get_replica_context()
+    if context is not None and strategy.extended._use_merge_call():
+        return context.merge_call(function, args=args, kwargs=kwargs)
     return function(strategy, *args, **kwargs)
 
 
