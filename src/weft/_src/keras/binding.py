@@ -8,8 +8,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from types import ModuleType
 
+from weft._src.core.frames import hide
 from weft._src.errors import UnsupportedError
 from weft._src.keras.changes import CHANGES
 from weft._src.keras.hook import BoundPackage
@@ -44,6 +46,7 @@ def bind_keras() -> None:
         if "keras" in sys.modules:
             raise _loaded_before()
         sys.meta_path.insert(0, BoundPackage("keras", CHANGES))
+        _hide_frames()
 
 
 def _check_version() -> None:
@@ -93,3 +96,10 @@ def _backend() -> Iterator[None]:
             del os.environ["KERAS_BACKEND"]
         else:
             os.environ["KERAS_BACKEND"] = chosen
+
+
+def _hide_frames() -> None:
+    """What a user sees of an error is his own code, and the message of Keras."""
+    found = find_spec("keras")
+    for folder in found.submodule_search_locations or () if found is not None else ():
+        hide(folder)
