@@ -28,6 +28,7 @@ LAYERS = [
     "data",
     "lookup",
     "distribute",
+    "saving",
     "summary",
     "testing",
     "tools",
