@@ -145,11 +145,9 @@ def _compiled() -> Extend:
 
     def extend(crc: int, data: Data) -> int:
         if isinstance(data, bytes):
-            value: int = function(crc, data, len(data))
-            return value
+            return int(function(crc, data, len(data)))
         array = np.frombuffer(data, np.uint8)  # where it lies, also of what nobody may write
-        value = function(crc, array.ctypes.data, array.size)
-        return value
+        return int(function(crc, array.ctypes.data, array.size))
 
     extend.engine = engine  # type: ignore[attr-defined]  # the code lives as long as this
     return extend

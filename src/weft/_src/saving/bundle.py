@@ -207,7 +207,7 @@ def content(array: Array) -> tuple[list[Any], int]:
         crc = crc32c(stored, crc)
         joined = b"".join(strings)
         return [packed_varints(lengths), stored, joined], crc32c(joined, crc)
-    data = memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
     return [data], crc32c(data)
 
 
