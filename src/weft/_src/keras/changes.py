@@ -33,6 +33,20 @@ def _data_adapters(module: ModuleType) -> None:
     vars(module)["is_tf_dataset"] = is_tf_dataset
 
 
+def _kinds_of_data(module: ModuleType) -> None:
+    """Tensors too are recognised by the module of their class."""
+    vars(module).update(
+        is_tensorflow_tensor=tf.is_tensor,
+        is_tensorflow_ragged=lambda x: isinstance(x, tf.RaggedTensor),
+        is_tensorflow_sparse=lambda x: isinstance(x, tf.SparseTensor),
+    )
+
+
+def _ragged_tensors(module: ModuleType) -> None:
+    """So are ragged tensors, by the text of their class."""
+    vars(module)["is_ragged_tensor"] = lambda x: isinstance(x, tf.RaggedTensor)
+
+
 def _training(module: ModuleType) -> None:
     """Steps are called one by one, and batches of arrays are cut out of the arrays."""
     trainer, epochs = module.TensorFlowTrainer, module.TFEpochIterator
@@ -60,5 +74,7 @@ def _training(module: ModuleType) -> None:
 CHANGES: dict[str, Change] = {
     "keras.src.utils.module_utils": _lazy_modules,
     "keras.src.trainers.data_adapters": _data_adapters,
+    "keras.src.trainers.data_adapters.data_adapter_utils": _kinds_of_data,
+    "keras.src.utils.tf_utils": _ragged_tensors,
     "keras.src.backend.tensorflow.trainer": _training,
 }

@@ -45,8 +45,23 @@ def shape_argument(value: Any) -> Tensor:
         )
     if isinstance(value, np.ndarray) and not value.size:
         value = np.zeros(value.shape, np.int32)  # of no sizes the dtype is chance
+    value = _whole(value)
     shape = convert_to_tensor(value)
     return shape if shape.spec.dims != () else expand_dims_op(shape, axis=0)
+
+
+def _whole(value: Any) -> Any:
+    """Sizes that were computed as floats, in an array or as tensors in a list, as integers."""
+    if isinstance(value, (list, tuple)) and any(isinstance(d, EagerTensor) for d in value):
+        sizes = [d._value if isinstance(d, EagerTensor) else d for d in value]
+        floats = [d for d in sizes if isinstance(d, np.ndarray) and d.ndim == 0]
+        if any(dtypes.from_numpy(d.dtype).is_floating for d in floats):
+            value = np.array([float(d) for d in sizes])
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            integers = value.astype(np.int64)
+        return integers if np.array_equal(integers, value) else value
+    return value
 
 
 def _index_dtype(op: str, out_type: Any) -> DType:
