@@ -1,4 +1,4 @@
-"""What pytest needs to run Keras' own tests on Weft: Keras bound to it, and what is known to fail."""
+"""What pytest needs to run Keras' own tests on Weft: Keras bound to it, and what may fail."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import weft.keras as keras
+from weft import keras
 
 KNOWN = Path(__file__).parent / "keras_known_failures.txt"
 MARKERS = (
@@ -55,7 +55,7 @@ def known_failures() -> dict[str, str]:
     """The reason by test; a line is `path::Class::test  reason`, and `#` begins a comment."""
     lines = KNOWN.read_text(encoding="utf-8").splitlines()
     found = [line.split(None, 1) for line in lines if line.strip() and not line.startswith("#")]
-    return {name: reason for name, reason in found}
+    return dict(found)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

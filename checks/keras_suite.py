@@ -36,17 +36,33 @@ LEFT_OUT = {
     "utils/grain_utils_test.py": "grain",
 }
 # A part of each kind that takes about a minute.
-FAST = """
-layers/core/dense_test.py layers/core/embedding_test.py layers/convolutional/conv_test.py
-layers/rnn/lstm_test.py layers/rnn/gru_test.py layers/rnn/bidirectional_test.py
-layers/normalization/batch_normalization_test.py layers/attention/multi_head_attention_test.py
-layers/preprocessing/string_lookup_test.py layers/preprocessing/text_vectorization_test.py
-optimizers/adam_test.py optimizers/sgd_test.py optimizers/loss_scale_optimizer_test.py
-losses metrics/accuracy_metrics_test.py metrics/confusion_metrics_test.py
-models/sequential_test.py models/functional_test.py models/model_test.py
-ops/core_test.py ops/math_test.py random/random_test.py
-saving/saving_lib_test.py trainers/trainer_test.py trainers/epoch_iterator_test.py
-""".split()
+FAST = [
+    "layers/core/dense_test.py",
+    "layers/core/embedding_test.py",
+    "layers/convolutional/conv_test.py",
+    "layers/rnn/lstm_test.py",
+    "layers/rnn/gru_test.py",
+    "layers/rnn/bidirectional_test.py",
+    "layers/normalization/batch_normalization_test.py",
+    "layers/attention/multi_head_attention_test.py",
+    "layers/preprocessing/string_lookup_test.py",
+    "layers/preprocessing/text_vectorization_test.py",
+    "optimizers/adam_test.py",
+    "optimizers/sgd_test.py",
+    "optimizers/loss_scale_optimizer_test.py",
+    "losses",
+    "metrics/accuracy_metrics_test.py",
+    "metrics/confusion_metrics_test.py",
+    "models/sequential_test.py",
+    "models/functional_test.py",
+    "models/model_test.py",
+    "ops/core_test.py",
+    "ops/math_test.py",
+    "random/random_test.py",
+    "saving/saving_lib_test.py",
+    "trainers/trainer_test.py",
+    "trainers/epoch_iterator_test.py",
+]
 
 
 def tests_of_keras() -> Path:

@@ -21,7 +21,7 @@ from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import source
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.elementwise import operands
+from weft._src.ops.elementwise import casting, operands
 from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
@@ -52,11 +52,11 @@ def shape_argument(value: Any) -> Tensor:
 
 def _whole(value: Any) -> Any:
     """Sizes that were computed as floats, in an array or as tensors in a list, as integers."""
-    if isinstance(value, (list, tuple)) and any(isinstance(d, EagerTensor) for d in value):
-        sizes = [d._value if isinstance(d, EagerTensor) else d for d in value]
-        floats = [d for d in sizes if isinstance(d, np.ndarray) and d.ndim == 0]
-        if any(dtypes.from_numpy(d.dtype).is_floating for d in floats):
-            value = np.array([float(d) for d in sizes])
+    if isinstance(value, (list, tuple)):
+        return [
+            casting.cast(d, int32) if isinstance(d, Tensor) and d.dtype.is_floating else d
+            for d in value
+        ]
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
             integers = value.astype(np.int64)
