@@ -13,6 +13,7 @@ import pytest
 
 import weft as tf
 from support.op_cases import Case, Sample, check_case, f32, f64
+from weft._src.core.dtypes import stored_as
 
 Q = tf.quantization
 NAN, INF = np.nan, np.inf
@@ -21,7 +22,7 @@ ENDS = [np.float32([-1.5, 0.0, -0.1, 0.0]), np.float32([1.0, 3.0, 2.0, 0.0])]
 
 def stored(dtype: tf.DType, *shape: int, seed: int = 0) -> np.ndarray:
     """An array of quantized numbers."""
-    plain = dtype.stored_as().numpy_dtype
+    plain = stored_as(dtype).numpy_dtype
     info = np.iinfo(plain)
     numbers = np.random.default_rng(seed).integers(info.min, info.max, shape, plain, endpoint=True)
     return numbers.view(dtype.numpy_dtype)

@@ -25,7 +25,7 @@ from weft._src.errors import DTypeError, UnsupportedError
 _NUMBERS = (bool, int, float, complex)
 _ARRAY_LIKE = (*_NUMBERS, np.generic, np.ndarray)
 _INT32 = np.iinfo(np.int32)
-_SAFE = dtypes.float32.safe
+_SAFE = dtypes.float32._safe
 
 
 def array_from(value: Any, dtype: DType | None = None) -> Array:
@@ -85,7 +85,7 @@ def _array_from_number(value: Any, dtype: DType | None) -> Array:
         if isinstance(value, complex):
             if not dtype.is_complex:
                 raise _wrong_kind(value, dtype)
-        elif not -dtype.safe <= value <= dtype.safe:
+        elif not -dtype._safe <= value <= dtype._safe:
             return _array_from_large(value, dtype)
         return np.array(value, dtype.numpy_dtype)
     if dtype.is_integer and isinstance(value, int):
@@ -94,7 +94,7 @@ def _array_from_number(value: Any, dtype: DType | None) -> Array:
     if dtype.is_bool and isinstance(value, bool):
         return np.array(value)
     if dtype.is_quantized:
-        return _array_from_number(value, dtype.stored_as()).view(dtype.numpy_dtype)
+        return _array_from_number(value, dtypes.stored_as(dtype)).view(dtype.numpy_dtype)
     raise _wrong_kind(value, dtype)
 
 
@@ -106,7 +106,7 @@ def _array_from_large(value: Any, dtype: DType) -> Array:
     except OverflowError:
         array = np.array(np.inf)
     if isinstance(value, int):
-        fits = abs(value) <= float(dtype.max) if dtype.safe < 0 else np.isfinite(array)
+        fits = abs(value) <= float(dtype.max) if dtype._safe < 0 else np.isfinite(array)
         if not fits:  # some small floats have no infinity
             raise ValueError(f"The value {value} does not fit {dtype.name}.")
     return array
@@ -144,13 +144,13 @@ def _array_from_ndarray(value: Array, dtype: DType | None) -> Array:
     ):
         raise _wrong_kind(value, dtype)
     elif dtype.is_quantized and dtype is not found:
-        return _array_from_ndarray(value, dtype.stored_as()).view(dtype.numpy_dtype)
+        return _array_from_ndarray(value, dtypes.stored_as(dtype)).view(dtype.numpy_dtype)
     elif dtype.is_integer and value.size:
         if found.is_floating and not np.array_equal(value, np.trunc(value)):
             raise _wrong_kind(value, dtype)
         dtypes.check_fits(value.min().item(), dtype)
         dtypes.check_fits(value.max().item(), dtype)
-    if found.size > dtype.size or dtype.safe < 0:
+    if found.size > dtype.size or dtype._safe < 0:
         with np.errstate(all="ignore"):  # to infinity or NaN, in a narrower floating dtype
             return np.array(value, dtype.numpy_dtype, order="C")
     return np.array(value, dtype.numpy_dtype, order="C")
@@ -204,7 +204,7 @@ def _array_from_sequence(value: Any, dtype: DType | None) -> Array:
     if dtype is not None:
         found = array.dtype.kind
         if dtype.is_quantized and array.dtype.names is None:
-            return _array_from_sequence(value, dtype.stored_as()).view(dtype.numpy_dtype)
+            return _array_from_sequence(value, dtypes.stored_as(dtype)).view(dtype.numpy_dtype)
         if (found in "fc" and dtype.is_integer) or (found == "c" and dtype.is_floating):
             raise _wrong_kind(value, dtype)
         return _array_from_ndarray(array, dtype)
@@ -477,6 +477,6 @@ def adopt(value: Any, dtype: DType) -> Tensor:
         array = _array_from_number(value, dtype)
         return EagerTensor(array) if state.graph is None else make_constant(array, None)
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in "OSUT":
-        same_kind = np.can_cast(value.dtype, dtype.stored_as().numpy_dtype, "same_kind")
+        same_kind = np.can_cast(value.dtype, dtypes.stored_as(dtype).numpy_dtype, "same_kind")
         return _convert(value, dtype if same_kind else None, None)
     return convert_to_tensor(value, dtype_hint=dtype)

@@ -29,6 +29,7 @@ class DType:
 
     __slots__ = (
         "_enum",
+        "_safe",
         "as_numpy_dtype",
         "is_bool",
         "is_complex",
@@ -39,7 +40,6 @@ class DType:
         "is_unsigned",
         "name",
         "numpy_dtype",
-        "safe",
         "size",
     )
 
@@ -60,7 +60,7 @@ class DType:
         self.is_quantized: bool = kind == "q"
         # Variables by their handles, and stacks too. Small floats are what others are rounded to.
         self.is_differentiable: bool = kind in "fcV" and not is_small
-        self.safe: int = -1 if is_small else _SAFE  # whole numbers up to this are finite in it
+        self._safe: int = -1 if is_small else _SAFE  # whole numbers up to this are finite in it
 
     @property
     def is_numeric(self) -> bool:
@@ -114,10 +114,6 @@ class DType:
             return self.as_numpy_dtype(finfo.min), self.as_numpy_dtype(finfo.max)
         raise TypeError(f"{self!r} has no smallest or largest value.")
 
-    def stored_as(self) -> DType:
-        """The integers that quantized numbers are stored as; any other type itself."""
-        return _BY_NAME[self.name.removeprefix("q")] if self.is_quantized else self
-
     def is_compatible_with(self, other: Any) -> bool:
         """Whether a value of type `other` can be used where this type is expected.
 
@@ -168,6 +164,11 @@ def _define(name: str, enum: int, numpy_type: Any, kind: str, is_small: bool = F
     if kind != "V":
         _BY_NUMPY[dtype.numpy_dtype] = dtype
     return dtype
+
+
+def stored_as(dtype: DType) -> DType:
+    """The integers that quantized numbers are stored as; any other type itself."""
+    return _BY_NAME[dtype.name.removeprefix("q")] if dtype.is_quantized else dtype
 
 
 def _quantized(name: str, enum: int, numpy_type: Any) -> DType:
@@ -257,7 +258,7 @@ DATA = PLAIN | SMALL | QUANTIZED  # what can be moved, joined and picked from
 ANY = DATA | RESOURCE | frozenset({variant})
 
 
-_INTEGERS = {d.numpy_dtype: d.stored_as().numpy_dtype for d in QUANTIZED}
+_INTEGERS = {d.numpy_dtype: stored_as(d).numpy_dtype for d in QUANTIZED}
 # What `value.dtype` is where a value is no array that users may see as it is.
 UNUSUAL: frozenset[Any] = frozenset({resource, variant, *_INTEGERS})
 

@@ -210,7 +210,7 @@ def _from_list(values: Sequence[Any], dtype: DType) -> Array:
     if dtype in SMALL_FLOATING:
         return _from_bytes(bytes(values), dtype)
     if dtype.is_quantized:
-        return _from_list(values, dtype.stored_as()).view(dtype.numpy_dtype)
+        return _from_list(values, dtypes.stored_as(dtype)).view(dtype.numpy_dtype)
     if dtype is dtypes.string:
         out = np.empty(len(values), object)
         out[:] = values

@@ -29,7 +29,7 @@ from weft._src.ops.registry import args, define_op
 _CASTABLE = NUMERIC | BOOL | SMALL | QUANTIZED
 
 # Small and quantized numbers, and plain ones that all of them are exactly.
-_PLAIN = {d.numpy_dtype: d.stored_as().numpy_dtype for d in QUANTIZED}
+_PLAIN = {d.numpy_dtype: dtypes.stored_as(d).numpy_dtype for d in QUANTIZED}
 _PLAIN |= {d.numpy_dtype: np.dtype(np.int8 if d.min else np.uint8) for d in SMALL_INTEGER}
 _PLAIN |= {d.numpy_dtype: np.dtype(np.float32) for d in SMALL_FLOATING}
 
@@ -78,8 +78,8 @@ def _cast_kernel(xp: ArrayNamespace, x: Array, *, dtype: DType) -> Array:
     elif kind == "V" or (kind == "f" and x.itemsize == 1):  # float8_e5m2 is of kind f
         x = widened(x)
     if dtype.is_quantized:
-        return converted(xp, x, dtype.stored_as()).view(dtype.numpy_dtype)
-    if dtype.is_floating and dtype.safe < 0:
+        return converted(xp, x, dtypes.stored_as(dtype)).view(dtype.numpy_dtype)
+    if dtype.is_floating and dtype._safe < 0:
         return small_numbers.narrowed(x, dtype.numpy_dtype)
     return converted(xp, x, dtype)
 

@@ -107,7 +107,7 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
     if x.dtype not in _NUMBERS or dtype not in _NUMBERS:
         return casting.cast(x, dtype, name)
     if not x.dtype.is_complex:
-        x = _clipped(casting.computable(x), dtype.real_dtype.stored_as())
+        x = _clipped(casting.computable(x), dtypes.stored_as(dtype.real_dtype))
     elif dtype.size < x.dtype.size:
         real, imag = complex_parts.real(x), complex_parts.imag(x)
         narrow = dtype.real_dtype

@@ -45,7 +45,7 @@ class _Grid(NamedTuple):
 
 
 def _grid(dtype: DType, narrow_range: bool = False) -> _Grid:
-    stored = dtype.stored_as()
+    stored = dtypes.stored_as(dtype)
     return _Grid(stored.min + int(narrow_range), stored.max, 2.0 ** (8 * stored.size))
 
 
@@ -54,7 +54,7 @@ def _finished(xp: ArrayNamespace, whole: Any, dtype: DType) -> Array:
     if dtype.size == 4:
         whole = xp.minimum(whole, _grid(dtype).top)
     numbers = xp.truncated(whole, np.dtype(np.int32))
-    return numbers.astype(dtype.stored_as().numpy_dtype, copy=False).view(dtype.numpy_dtype)
+    return numbers.astype(dtypes.stored_as(dtype).numpy_dtype, copy=False).view(dtype.numpy_dtype)
 
 
 # --- one step of all modes ---------------------------------------------------------------------
@@ -312,7 +312,7 @@ def _dequantize_kernel(
         out = _from_first_at_low(xp, numbers, low, high, grid)
     elif mode == "SCALED":
         step = high / _F(grid.highest)
-        if dtypes.from_numpy(x.dtype).stored_as().min:
+        if dtypes.stored_as(dtypes.from_numpy(x.dtype)).min:
             step = xp.maximum(low / _F(grid.lowest), step)
         out = numbers * step
     else:

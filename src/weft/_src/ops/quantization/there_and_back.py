@@ -234,7 +234,7 @@ def quantize_and_dequantize(
 
     >>> x = tf.constant([-1.0, 0.3, 2.0])
     >>> tf.quantization.quantize_and_dequantize(x, 0, 0, num_bits=3).numpy()
-    array([-0.6666667,  0.       ,  2.       ], dtype=float32)
+    array([-1.3333334,  0.       ,  2.       ], dtype=float32)
     """
     return _call(
         "quantize_and_dequantize", straight_through_op, input, (input_min, input_max), signed_input,

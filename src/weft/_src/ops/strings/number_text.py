@@ -112,7 +112,7 @@ def as_string(
     array([b'00007', b'00042'], dtype=object)
     """
     x = convert_to_tensor(input)
-    form = _format_of(x.dtype.stored_as(), precision, scientific, shortest, width, fill)
+    form = _format_of(dtypes.stored_as(x.dtype), precision, scientific, shortest, width, fill)
     return as_string_op(x, form=form, name=name)
 
 
