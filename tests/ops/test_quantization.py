@@ -239,7 +239,7 @@ BAD = [
     (lambda: Q.fake_quant_with_min_max_args([1.0], num_bits=1), "from 2 to 16, got 1"),
     (lambda: Q.fake_quant_with_min_max_args([1.0], num_bits=17), "from 2 to 16, got 17"),
     (lambda: Q.fake_quant_with_min_max_args([1.0], 2.0, 2.0), "min must be smaller than max"),
-    (lambda: Q.fake_quant_with_min_max_args([1.0], "x"), "min and max must be numbers"),
+    (lambda: Q.fake_quant_with_min_max_args([1.0], "x"), "min must be a Python number"),
     (lambda: Q.fake_quant_with_min_max_args(tf.constant([1])), "inputs has dtype int32"),
     (lambda: Q.fake_quant_with_min_max_vars([1.0], [0.0], 1.0), "min must have rank 0"),
     (lambda: PER_CHANNEL(1.0, [0.0], [1.0]), "inputs must have rank at least 1"),

@@ -108,15 +108,19 @@ def _form(op: str, num_bits: Any, narrow_range: Any) -> dict[str, Any]:
     return {"num_bits": bits, "narrow_range": bool(narrow_range)}
 
 
-def _fixed(op: str, x: Tensor, low: Any, high: Any) -> tuple[Tensor, Tensor]:
-    """The range of the functions that take Python numbers."""
+def _number(op: str, value: Any, name: str) -> float:
     try:
-        low, high = float(low), float(high)
+        return float(value)
     except (TypeError, ValueError):
         raise TypeError(
-            f"{op}: min and max must be numbers, got {low!r} and {high!r}. For tensors there is "
+            f"{op}: {name} must be a Python number, got {value!r}. For tensors there is "
             "fake_quant_with_min_max_vars."
         ) from None
+
+
+def _fixed(op: str, x: Tensor, low: Any, high: Any) -> tuple[Tensor, Tensor]:
+    """The range of the functions that take Python numbers."""
+    low, high = _number(op, low, "min"), _number(op, high, "max")
     if not low < high:
         raise InvalidArgumentError(
             None, None, f"{op}: min must be smaller than max, got {low} and {high}."
