@@ -37,7 +37,7 @@ def _gradients(function: Any, count: int) -> Any:
             y = function(*xs)
             weights = tf.reshape(tf.range(1, tf.size(y) + 1), tf.shape(y))
             total = tf.reduce_sum(y * tf.cast(weights, y.dtype))
-        return tape.gradient(total, xs[:count], unconnected_gradients="zero")
+        return [y, *tape.gradient(total, xs[:count], unconnected_gradients="zero")]
 
     return run
 

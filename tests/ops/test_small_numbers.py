@@ -66,7 +66,7 @@ def _cases(dtype: tf.DType) -> list[Case]:
         ("zeros", tf.zeros_like, [x], np.zeros_like),
         ("ones", tf.ones_like, [x], np.ones_like),
         ("fill", lambda v: tf.fill([2, 3], v), [one], lambda v: np.full((2, 3), v)),
-        ("equal", lambda x, y: [x[:2] == y, x[:2] != y], [x, y],
+        ("equal", lambda x, y: [tf.equal(x[:2], y), tf.not_equal(x[:2], y)], [x, y],
          lambda x, y: [x[:2] == y, x[:2] != y]),
         ("scatter", lambda x, y: tf.tensor_scatter_nd_update(x, [[2], [0]], y), [x, y],
          lambda x, y: np.stack([y[1], x[1], y[0]])),
@@ -92,7 +92,7 @@ def _bits(dtype: tf.DType) -> Case:
     numbers_of = wide.numpy_dtype
     return Case(
         there, [x], {}, lambda x: [x.view(numbers_of), plain(x)], grad=False,
-        label=f"{dtype.name} bitcast",
+        label=f"bitcast {dtype.name}",
     )  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def _check_divisor(lowering: Lowering, node: Node, divisor: Value) -> None:
 
 
 def _check_range(lowering: Lowering, node: Node, low: Value, high: Value) -> None:
-    in_order = apply("less_equal", low, high)
+    in_order = apply("logical_not", apply("greater", low, high))  # NaN is in order with anything
     axes = tuple(range(len(in_order.shape)))
     lowering.check(node, reduced(in_order, axes, "logical_and", "range"))
 
