@@ -69,7 +69,7 @@ def _cases(dtype: tf.DType) -> list[Case]:
         ("equal", lambda x, y: [tf.equal(x[:2], y), tf.not_equal(x[:2], y)], [x, y],
          lambda x, y: [x[:2] == y, x[:2] != y]),
         ("scatter", lambda x, y: tf.tensor_scatter_nd_update(x, [[2], [0]], y), [x, y],
-         lambda x, y: np.stack([y[1], x[1], y[0]])),
+         lambda x, y: np.concatenate([y[1:2], x[1:2], y[:1], x[3:]])),
         ("mask", lambda x: tf.boolean_mask(x, [True, False, True]), [x], lambda x: x[[0, 2]]),
         ("partition", lambda x: tf.dynamic_partition(x, [1, 0, 1], 2), [x],
          lambda x: [x[1:2], x[[0, 2]]]),
