@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from weft._src.core.aliases import DTypeLike, IntLike, TensorLike
 from weft._src.core.dtypes import as_dtype
 from weft._src.core.tensor import Array, EagerTensor, Tensor
@@ -37,6 +39,21 @@ class _Mutable(LookupTable):
         """
         given = self._converted("insert", "values", values, self.value_dtype)
         insert_op(self._handle, self._keys("insert", keys), given, name=name, **self._shapes())
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        """What a checkpoint keeps of it."""
+        keys, values = self.export()
+        return {"table-keys": keys, "table-values": values}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
+        """Holds just the keys that a checkpoint kept."""
+        keys, values = restored_tensors["table-keys"], restored_tensors["table-values"]
+        self.remove(self.export()[0])
+        self.insert(*self._real(keys, values))
+
+    def _real(self, keys: Any, values: Any) -> tuple[Any, Any]:
+        """Keys and values as they are inserted."""
+        return keys, values
 
     def remove(self, keys: TensorLike, name: str | None = None) -> None:
         """Removes keys; those that are not there do not matter.
@@ -179,6 +196,17 @@ class DenseHashTable(_Mutable):
           tf.errors.InvalidArgumentError: if the empty or the deleted key is among them.
         """
         return self._find(keys, self._default_value, name)
+
+    def _real(self, keys: Any, values: Any) -> tuple[Any, Any]:
+        """TensorFlow saves all buckets, those without a key among them."""
+        table: Any = self._table
+        found = keys.numpy().reshape(-1, *table.key_shape)
+        held = values.numpy().reshape(-1, *table.value_shape)
+        rows = found.reshape(len(found), -1)
+        keep = np.ones(len(found), bool)
+        for reserved in table._reserved.values():
+            keep &= (rows != reserved.reshape(-1)).any(1)
+        return found[keep], held[keep]
 
     def insert_or_assign(
         self, keys: TensorLike, values: TensorLike, name: str | None = None
