@@ -11,6 +11,7 @@ from weft._src.core.dtypes import as_dtype
 from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import InvalidArgumentError
 from weft._src.lookup.base import LookupTable
+from weft._src.lookup.buckets import laid_out
 from weft._src.lookup.initializers import known_now
 from weft._src.lookup.ops import insert_op, remove_op
 from weft._src.lookup.tables import DenseTable, MutableTable, unique_name
@@ -197,8 +198,15 @@ class DenseHashTable(_Mutable):
         """
         return self._find(keys, self._default_value, name)
 
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        """What a checkpoint keeps of it: TensorFlow takes the buckets as they are."""
+        keys, values = self.export()
+        table: Any = self._table
+        found = laid_out(keys.numpy(), values.numpy(), table._reserved["empty_key"])
+        return dict(zip(("table-keys", "table-values"), found, strict=True))
+
     def _real(self, keys: Any, values: Any) -> tuple[Any, Any]:
-        """TensorFlow saves all buckets, those without a key among them."""
+        """All buckets are saved, those without a key among them."""
         table: Any = self._table
         found = keys.numpy().reshape(-1, *table.key_shape)
         held = values.numpy().reshape(-1, *table.value_shape)
