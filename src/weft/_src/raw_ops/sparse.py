@@ -129,19 +129,6 @@ def edit_distance(
     return tf.edit_distance(hypothesis, _made(truth_indices, truth_values, truth_shape), normalize)
 
 
-def greedy_decoder(
-    inputs: Any,
-    sequence_length: TensorLike,
-    merge_repeated: bool = False,
-    blank_index: int = -1,
-    name: str | None = None,
-) -> Any:
-    classes = tf.convert_to_tensor(inputs).shape[-1]
-    blank = blank_index + classes if blank_index < 0 else blank_index
-    (decoded,), score = tf.nn.ctc_greedy_decoder(inputs, sequence_length, merge_repeated, blank)
-    return (*_parts(decoded), score)
-
-
 # --- element by element --------------------------------------------------------------------------
 
 

@@ -1,0 +1,58 @@
+"""Raw ops on strings whose arguments or results have another form than those of public functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import weft as tf
+from weft._src.core.aliases import DTypeLike, TensorLike
+from weft._src.ops.strings.elements import text_argument
+from weft._src.ops.strings.splitting import bytes_split_op, split_op
+
+
+def split(
+    input: TensorLike, delimiter: TensorLike, skip_empty: bool = True, name: str | None = None
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """At each of the characters of the delimiter; without one, after every byte."""
+    x = tf.convert_to_tensor(input, tf.string)
+    characters = text_argument("StringSplit", delimiter, "delimiter")
+    if not characters:
+        return bytes_split_op(x, name=name)
+    for character in characters[1:]:
+        pattern = "".join([f"\\x{byte:02x}" for byte in character.encode()])
+        x = tf.strings.regex_replace(x, pattern, characters[0].replace("\\", "\\\\"))
+    parts = split_op(x, tf.constant(characters[0]), maxsplit=-1, name=name)
+    return _without_empty(*parts) if skip_empty else parts
+
+
+def _without_empty(
+    indices: tf.Tensor, values: tf.Tensor, shape: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    kept = tf.where(tf.strings.length(values) > 0)[:, 0]
+    rows, pieces = tf.gather(indices[:, 0], kept), tf.gather(values, kept)
+    counts = tf.math.unsorted_segment_sum(tf.ones_like(rows), rows, shape[0])
+    starts = tf.cumsum(counts, exclusive=True)
+    columns = tf.range(tf.size(rows, tf.int64)) - tf.gather(starts, rows)
+    longest = tf.reduce_max(tf.concat([counts, [0]], 0))
+    return tf.stack([rows, columns], 1), pieces, tf.stack([shape[0], longest])
+
+
+def decode(
+    input: TensorLike,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    Tsplits: DTypeLike = tf.int64,
+    name: str | None = None,
+) -> Any:
+    """The splits and the code points."""
+    splits, points, _ = tf.raw_ops.UnicodeDecodeWithOffsets(
+        input=input,
+        input_encoding=input_encoding,
+        errors=errors,
+        replacement_char=replacement_char,
+        replace_control_characters=replace_control_characters,
+        Tsplits=Tsplits,
+    )
+    return splits, points
