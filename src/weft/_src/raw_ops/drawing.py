@@ -362,10 +362,9 @@ def binomial_from_generator(
     dtype: DTypeLike = tf.int64,
     name: str | None = None,
 ) -> tf.Tensor:
-    _, state = _taken(resource, algorithm, shape)
-
-    def source(*_: Any) -> tf.Tensor:
-        return state
+    def source(draw: Any, dtype: Any, wanted: tf.Tensor) -> tf.Tensor:
+        numbers = parametric.binomial_numbers(wanted, counts, probs)
+        return read_and_skip(resource, algorithm, numbers)
 
     op = "StatefulRandomBinomial"
     return parametric.binomial(op, shape, counts, probs, dtype, name, source)

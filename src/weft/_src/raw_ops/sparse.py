@@ -9,7 +9,7 @@ import weft as tf
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.ops.ragged import crossing
 from weft._src.ops.static import static_int
-from weft._src.ops.strings.elements import text_argument
+from weft._src.raw_ops.text import known_text
 
 
 def _made(indices: Any, values: Any, shape: Any) -> tf.SparseTensor:
@@ -266,7 +266,7 @@ def cross_joined(
     indices: Any, values: Any, shapes: Any, dense_inputs: Any, sep: Any, name: str | None = None
 ) -> Any:
     parts = _columns("SparseCrossV2", indices, values, shapes, dense_inputs)
-    separator = text_argument("SparseCrossV2", sep, "sep")
+    separator = known_text("SparseCrossV2", sep, "sep")
     return _parts(crossing.joined(parts, separator).to_sparse())
 
 

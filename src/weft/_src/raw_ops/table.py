@@ -124,7 +124,7 @@ FakeQuantWithMinMaxVars: raw.quantizing.fake_quantized(inputs min max num_bits=8
 FakeQuantWithMinMaxVarsGradient: raw.quantizing.of_fake_quantized(gradients inputs min max num_bits=8 narrow_range=False)
 FakeQuantWithMinMaxVarsPerChannel: raw.quantizing.fake_quantized(inputs min max num_bits=8 narrow_range=False)
 FakeQuantWithMinMaxVarsPerChannelGradient: raw.quantizing.of_fake_quantized(gradients inputs min max num_bits=8 narrow_range=False)
-Fingerprint: fingerprint(data method)
+Fingerprint: raw.text.fingerprint(data method)
 For: raw.calls.counted_loop(start limit delta input body)
 FusedBatchNorm: raw.normalization.normalized(x scale offset mean variance epsilon=0.0001 exponential_avg_factor=1.0 data_format='NHWC' is_training=True)
 FusedBatchNormGrad: raw.normalization.of_normalized(y_backprop x scale reserve_space_1 reserve_space_2 epsilon=0.0001 data_format='NHWC' is_training=True)

@@ -10,12 +10,25 @@ from weft._src.ops.strings.elements import text_argument
 from weft._src.ops.strings.splitting import bytes_split_op, split_op
 
 
+def known_text(op: str, value: Any, name: str) -> str:
+    """A text that must be known while tracing; in graphs it is a constant tensor."""
+    known = tf.get_static_value(value) if isinstance(value, tf.Tensor) else value
+    if known is None:
+        raise TypeError(f"{op}: {name} must be known while tracing, got {value!r}.")
+    text = known.item() if hasattr(known, "item") else known
+    return text_argument(op, text.decode() if isinstance(text, bytes) else text, name)
+
+
+def fingerprint(data: TensorLike, method: TensorLike, name: str | None = None) -> tf.Tensor:
+    return tf.fingerprint(data, known_text("Fingerprint", method, "method"), name)
+
+
 def split(
     input: TensorLike, delimiter: TensorLike, skip_empty: bool = True, name: str | None = None
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """At each of the characters of the delimiter; without one, after every byte."""
     x = tf.convert_to_tensor(input, tf.string)
-    characters = text_argument("StringSplit", delimiter, "delimiter")
+    characters = known_text("StringSplit", delimiter, "delimiter")
     if not characters:
         return bytes_split_op(x, name=name)
     for character in characters[1:]:
