@@ -276,7 +276,7 @@ class DenseTable(MutableTable):
     @staticmethod
     def _are(keys: Array, key: Array) -> Array:
         """Which of the keys are that one."""
-        return np.asarray(keys == key).all(axis=tuple(range(1, keys.ndim)))
+        return np.asarray((keys == key).all(axis=tuple(range(1, keys.ndim))))
 
     def _check_new(self, keys: Array) -> None:
         for what, key in self._reserved.items():

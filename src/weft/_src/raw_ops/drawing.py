@@ -84,7 +84,8 @@ def algorithm(name: str | None = None) -> tf.Tensor:
 
 
 def key_counter(seed: TensorLike, name: str | None = None) -> tuple[tf.Tensor, tf.Tensor]:
-    state = tf.bitcast(draws.key_counter_op(tf.convert_to_tensor(seed)), tf.uint64)
+    # A conversion of 64 bits to 64 bits keeps them.
+    state = tf.cast(draws.key_counter_op(tf.convert_to_tensor(seed)), tf.uint64)
     return state[2:], state[:2]
 
 
@@ -102,7 +103,7 @@ def _state(key: Any, counter: Any, alg: Any) -> tf.Tensor:
     """Weft's form of a key and a counter: one vector of int64, the counter first."""
     _check_algorithm(alg)
     parts = [tf.convert_to_tensor(part, tf.uint64) for part in (counter, key)]
-    return tf.bitcast(tf.concat(parts, 0), tf.int64)
+    return tf.cast(tf.concat(parts, 0), tf.int64)
 
 
 def _drawn(
@@ -276,8 +277,7 @@ def _between(drawn: tf.Tensor, means: Any, stddevs: Any, minvals: Any, maxvals: 
     a, b = tf.where(flipped, -b, a), tf.where(flipped, -a, b)
     first, last = [0.5 * tf.math.erfc(-x / 2**0.5) for x in (a, b)]
     x = tf.math.ndtri(first + drawn * (last - first))
-    x = tf.clip_by_value(tf.where(flipped, -x, x) * spread + mean, low, high)
-    return x
+    return tf.clip_by_value(tf.where(flipped, -x, x) * spread + mean, low, high)
 
 
 def index_shuffle(
@@ -307,9 +307,7 @@ def read_and_skip(
     return streams.read_and_skip_op(resource, count, step=seeds.SKIP_PER_SAMPLE, name=name)
 
 
-def skip(
-    resource: tf.Tensor, algorithm: Any, delta: TensorLike, name: str | None = None
-) -> None:
+def skip(resource: tf.Tensor, algorithm: Any, delta: TensorLike, name: str | None = None) -> None:
     read_and_skip(resource, algorithm, delta, name)
 
 
@@ -373,5 +371,5 @@ def binomial_from_generator(
 def unforeseeable(
     shape: ShapeLike, dtype: DTypeLike = tf.int64, name: str | None = None
 ) -> tf.Tensor:
-    wanted = tf.as_dtype(dtype)
-    return stateful.uniform(shape, None, None, wanted, name=name)
+    whole: Any = None  # the whole range of the dtype
+    return stateful.uniform(shape, whole, whole, tf.as_dtype(dtype), name=name)

@@ -166,8 +166,8 @@ def set_difference(
     known = [tf.get_static_value(x), tf.get_static_value(y)]
     if known[0] is not None and known[1] is not None:
         there = set(known[1].tolist())
-        places = [i for i, value in enumerate(known[0].tolist()) if value not in there]
-        return tf.constant(known[0][places], x.dtype), tf.constant(places, out_idx, [len(places)])
+        kept = [i for i, value in enumerate(known[0].tolist()) if value not in there]
+        return tf.constant(known[0][kept], x.dtype), tf.constant(kept, out_idx, [len(kept)])
     values, numbers = tf.unique(tf.concat([y, x], 0))
     count = tf.size(y)
     given = tf.ones([count], tf.int32)
@@ -198,7 +198,7 @@ def updated_slice(
     input: TensorLike,
     begin: TensorLike,
     end: TensorLike,
-    strides: TensorLike,
+    strides: Any,
     value: TensorLike,
     name: str | None = None,
     **masks: Any,
@@ -236,7 +236,9 @@ def volume_patches(
         raise tf.errors.ShapeError("ExtractVolumePatches: the number of channels must be known.")
     planes, rows, columns = [int(n) for n in ksizes[1:4]]
     count = planes * rows * columns
-    picks = tf.reshape(tf.eye(count * channels, dtype=tf.float32), [planes, rows, columns, channels, -1])
+    picks = tf.reshape(
+        tf.eye(count * channels, dtype=tf.float32), [planes, rows, columns, channels, -1]
+    )
     exact = x if x.dtype.is_floating else tf.cast(x, tf.float64)
     out = tf.nn.conv3d(exact, tf.cast(picks, exact.dtype), list(strides), padding)
     return tf.cast(out, x.dtype, name=name)

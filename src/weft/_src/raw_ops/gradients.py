@@ -78,7 +78,7 @@ def of_selu(gradients: TensorLike, outputs: Any, name: str | None = None) -> tf.
     return tf.where(y < 0, g * (y + _SELU_SCALE * _SELU_ALPHA), g * _SELU_SCALE)
 
 
-def of_cholesky(l: TensorLike, grad: TensorLike, name: str | None = None) -> tf.Tensor:  # noqa: E741
+def of_cholesky(l: TensorLike, grad: TensorLike, name: str | None = None) -> tf.Tensor:
     """The gradient of the matrix whose factor is known."""
     factor, g = _tensors(l, grad)
     return pulled_back(tf.linalg.cholesky, tf.matmul(factor, factor, adjoint_b=True), g)

@@ -228,7 +228,7 @@ def of_cropped_images(
     grads: TensorLike,
     boxes: TensorLike,
     box_ind: TensorLike,
-    image_size: TensorLike,
+    image_size: Any,
     T: Any,
     method: str = "bilinear",
     name: str | None = None,

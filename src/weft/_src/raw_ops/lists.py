@@ -69,9 +69,7 @@ def empty(
     return reserve(element_shape, 0, element_dtype, name)
 
 
-def from_tensor(
-    tensor: TensorLike, element_shape: ShapeLike, name: str | None = None
-) -> tf.Tensor:
+def from_tensor(tensor: TensorLike, element_shape: ShapeLike, name: str | None = None) -> tf.Tensor:
     return stacks.from_tensor_op(tf.convert_to_tensor(tensor), name=name)
 
 
@@ -206,7 +204,7 @@ def gather(
 def concat(
     input_handle: tf.Tensor,
     element_dtype: DTypeLike,
-    element_shape: ShapeLike = None,
+    element_shape: Any = None,
     name: str | None = None,
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """The elements in one tensor, and how long each of them is."""

@@ -18,7 +18,15 @@ from weft._src.raw_ops.table import OWN, RENAMED, ROWS
 
 _REQUIRED = inspect.Parameter.empty
 # Attributes that say how TensorFlow does something, and not what.
-_HOW = frozenset({"grad_a", "grad_b", "grad_x", "grad_y", "use_cudnn_on_gpu", "use_locking"})
+_HOW = frozenset(
+    """
+    allowed_devices buffer_size_min cardinality_options config config_proto debug_name
+    executor_type force_synchronous grad_a grad_b grad_x grad_y ignore_lookup_error is_files
+    legacy_autotune metadata parallel_copy parallel_iterations preserve_cardinality
+    replicate_on_split require_non_empty slack_period use_cudnn_on_gpu use_default_device
+    use_inter_op_parallelism use_locking use_unbounded_threadpool
+    """.split()  # noqa: SIM905
+)
 _ROW = re.compile(r"(\w+): (=?[\w.]+)\((.*)\)")
 
 
@@ -43,7 +51,7 @@ class _Row(NamedTuple):
 
 def _rows() -> dict[str, tuple[str, str]]:
     """Function and arguments of each row, as they are written."""
-    found = [_ROW.fullmatch(line) for line in ROWS.strip().splitlines()]
+    found = [_ROW.fullmatch(line) for line in ROWS.split("\n")]
     return {match[1]: (match[2], match[3]) for match in found if match is not None}
 
 

@@ -115,8 +115,6 @@ def of_bias(
     out_backprop: TensorLike, data_format: str = "NHWC", name: str | None = None
 ) -> tf.Tensor:
     if data_format not in ("NHWC", "NCHW"):
-        raise ValueError(
-            f"BiasAddGrad: data_format must be 'NHWC' or 'NCHW', got {data_format!r}."
-        )
+        raise ValueError(f"BiasAddGrad: data_format must be 'NHWC' or 'NCHW', got {data_format!r}.")
     first = data_format == "NCHW"
     return bias_add_grad_op(tf.convert_to_tensor(out_backprop), channels_first=first, name=name)

@@ -45,13 +45,10 @@ def _parsed(
     features: dict[str, Any] = {}
     features.update({f"sparse {key}": (key, tf.io.VarLenFeature(dtype)) for key, dtype in sparse})
     features.update({f"dense {key}": (key, _dense_feature(d, s)) for key, d, s in dense})
-    features.update(
-        {
-            f"ragged {key}": (key, tf.io.RaggedFeature(dtype, row_splits_dtype=splits))
-            for key, dtype, splits in ragged
-        }
-    )
-    wanted = {key: feature for key, feature in features.values()}
+    for key, dtype, splits in ragged:
+        feature: Any = tf.io.RaggedFeature
+        features[f"ragged {key}"] = (key, feature(dtype, row_splits_dtype=splits))
+    wanted = dict(features.values())
     if len(wanted) != len(features):
         raise ValueError(f"{op}: a feature is asked for twice, of {sorted(wanted)}.")
     found = tf.io.parse_example(serialized, wanted) if wanted else {}

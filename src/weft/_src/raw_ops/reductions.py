@@ -59,7 +59,9 @@ def broadcast_axes(
     axes = _decided([value.tolist() for value in known if value is not None])
     if axes is None:
         return broadcast_axes_op(x, y, name=name)
-    return tf.constant(axes[0], x.dtype, [len(axes[0])]), tf.constant(axes[1], y.dtype, [len(axes[1])])
+    return tf.constant(axes[0], x.dtype, [len(axes[0])]), tf.constant(
+        axes[1], y.dtype, [len(axes[1])]
+    )
 
 
 def _decided(shapes: list[list[Any]]) -> list[list[int]] | None:

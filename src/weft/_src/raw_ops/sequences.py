@@ -25,8 +25,9 @@ def _loss(op: str, inputs: Any, indices: Any, values: Any, lengths: Any, last: b
     return ctc.loss_op(rows, logits, counts, times, blank_index=blank)
 
 
-def _kept(loss: tf.Tensor, gradient: tf.Tensor, ignores_longer: bool) -> tuple[tf.Tensor, ...]:
+def _kept(found: Any, ignores_longer: bool) -> tuple[tf.Tensor, ...]:
     """Labels that do not fit into the time are an error, or count for nothing."""
+    loss, gradient = found
     fits = tf.math.is_finite(loss)
     if ignores_longer:
         return tf.where(fits, loss, tf.zeros_like(loss)), gradient
@@ -45,7 +46,7 @@ def loss(
     name: str | None = None,
 ) -> tuple[tf.Tensor, ...]:
     given = (inputs, labels_indices, labels_values, sequence_length)
-    return _kept(*_loss("CTCLoss", *given, last=True), ignore_longer_outputs_than_inputs)
+    return _kept(_loss("CTCLoss", *given, last=True), ignore_longer_outputs_than_inputs)
 
 
 def loss_v2(
@@ -57,7 +58,7 @@ def loss_v2(
     name: str | None = None,
 ) -> tuple[tf.Tensor, ...]:
     given = (inputs, labels_indices, labels_values, sequence_length)
-    return _kept(*_loss("CTCLossV2", *given, last=False), ignore_longer_outputs_than_inputs)
+    return _kept(_loss("CTCLossV2", *given, last=False), ignore_longer_outputs_than_inputs)
 
 
 def greedy_decoder(

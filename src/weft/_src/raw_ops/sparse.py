@@ -240,7 +240,9 @@ def of_slice(
 
 def _columns(op: str, indices: Any, values: Any, shapes: Any, dense_inputs: Any) -> Any:
     sparse = [_made(*part) for part in zip(indices, values, shapes, strict=True)]
-    return crossing.columns(op, [*sparse, *[tf.ensure_shape(x, [None, None]) for x in dense_inputs]])
+    return crossing.columns(
+        op, [*sparse, *[tf.ensure_shape(x, [None, None]) for x in dense_inputs]]
+    )
 
 
 def cross(
@@ -312,7 +314,7 @@ def sets_of_both(
 
 def _counts(values: Any, weights: Any, low: int, high: int, binary: bool) -> Any:
     amounts = tf.convert_to_tensor(weights)
-    given = None if amounts.shape == (0,) else amounts
+    given: Any = None if amounts.shape == (0,) else amounts
     rows = values.shape.rank == 2
     if isinstance(values, tf.SparseTensor) and given is not None:
         given = _made(values.indices, given, values.dense_shape)

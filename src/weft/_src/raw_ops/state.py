@@ -115,7 +115,8 @@ def shape_of(
 ) -> tf.Tensor:
     spec = declared(input)
     if spec is not None and spec.is_static:
-        return tf.constant(spec.shape.as_list(), tf.as_dtype(out_type), name=name)
+        sizes: Any = spec.shape.as_list()
+        return tf.constant(sizes, tf.as_dtype(out_type), [len(sizes)])
     return tf.shape(value_of(input), tf.as_dtype(out_type), name=name)
 
 
@@ -139,7 +140,7 @@ def assign_slice(
     ref: tf.Tensor,
     begin: TensorLike,
     end: TensorLike,
-    strides: TensorLike,
+    strides: Any,
     value: TensorLike,
     begin_mask: int = 0,
     end_mask: int = 0,

@@ -1,4 +1,4 @@
-"""Raw ops on strings whose arguments or results have another form than those of public functions."""
+"""Raw ops on strings whose arguments or results have another form than public functions."""
 
 from __future__ import annotations
 

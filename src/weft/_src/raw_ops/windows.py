@@ -15,7 +15,7 @@ from weft._src.raw_ops.gradients import pulled_back
 
 
 def _padding(op: str, padding: str, explicit: Sequence[int]) -> Any:
-    """"SAME", "VALID", or the pairs that a flat list stands for."""
+    """The name of a padding, or the pairs that a flat list stands for."""
     if padding != "EXPLICIT":
         if explicit:
             raise ValueError(

@@ -318,9 +318,7 @@ def _to_tensor_infer(stack: TensorSpec, *, dtype: DType, shape: Dims | None) -> 
     return TensorSpec.of(dtype, None if shape is None else (Dim(), *shape))
 
 
-def _to_tensor_kernel(
-    xp: ArrayNamespace, stack: Stack, *, dtype: DType, shape: Dims | None
-) -> Any:
+def _to_tensor_kernel(xp: ArrayNamespace, stack: Stack, *, dtype: DType, shape: Dims | None) -> Any:
     if dtype is dtypes.variant:
         return VariantVector([stack.read(i).item() for i in range(stack.length)])
     return stack.to_array(static_sizes(shape))

@@ -5,6 +5,7 @@ A variant scalar is one ragged tensor, a vector of variants has one for each row
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class RaggedValue(Variant):
         if not self.splits:
             return [RaggedValue((), row) for row in self.values]
         outer, inner = self.splits[0].tolist(), self.splits[1:]
-        return [self._part(inner, a, b) for a, b in zip(outer[:-1], outer[1:], strict=True)]
+        return [self._part(inner, a, b) for a, b in itertools.pairwise(outer)]
 
     def _part(self, splits: tuple[Array, ...], start: int, stop: int) -> RaggedValue:
         """The rows from `start` to `stop` of what the splits partition."""
@@ -117,9 +118,9 @@ def _joined(variant: Variant, splits: DType, values: DType) -> RaggedValue:
         )
     rows = [_joined(item, splits, values) for item in variant.items]
     depth = len(rows[0].splits) if rows else 0
-    levels = [[len(row.splits[0]) - 1 if depth else len(row.values) for row in rows]]
-    for i in range(depth):
-        levels.append([n for row in rows for n in np.diff(row.splits[i]).tolist()])
+    outer = [len(row.splits[0]) - 1 if depth else len(row.values) for row in rows]
+    inner = [[n for row in rows for n in np.diff(row.splits[i]).tolist()] for i in range(depth)]
+    levels = [outer, *inner]
     made = [np.cumsum([0, *lengths]).astype(splits.numpy_dtype) for lengths in levels]
     flat = [row.values for row in rows]
     joined = np.concatenate(flat) if flat else np.zeros(0, values.numpy_dtype)
