@@ -58,8 +58,9 @@ def only_in_weft(module: ModuleType, theirs: set[str]) -> list[str]:
     """Functions and classes of a public module that TensorFlow does not have."""
     return [
         name
-        for name, value in sorted(vars(module).items())
-        if not name.startswith("_")
+        for name in sorted(dir(module))
+        if (value := getattr(module, name)) is not None
+        and not name.startswith("_")
         and name not in theirs
         and (inspect.isfunction(value) or inspect.isclass(value))
         and value.__module__.startswith("weft")

@@ -231,6 +231,7 @@ if _TYPE_CHECKING:
     )
     from weft._src.data.core.optional import OptionalSpec as OptionalSpec
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
+    from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
 
 __all__ = [
     "AggregationMethod",
@@ -361,6 +362,7 @@ __all__ = [
     "image",
     "init_scope",
     "inside_function",
+    "install_as_tensorflow",
     "int8",
     "int16",
     "int32",
@@ -521,6 +523,7 @@ _LAZY = {
     )
 }
 _LAZY |= {
+    "install_as_tensorflow": "weft._src.keras.alias",
     "NoneTensorSpec": "weft._src.data.core.structure",
     "OptionalSpec": "weft._src.data.core.optional",
 }

@@ -27,6 +27,8 @@ LAYERS = [
     "fileio",
     "data",
     "lookup",
+    "distribute",
+    "saving",
     "summary",
     "testing",
     "tools",
@@ -35,12 +37,13 @@ LAYERS = [
     "namespaces",
     "experimental",
     "raw_ops",
+    "keras",
     "made of public functions",
 ]
 # The public namespaces (weft/math.py, weft/__main__.py, ...) re-export all this. What is below them
 # uses the implementation; raw ops and `tf.experimental.numpy` are made of public functions.
 NAMESPACES = LAYERS.index("namespaces")
-ABOVE = ("weft.experimental", "weft.raw_ops")
+ABOVE = ("weft.experimental", "weft.keras", "weft.raw_ops")
 # Imported where they are used: LLVM takes a tenth of a second to load, a table of names is wanted
 # for an error only, and raw ops name the file they are in.
 LOADED_LATE = (

@@ -24,7 +24,8 @@ NAMESPACES = {
         *(
             module.name
             for module in pkgutil.walk_packages(tf.__path__, "weft.")
-            if "._src" not in module.name and module.name != "weft.__main__"
+            if "._src" not in module.name
+            and module.name not in ("weft.__main__", "weft.keras")  # Keras is not ours
         ),
     ]
 }
@@ -61,7 +62,7 @@ strings.join strings.length strings.as_string strings.substr
 
 # What Weft has and TensorFlow does not, by namespace.
 OWN: dict[str, str] = {
-    "": "explain explain_gradient no_retrace testing tools",
+    "": "explain explain_gradient install_as_tensorflow no_retrace testing tools",
     "config": "execution",
     "errors": "AssertionFailedError DTypeError InaccessibleTensorError LoopConversionError "
     "ParseError RetraceError ShapeError SignatureError UnsupportedError "

@@ -19,7 +19,7 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     seen: set[int] = set()
     names = [module.name for module in pkgutil.walk_packages(tf.__path__, "weft.")]
     for name in ["weft", *names]:
-        if name.startswith(("weft._src", "weft.__main__", "weft.raw_ops")):
+        if name.startswith(("weft._src", "weft.__main__", "weft.raw_ops", "weft.keras")):
             continue
         module = importlib.import_module(name)
         for public in module.__all__:

@@ -120,6 +120,11 @@ class _StatusError(OpError):
         super().__init__(node_def, op, message, type(self).error_code, *args)
 
 
+def _worded(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What an OpError takes: (node_def, op, message, ...); the message may stand alone."""
+    return (None, None, *given) if len(given) == 1 else given
+
+
 class CancelledError(_StatusError):
     """The operation was cancelled by the program or by another step."""
 
@@ -228,8 +233,8 @@ class ShapeError(InvalidArgumentError, ValueError):
     True
     """
 
-    def __init__(self, message: str) -> None:
-        super().__init__(None, None, message)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*_worded(given))
 
 
 class ParseError(InvalidArgumentError, ValueError):
@@ -240,8 +245,8 @@ class ParseError(InvalidArgumentError, ValueError):
     weft.errors.ParseError: These bytes are no serialized Example.
     """
 
-    def __init__(self, message: str) -> None:
-        super().__init__(None, None, message)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*_worded(given))
 
 
 class AssertionFailedError(InvalidArgumentError, AssertionError):
@@ -251,22 +256,22 @@ class AssertionFailedError(InvalidArgumentError, AssertionError):
     True
     """
 
-    def __init__(self, message: str) -> None:
-        super().__init__(None, None, message)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*_worded(given))
 
 
 class DTypeError(InvalidArgumentError, TypeError):
     """Dtypes do not fit: InvalidArgumentError of eager code, TypeError of traced code."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(None, None, message)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*_worded(given))
 
 
 class UnsupportedError(UnimplementedError, NotImplementedError):
     """Weft does not support this; the message says what to do instead."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(None, None, message)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*_worded(given))
 
 
 class SignatureError(_ReportedError, TypeError, ValueError):

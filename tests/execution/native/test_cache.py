@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft._src.execution.native.machine import cache, llvm
+from weft._src.execution.native.machine import cache, executable, llvm
 
 
 @pytest.fixture
@@ -24,6 +24,7 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         texts.append(text)
         return real(text)
 
+    executable.calling_code()  # the part that all programs share
     monkeypatch.setattr(llvm, "object_code", counted)
     monkeypatch.setattr(cache, "_refusals", {})
     cache.folder.cache_clear()

@@ -353,15 +353,15 @@ def test_threads_that_compile_share_one_pool(program: Program) -> None:
 from concurrent.futures import ThreadPoolExecutor
 from weft._src.execution.native.machine import llvm, pool
 
-object_code, made = llvm.object_code, []
+plain_code, made = llvm.plain_code, []
 
 def slowly(text):
     if text == pool._POOL:
         made.append(threading.get_ident())
         threading.Event().wait(0.2)  # all threads have come here, if they may
-    return object_code(text)
+    return plain_code(text)
 
-llvm.object_code = slowly
+llvm.plain_code = slowly
 together = threading.Barrier(4)
 
 def work(k):

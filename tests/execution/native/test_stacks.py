@@ -12,7 +12,7 @@ import pytest
 import weft as tf
 from support.native import check, check_program, compile_native
 from support.threads import in_threads
-from weft._src.execution.native.machine import trampoline
+from weft._src.execution.native.machine import executable, trampoline
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
 
@@ -412,6 +412,7 @@ def test_calls_at_the_same_time_have_memory_of_their_own() -> None:
 
 def test_very_much_memory_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trampoline, "_MOST_SPARE", 4000)
+    monkeypatch.setattr(executable, "_calling", [])
     compiled, _ = compile_native(
         tf.autograph.to_graph(_two_of_different_lengths), np.int32(3), X[1]
     )

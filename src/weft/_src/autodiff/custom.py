@@ -189,6 +189,14 @@ class _Decorated:
         functools.update_wrapper(self, f)  # type: ignore[arg-type]
         self._f = f
 
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """Told, since an object with `__get__` is taken for a function without one."""
+        try:
+            return inspect.signature(self._f)
+        except (TypeError, ValueError) as e:
+            raise AttributeError(str(e)) from None
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else type(self)(types.MethodType(self._f, instance))
 

@@ -6,10 +6,14 @@ from typing import Any
 
 from weft._src.compat import logging_v1 as logging  # noqa: F401 - a public name
 from weft._src.core.context import state
+from weft._src.core.convert import constant
+from weft._src.core.dtypes import int64
+from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.graph.ir import Graph
 from weft._src.graph.names import valid_name
+from weft._src.ops.sparse.tensor import SparseTensor
 
 
 def enable_eager_execution(
@@ -65,3 +69,47 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
         )
     graph: Graph = state.graph
     return graph.add_input(TensorSpec(shape, dtype), valid_name(name or "Placeholder"))
+
+
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+    """A sparse tensor of the graph that is being built, whose parts are given when it runs.
+
+    Args:
+      dtype: the dtype of the values.
+      shape: the dense shape, with None for unknown sizes; None alone is an unknown rank.
+      name: the name of the parts; None is "Placeholder".
+
+    Returns:
+      A `tf.SparseTensor` of symbolic tensors, the next three inputs of the graph.
+
+    Raises:
+      RuntimeError: if no graph is being built.
+
+    >>> with tf.Graph().as_default():
+    ...     x = tf.compat.v1.sparse_placeholder(tf.float32, (None, 5))
+    >>> x.shape
+    TensorShape([None, 5])
+    """
+    known = TensorShape(shape)
+    name = name or "Placeholder"
+    indices = placeholder(int64, (None, known.rank), f"{name}/indices")
+    values = placeholder(dtype, (None,), f"{name}/values")
+    if known.is_fully_defined():
+        dense_shape = constant(known, int64)
+    else:
+        dense_shape = placeholder(int64, (known.rank,), f"{name}/shape")
+    out = SparseTensor(indices, values, dense_shape)
+    out.set_shape(known)
+    return out
+
+
+def reset_default_graph() -> None:
+    """Forgets the graph that TensorFlow 1 builds by default: there is none, each has its `with`.
+
+    Raises:
+      ValueError: if a graph is being built.
+
+    >>> tf.compat.v1.reset_default_graph()
+    """
+    if state.graph is not None:
+        raise ValueError("tf.compat.v1.reset_default_graph: a graph is being built.")

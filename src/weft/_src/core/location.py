@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from weft._src.core import frames
 
-_OWN = frames.OWN
+_hidden = frames.hidden
 
 
 class Location(NamedTuple):
@@ -139,7 +139,7 @@ def _calls(frame: FrameType | None) -> tuple[FrameType | None, Calls]:
     while frame is not None and frame is not base:
         code = frame.f_code
         file = code.co_filename
-        if not file.startswith(_OWN):
+        if not file.startswith(_hidden.files):
             if first is None and not file.startswith("<frozen"):
                 first = frame
             entries.append((code, frame.f_lasti))
@@ -161,7 +161,7 @@ def user_location() -> Location:
     while frame is not None:
         code = frame.f_code
         file = code.co_filename
-        if not file.startswith(_OWN) and not file.startswith("<frozen"):
+        if not file.startswith(_hidden.files) and not file.startswith("<frozen"):
             return Location(file, frame.f_lineno, code.co_name)
         frame = frame.f_back  # type: ignore[assignment]
     return UNKNOWN
@@ -170,7 +170,7 @@ def user_location() -> Location:
 def called_function() -> str:
     """The name of the function of Weft that the user's code called, for errors."""
     frame, name = sys._getframe(1), "This function"
-    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+    while frame is not None and frame.f_code.co_filename.startswith(_hidden.files):
         name = frame.f_code.co_name
         frame = frame.f_back  # type: ignore[assignment]
     return name

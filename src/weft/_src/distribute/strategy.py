@@ -1,7 +1,7 @@
 """Strategies of one replica: the default one, and those that find one device to run on.
 
-A program that is written for several replicas runs here as it is: with one of them, to run a function
-on every replica is to call it, and to combine what they give is to take it.
+A program that is written for several replicas runs here as it is: with one of them, to run a
+function on every replica is to call it, and to combine what they give is to take it.
 """
 
 from __future__ import annotations
@@ -371,7 +371,7 @@ class ReplicaContext:
         >>> tf.distribute.get_replica_context().all_reduce("SUM", tf.constant(3.0)).numpy()
         np.float32(3.0)
         """
-        return nest.map_structure(lambda x: _reduced(reduce_op, convert_to_tensor(x), None), value)
+        return nest.map_structure(lambda x: _reduced(reduce_op, x, None), value)
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
         """The values of all replicas behind one another, for each of them.
@@ -425,7 +425,10 @@ class InputContext:
     """
 
     def __init__(
-        self, num_input_pipelines: int = 1, input_pipeline_id: int = 0, num_replicas_in_sync: int = 1
+        self,
+        num_input_pipelines: int = 1,
+        input_pipeline_id: int = 0,
+        num_replicas_in_sync: int = 1,
     ) -> None:
         self.num_input_pipelines = num_input_pipelines
         self.input_pipeline_id = input_pipeline_id

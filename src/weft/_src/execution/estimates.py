@@ -16,7 +16,8 @@ from typing import Any
 
 from weft._src.graph.ir import Graph
 
-_LOADING = 0.06  # seconds until LLVM is there
+_LOADING = 0.15  # seconds until LLVM and the compiler are there
+_COMPILER = "weft._src.execution.native.driver"
 _PER_GRAPH, _PER_KIND, _PER_NODE = 0.03, 0.007, 0.00013
 _PER_CHARACTER, _CHARACTERS_OF_ANY = 5e-6, 6_000  # LLVM's seconds, for what is beyond the usual
 _ADVANCING = 0.7  # of the time that passes is spent by the compiler: it need not be waited for
@@ -59,7 +60,7 @@ class Compilation:
 
     def __init__(self, seconds: float) -> None:
         self._estimated = seconds
-        self._loading = 0.0 if "llvmlite" in sys.modules else _LOADING
+        self._loading = 0.0 if _COMPILER in sys.modules else _LOADING
         self.expected = seconds * experience.factor + self._loading
         self._clock: int | None = None  # that of the thread that compiles
         self._cpu_before = self.began = 0.0

@@ -17,6 +17,7 @@ from weft._src.core.cells import VariableCell
 from weft._src.core.flags import flags
 from weft._src.core.holding import run_holding
 from weft._src.core.memory import TooLargeError
+from weft._src.core.processors import is_one_idle
 from weft._src.errors import ResourceExhaustedError, UnimplementedError
 from weft._src.execution import forking
 from weft._src.execution.background import Job, worker
@@ -40,6 +41,7 @@ _MOST_REASONS = 3  # that are listed
 # compiled, and LLVM does not get a processor, the next call waits for it. So however often a
 # function is called, it takes about twice as long at most as on the better tier from the start.
 _BEGIN = 1 / 4
+_BEGIN_BESIDE = 1 / 16  # where a processor is idle, the compiler costs the caller nearly nothing
 _HELD_UP = 1.5  # times as long as the best call
 _LEAST_SPENT = 0.01  # seconds; before, there is nothing to think about
 _DETERMINISTIC_CALL = 10
@@ -141,8 +143,10 @@ class TieredPlan:
     def _consider(self, values: Sequence[Any]) -> None:
         """Has the compiler begin, if NumPy has spent so much that it is time."""
         compilation = Compilation(self._estimate)
-        self._begin_at = _BEGIN * compilation.expected
-        if self._spent <= self._begin_at:
+        share = _BEGIN_BESIDE if is_one_idle() else _BEGIN
+        if self._spent <= share * compilation.expected:
+            # Whether a processor is idle may be another matter soon; it is not asked at every call.
+            self._begin_at = min(2 * self._spent, _BEGIN * compilation.expected)
             return
         with _considering:  # several threads may come here at once
             if self._compilation is not None:

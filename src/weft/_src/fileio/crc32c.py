@@ -13,11 +13,14 @@ import platform
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 _POLYNOMIAL = 0x82F63B78  # Castagnoli's, with the lowest bit first
 _WORTH_COMPILING = 1 << 16  # bytes; about 5 ms with the table
 _MASK_DELTA = 0xA282EAD8
 
-Extend = Callable[[int, bytes], int]
+Data = bytes | memoryview
+Extend = Callable[[int, Any], int]
 
 
 @functools.cache
@@ -31,7 +34,7 @@ def _table() -> list[int]:
     return out
 
 
-def _extend_slowly(crc: int, data: bytes) -> int:
+def _extend_slowly(crc: int, data: Data) -> int:
     table = _table()
     crc ^= 0xFFFFFFFF
     for byte in data:
@@ -45,8 +48,7 @@ def _installed() -> Extend | None:
         import google_crc32c
     except ImportError:
         return None
-    extend: Extend = google_crc32c.extend
-    return extend
+    return lambda crc, data: google_crc32c.extend(crc, bytes(data))  # no copy of what is bytes
 
 
 # Eight bytes at a time with the processor's own instruction.
@@ -138,12 +140,14 @@ def _compiled() -> Extend:
     target = llvm.Target.from_default_triple().create_target_machine(opt=2, features=wanted)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(source), target)
     engine.finalize_object()
-    prototype = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_size_t)
+    prototype = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t)
     function: Any = prototype(engine.get_function_address("crc32c"))
 
-    def extend(crc: int, data: bytes) -> int:
-        value: int = function(crc, data, len(data))
-        return value
+    def extend(crc: int, data: Data) -> int:
+        if isinstance(data, bytes):
+            return int(function(crc, data, len(data)))
+        array = np.frombuffer(data, np.uint8)  # where it lies, also of what nobody may write
+        return int(function(crc, array.ctypes.data, array.size))
 
     extend.engine = engine  # type: ignore[attr-defined]  # the code lives as long as this
     return extend
@@ -156,7 +160,7 @@ class _Chooser:
         self._seen = 0
         self.extend: Extend = _installed() or self._count
 
-    def _count(self, crc: int, data: bytes) -> int:
+    def _count(self, crc: int, data: Data) -> int:
         self._seen += len(data)
         if self._seen < _WORTH_COMPILING:
             return _extend_slowly(crc, data)
@@ -170,7 +174,7 @@ class _Chooser:
 _chooser = _Chooser()
 
 
-def crc32c(data: bytes, crc: int = 0) -> int:
+def crc32c(data: Data, crc: int = 0) -> int:
     """The checksum of bytes; given that of what came before them, of both together.
 
     >>> from weft._src.fileio.crc32c import crc32c, masked_crc32c
@@ -187,5 +191,9 @@ def masked_crc32c(data: bytes) -> int:
     >>> hex(masked_crc32c(b"123456789"))
     '0xc78ab0e5'
     """
-    crc = _chooser.extend(0, data)
+    return masked(_chooser.extend(0, data))
+
+
+def masked(crc: int) -> int:
+    """A checksum as files hold it."""
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF

@@ -7,17 +7,41 @@ here, so that Weft itself does not have them.
 
 from __future__ import annotations
 
-import sys
+import functools
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
 import weft
-from weft._src.keras.standins import PRIVATE_MODULES
+from weft._src.keras.standins import (
+    csr_matrices,
+    data_structures,
+    dtensor,
+    eager_context,
+    framework_config,
+    internal,
+    math_ops,
+    tensor_util,
+    type_spec_registry,
+    xla,
+)
 
 TENSORFLOW_VERSION = "2.21.0"  # whose interface Weft has: libraries compare it
+
+# Which stand-in answers for which module below `tensorflow`.
+_PRIVATE: dict[str, ModuleType] = {
+    "__internal__": internal,
+    "python.eager.context": eager_context,
+    "python.framework.config": framework_config,
+    "python.framework.tensor_util": tensor_util,
+    "python.framework.type_spec_registry": type_spec_registry,
+    "python.ops.math_ops": math_ops,
+    "python.ops.linalg.sparse.sparse_csr_matrix_ops": csr_matrices,
+    "python.trackable.data_structures": data_structures,
+    "compiler.tf2xla.python.xla": xla,
+    "experimental.dtensor": dtensor,
+}
 
 
 class Facade(ModuleType):
@@ -38,7 +62,10 @@ class Facade(ModuleType):
             raise AttributeError(
                 f"Weft has no {self.__name__}.{name}: it is no public name of TensorFlow."
             )
-        return getattr(behind, name)
+        value = getattr(behind, name)
+        if not name.startswith("__"):
+            self.__dict__[name] = value  # found at once the next time
+        return value
 
     def __dir__(self) -> list[str]:
         return sorted({*vars(self), *dir(self.__dict__["_behind"])})
@@ -46,7 +73,7 @@ class Facade(ModuleType):
 
 def _tensorflow() -> Facade:
     top = Facade("tensorflow", weft, {"__version__": TENSORFLOW_VERSION})
-    for path, make in PRIVATE_MODULES.items():
+    for path, standin in _PRIVATE.items():
         place: Any = top
         *folders, last = path.split(".")
         for folder in folders:
@@ -54,8 +81,7 @@ def _tensorflow() -> Facade:
                 inner = Facade(f"{place.__name__}.{folder}", _public(place, folder))
                 setattr(place, folder, inner)
             place = vars(place)[folder]
-        found = import_module(f"weft._src.keras.standins.{make}")
-        setattr(place, last, Facade(f"tensorflow.{path}", found))
+        setattr(place, last, Facade(f"tensorflow.{path}", standin))
     return top
 
 
@@ -64,15 +90,10 @@ def _public(place: Any, name: str) -> Any:
     return getattr(place.__dict__["_behind"], name, None)
 
 
-_made: Facade | None = None
-
-
+@functools.cache
 def tensorflow() -> Facade:
     """The one facade there is."""
-    global _made
-    if _made is None:
-        _made = _tensorflow()
-    return _made
+    return _tensorflow()
 
 
 def module_of(path: str) -> Any:
@@ -84,9 +105,3 @@ def module_of(path: str) -> Any:
         except AttributeError as e:
             raise ModuleNotFoundError(f"Weft has no module {path}: {e}", name=path) from e
     return found
-
-
-def is_loaded() -> bool:
-    """Whether a `tensorflow` that is not Weft has been imported by this process."""
-    found = sys.modules.get("tensorflow")
-    return found is not None and found is not _made

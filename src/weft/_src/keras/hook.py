@@ -23,8 +23,8 @@ Change = Callable[[ModuleType], None]
 
 def _import(
     name: str,
-    globals: Mapping[str, Any] | None = None,  # noqa: A002 - the names of Python's own function
-    locals: Mapping[str, Any] | None = None,  # noqa: A002
+    globals: Mapping[str, Any] | None = None,
+    locals: Mapping[str, Any] | None = None,
     fromlist: Sequence[str] | None = (),
     level: int = 0,
 ) -> Any:

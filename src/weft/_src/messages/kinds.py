@@ -249,8 +249,31 @@ class _Text(_Bytes):
         return super().shown(value.encode())
 
 
+class _FixedInteger(_Integer):
+    """Whole numbers of 32 bits that always take four bytes: checksums."""
+
+    def __init__(self) -> None:
+        super().__init__("I")
+        self.stored = FIXED32
+
+    def encode(self, value: int) -> bytes:
+        return value.to_bytes(4, "little")
+
+    def decode(self, content: bytes) -> int:  # type: ignore[override]
+        return int.from_bytes(content, "little")
+
+    def pack(self, values: Any) -> bytes:
+        return b"".join([self.encode(value) for value in values])
+
+    def unpack(self, content: bytes) -> array[Any]:
+        if len(content) % 4:
+            raise IndexError
+        return array("I", np.frombuffer(content, "<u4").tolist())
+
+
 INT32, INT64, UINT32, UINT64 = [_Integer(letter) for letter in "iqIQ"]
 ENUM = INT32
+FIXED_UINT32 = _FixedInteger()
 BOOL = _Truth()
 FLOAT, DOUBLE = _Real("f", FIXED32), _Real("d", FIXED64)
 BYTES, STRING = _Bytes(), _Text()

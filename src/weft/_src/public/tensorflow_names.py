@@ -38,7 +38,6 @@ OF_TENSORFLOW_1 = {
     "py_func": "Use tf.py_function or tf.numpy_function.",
     "random_normal": "Use tf.random.normal.",
     "random_uniform": "Use tf.random.uniform.",
-    "reset_default_graph": "There is no default graph; each traced function has its own.",
     "set_random_seed": "Use tf.random.set_seed.",
     "sparse_tensor_dense_matmul": "Use tf.sparse.sparse_dense_matmul.",
     "to_double": _CASTS,

@@ -8,8 +8,8 @@ from typing import Any
 class Trackable:
     """An object with named children.
 
-    Nothing happens when attributes are set: who wants the children asks for them, and finds what the
-    object holds at that moment. An object whose children have other names than its attributes
+    Nothing happens when attributes are set: who wants the children asks for them, and finds what
+    the object holds at that moment. An object whose children have other names than its attributes
     says so with `_track_trackable`.
     """
 

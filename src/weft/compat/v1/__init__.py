@@ -1,10 +1,17 @@
 """`tf.compat.v1`: building graphs by hand, as far as that is still of use."""
 
 from weft._src.autodiff.gradients import gradients, hessians
-from weft._src.compat.v1 import enable_eager_execution, enable_v2_behavior, placeholder
+from weft._src.compat.v1 import (
+    enable_eager_execution,
+    enable_v2_behavior,
+    placeholder,
+    reset_default_graph,
+    sparse_placeholder,
+)
 from weft._src.core.context import executing_eagerly
 from weft._src.graph.ir import Graph
 from weft._src.graph.names import name_scope
+from weft._src.messages.events import SummaryMetadata
 from weft._src.ops.control.branch import case, cond
 from weft._src.ops.control.loop import while_loop
 from weft._src.public.namespaces import open_namespace as _open_namespace
@@ -12,6 +19,7 @@ from weft.compat.v1 import logging
 
 __all__ = [
     "Graph",
+    "SummaryMetadata",
     "case",
     "cond",
     "enable_eager_execution",
@@ -22,6 +30,8 @@ __all__ = [
     "logging",
     "name_scope",
     "placeholder",
+    "reset_default_graph",
+    "sparse_placeholder",
     "while_loop",
 ]
 

@@ -1,5 +1,6 @@
-"""`tensorflow.python.trackable.data_structures`: TensorFlow wraps lists that are attributes of layers,
-and Keras registers the wrappers as nests. Weft leaves lists as they are: nothing is ever one of these.
+"""`tensorflow.python.trackable.data_structures`: TensorFlow wraps lists that are attributes of
+layers, and Keras registers the wrappers as nests. Weft leaves lists as they are, so nothing is
+ever one of these.
 """
 
 from __future__ import annotations
@@ -12,8 +13,4 @@ class ListWrapper(list[Any]):
 
 
 class _DictWrapper(dict[Any, Any]):
-    """A dict that TensorFlow would have wrapped; it has the dict itself under this name."""
-
-    @property
-    def __wrapped__(self) -> dict[Any, Any]:
-        return self
+    """A dict that TensorFlow would have wrapped."""

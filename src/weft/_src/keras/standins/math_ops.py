@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.math_ops`: `keras.ops.isclose` and `isin` take a public function from here."""
+"""`tensorflow.python.ops.math_ops`: `keras.ops.isclose` takes a public function from here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""`tensorflow.python.framework.tensor_util`: an export archive looks for variables it has to track."""
+"""`tensorflow.python.framework.tensor_util`: an export archive asks what is a tensor."""
 
 from __future__ import annotations
 
-from weft import is_tensor as is_tf_type
+import weft as tf
+
+is_tf_type = tf.is_tensor

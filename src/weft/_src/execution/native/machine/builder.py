@@ -135,9 +135,9 @@ class Module:
         """Adds a function that several steps share."""
         self._shared[name] = text
 
-    def forget(self, name: str) -> None:
-        """Drops a declaration: the function is defined in this module after all."""
-        self._declarations.pop(name, None)
+    def forget(self, name: str) -> bool:
+        """Drops a declaration: the function is defined in this module; whether there was one."""
+        return self._declarations.pop(name, None) is not None
 
     def table(self, name: str, kind: str, numbers: list[float]) -> str:
         """A constant array of floats; the same name means the same numbers."""

@@ -20,14 +20,16 @@ from weft._src.core.cells import VariableCell
 from weft._src.core.flags import flags
 from weft._src.execution.native.front.translate import Translation
 from weft._src.execution.native.machine import guarded
-from weft._src.execution.native.machine.llvm import MachineCode
+from weft._src.execution.native.machine.llvm import MachineCode, lock, plain_code
 from weft._src.execution.native.machine.support import array_functions
 from weft._src.execution.native.machine.trampoline import (
     CELL,
     CONTEXT,
     PLAIN,
     WRITTEN_CELL,
+    call_text,
     context_entries,
+    program_entries,
 )
 
 _api = ctypes.pythonapi
@@ -84,7 +86,18 @@ def _fixed_context() -> dict[str, int]:
         "cell_data": _slot_offset("data"),
         "cell_shared": _slot_offset("shared"),
     }
-    return {name: values[name] or 0 for name in CONTEXT}
+    return {name: value or 0 for name, value in values.items()}
+
+
+_calling: list[MachineCode] = []
+
+
+def calling_code() -> MachineCode:
+    """The function that Python calls, which all executables share; made when it is first needed."""
+    with lock:
+        if not _calling:
+            _calling.append(MachineCode(plain_code(call_text())))
+        return _calling[0]
 
 
 def _behind_memory_check(native: Callable[..., Any], outputs: Sequence[Any]) -> Callable[..., Any]:
@@ -135,7 +148,8 @@ class Executable:
             self._allocator = guarded.Allocator(program.scratch_bytes, program.guards)
             fixed = fixed | self._allocator.addresses()
         entries = context_entries(
-            list(fixed.values()),
+            fixed,
+            program_entries(translation, code.address("weft_main")),
             [(slot, kind, *rest) for kind, (slot, *rest) in zip(kinds, described)],
             [
                 (places[id(v)].table_slot, array.ctypes.data)
@@ -144,7 +158,9 @@ class Executable:
             described[len(inputs) :],
         )
         self._context = struct.pack(f"{len(entries)}q", *entries)
-        self._method = _MethodDef(b"native", code.address("weft_call"), _METH_FASTCALL, None)
+        self._calling = calling_code()
+        entry = self._calling.address("weft_call")
+        self._method = _MethodDef(b"native", entry, _METH_FASTCALL, None)
         native = _api.PyCFunction_NewEx(ctypes.addressof(self._method), self._context, None)
         if is_guarded:
             native = guarded.calls(native)

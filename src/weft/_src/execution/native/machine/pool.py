@@ -186,7 +186,7 @@ def start() -> None:
     """Compiles the pool and starts its threads, the first time."""
     with llvm.lock:  # functions are compiled by several threads, and the pool is one for all
         if not _started:
-            code = llvm.MachineCode(llvm.object_code(_POOL))
+            code = llvm.MachineCode(llvm.plain_code(_POOL))
             _started.append(code)
             llvm.add_symbol("weft_parallel", code.address("weft_parallel"))
             llvm.call_with_int(code.address("weft_start_pool"), threads())

@@ -3,7 +3,8 @@
 `PyObject *weft_call(PyObject *self, PyObject **args, Py_ssize_t n)` looks into the array objects
 itself. Anything unusual (another shape, strides, a shared variable buffer) makes it answer
 NotImplemented, and Python takes over. `self` is a bytes object, the context: the addresses the
-function needs, and then what it expects of every input, constant and output.
+function needs, the program's own function among them, and then what that expects of every input,
+constant and output. So one such function serves all programs, and is compiled once.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ CONTEXT = (
     "ndarray", "true", "not_implemented", "tuple_new", "array_new", "save_thread",
     "restore_thread", "check_signals", "incref", "decref", "allocate", "free", "scratch",
     "spare", "cell_data", "cell_shared",
+    # Of the program: its function, how many there are of each, bytes of scratch memory, and whether
+    # it uses stacks and lets other threads run meanwhile.
+    "main", "inputs", "constants", "outputs", "slots", "scratch_bytes", "stacks", "gil",
 )  # fmt: skip
 
 PLAIN, CELL, WRITTEN_CELL = 0, 1, 2
@@ -28,44 +32,51 @@ _MOST_STACK = 1 << 33  # bytes of one stack; beyond that NumPy asks what the mac
 
 
 def context_entries(
-    fixed: Sequence[int],
+    fixed: dict[str, int],
+    program: dict[str, int],
     inputs: Sequence[tuple[int, ...]],
     constants: Sequence[tuple[int, int]],
     outputs: Sequence[tuple[int, int, int, int]],
 ) -> list[int]:
-    """The context: fixed addresses, then (slot, ...) of inputs, constants and outputs."""
+    """The context: its first entries, then (slot, ...) of inputs, constants and outputs."""
+    counts = {"inputs": len(inputs), "constants": len(constants), "outputs": len(outputs)}
+    first = fixed | program | counts
     groups: list[Any] = [*inputs, *constants, *outputs]
-    return [*fixed, *[number for group in groups for number in group]]
+    return [*[first[name] for name in CONTEXT], *[number for group in groups for number in group]]
+
+
+def program_entries(translation: Translation, main: int) -> dict[str, int]:
+    """What the context says of a program, whose function lies at an address."""
+    program = translation.program
+    return {
+        "main": main,
+        "slots": len(program.slots) + 1,
+        "scratch_bytes": -(-program.scratch_bytes // 64) * 64,
+        "stacks": int(program.uses_stacks),
+        "gil": int(program.releases_gil),
+    }
+
+
+_PLACES: dict[str, Any] = {f"at {name}": i for i, name in enumerate(CONTEXT)}
+_PLACES |= {f"offset {field}": offset for field, offset in LAYOUT.items()}
 
 
 def full_text(translation: Translation) -> str:
-    """The module of a program with its calling function."""
+    """The module of a program."""
     program = translation.program
-    program.module.forget("weft_interrupted")
-    values = {
-        "inputs": len(translation.inputs),
-        "constants": len(translation.constants),
-        "outputs": len(translation.outputs),
-        "slots": len(program.slots) + 1,
-        "scratch": -(-program.scratch_bytes // 64) * 64,
-    }
-    first = len(CONTEXT)
-    values["first_input"] = first
-    values["first_constant"] = first + 5 * values["inputs"]
-    values["first_output"] = values["first_constant"] + 2 * values["constants"]
-    values["thread"] = values["slots"] + 1
-    values["arena"] = values["slots"] + 2  # memory that was taken during the call
-    values["spare"] = values["slots"] + 3  # what is left of that of the call before
-    values["table"] = values["slots"] + 4
-    values["most_spare"] = _MOST_SPARE
-    values["most_stack"] = _MOST_STACK
-    text = f"{program.text()}\n{_INTERRUPTED}{_BLOCKS}{_CALL}"
-    there = {name: values[name] for name in ("inputs", "constants", "outputs", "scratch")}
-    there |= {"stacks": program.uses_stacks, "gil": program.releases_gil}
-    words: dict[str, Any] = {f"at {name}": i for i, name in enumerate(CONTEXT)}
-    words |= {f"offset {field}": offset for field, offset in LAYOUT.items()}
-    words |= {f"has {name}": "true" if is_there else "false" for name, is_there in there.items()}
-    return filled(text, {**values, **words})
+    slots = len(program.slots) + 1
+    # Behind the slots of the table: the context, the state of the thread, memory that was taken
+    # during the call, and what is left of that of the call before.
+    words = {"slots": slots, "thread": slots + 1, "arena": slots + 2, "spare": slots + 3}
+    asks = program.module.forget("weft_interrupted")
+    text = f"{program.text()}\n{_INTERRUPTED if asks else ''}"
+    return filled(text, words | {"most_stack": _MOST_STACK} | _PLACES)
+
+
+def call_text() -> str:
+    """The module of the function that Python calls."""
+    words = {"first_input": len(CONTEXT), "most_spare": _MOST_SPARE}
+    return filled(f"{_BLOCKS}{_CALL}", words | _PLACES)
 
 
 # Where the fields of objects lie is written down, and checked, in `support`.
@@ -73,13 +84,28 @@ _CALL = """
 define ptr @weft_call(ptr %self, ptr %args, i64 %n) {
 entry:
 %context = getelementptr i8, ptr %self, i64 <offset bytes data>
-%t = alloca [<table> x ptr], align 16
-%tp = getelementptr ptr, ptr %t, i64 <slots>
+%slots.p = getelementptr i64, ptr %context, i64 <at slots>
+%slots = load i64, ptr %slots.p
+%table = add i64 %slots, 4
+%t = alloca ptr, i64 %table, align 16
+%tp = getelementptr ptr, ptr %t, i64 %slots
 store ptr %context, ptr %tp
-%arena.p = getelementptr ptr, ptr %t, i64 <arena>
+%thread.p = getelementptr ptr, ptr %tp, i64 1
+%arena.p = getelementptr ptr, ptr %tp, i64 2
 store ptr null, ptr %arena.p
-%spare.p = getelementptr ptr, ptr %t, i64 <spare>
+%spare.p = getelementptr ptr, ptr %tp, i64 3
 store ptr null, ptr %spare.p
+%inputs.p = getelementptr i64, ptr %context, i64 <at inputs>
+%input.count = load i64, ptr %inputs.p
+%constants.p = getelementptr i64, ptr %context, i64 <at constants>
+%constant.count = load i64, ptr %constants.p
+%outputs.p = getelementptr i64, ptr %context, i64 <at outputs>
+%output.count = load i64, ptr %outputs.p
+%first.input = getelementptr i64, ptr %context, i64 <first_input>
+%input.words = mul i64 %input.count, 5
+%first.constant = getelementptr i64, ptr %first.input, i64 %input.words
+%constant.words = mul i64 %constant.count, 2
+%first.output = getelementptr i64, ptr %first.constant, i64 %constant.words
 %ndarray.p = getelementptr ptr, ptr %context, i64 <at ndarray>
 %ndarray = load ptr, ptr %ndarray.p
 %true.p = getelementptr ptr, ptr %context, i64 <at true>
@@ -90,16 +116,16 @@ store ptr null, ptr %spare.p
 %shared.offset = load i64, ptr %shared.p
 %incref.p = getelementptr ptr, ptr %context, i64 <at incref>
 %incref = load ptr, ptr %incref.p
-%counted = icmp eq i64 %n, <inputs>
+%counted = icmp eq i64 %n, %input.count
 br i1 %counted, label %inputs, label %unusual
 
 inputs:
-br i1 <has inputs>, label %input, label %constants
+%has.inputs = icmp ne i64 %input.count, 0
+br i1 %has.inputs, label %input, label %constants
 input:
 %i = phi i64 [0, %inputs], [%i.next, %input.done]
 %i.entry = mul i64 %i, 5
-%i.at = add i64 %i.entry, <first_input>
-%e = getelementptr i64, ptr %context, i64 %i.at
+%e = getelementptr i64, ptr %first.input, i64 %i.entry
 %e.kind = getelementptr i64, ptr %e, i64 1
 %e.descr = getelementptr i64, ptr %e, i64 2
 %e.rank = getelementptr i64, ptr %e, i64 3
@@ -166,23 +192,23 @@ input.done:
 %slot.p = getelementptr ptr, ptr %t, i64 %slot
 store ptr %a.data, ptr %slot.p
 %i.next = add i64 %i, 1
-%i.more = icmp ult i64 %i.next, <inputs>
+%i.more = icmp ult i64 %i.next, %input.count
 br i1 %i.more, label %input, label %constants
 
 constants:
-br i1 <has constants>, label %constant, label %outputs
+%has.constants = icmp ne i64 %constant.count, 0
+br i1 %has.constants, label %constant, label %outputs
 constant:
 %k = phi i64 [0, %constants], [%k.next, %constant]
 %k.entry = mul i64 %k, 2
-%k.at = add i64 %k.entry, <first_constant>
-%k.e = getelementptr i64, ptr %context, i64 %k.at
+%k.e = getelementptr i64, ptr %first.constant, i64 %k.entry
 %k.slot = load i64, ptr %k.e
 %k.e1 = getelementptr i64, ptr %k.e, i64 1
 %k.data = load ptr, ptr %k.e1
 %k.place = getelementptr ptr, ptr %t, i64 %k.slot
 store ptr %k.data, ptr %k.place
 %k.next = add i64 %k, 1
-%k.more = icmp ult i64 %k.next, <constants>
+%k.more = icmp ult i64 %k.next, %constant.count
 br i1 %k.more, label %constant, label %outputs
 
 outputs:
@@ -192,16 +218,16 @@ outputs:
 %array_new = load ptr, ptr %array_new.p
 %decref.p = getelementptr ptr, ptr %context, i64 <at decref>
 %decref = load ptr, ptr %decref.p
-%result = call ptr %tuple_new(i64 <outputs>)
+%result = call ptr %tuple_new(i64 %output.count)
 %got.tuple = icmp ne ptr %result, null
 br i1 %got.tuple, label %make, label %failed
 make:
-br i1 <has outputs>, label %output, label %ready
+%has.outputs = icmp ne i64 %output.count, 0
+br i1 %has.outputs, label %output, label %ready
 output:
 %o = phi i64 [0, %make], [%o.next, %output.done]
 %o.entry = mul i64 %o, 4
-%o.at = add i64 %o.entry, <first_output>
-%o.e = getelementptr i64, ptr %context, i64 %o.at
+%o.e = getelementptr i64, ptr %first.output, i64 %o.entry
 %o.e1 = getelementptr i64, ptr %o.e, i64 1
 %o.e2 = getelementptr i64, ptr %o.e, i64 2
 %o.e3 = getelementptr i64, ptr %o.e, i64 3
@@ -224,7 +250,7 @@ store ptr %o.data, ptr %o.place
 %item = getelementptr ptr, ptr %result, i64 %o
 %item.p = getelementptr i8, ptr %item, i64 <offset tuple items>
 store ptr %made, ptr %item.p
-%o.more = icmp ult i64 %o.next, <outputs>
+%o.more = icmp ult i64 %o.next, %output.count
 br i1 %o.more, label %output, label %ready
 drop:
 call void %decref(ptr %result)
@@ -232,7 +258,13 @@ br label %failed
 
 ready:
 %scratch.p = getelementptr ptr, ptr %context, i64 <at scratch>
-br i1 <has scratch>, label %scratch, label %run
+%bytes.p = getelementptr i64, ptr %context, i64 <at scratch_bytes>
+%bytes = load i64, ptr %bytes.p
+%has.scratch = icmp ne i64 %bytes, 0
+%stacks.p = getelementptr i64, ptr %context, i64 <at stacks>
+%stacks = load i64, ptr %stacks.p
+%has.stacks = icmp ne i64 %stacks, 0
+br i1 %has.scratch, label %scratch, label %run
 scratch:
 %old = atomicrmw xchg ptr %scratch.p, ptr null seq_cst
 %have = icmp ne ptr %old, null
@@ -240,7 +272,7 @@ br i1 %have, label %run, label %allocate
 allocate:
 %allocate.p = getelementptr ptr, ptr %context, i64 <at allocate>
 %allocator = load ptr, ptr %allocate.p
-%fresh = call ptr %allocator(i64 64, i64 <scratch>)
+%fresh = call ptr %allocator(i64 64, i64 %bytes)
 %allocated = icmp ne ptr %fresh, null
 br i1 %allocated, label %run, label %no.memory
 no.memory:
@@ -250,41 +282,45 @@ br label %unusual
 run:
 %block = phi ptr [null, %ready], [%old, %scratch], [%fresh, %allocate]
 store ptr %block, ptr %t
-br i1 <has stacks>, label %take, label %start
+br i1 %has.stacks, label %take, label %start
 take:
 %spares.p = getelementptr ptr, ptr %context, i64 <at spare>
 %spares = atomicrmw xchg ptr %spares.p, ptr null seq_cst
 store ptr %spares, ptr %spare.p
 br label %start
 start:
-%thread.p = getelementptr ptr, ptr %t, i64 <thread>
+%main.p = getelementptr ptr, ptr %context, i64 <at main>
+%main = load ptr, ptr %main.p
+%gil.p = getelementptr i64, ptr %context, i64 <at gil>
+%gil = load i64, ptr %gil.p
+%lets.others.run = icmp ne i64 %gil, 0
 %save.p = getelementptr ptr, ptr %context, i64 <at save_thread>
 %save = load ptr, ptr %save.p
 %restore.p = getelementptr ptr, ptr %context, i64 <at restore_thread>
 %restore = load ptr, ptr %restore.p
-br i1 <has gil>, label %released, label %holding
+br i1 %lets.others.run, label %released, label %holding
 released:
 %state = call ptr %save()
 store ptr %state, ptr %thread.p
-%status.1 = call i32 @weft_main(ptr %t)
+%status.1 = call i32 %main(ptr %t)
 %state.now = load ptr, ptr %thread.p
 call void %restore(ptr %state.now)
 br label %finish
 holding:
 store ptr null, ptr %thread.p
-%status.2 = call i32 @weft_main(ptr %t)
+%status.2 = call i32 %main(ptr %t)
 br label %finish
 
 finish:
 %status = phi i32 [%status.1, %released], [%status.2, %holding]
 %free.p = getelementptr ptr, ptr %context, i64 <at free>
 %free = load ptr, ptr %free.p
-br i1 <has stacks>, label %release, label %released.all
+br i1 %has.stacks, label %release, label %released.all
 release:
-call void @weft_keep_blocks(ptr %context, ptr %t)
+call void @weft_keep_blocks(ptr %context, ptr %arena.p, ptr %spare.p)
 br label %released.all
 released.all:
-br i1 <has scratch>, label %keep, label %answer
+br i1 %has.scratch, label %keep, label %answer
 keep:
 %other = atomicrmw xchg ptr %scratch.p, ptr %block seq_cst
 call void %free(ptr %other)
@@ -329,9 +365,8 @@ br label %look
 done:
 ret void
 }
-define internal void @weft_keep_blocks(ptr %context, ptr %t) {
+define internal void @weft_keep_blocks(ptr %context, ptr %arena.p, ptr %spare.p) {
 entry:
-%arena.p = getelementptr ptr, ptr %t, i64 <arena>
 %used = load ptr, ptr %arena.p
 br label %look
 look:
@@ -355,7 +390,6 @@ br label %tidy
 tidy:
 %unwanted = phi ptr [%used, %counted], [%others, %keep]
 call void @weft_free_blocks(ptr %context, ptr %unwanted)
-%spare.p = getelementptr ptr, ptr %t, i64 <spare>
 %unused = load ptr, ptr %spare.p
 call void @weft_free_blocks(ptr %context, ptr %unused)
 ret void

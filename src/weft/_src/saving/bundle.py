@@ -1,0 +1,239 @@
+"""Tensors in files as TensorFlow's checkpoints hold them: an index, and data files beside it.
+
+`prefix.index` is a sorted table that says of each tensor what it is, in which of the files
+`prefix.data-00000-of-00002` its bytes lie, and their checksum. Every read verifies it.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.core.dtypes import DType
+from weft._src.errors import DataLossError, NotFoundError, ParseError
+from weft._src.fileio.crc32c import crc32c, masked
+from weft._src.messages.checkpoints import BundleEntryProto, BundleHeaderProto
+from weft._src.messages.graphs import VersionDef
+from weft._src.messages.tensors import shape_message
+from weft._src.messages.wire import packed_varints, read_varint
+from weft._src.saving.sorted_table import damaged, table_bytes, table_entries
+
+Array = np.ndarray[Any, Any]
+_VERSION = 1
+_LITTLE = 0
+_MOST_AXES = 64
+
+
+def data_file(prefix: str, shard: int, count: int) -> str:
+    """The name of a data file."""
+    return f"{prefix}.data-{shard:05d}-of-{count:05d}"
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+class BundleReader:
+    """The tensors of a checkpoint, each read when it is asked for."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self._index_file = f"{prefix}.index"
+        try:
+            data = Path(self._index_file).read_bytes()
+        except FileNotFoundError:
+            raise NotFoundError(
+                None, None, f"There is no checkpoint {prefix!r}: {self._index_file} is missing."
+            ) from None
+        entries = dict(table_entries(data, self._index_file))
+        if b"" not in entries:
+            raise damaged(self._index_file, "it does not say how many data files there are")
+        header = self._message(BundleHeaderProto, entries.pop(b""), "the first entry")
+        if header.endianness != _LITTLE:
+            raise DataLossError(
+                None,
+                None,
+                f"{self._index_file} was written on a machine with the other byte order. Load and "
+                "save it there with TensorFlow's SavedModel, which has no byte order.",
+            )
+        if header.version.min_consumer > _VERSION:
+            raise DataLossError(
+                None,
+                None,
+                f"{self._index_file} has version {header.version.producer} of the format, and "
+                f"readers of version {header.version.min_consumer} or later are wanted; this one "
+                f"is {_VERSION}.",
+            )
+        self.shards: int = header.num_shards
+        self._entries = entries
+        self._files: dict[int, memoryview] = {}
+
+    def _message(self, kind: Any, data: bytes, what: str) -> Any:
+        try:
+            return kind.FromString(data)
+        except ParseError:
+            raise damaged(self._index_file, f"{what} is no {kind.__name__}") from None
+
+    def keys(self) -> list[str]:
+        """The names of all tensors, in their order; parts of tensors are not among them."""
+        return [key.decode(errors="replace") for key in self._entries if not key.startswith(b"\0")]
+
+    def __contains__(self, key: str) -> bool:
+        return key.encode() in self._entries
+
+    def entry(self, key: str | bytes) -> Any:
+        """What the index says of a tensor."""
+        found = self._entries.get(key.encode() if isinstance(key, str) else key)
+        if found is None:
+            raise NotFoundError(None, None, f"There is no tensor {key!r} in {self.prefix}.")
+        return self._message(BundleEntryProto, found, f"the entry of {key!r}")
+
+    def dtype_and_shape(self, key: str) -> tuple[DType, tuple[int, ...]]:
+        """The type of a tensor."""
+        return self._type(key, self.entry(key))
+
+    def _type(self, key: str | bytes, entry: Any) -> tuple[DType, tuple[int, ...]]:
+        try:
+            dtype = dtypes.as_dtype(int(entry.dtype))
+        except TypeError:
+            raise damaged(self._index_file, f"{key!r} has dtype number {entry.dtype}") from None
+        sizes = tuple([int(dim.size) for dim in entry.shape.dim])
+        if len(sizes) > _MOST_AXES or any(size < 0 for size in sizes):
+            raise damaged(self._index_file, f"{key!r} has the shape {list(sizes)}")
+        return dtype, sizes
+
+    def read(self, key: str | bytes) -> Array:
+        """A tensor; DataLossError if its bytes are not those that were written."""
+        entry = self.entry(key)
+        dtype, shape = self._type(key, entry)
+        data = self._content(key, entry)
+        if dtype is dtypes.string:
+            return self._strings(key, data, shape, entry)
+        if len(data) != math.prod(shape) * dtype.size:
+            raise damaged(
+                self._index_file,
+                f"{key!r} of dtype {dtype.name} and shape {list(shape)} has {len(data)} bytes",
+            )
+        self._verify(key, entry, crc32c(data))
+        return np.frombuffer(data, dtype.numpy_dtype).reshape(shape)
+
+    def _content(self, key: str | bytes, entry: Any) -> memoryview:
+        if not 0 <= entry.shard_id < self.shards:
+            raise damaged(self._index_file, f"{key!r} is in file {entry.shard_id} of {self.shards}")
+        file = self._mapped(entry.shard_id)
+        if not 0 <= entry.offset <= entry.offset + entry.size <= len(file):
+            name = data_file(self.prefix, entry.shard_id, self.shards)
+            end = entry.offset + entry.size
+            raise damaged(name, f"{key!r} ends at byte {end}, and the file has {len(file)}")
+        return file[entry.offset : entry.offset + entry.size]
+
+    def _mapped(self, shard: int) -> memoryview:
+        """A data file, of which the system reads what is looked at."""
+        if shard not in self._files:
+            name = data_file(self.prefix, shard, self.shards)
+            try:
+                with open(name, "rb") as file:
+                    empty = not os.fstat(file.fileno()).st_size
+                    content: Any = (
+                        b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                    )
+            except FileNotFoundError:
+                raise NotFoundError(
+                    None, None, f"The checkpoint {self.prefix!r} is not whole: {name} is missing."
+                ) from None
+            self._files[shard] = memoryview(content)
+        return self._files[shard]
+
+    def _verify(self, key: str | bytes, entry: Any, crc: int) -> None:
+        found = masked(crc)
+        if found != entry.crc32c:
+            raise damaged(
+                data_file(self.prefix, entry.shard_id, self.shards),
+                f"the checksum of {key!r} is {found:#010x}, and {entry.crc32c:#010x} was written",
+            )
+
+    def _strings(
+        self, key: str | bytes, data: memoryview, shape: tuple[int, ...], entry: Any
+    ) -> Array:
+        """Lengths, their checksum, and the bytes of all strings."""
+        name = data_file(self.prefix, entry.shard_id, self.shards)
+        count = math.prod(shape)
+        if count > len(data):  # each length takes a byte at least
+            raise damaged(name, f"{key!r} has {len(data)} bytes for {count} strings")
+        raw = bytes(data)
+        at, lengths, crc = 0, [], 0
+        try:
+            for _ in range(count):
+                length, at = read_varint(raw, at)
+                lengths.append(length)
+        except IndexError:
+            raise damaged(name, f"the lengths of the strings {key!r} are not whole") from None
+        crc = crc32c(b"".join([_length_bytes(n) for n in lengths]))
+        stored = raw[at : at + 4]
+        if stored != masked(crc).to_bytes(4, "little"):
+            raise damaged(name, f"the checksum of the lengths of {key!r} is not the one written")
+        begin = at + 4
+        if sum(lengths) != len(raw) - begin:
+            raise damaged(name, f"the strings {key!r} do not fill their place")
+        self._verify(key, entry, crc32c(memoryview(raw)[at:], crc))
+        out = np.empty(count, object)
+        for i, length in enumerate(lengths):
+            out[i] = raw[begin : begin + length]
+            begin += length
+        return out.reshape(shape)
+
+
+def _length_bytes(length: int) -> bytes:
+    """A length as it enters the checksum."""
+    return length.to_bytes(4 if length <= 0xFFFFFFFF else 8, "little")
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def content(array: Array) -> tuple[list[Any], int]:
+    """The bytes of a tensor in pieces, and their checksum."""
+    if array.dtype == object:
+        strings = [bytes(x) for x in array.reshape(-1)]
+        lengths = [len(x) for x in strings]
+        crc = crc32c(b"".join([_length_bytes(n) for n in lengths]))
+        stored = masked(crc).to_bytes(4, "little")
+        crc = crc32c(stored, crc)
+        joined = b"".join(strings)
+        return [packed_varints(lengths), stored, joined], crc32c(joined, crc)
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+    return [data], crc32c(data)
+
+
+def entry_of(array: Array, shard: int, offset: int, size: int, crc: int) -> BundleEntryProto:
+    """What the index says of a tensor."""
+    return BundleEntryProto(
+        dtype=dtypes.from_numpy(array.dtype).as_datatype_enum
+        if array.dtype != object
+        else dtypes.string.as_datatype_enum,
+        shape=shape_message(array.shape),
+        shard_id=shard,
+        offset=offset,
+        size=size,
+        crc32c=masked(crc),
+    )
+
+
+def index_bytes(entries: Iterable[tuple[str, BundleEntryProto]], shards: int) -> bytes:
+    """The index of a bundle."""
+    header = BundleHeaderProto(num_shards=shards, version=VersionDef(producer=_VERSION))
+    return table_bytes(_sorted(header, entries))
+
+
+def _sorted(
+    header: BundleHeaderProto, entries: Iterable[tuple[str, BundleEntryProto]]
+) -> Iterator[tuple[bytes, bytes]]:
+    yield b"", header.SerializeToString()
+    for key, entry in sorted([(key.encode(), entry) for key, entry in entries]):
+        yield key, entry.SerializeToString()
