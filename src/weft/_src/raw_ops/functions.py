@@ -11,6 +11,7 @@ from weft._src.errors import UnsupportedError
 from weft._src.ops.indexing import slicing
 from weft._src.ops.reduce.searching import Unique, UniqueWithCounts, unique_op
 from weft._src.ops.static import static_int, static_ints
+from weft._src.raw_ops.sparse import weights_of
 
 
 def approximately_equal(
@@ -22,17 +23,17 @@ def approximately_equal(
 def bincount(
     arr: TensorLike, size: TensorLike, weights: TensorLike, name: str | None = None
 ) -> tf.Tensor:
-    amounts = tf.convert_to_tensor(weights)
-    given = None if amounts.shape == (0,) else amounts
+    amounts, numbers = tf.convert_to_tensor(weights), tf.convert_to_tensor(arr)
+    given = weights_of(amounts, numbers)
     return tf.math.bincount(
-        arr, given, minlength=size, maxlength=size, dtype=amounts.dtype, name=name
+        numbers, given, minlength=size, maxlength=size, dtype=amounts.dtype, name=name
     )
 
 
-def bucketize(input: TensorLike, boundaries: TensorLike, name: str | None = None) -> tf.Tensor:
+def bucketize(input: TensorLike, boundaries: Sequence[float], name: str | None = None) -> tf.Tensor:
     x = tf.convert_to_tensor(input)
-    limits = tf.constant(boundaries, tf.float32)
-    flat = tf.reshape(tf.cast(x, tf.float32), [-1])
+    limits = tf.cast(tf.constant(boundaries, tf.float32, [len(boundaries)]), tf.float64)
+    flat = tf.reshape(tf.cast(x, tf.float64), [-1])
     return tf.reshape(tf.searchsorted(limits, flat, side="right"), tf.shape(x))
 
 
@@ -107,8 +108,9 @@ def select(
 ) -> tf.Tensor:
     """A vector of conditions chooses rows."""
     condition, x = tf.convert_to_tensor(condition), tf.convert_to_tensor(x)
-    for _ in range(x.ndim - 1 if condition.ndim == 1 else 0):
-        condition = condition[..., tf.newaxis]
+    if condition.shape.rank != 0 and condition.shape.rank != x.shape.rank:
+        ones = tf.ones([tf.rank(x) - tf.rank(condition)], tf.int32)
+        condition = tf.reshape(condition, tf.concat([tf.shape(condition), ones], 0))
     return tf.where(condition, x, y, name=name)
 
 

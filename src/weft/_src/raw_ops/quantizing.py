@@ -132,23 +132,22 @@ def there_and_back(
             inside = tf.logical_and(x >= low, x <= high) if range_given else tf.ones_like(x) > 0
             return tf.where(inside, g, tf.zeros_like(g)), tf.zeros_like(low), tf.zeros_like(high)
 
-        whole = _ROUNDINGS[round_mode](tf.clip_by_value(x, start, end) * scale)
-        return whole * step, gradient
+        inside = tf.clip_by_value(x, start, end) if range_given else x
+        return _ROUNDINGS[round_mode](inside * scale) * step, gradient
 
     return rounded(x, low, high)
 
 
 def _range(x: tf.Tensor, low: Any, high: Any, given: bool, axis: int) -> tuple[Any, Any]:
-    rank = x.ndim
     if not given:
-        others = [i for i in range(rank) if i != axis] if axis >= 0 else None
+        others = [i for i in range(x.ndim) if i != axis] if axis >= 0 else None
         return (
             tf.reduce_min(x, others, keepdims=axis >= 0),
             tf.reduce_max(x, others, keepdims=axis >= 0),
         )
     bounds = [tf.convert_to_tensor(bound, dtype_hint=x.dtype) for bound in (low, high)]
     if axis >= 0:
-        shape = [-1 if i == axis else 1 for i in range(rank)]
+        shape = [-1 if i == axis else 1 for i in range(x.ndim)]
         bounds = [tf.reshape(bound, shape) for bound in bounds]
     return bounds[0], bounds[1]
 

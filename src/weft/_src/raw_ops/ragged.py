@@ -12,6 +12,7 @@ from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.core.shapes import Dim, UnknownNumber
 from weft._src.ops import static
 from weft._src.ops.ragged import crossing, variants
+from weft._src.raw_ops.sparse import weights_of
 
 
 def made(nested_splits: Any, values: TensorLike) -> Any:
@@ -156,8 +157,8 @@ def bincount(
     count, width = tf.size(rows, tf.int64) - 1, tf.cast(size, tf.int64)
     tf.debugging.assert_non_negative(numbers, "RaggedBincount: values must not be negative.")
     ids = tf.ragged.row_splits_to_segment_ids(rows, out_type=tf.int64)
-    if amounts.shape == (0,):
-        amounts = tf.ones(tf.shape(numbers), amounts.dtype)
+    given = weights_of(amounts, numbers)
+    amounts = tf.ones(tf.shape(numbers), amounts.dtype) if given is None else given
     inside = tf.cast(numbers, tf.int64) < width
     places = tf.boolean_mask(ids * width + tf.cast(numbers, tf.int64), inside)
     kept = tf.boolean_mask(amounts, inside)

@@ -312,9 +312,21 @@ def sets_of_both(
 # --- counts --------------------------------------------------------------------------------------
 
 
+def weights_of(weights: tf.Tensor, values: tf.Tensor) -> tf.Tensor | None:
+    """Weights of values; a vector of none of them means that each is 1."""
+    if weights.shape == (0,):
+        return None
+    if weights.shape.num_elements():
+        return weights
+    ones = tf.ones(tf.shape(values), weights.dtype)
+    found = tf.cond(tf.equal(tf.size(weights), 0), lambda: ones, lambda: weights)
+    return tf.reshape(found, tf.shape(values))
+
+
 def _counts(values: Any, weights: Any, low: int, high: int, binary: bool) -> Any:
     amounts = tf.convert_to_tensor(weights)
-    given: Any = None if amounts.shape == (0,) else amounts
+    flat = values if isinstance(values, tf.Tensor) else values.values
+    given: Any = None if binary else weights_of(amounts, flat)
     rows = values.shape.rank == 2
     if isinstance(values, tf.SparseTensor) and given is not None:
         given = _made(values.indices, given, values.dense_shape)

@@ -35,13 +35,15 @@ def split(
         pattern = "".join([f"\\x{byte:02x}" for byte in character.encode()])
         x = tf.strings.regex_replace(x, pattern, characters[0].replace("\\", "\\\\"))
     parts = split_op(x, tf.constant(characters[0]), maxsplit=-1, name=name)
-    return _without_empty(*parts) if skip_empty else parts
+    # An empty string has no pieces at all.
+    filled = parts[1] if skip_empty else tf.gather(x, parts[0][:, 0])
+    return _with_pieces(*parts, tf.where(tf.strings.length(filled) > 0)[:, 0])
 
 
-def _without_empty(
-    indices: tf.Tensor, values: tf.Tensor, shape: tf.Tensor
+def _with_pieces(
+    indices: tf.Tensor, values: tf.Tensor, shape: tf.Tensor, kept: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    kept = tf.where(tf.strings.length(values) > 0)[:, 0]
+    """Some of the pieces, one behind the other in their rows."""
     rows, pieces = tf.gather(indices[:, 0], kept), tf.gather(values, kept)
     counts = tf.math.unsorted_segment_sum(tf.ones_like(rows), rows, shape[0])
     starts = tf.cumsum(counts, exclusive=True)
