@@ -107,7 +107,7 @@ def test_buckets_that_tensorflow_exports() -> None:
     raw.LookupTableInsertV2(table_handle=d, keys=["old"], values=[1])
     raw.LookupTableImportV2(table_handle=d, keys=["", "c", "$", ""], values=[7, 5, 8, 9])
     assert (found(d, ["c", "old"]), size(d)) == ([5, -1], 1)
-    with pytest.raises(InvalidArgumentError, match="the empty_key, b'', must not be among the keys"):
+    with pytest.raises(InvalidArgumentError, match="the empty_key, b'', must not be among the"):
         raw.LookupTableInsertV2(table_handle=d, keys=[""], values=[1])
 
 

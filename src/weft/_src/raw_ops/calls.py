@@ -13,9 +13,10 @@ from typing import Any
 import weft as tf
 from weft._src.autodiff.calls import call_graph
 from weft._src.core.aliases import TensorLike
-from weft._src.core.context import building, state
+from weft._src.core.context import state
 from weft._src.core.tensor import EagerTensor, SymbolicTensor
 from weft._src.function.concrete import ConcreteFunction
+from weft._src.function.polymorphic import PolymorphicFunction
 from weft._src.graph.ir import Graph
 from weft._src.ops.control.nested import NestedTrace
 
@@ -26,8 +27,16 @@ def _tensors(values: Sequence[TensorLike]) -> list[tf.Tensor]:
     return [tf.convert_to_tensor(value) for value in values]
 
 
+def _concrete(function: Any, tensors: Sequence[tf.Tensor]) -> Any:
+    """A `tf.function` as the concrete function for these tensors; all else as it is."""
+    if isinstance(function, PolymorphicFunction):
+        return function.get_concrete_function(*[tf.TensorSpec.from_tensor(x) for x in tensors])
+    return function
+
+
 def _called(op: str, function: Any, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
     """The results of a function, one after the other."""
+    function = _concrete(function, tensors)
     graph = function.graph if isinstance(function, ConcreteFunction) else function
     if isinstance(graph, Graph):
         wanted, captured = len(graph.inputs), [outer for outer, _ in graph.captures]
@@ -52,12 +61,19 @@ def _checked(op: str, results: list[tf.Tensor], types: Sequence[Any]) -> list[tf
     return results
 
 
-def _narrowed(results: list[tf.Tensor], shapes: Sequence[Any]) -> list[tf.Tensor]:
+def _narrowed(op: str, results: list[tf.Tensor], shapes: Sequence[Any]) -> list[tf.Tensor]:
     """With what the attribute `output_shapes` tells besides; results are checked against it."""
     if len(shapes) != len(results):  # none are given
         return results
-    pairs = zip(results, [tf.TensorShape(shape) for shape in shapes], strict=True)
-    return [x if x.shape.is_subtype_of(shape) else tf.ensure_shape(x, shape) for x, shape in pairs]
+    out = []
+    for i, (x, given) in enumerate(zip(results, shapes, strict=True)):
+        shape = tf.TensorShape(given)
+        if not x.shape.is_compatible_with(shape):
+            raise tf.errors.ShapeError(
+                f"{op}: result {i} has shape {x.shape}, where {shape} is expected."
+            )
+        out.append(x if x.shape.is_subtype_of(shape) else tf.ensure_shape(x, shape))
+    return out
 
 
 def _truth(op: str, value: Any) -> tf.Tensor:
@@ -91,7 +107,7 @@ def branch(
         return lambda: _checked("If", _called("If", function, tensors), Tout)
 
     taken = tf.cond(_truth("If", cond), run(then_branch), run(else_branch), name=name)
-    return _narrowed(taken, output_shapes)
+    return _narrowed("If", taken, output_shapes)
 
 
 def case(
@@ -109,7 +125,8 @@ def case(
         return lambda: _checked("Case", _called("Case", function, tensors), Tout)
 
     functions = [run(function) for function in branches]
-    return _narrowed(tf.switch_case(branch_index, functions, name=name or "case"), output_shapes)
+    taken = tf.switch_case(branch_index, functions, name=name or "case")
+    return _narrowed("Case", taken, output_shapes)
 
 
 # --- loops ---------------------------------------------------------------------------------------
@@ -122,10 +139,13 @@ def loop(
     initial = _tensors(input)
     if state.graph is None:
         return _run_loop(initial, cond, body)
+    body = _concrete(body, initial)
     kept = _unchanged(body, initial)
     changing = [i for i in range(len(initial)) if i not in kept]
     if not changing:
         raise ValueError("While: the body changes nothing, so the loop would not end.")
+    if any(initial[i].dtype is tf.resource for i in changing):
+        raise ValueError("While: the body must return resources as it got them.")
     shapes = _invariants(initial, output_shapes)
 
     def filled(values: Sequence[tf.Tensor]) -> list[tf.Tensor]:
@@ -139,8 +159,8 @@ def loop(
         return _truth("While", result)
 
     def step(*values: tf.Tensor) -> list[tf.Tensor]:
-        results = _body_results(body, filled(values))
-        return _narrowed([results[i] for i in changing], [shapes[i] for i in changing])
+        results = _narrowed("While", _body_results(body, filled(values)), shapes)
+        return [results[i] for i in changing]
 
     out = tf.while_loop(
         goes_on,
@@ -195,9 +215,8 @@ def _unchanged(body: Any, initial: Sequence[tf.Tensor]) -> frozenset[int]:
     if isinstance(body, Graph):
         inputs, outputs = body.all_inputs, body.outputs
     else:
-        with building(state.graph):
-            specs = [x.spec for x in initial]
-            traced = NestedTrace(lambda *xs: _called("While", body, xs), "body", specs, initial)
+        specs = [x.spec for x in initial]
+        traced = NestedTrace(lambda *xs: _called("While", body, xs), "body", specs, initial)
         inputs, outputs = traced.graph.inputs, traced.graph.outputs
     pairs = enumerate(zip(inputs, outputs, strict=False))
     return frozenset([i for i, (x, out) in pairs if _origin(out) is x])

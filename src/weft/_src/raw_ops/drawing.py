@@ -371,5 +371,5 @@ def binomial_from_generator(
 def unforeseeable(
     shape: ShapeLike, dtype: DTypeLike = tf.int64, name: str | None = None
 ) -> tf.Tensor:
-    whole: Any = None  # the whole range of the dtype
-    return stateful.uniform(shape, whole, whole, tf.as_dtype(dtype), name=name)
+    op = "NonDeterministicInts"
+    return distributions.full_int(op, shape, dtype, name, stateful.source(op, None))
