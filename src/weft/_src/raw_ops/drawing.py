@@ -372,4 +372,4 @@ def unforeseeable(
     shape: ShapeLike, dtype: DTypeLike = tf.int64, name: str | None = None
 ) -> tf.Tensor:
     op = "NonDeterministicInts"
-    return distributions.full_int(op, shape, dtype, name, stateful.source(op, None))
+    return distributions.full_int(op, shape, dtype, name, stateful.stream_source(op, None))
