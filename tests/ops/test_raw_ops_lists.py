@@ -16,6 +16,7 @@ NAMES = {
     *"TensorListConcat TensorListConcatLists TensorListConcatV2 TensorListElementShape".split(),
     *"TensorListGather TensorListResize TensorListScatter TensorListScatterV2".split(),
     *"TensorListScatterIntoExistingList TensorListSplit".split(),
+    *"RaggedTensorFromVariant RaggedTensorToVariant".split(),
 }
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
