@@ -108,7 +108,8 @@ def select(
 ) -> tf.Tensor:
     """A vector of conditions chooses rows."""
     condition, x = tf.convert_to_tensor(condition), tf.convert_to_tensor(x)
-    if condition.shape.rank != 0 and condition.shape.rank != x.shape.rank:
+    ranks = (condition.shape.rank, x.shape.rank)
+    if None in ranks or ranks[0] not in (0, ranks[1]):
         ones = tf.ones([tf.rank(x) - tf.rank(condition)], tf.int32)
         condition = tf.reshape(condition, tf.concat([tf.shape(condition), ones], 0))
     return tf.where(condition, x, y, name=name)
