@@ -21,11 +21,13 @@ SAMPLE = 160
 NOT_VARIED = {
     "Assert", "Const", "DestroyResourceOp", "Dilation2DPick", "EagerPyFunc",
     "MaxPool3DGradGrad", "MaxPoolGradGrad", "MutexLock", "NoOp", "Placeholder", "PrintV2", "PyFunc",
-    "RaggedText", "RangeShape", "ReducedShape", "RngReadAndSkip", "Timestamp",
+    "RaggedTensorFromVariant", "RaggedTensorToVariant", "RaggedText", "RangeShape",
+    "ReducedShape", "RngReadAndSkip", "Timestamp",
     "VarIsInitializedOp", "ResourceStridedSliceAssignAdd",
     "ResourceStridedSliceAssignSub", "StackAdd", "StackAddRows", "StackClearItem", "StackConcat",
     "StackGetShapedItem", "StackPopShaped", "StackRowLengths", "StackToShape", "StackZeros",
-    "StackZerosLike", "TensorListPopBack", "TensorListReserve",
+    "StackZerosLike", "TensorListElementShape", "TensorListPopBack", "TensorListReserve",
+    "TensorListResize",
 }  # fmt: skip
 
 

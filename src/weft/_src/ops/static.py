@@ -7,6 +7,7 @@ ops are run if all they take is small and known: an axis may be computed from co
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from typing import Any
@@ -17,14 +18,16 @@ from weft._src.core import xp
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import quiet_context
 from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import BOOL, FLOATING, INTEGER
 from weft._src.core.shapes import Dim, UnknownNumber
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor, Tensor
-from weft._src.ops.registry import HOST_ONLY
+from weft._src.ops.registry import HOST_ONLY, Op
 
 Array = np.ndarray[Any, Any]
 
 _MAX_ELEMENTS = 64
+_NUMBERS = INTEGER | FLOATING | BOOL
 
 
 def known_value(tensor: Any) -> Array | None:
@@ -71,23 +74,25 @@ def _needed_for(tensor: SymbolicTensor) -> tuple[Any, ...]:
     outer = node.graph.outer_of(tensor)
     if outer is not None:
         return (outer,)
-    if not _is_small(tensor.spec):
+    op = node.op
+    if not (op.shape_arithmetic or _computes(op)) or not _is_small(tensor.spec):
         return ()
-    return node.inputs if node.op.shape_arithmetic or _is_foldable(node) else ()
+    return node.inputs if op.shape_arithmetic or _is_foldable(node) else ()
+
+
+@functools.cache
+def _computes(op: Op) -> bool:
+    """Whether an op is a function of its inputs, and nothing else."""
+    if not callable(op.kernel) or op.native is HOST_ONLY or not op.args:
+        return False
+    return not (op.has_resources or op.host_io or op.advances_stream or op.guards)
 
 
 def _is_foldable(node: Any) -> bool:
     """Whether a node computes something, of small tensors alone."""
-    op = node.op
-    if not callable(op.kernel) or op.has_resources or op.host_io or op.advances_stream:
-        return False
-    if op.guards or op.native is HOST_ONLY or node.is_parameter or not node.inputs:
-        return False
-    return all(_is_number(x.spec) and _is_small(x.spec) for x in node.inputs)
-
-
-def _is_number(spec: TensorSpec) -> bool:
-    return spec.dtype.is_integer or spec.dtype.is_floating or spec.dtype.is_bool
+    return _computes(node.op) and all(
+        x.spec.dtype in _NUMBERS and _is_small(x.spec) for x in node.inputs
+    )
 
 
 def _is_small(spec: TensorSpec) -> bool:
@@ -96,7 +101,7 @@ def _is_small(spec: TensorSpec) -> bool:
 
 def _compute(tensor: SymbolicTensor) -> Array | None:
     spec = tensor.spec
-    if not _is_number(spec) or not _is_small(spec):
+    if spec.dtype not in _NUMBERS or not _is_small(spec):
         return None
     node = tensor.node
     if node.is_const:
