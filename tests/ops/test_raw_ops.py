@@ -332,6 +332,7 @@ def test_signatures() -> None:
     assert [x.name for x in total.inputs] == ["input", "reduction_indices"]
     assert total.parameters == ("input", "axis", "keep_dims")
     assert total.defaults == {"keep_dims": False}
+    assert total.names == {"input": "input", "reduction_indices": "axis", "keep_dims": "keep_dims"}
     variable = signatures.signature_of("VarHandleOp")
     assert variable.is_stateful
     assert variable.inputs == ()

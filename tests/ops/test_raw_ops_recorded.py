@@ -38,16 +38,14 @@ def test_eagerly(key: str, call: Call) -> None:
 def _inputs(call: Call) -> set[str]:
     """The arguments that are tensors in a graph, and not attributes."""
     signature = signature_of(call.op)
-    names = dict(zip(signature._in_graphs, signature.parameters, strict=True))
-    if sorted(signature.parameters) == sorted(signature._in_graphs):
-        names = {name: name for name in signature.parameters}
-    return {names[x.name] for x in signature.inputs} - {*call.static, *call.variables}
+    inputs = {signature.names[x.name] for x in signature.inputs}
+    return inputs - {*call.static, *call.variables}
 
 
 # Vectors that are as long as a tensor has axes.
 OF_AXES = {
     *"begin end strides shape shapes a_shape b_shape sp_shape set2_shape sparse_shape".split(),
-    *"dense_shape input_sizes filter_sizes image_size padded_shapes size input_start".split(),
+    *"dense_shape input_sizes filter_sizes image_size input_shape size input_start".split(),
 }
 
 

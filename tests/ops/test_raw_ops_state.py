@@ -30,7 +30,7 @@ NAMES = {
     *"OptionalHasValue OptionalNone ParameterizedTruncatedNormal Placeholder Print".split(),
     *"RandomGamma RandomIndexShuffle RandomPoissonV2 StatefulRandomBinomial TileGrad".split(),
     *"StatelessParameterizedTruncatedNormal StatelessRandomGammaV2 TopK VarHandleOp".split(),
-    *"StatelessRandomGammaV3 CTCLossV2".split(),
+    *"StatelessRandomGammaV3 CTCLossV2 FakeParam".split(),
     *[f"ResourceScatter{kind}" for kind in "Add Div Max Min Mul Sub Update".split()],
     *[f"ResourceScatterNd{kind}" for kind in "Add Max Min Sub Update".split()],
 }
@@ -324,6 +324,22 @@ def test_constants_and_placeholders() -> None:
         assert graph.inputs == [x]
     with pytest.raises(RuntimeError, match="needs a graph to be built"):
         raw.Placeholder(dtype=tf.float32)
+
+
+def test_what_only_the_other_branch_has() -> None:
+    assert raw.FakeParam(dtype=tf.float32, shape=[None, 3]).shape == [0, 3]
+    assert raw.FakeParam(dtype=tf.string, shape=None).shape == []
+    nothing = raw.FakeParam(dtype=tf.variant, shape=[])
+    assert int(raw.TensorListLength(input_handle=nothing)) == 0
+
+
+def test_counting_up_to_a_limit() -> None:
+    v = tf.Variable(1)
+    count = tf.function(lambda: raw.ResourceCountUpTo(resource=v.handle, limit=3, T=tf.int32))
+    assert [int(count()), int(count()), int(v)] == [1, 2, 3]
+    with pytest.raises(InvalidArgumentError, match="ResourceCountUpTo: the limit"):
+        count()
+    assert int(v) == 3
 
 
 def test_printing(capsys: Any) -> None:

@@ -70,6 +70,8 @@ def _arrays() -> list[Call]:
             )
             for padding in ("SAME", "VALID")
         ],
+        Call("GuaranteeConst", {"input": M}),
+        Call("ParallelConcat", {"values": [M[:1], M[1:2]], "shape": [2, 4]}),
         Call("ListDiff", {"x": i32([1, 2, 3, 2, 5]), "y": i32([2, 7])}),
         Call("ListDiff", {"x": V, "y": V[:0], "out_idx": "int64"}),
         Call("ListDiff", {"x": texts(b"a", b"", b"b"), "y": texts(b"b", b"c")}),

@@ -76,6 +76,21 @@ def _sparse() -> list[Call]:
         Call("SparseCountSparseOutput", {"indices": i64([[0, 0], [0, 2], [2, 1], [2, 2]]),
                                          "values": i64([1, 1, 3, 0]), "dense_shape": i64([3, 3]),
                                          **weighted}),
+        *[
+            Call("SparseBincount", {"indices": i64([[0, 0], [0, 2], [2, 1], [2, 2]]),
+                                    "values": i64([1, 1, 3, 9]), "dense_shape": i64([3, 3]),
+                                    "size": i64(4), **form})
+            for form in (weighted, {"weights": none}, {"weights": none, "binary_output": True})
+        ],
+        Call("SparseBincount", {"indices": i64([[0], [4]]), "values": i64([1, 1]),
+                                "dense_shape": i64([5]), "size": i64(3), "weights": none}),
+        *[
+            Call(op, {"input_indices": i64([[0, 0], [0, 2], [2, 1]]), "input_values": f32([1, 2, 3]),
+                      "input_shape": i64([3, 3]), "reduction_axes": i32([1]), **form},
+                 ("reduction_axes",))
+            for op in ("SparseReduceSumSparse", "SparseReduceMaxSparse")
+            for form in ({}, {"keep_dims": True})
+        ],
         Call("RaggedCountSparseOutput", {"splits": i64([0, 2, 2, 4]), "values": i64([1, 1, 3, 0]),
                                          **weighted}),
         Call("SparseCross", {**words, **names}),

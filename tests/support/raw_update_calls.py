@@ -97,6 +97,7 @@ def _variables() -> list[Call]:
         Call("ResourceStridedSliceAssign", {**entries, "value": numbers(2, 2)}, (), {"ref": M}),
         Call("ResourceStridedSliceAssign", {**entries, "value": numbers(2), "shrink_axis_mask": 1},
              (), {"ref": M}),
+        Call("ResourceCountUpTo", {"limit": 5, "T": "int64"}, (), {"resource": i64(3)}),
         Call("VariableShape", {"out_type": "int64"}, (), {"input": M}),
         Call("ReadVariableOp", {"dtype": "float32"}, (), {"resource": M}),
         Call("ResourceGather", {"indices": i32([[2], [0]]), "dtype": "float32"}, (),

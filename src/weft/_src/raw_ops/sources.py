@@ -6,6 +6,7 @@ from typing import Any
 
 import weft as tf
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
+from weft._src.ops.control import stack as stacks
 
 
 def const(value: Any, dtype: DTypeLike, name: str | None = None) -> tf.Tensor:
@@ -32,3 +33,12 @@ def placeholder_with_default(
 ) -> tf.Tensor:
     """The default: nothing else is ever fed."""
     return tf.ensure_shape(input, shape, name=name)
+
+
+def filler(dtype: DTypeLike, shape: ShapeLike, name: str | None = None) -> tf.Tensor:
+    """What a branch returns where only the other one has a value; nobody looks at it."""
+    wanted, sizes = tf.as_dtype(dtype), tf.TensorShape(shape)
+    if wanted is tf.variant:
+        return stacks.reserve_op(tf.constant(0), dtype=tf.float32, name=name)
+    known = [] if sizes.rank is None else [n or 0 for n in sizes.as_list()]
+    return empty(known, wanted, name)

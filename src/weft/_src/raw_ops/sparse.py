@@ -72,6 +72,25 @@ reduce_sum = _reduction(tf.sparse.reduce_sum)
 reduce_max = _reduction(tf.sparse.reduce_max)
 
 
+def _sparse_reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    def reduce(
+        input_indices: Any,
+        input_values: Any,
+        input_shape: ShapeLike,
+        reduction_axes: Any,
+        keep_dims: bool = False,
+        name: str | None = None,
+    ) -> Any:
+        sp = _made(input_indices, input_values, input_shape)
+        return _parts(function(sp, reduction_axes, keep_dims, output_is_sparse=True))
+
+    return reduce
+
+
+reduce_sum_sparse = _sparse_reduction(tf.sparse.reduce_sum)
+reduce_max_sparse = _sparse_reduction(tf.sparse.reduce_max)
+
+
 def reorder(
     input_indices: Any, input_values: Any, input_shape: ShapeLike, name: str | None = None
 ) -> Any:
@@ -341,6 +360,34 @@ def _counts(values: Any, weights: Any, low: int, high: int, binary: bool) -> Any
         binary_output=binary,
     )
     return out.indices, tf.cast(out.values, amounts.dtype), out.dense_shape
+
+
+def bincount(
+    indices: Any,
+    values: TensorLike,
+    dense_shape: Any,
+    size: TensorLike,
+    weights: TensorLike,
+    binary_output: bool = False,
+    name: str | None = None,
+) -> tf.Tensor:
+    """How often numbers below `size` occur in each row, or altogether in a vector."""
+    sp = _made(indices, values, dense_shape)
+    rank = tf.convert_to_tensor(dense_shape).shape[0]
+    width = tf.cast(size, tf.int64)
+    rows = sp.dense_shape[0] if rank == 2 else tf.constant(1, tf.int64)
+    ids = sp.indices[:, 0] if rank == 2 else tf.zeros_like(sp.indices[:, 0])
+    numbers, amounts = tf.cast(sp.values, tf.int64), tf.convert_to_tensor(weights)
+    given = weights_of(amounts, sp.values)
+    counted = tf.ones(tf.shape(numbers), amounts.dtype) if given is None else given
+    inside = tf.where(numbers < width)[:, 0]
+    places = tf.gather(ids * width + numbers, inside)
+    if binary_output:
+        counted = tf.ones(tf.shape(numbers), amounts.dtype)
+    flat = tf.math.unsorted_segment_sum(tf.gather(counted, inside), places, rows * width)
+    if binary_output:
+        flat = tf.minimum(flat, tf.ones([], flat.dtype))
+    return tf.reshape(flat, tf.stack([rows, width]) if rank == 2 else width[tf.newaxis], name=name)
 
 
 def counts_of_dense(

@@ -218,6 +218,16 @@ def gather_nd(
     return gathering.gather_nd_op(resource, places, dtype=wanted, shape=shape, name=name)
 
 
+def count_up_to(
+    resource: tf.Tensor, limit: int, T: DTypeLike, name: str | None = None
+) -> tf.Tensor:
+    """The number that a variable holds, which is then one higher; an error at the limit."""
+    before = read(resource, T)
+    tf.debugging.assert_less(before, tf.cast(limit, before.dtype), "ResourceCountUpTo: the limit.")
+    assign_add(resource, tf.ones_like(before))
+    return before
+
+
 def nothing(resource: tf.Tensor, name: str | None = None) -> None:
     """What TensorFlow is told of its copies has no meaning here."""
 

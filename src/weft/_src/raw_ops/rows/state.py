@@ -49,6 +49,7 @@ ResourceApplyPowerSign: raw.optimizers.power_sign(var m lr logbase sign_decay be
 ResourceApplyProximalAdagrad: raw.optimizers.proximal_adagrad(var accum lr l1 l2 grad)
 ResourceApplyProximalGradientDescent: raw.optimizers.descend_proximally(var alpha l1 l2 delta)
 ResourceApplyRMSProp: raw.optimizers.rms_prop(var ms mom lr rho momentum epsilon grad)
+ResourceCountUpTo: raw.state.count_up_to(resource limit T)
 ResourceGather: raw.state.gather(resource indices dtype batch_dims=0 -validate_indices=True)
 ResourceGatherNd: raw.state.gather_nd(resource indices dtype)
 ResourceScatterAdd: raw.state.scatter_add(resource indices updates)
