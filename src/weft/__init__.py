@@ -177,7 +177,10 @@ from weft._src.ops.linalg.einsum import einsum, tensordot
 from weft._src.ops.linalg.norms import clip_by_global_norm, clip_by_norm, norm
 from weft._src.ops.linalg.products import matmul
 from weft._src.ops.linalg.spectrum import eig, eigvals
-from weft._src.ops.ragged import rules as _ragged_rules  # ops learn what to do with ragged tensors
+from weft._src.ops.ragged import (
+    rules as _ragged_rules,  # ops learn what to do with ragged tensors
+    variants as _variants,  # defines ops
+)
 from weft._src.ops.ragged.spec import RaggedTensorSpec
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.reduce.counting import histogram_fixed_width, histogram_fixed_width_bins

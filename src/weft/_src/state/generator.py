@@ -437,7 +437,11 @@ class Generator(Trackable):
         array([10, 10, 10], dtype=int32)
         """
         op = "Generator.binomial"
-        return parametric.binomial(op, shape, counts, probs, dtype, name, self._draw_state)
+
+        def source(draw: Op, dtype: DType, wanted: Tensor) -> Tensor:
+            return self._advance(parametric.binomial_numbers(wanted, counts, probs))
+
+        return parametric.binomial(op, shape, counts, probs, dtype, name, source)
 
     # --- other generators ----------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from weft._src.data.core.stage import Cursor, Run, Stage
 from weft._src.data.core.structure import Values
 from weft._src.errors import (
     DataLossError,
+    FailedPreconditionError,
     InvalidArgumentError,
     OperatorNotAllowedInGraphError,
     OutOfRangeError,
@@ -42,17 +43,38 @@ _DIGEST = hashlib.sha256().digest_size
 _OWN_POSITION = b"weft position 1\n"  # how those in checkpoints begin; TensorFlow's do not
 
 
+class _NoStage(Stage):
+    """What an iterator walks through that has not got a dataset yet."""
+
+    __slots__ = ()
+
+    def cursor(self, run: Run) -> Cursor:
+        return _NoCursor()
+
+
+class _NoCursor(Cursor):
+    def __next__(self) -> Values:
+        raise FailedPreconditionError(
+            None, None, "An iterator is asked for elements before it was given a dataset."
+        )
+
+
 class IteratorCell(Resource):
     """Where the position of an iterator lives."""
 
     __slots__ = ("_peeked", "_run", "_stage", "cursor", "lock", "name")
 
-    def __init__(self, stage: Stage, run: Run) -> None:
-        self._stage, self._run = stage, run.fresh()
+    def __init__(self, stage: Stage | None, run: Run) -> None:
         self.lock = threading.RLock()  # held for a whole call by functions that advance it
         self.name = "iterator"
-        self.cursor: Cursor = stage.cursor(self._run)
-        self._peeked: list[Values] = []
+        self.start(_NoStage() if stage is None else stage, run)
+
+    def start(self, stage: Stage, run: Run) -> None:
+        """From now on it walks through these elements."""
+        with self.lock:
+            self._stage, self._run = stage, run.fresh()
+            self.cursor: Cursor = stage.cursor(self._run)
+            self._peeked: list[Values] = []
 
     def next(self) -> Values:
         """The next element; StopIteration if there is none."""
@@ -107,6 +129,37 @@ make_iterator_op = define_op(
     native=HOST_ONLY,
     vjp=NOT_DIFFERENTIABLE,
     host_io=True,
+    trusts_kernel=True,
+)
+
+
+# An iterator without a dataset, and how it gets one: two steps in graphs of TensorFlow.
+anonymous_op = define_op(
+    "AnonymousIteratorV3",
+    (),
+    infer=lambda: _HANDLE,
+    kernel=lambda xp: IteratorCell(None, Run()),
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    host_io=True,
+    trusts_kernel=True,
+)
+
+
+def _start_kernel(xp: ArrayNamespace, dataset: Stage, iterator: IteratorCell, *, run: Run) -> Any:
+    iterator.start(dataset, run)
+    return ()
+
+
+start_op = define_op(
+    "StartIterator",
+    args("dataset", {variant}) + args("iterator", RESOURCE),
+    infer=lambda dataset, iterator, *, run: (),
+    kernel=_start_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=0,
+    writes=(1,),
     trusts_kernel=True,
 )
 
