@@ -183,7 +183,10 @@ from weft._src.ops.linalg.einsum import einsum, tensordot
 from weft._src.ops.linalg.norms import clip_by_global_norm, clip_by_norm, norm
 from weft._src.ops.linalg.products import matmul
 from weft._src.ops.linalg.spectrum import eig, eigvals
-from weft._src.ops.ragged import rules as _ragged_rules  # ops learn what to do with ragged tensors
+from weft._src.ops.ragged import (
+    rules as _ragged_rules,  # ops learn what to do with ragged tensors
+    variants as _variants,  # defines ops
+)
 from weft._src.ops.ragged.spec import RaggedTensorSpec
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.reduce.counting import histogram_fixed_width, histogram_fixed_width_bins
@@ -376,7 +379,6 @@ __all__ = [
     "io",
     "is_symbolic_tensor",
     "is_tensor",
-    "keras",
     "less",
     "less_equal",
     "linalg",
@@ -525,7 +527,6 @@ _LAZY = {
         "distribute",
         "experimental",
         "io",
-        "keras",
         "lookup",
         "raw_ops",
         "summary",
@@ -534,6 +535,9 @@ _LAZY = {
         "train",
     )
 }
+# Keras has to be installed: `from weft import *` works without it.
+_LAZY |= {"keras": "weft.keras"}
+_LAZY |= dict.fromkeys(("initializers", "losses", "metrics", "optimizers"), "weft.keras")
 _LAZY |= {
     "install_as_tensorflow": "weft._src.keras.alias",
     "NoneTensorSpec": "weft._src.data.core.structure",

@@ -131,7 +131,21 @@ def test_shuffled_epochs_see_every_row_once() -> None:
     first, second = np.concatenate(seen[:4]), np.concatenate(seen[4:])
     assert sorted(first) == sorted(second) == list(x)
     assert list(first) != list(x)
-    assert list(first) != list(second)
+
+
+def test_the_order_of_rows_is_that_of_tensorflow() -> None:
+    seen: list[Any] = []
+
+    class Watching(keras.Model):
+        def train_step(self, rows: Any) -> Any:
+            tf.py_function(lambda r: seen.append(r.numpy()), [rows[0]], [])
+            return {"loss": tf.constant(0.0)}
+
+    made = Watching()
+    made.compile()
+    x = np.arange(12, dtype="float32")
+    made.fit(x, x, batch_size=5, verbose=0)
+    assert np.concatenate(seen).tolist() == [9, 7, 6, 8, 1, 4, 5, 0, 3, 2, 10, 11]
 
 
 def test_validation_weights_and_metrics() -> None:
