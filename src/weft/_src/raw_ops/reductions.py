@@ -6,6 +6,7 @@ from typing import Any
 
 import weft as tf
 from weft._src.core.aliases import TensorLike
+from weft._src.core.dtypes import INDEX
 from weft._src.core.shapes import Dim
 from weft._src.ops import static
 from weft._src.ops.arrays.shape_checks import broadcast_axes_op
@@ -54,7 +55,7 @@ def broadcast_axes(
     """
     x, y = [tf.convert_to_tensor(s, dtype_hint=tf.int32) for s in (s0, s1)]
     known = [static.known_value(s) for s in (x, y)]
-    if any(value is None for value in known):
+    if any(value is None for value in known) or not {x.dtype, y.dtype} <= INDEX:
         return broadcast_axes_op(x, y, name=name)
     axes = _decided([value.tolist() for value in known if value is not None])
     if axes is None:
