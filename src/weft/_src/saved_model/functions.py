@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 import weft as tf
 from weft._src import nest
+from weft._src.core.tensor import EagerTensor
 from weft._src.saved_model.structures import value_of
 from weft._src.state.tracking import Trackable
 
@@ -34,6 +35,7 @@ class Trace:
 
         call.__name__ = call.__qualname__ = _plain(name)
         self.function = tf.function(call, input_signature=specs, autograph=False)
+        self._pack = _packer(gives)
 
     def matched(self, given: Any) -> list[Any] | None:
         """The tensors of arguments, if they are of the kinds that this trace takes."""
@@ -49,8 +51,8 @@ class Trace:
             out += found
         return out
 
-    def __call__(self, tensors: list[Any]) -> Any:
-        return _packed(self.gives, iter(self.function(*tensors)))
+    def __call__(self, tensors: Sequence[Any]) -> Any:
+        return self._pack(self.function(*tensors))
 
 
 def _plain(name: str) -> str:
@@ -105,6 +107,16 @@ def _equal(a: Any, b: Any) -> bool:
     if isinstance(b, (tf.Tensor, tf.Variable, np.ndarray)):
         return False
     return type(a) is type(b) and bool(a == b)
+
+
+def _packer(structure: Any) -> Callable[[list[Any]], Any]:
+    """Puts results into the structure that the function gave them; usual ones at once."""
+    if isinstance(structure, tf.TensorSpec):
+        return lambda flat: flat[0]
+    if type(structure) is dict and all(isinstance(s, tf.TensorSpec) for s in structure.values()):
+        names = sorted(structure)
+        return lambda flat: dict(zip(names, flat, strict=True))
+    return lambda flat: _packed(structure, iter(flat))
 
 
 def _packed(structure: Any, flat: Iterator[Any]) -> Any:
@@ -177,6 +189,7 @@ class LoadedFunction(Trackable):
         self._parameters = parameters
         self._traces = traces
         self.__name__ = name
+        self._usual: dict[Any, Trace] = {}  # for calls with tensors and nothing else
 
     @property
     def concrete_functions(self) -> list[Trace]:
@@ -184,10 +197,16 @@ class LoadedFunction(Trackable):
         return self._traces
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        key = None if kwargs else _key(args)
+        if key in self._usual:
+            return self._usual[key](args)
         given = self._parameters.bound(self._name, args, kwargs)
         for trace in self._traces:
             tensors = trace.matched(given)
             if tensors is not None:
+                if key is not None and len(tensors) == len(args):
+                    if all(a is b for a, b in zip(tensors, args, strict=True)):
+                        self._usual[key] = trace
                 return trace(tensors)
         shown = "\n".join([f"  {_shown(trace.takes)}" for trace in self._traces])
         raise ValueError(
@@ -212,6 +231,14 @@ class LoadedFunction(Trackable):
         return f"<function {self._name} of a loaded model, {len(self._traces)} traces>"
 
 
+def _key(args: tuple[Any, ...]) -> Any:
+    """Dtypes and shapes of arguments that are eager tensors; None if something else is there."""
+    for arg in args:
+        if type(arg) is not EagerTensor:
+            return None
+    return tuple([(arg._value.dtype, arg._value.shape) for arg in args])
+
+
 def _shown(given: Any) -> str:
     args, kwargs = given
 
@@ -232,6 +259,10 @@ class Signature(Trackable):
         self.name = name
         self._trace = trace
         self._names, self._by_place = names, by_place
+        placed, named = trace.takes
+        plain = not placed and all(isinstance(spec, tf.TensorSpec) for spec in named.values())
+        self._in_order = sorted(named) if plain else None
+        self._usual: set[Any] = set()
 
     @property
     def structured_input_signature(self) -> Any:
@@ -249,6 +280,13 @@ class Signature(Trackable):
         return self._trace.function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        order = self._in_order
+        key = None
+        if order is not None and not args and len(kwargs) == len(order):
+            tensors = tuple([kwargs.get(name) for name in order])
+            key = _key(tensors)
+            if key in self._usual:
+                return self._trace(tensors)
         if len(args) > self._by_place:
             raise TypeError(
                 f"The signature {self.name!r} takes its arguments by name: "
@@ -262,15 +300,17 @@ class Signature(Trackable):
             )
         placed, named = self._trace.takes
         chosen = tuple([given[name] for name in self._names[: len(placed)]])
-        tensors = self._trace.matched((chosen, {name: given[name] for name in named}))
-        if tensors is None:
-            tensors = self._trace.matched(((), given))
-        if tensors is None:
+        found = self._trace.matched((chosen, {name: given[name] for name in named}))
+        if found is None:
+            found = self._trace.matched(((), given))
+        if found is None:
             raise ValueError(
                 f"The signature {self.name!r} takes {_shown(self._trace.takes)}, got "
                 f"{_shown(((), given))}."
             )
-        return self._trace(tensors)
+        if key is not None:
+            self._usual.add(key)
+        return self._trace(found)
 
     def __repr__(self) -> str:
         return f"<signature {self.name}{_shown(self._trace.takes)}>"

@@ -34,7 +34,7 @@ def value_of(message: Any) -> Any:
         return {key: value_of(item) for key, item in found.fields.items()}
     if kind == "named_tuple_value":
         names = [pair.key for pair in found.values]
-        make: Any = namedtuple  # its name and fields are data
+        make: Any = namedtuple  # noqa: PYI024 - its name and fields are data
         return make(found.name or "Values", names)(*[value_of(pair.value) for pair in found.values])
     if kind in ("tensor_spec_value", "bounded_tensor_spec_value"):
         return tf.TensorSpec(shape_of(found.shape), tf.as_dtype(found.dtype), found.name or None)
