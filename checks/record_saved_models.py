@@ -18,6 +18,7 @@ RECORDED = os.path.join(os.path.dirname(HERE), "tests", "saved_model", "recorded
 
 def network(tf):
     """Dense layers with a signature, a training step, and a regularizing loss."""
+    rows, targets = [tf.TensorSpec([None, n], tf.float32) for n in (3, 2)]
 
     class Network(tf.Module):
         def __init__(self):
@@ -35,12 +36,7 @@ def network(tf):
                 x = tf.tanh(tf.matmul(x, w) + b)
             return {"out": x, "mean": tf.reduce_mean(x, axis=1)}
 
-        @tf.function(
-            input_signature=[
-                tf.TensorSpec([None, 3], tf.float32),
-                tf.TensorSpec([None, 2], tf.float32),
-            ]
-        )
+        @tf.function(input_signature=[rows, targets])
         def train(self, x, y):
             weights = [v for pair in self.layers for v in pair]
             with tf.GradientTape() as tape:
@@ -60,19 +56,19 @@ def network(tf):
 
 def loops(tf):
     """Loops, branches, arrays, several traces, Python arguments."""
+    numbers, count = tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.int32)
 
     class Loops(tf.Module):
-        @tf.function(
-            input_signature=[tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.int32)]
-        )
+        @tf.function(input_signature=[numbers, count])
         def powers(self, x, n):
-            found = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
-            power = tf.ones_like(x)
-            for i in tf.range(n):
-                if tf.reduce_sum(power) > 100.0:
-                    power = power / 2.0
-                power = power * x
-                found = found.write(i, power)
+            def body(i, power, found):  # without AutoGraph, whose old versions need old Pythons
+                large = tf.reduce_sum(power) > 100.0
+                power = tf.cond(large, lambda: power / 2.0, lambda: power) * x
+                return i + 1, power, found.write(i, power)
+
+            found = tf.TensorArray(tf.float32, size=0, dynamic_size=True, element_shape=[None])
+            start = (tf.constant(0), tf.ones_like(x), found)
+            _, power, found = tf.while_loop(lambda i, *_: i < n, body, start)
             return found.stack(), power
 
         @tf.function
