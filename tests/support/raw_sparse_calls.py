@@ -85,9 +85,9 @@ def _sparse() -> list[Call]:
         Call("SparseBincount", {"indices": i64([[0], [4]]), "values": i64([1, 1]),
                                 "dense_shape": i64([5]), "size": i64(3), "weights": none}),
         *[
-            Call(op, {"input_indices": i64([[0, 0], [0, 2], [2, 1]]), "input_values": f32([1, 2, 3]),
-                      "input_shape": i64([3, 3]), "reduction_axes": i32([1]), **form},
-                 ("reduction_axes",))
+            Call(op, {"input_indices": i64([[0, 0], [0, 2], [2, 1]]),
+                      "input_values": f32([1, 2, 3]), "input_shape": i64([3, 3]),
+                      "reduction_axes": i32([1]), **form}, ("reduction_axes",))
             for op in ("SparseReduceSumSparse", "SparseReduceMaxSparse")
             for form in ({}, {"keep_dims": True})
         ],
