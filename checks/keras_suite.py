@@ -79,7 +79,6 @@ def main() -> int:
     parser.add_argument("paths", nargs="*", help="below keras/src; all, if there are none")
     parser.add_argument("--fast", action="store_true", help="a part that takes a minute")
     parser.add_argument("--workers", type=int, default=2, help="processes that share the tests")
-    parser.add_argument("--list", action="store_true", help="how each test ended")
     options, rest = parser.parse_known_args()
     root = tests_of_keras()
     chosen = options.paths or (FAST if options.fast else ["."])
@@ -91,9 +90,8 @@ def main() -> int:
             *[sys.executable, "-m", "pytest", "-q", "--no-header", "--noconftest"],
             *["-c", str(settings), "--rootdir", str(root), "-p", "checks.keras_plugin"],
             # Rewritten assertions would be loaded past the hook that binds Keras.
-            *["--assert=plain", "-p", "no:cacheprovider", "--tb=short"],
+            *["--assert=plain", "-p", "no:cacheprovider", "--tb=short", "-W", "ignore"],
             *(["-n", str(options.workers)] if options.workers > 1 else []),
-            *(["-rA"] if options.list else []),
             *[str(root / path) for path in chosen],
             *left_out,
             *rest,

@@ -373,7 +373,6 @@ __all__ = [
     "io",
     "is_symbolic_tensor",
     "is_tensor",
-    "keras",
     "less",
     "less_equal",
     "linalg",
@@ -516,7 +515,6 @@ _LAZY = {
         "distribute",
         "experimental",
         "io",
-        "keras",
         "lookup",
         "raw_ops",
         "summary",
@@ -525,6 +523,9 @@ _LAZY = {
         "train",
     )
 }
+# Keras has to be installed: `from weft import *` works without it.
+_LAZY |= {"keras": "weft.keras"}
+_LAZY |= dict.fromkeys(("initializers", "losses", "metrics", "optimizers"), "weft.keras")
 _LAZY |= {
     "install_as_tensorflow": "weft._src.keras.alias",
     "NoneTensorSpec": "weft._src.data.core.structure",

@@ -22,6 +22,7 @@ from weft._src.ops.registry import Op
 from weft._src.ops.sampling import distributions, draws, parametric
 from weft._src.ops.sampling.algorithms import Algorithm, philox_like
 from weft._src.ops.sampling.streams import read_and_skip_op
+from weft._src.state.tracking import Trackable
 from weft._src.state.variable import Variable
 
 _WORDS = 3
@@ -81,7 +82,7 @@ def _words(op: str, value: TensorLike, shape: tuple[int, ...], name: str) -> Ten
     return x
 
 
-class Generator:
+class Generator(Trackable):
     """A stream of random numbers that moves on with every call, eagerly and in graphs.
 
     Two generators with the same state give the same numbers. `tf.random.set_seed` has no effect
@@ -121,6 +122,10 @@ class Generator:
         words = _words("Generator", state, (_WORDS,), "state")
         shares = isinstance(state, Variable) and state.dtype is int64
         self._state = state if shares else _state_variable(words)
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """Under this name TensorFlow's checkpoints have the state."""
+        return {"_state_var": self._state}
 
     @classmethod
     def from_state(cls, state: TensorLike, alg: str | IntLike | Algorithm) -> Generator:

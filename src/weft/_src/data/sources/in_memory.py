@@ -12,7 +12,7 @@ from weft._src.core import dtypes
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike, TensorNest
 from weft._src.core.dtypes import DATA, int64, variant
 from weft._src.core.specs import TensorSpec
-from weft._src.data.core import columns, structure
+from weft._src.data.core import columns, positions, structure
 from weft._src.data.core.base import (
     DatasetBase,
     dataset_op,
@@ -175,6 +175,10 @@ class SliceStage(Stage):
 
     def table(self) -> Sequence[Any]:
         return self.arrays
+
+
+# Windows are datasets, which a position may hold.
+positions.register("w", SliceStage, lambda stage: stage.arrays, SliceStage)
 
 
 def _lengths_differ(shapes: Sequence[Any]) -> ShapeError:
