@@ -137,14 +137,25 @@ def test_a_name_elsewhere_is_found() -> None:
 
 # --- what blocks say of ops ----------------------------------------------------------------------
 
+QUANTIZED = {
+    "signed_input": True,
+    "num_bits": 4,
+    "range_given": False,
+    "round_mode": "HALF_UP",
+    "narrow_range": False,
+}
 ATTRS = {
     "AsString": {"form": "%g"},
     "Cast": {"dtype": tf.float64},
     "CheckNumerics": {"message": "m"},
     "DecodeCompressed": {"compression_type": ""},
     "EncodeBase64": {"pad": False},
+    "FakeQuantSide": {"num_bits": 3, "narrow_range": False},
+    "FakeQuantWithMinMaxVars": {"num_bits": 3, "narrow_range": False, "divides": True},
     "LeakyRelu": {"alpha": 0.2},
     "LeakyReluGrad": {"alpha": 0.2},
+    "QuantizeAndDequantizeV2": QUANTIZED,
+    "QuantizeAndDequantizeV4": QUANTIZED,
     "StringLength": {"unit": "BYTE"},
     "StringLower": {"encoding": ""},
     "StringToHashBucket": {"num_buckets": 7},

@@ -18,7 +18,7 @@ from weft._src.core import xp
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import quiet_context
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import BOOL, FLOATING, INTEGER
+from weft._src.core.dtypes import BOOL, FLOATING, INTEGER, plain
 from weft._src.core.shapes import Dim, UnknownNumber
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor, Tensor
@@ -181,10 +181,10 @@ def get_static_value(tensor: Any, partial: bool = False) -> Array | None:
     if isinstance(tensor, CompositeTensor):
         return None
     if isinstance(tensor, EagerTensor):
-        return np.array(tensor._value)
+        return np.array(plain(tensor._value))
     node = tensor.node
     if node.is_const:
-        return np.array(node.attrs["value"])
+        return np.array(plain(node.attrs["value"]))
     value = known_value(tensor)
     if value is None:
         return None

@@ -34,10 +34,10 @@ def split(
     for character in characters[1:]:
         pattern = "".join([f"\\x{byte:02x}" for byte in character.encode()])
         x = tf.strings.regex_replace(x, pattern, characters[0].replace("\\", "\\\\"))
-    indices, values, shape = split_op(x, tf.constant(characters[0]), maxsplit=-1, name=name)
+    indices, pieces, shape = split_op(x, tf.constant(characters[0]), maxsplit=-1, name=name)
     # An empty string has no pieces at all.
-    filled = values if skip_empty else tf.gather(x, indices[:, 0])
-    return _with_pieces(indices, values, shape, tf.where(tf.strings.length(filled) > 0)[:, 0])
+    filled = pieces if skip_empty else tf.gather(x, indices[:, 0])
+    return _with_pieces(indices, pieces, shape, tf.where(tf.strings.length(filled) > 0)[:, 0])
 
 
 def _with_pieces(

@@ -10,7 +10,7 @@ import numpy as np
 from weft._src.core.aliases import DTypeLike, IntLike, ShapeLike, TensorLike
 from weft._src.core.context import building, state as context
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DType, float32, int32, int64, uint64
+from weft._src.core.dtypes import INTEGER, DType, float32, int32, int64, uint64
 from weft._src.core.random_numbers import seeds
 from weft._src.core.random_numbers.stream_state import random_state
 from weft._src.core.shapes import Dim
@@ -46,11 +46,11 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     array([7, 0, 0])
     """
     philox_like("create_rng_state", alg)
+    if isinstance(seed, Tensor) and seed.dtype not in INTEGER:
+        raise TypeError(f"create_rng_state: seed must hold integers, got {seed.dtype.name}.")
     if isinstance(seed, EagerTensor):
         seed = seed.numpy()
     if isinstance(seed, Tensor):
-        if not seed.dtype.is_integer:
-            raise TypeError(f"create_rng_state: seed must hold integers, got {seed.dtype.name}.")
         return _state_from_symbolic(seed)
     try:
         return convert_to_tensor(seeds.create_rng_state(seed))

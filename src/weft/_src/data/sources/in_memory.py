@@ -10,7 +10,7 @@ import numpy as np
 from weft._src import nest
 from weft._src.core import dtypes
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike, TensorNest
-from weft._src.core.dtypes import DATA, int64, variant
+from weft._src.core.dtypes import DATA, REAL, int64, variant
 from weft._src.core.specs import TensorSpec
 from weft._src.data.core import columns, positions, structure
 from weft._src.data.core.base import (
@@ -435,7 +435,7 @@ def _normalized(method: str, tensors: TensorNest) -> Any:
 
 
 def _check_number_type(method: str, dtype: Any) -> None:
-    if not (dtype.is_integer or dtype.is_floating):
+    if dtype not in REAL:
         raise TypeError(
             f"Dataset.{method}: numbers of dtype {dtype.name} cannot be made; use a numeric dtype."
         )
