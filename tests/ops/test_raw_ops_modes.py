@@ -69,6 +69,7 @@ CASES = [
         [np.array([2, 1, 4], np.int32), np.array([3, 1], np.int32)],
         expect=lambda a, b: (np.array([1]), np.array([0, 2])),
         grad=False,
+        label="broadcast-axes",
         **known,
     ),
     Case(resized, [f32(3, 2), np.array(5, np.int32)], second=False, **known),
@@ -142,6 +143,7 @@ CASES = [
         [np.array([5, 1, 5, 2], np.int32), np.array([1, 7], np.int32)],
         expect=lambda x, y: (np.array([5, 5, 2]), np.array([0, 2, 3])),
         grad=False,
+        label="list-diff",
         **known,
     ),
     Case(
