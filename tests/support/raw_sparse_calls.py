@@ -87,7 +87,8 @@ def _sparse() -> list[Call]:
         *[
             Call(op, {"input_indices": i64([[0, 0], [0, 2], [2, 1]]),
                       "input_values": f32([1, 2, 3]), "input_shape": i64([3, 3]),
-                      "reduction_axes": i32([1]), **form}, ("reduction_axes",))
+                      "reduction_axes": i32([1]), **form},
+                 ("reduction_axes",))
             for op in ("SparseReduceSumSparse", "SparseReduceMaxSparse")
             for form in ({}, {"keep_dims": True})
         ],
