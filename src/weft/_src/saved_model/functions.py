@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
+from inspect import Parameter
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,9 @@ class Trace:
             return run(list(tensors))
 
         call.__name__ = call.__qualname__ = _plain(name)
+        # With a name for each argument calls are recognised; any number of them are not.
+        places = [Parameter(f"x{i}", Parameter.POSITIONAL_ONLY) for i in range(len(specs))]
+        call.__signature__ = inspect.Signature(places)  # type: ignore[attr-defined]
         self.function = tf.function(call, input_signature=specs, autograph=False)
         self._pack = _packer(gives)
 
@@ -204,9 +209,9 @@ class LoadedFunction(Trackable):
         for trace in self._traces:
             tensors = trace.matched(given)
             if tensors is not None:
-                if key is not None and len(tensors) == len(args):
-                    if all(a is b for a, b in zip(tensors, args, strict=True)):
-                        self._usual[key] = trace
+                same = [a is b for a, b in zip(tensors, args, strict=False)]
+                if key is not None and len(tensors) == len(args) and all(same):
+                    self._usual[key] = trace
                 return trace(tensors)
         shown = "\n".join([f"  {_shown(trace.takes)}" for trace in self._traces])
         raise ValueError(
