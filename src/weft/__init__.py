@@ -217,6 +217,7 @@ __version__ = version.VERSION
 
 if _TYPE_CHECKING:
     from weft import (
+        audio as audio,
         data as data,
         distribute as distribute,
         experimental as experimental,
@@ -280,6 +281,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "audio",
     "autodiff",
     "autograph",
     "batch_to_space",
@@ -509,6 +511,7 @@ __all__ = [
 _LAZY = {
     name: f"weft.{name}"
     for name in (
+        "audio",
         "data",
         "distribute",
         "experimental",
