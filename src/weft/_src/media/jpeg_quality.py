@@ -8,6 +8,7 @@ from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import int32, uint8
 from weft._src.core.tensor import Tensor
+from weft._src.media.damage import invalid
 from weft._src.media.encoding import encode_jpeg_variable_quality_op
 from weft._src.media.jpeg_files import decode_jpeg
 from weft._src.ops import static
@@ -43,7 +44,11 @@ def adjust_jpeg_quality(
     >>> tf.image.adjust_jpeg_quality(image, 75).shape
     TensorShape([4, 4, 3])
     """
-    return _stored("adjust_jpeg_quality", image, jpeg_quality, dct_method, name)
+    op = "adjust_jpeg_quality"
+    quality = images.number(op, jpeg_quality, "jpeg_quality")
+    if isinstance(quality, int) and not 0 <= quality <= 100:
+        raise invalid(op, f"jpeg_quality must be from 0 to 100, got {quality}.")
+    return _stored(op, image, quality, dct_method, name)
 
 
 def _stored(
