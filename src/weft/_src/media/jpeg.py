@@ -94,7 +94,7 @@ def _check_length(op: str, header: Header, data: bytes) -> None:
     claim = f"{header.height} rows of {header.width} pixels"
     least = header.blocks * header.bits_per_block // 8
     check_enough(op, "JPEG", claim, least, len(data) - header.start)
-    if data.find(END, header.start) < 0:
+    if data.rfind(END, header.start) < 0:
         raise _cut_short(op)
 
 
@@ -124,7 +124,7 @@ class _Reader:
     ) -> None:  # fmt: skip
         self._op, self._header, self._choices, self._size = op, header, choices, size
         self._pillow = image_module(op, "JPEG")
-        is_whole = data.find(END, header.start) >= 0
+        is_whole = data.rfind(END, header.start) >= 0
         self._data = data if is_whole or not choices.completes else data + _MANY_ENDS
         self._columns = (0, size[0]) if window is None else self._unit(window)
         columns = None if window is None else self._columns

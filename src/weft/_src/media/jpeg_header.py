@@ -21,6 +21,7 @@ _PROGRESSIVE = {0xC2, 0xCA}
 _LEAST_BITS = {0xC9: 0, 0xCA: 0, 0xC2: 1}  # of a block; otherwise two: one for each part of it
 _UNKNOWN_FRAMES = {0xC3, 0xC5, 0xC6, 0xC7, 0xC8, 0xCB, 0xCD, 0xCE, 0xCF}
 _WITH_CONTENT = {0xC4, 0xCC, 0xDB, 0xDC, 0xDD, 0xFE, *range(0xE0, 0xF0)}
+_KNOWN = {*_FRAMES, *_WITH_CONTENT, _START_OF_SCAN}
 _ALONE = {0x01, *range(0xD0, 0xD8)}
 _LARGEST = 65500  # rows or columns
 BLOCK = 8
@@ -110,7 +111,7 @@ def _segments(op: str, data: bytes) -> Iterator[tuple[int, int, bytes]]:
             )
         if marker in _UNKNOWN_FRAMES:
             raise invalid(op, f"the JPEG file is of a kind that is not read (0x{marker:X}).")
-        if marker not in _FRAMES | _WITH_CONTENT and marker != _START_OF_SCAN:
+        if marker not in _KNOWN:
             raise invalid(op, f"the JPEG file is damaged: it has the marker 0x{marker:X}.")
         (length,) = struct.unpack_from(">H", data, at) if at + 2 <= len(data) else (0,)
         if length < 2 or at + length > len(data):

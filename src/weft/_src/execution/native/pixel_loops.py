@@ -55,7 +55,7 @@ class PixelLoops:
           given: [height, width, 3], colours as they are at even columns (and rows).
           out: [height, width, 3].
           window: the first column, and the number of columns, that colours are known of.
-          rule: how colours are blended: see `jpeg_colours.JOB`.
+          rule: how colours are blended: the numbers `jpeg_colours.RULE`.
         """
         height, width, channels = given.shape
         assert out.shape == given.shape, "images of two sizes"
@@ -64,10 +64,11 @@ class PixelLoops:
         assert first % 2 == 0, "the first column is odd"
         assert 0 <= first < first + count <= width, "columns that are not there"
         samples = (count + 1) // 2
-        room = np.empty((2, 3 * samples + 2), np.int32)
-        self._run(
-            self._convert, given, out, room, height, width, first, count, samples, *rule
-        )  # fmt: skip
+        rows = (height + rule[0]) >> rule[0]
+        planes = np.empty((2, rows, samples + 2), np.uint8)
+        room = np.empty(5 * samples + 2, np.int32)
+        sizes = (height, width, first, count, samples)
+        self._run(self._convert, given, out, planes, room, *sizes, *rule)
 
     @staticmethod
     def _run(function: Any, *words: Any) -> None:
