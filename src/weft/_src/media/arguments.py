@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import DTypeLike
+from weft._src.core.aliases import DTypeLike, TensorLike
+from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType
 from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.media.damage import invalid
 from weft._src.ops.static import static_int
@@ -21,6 +23,12 @@ def check_one(op: str, x: TensorSpec, name: str = "contents") -> None:
     """ShapeError unless it is one string or number."""
     if x.rank not in (None, 0):
         raise ShapeError(f"{op}: {name} must be a scalar, got shape {x.shape}.")
+
+
+def with_hint(value: TensorLike, dtype: DType) -> Tensor:
+    """A tensor; Python's numbers become this dtype, arrays keep theirs."""
+    has_dtype = isinstance(value, (np.ndarray, np.generic))
+    return convert_to_tensor(value, dtype_hint=None if has_dtype else dtype)
 
 
 def bytes_in(contents: Any) -> bytes:

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
-from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import int32, string, uint8, uint16
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.media import jpeg_writing, png_writing
-from weft._src.media.arguments import check_one, flag, within, word
+from weft._src.media.arguments import check_one, flag, with_hint, within, word
 from weft._src.media.damage import invalid
 from weft._src.ops import batching, rules
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
@@ -87,7 +86,7 @@ def encode_png(image: TensorLike, compression: int = -1, name: str | None = None
     b'\x89PNG\r\n\x1a\n'
     """
     level = within("encode_png", compression, "compression", -1, 9)
-    x = convert_to_tensor(image, dtype_hint=uint8)
+    x = with_hint(image, uint8)
     return encode_png_op(x, compression=level, name=name)
 
 
@@ -186,7 +185,7 @@ def encode_jpeg(
         "y_density": within(op, y_density, "y_density", 0, 65535),
         "xmp_metadata": text_argument(op, xmp_metadata, "xmp_metadata").encode(),
     }
-    return encode_jpeg_op(convert_to_tensor(image, dtype_hint=uint8), name=name, **attrs)
+    return encode_jpeg_op(with_hint(image, uint8), name=name, **attrs)
 
 
 # --- JPEG of a quality that is computed ----------------------------------------------------------

@@ -69,7 +69,8 @@ def decode(op: str, data: bytes, choices: Choices, window: Window | None = None)
     if window is not None:
         top, left, rows, columns = window
         pixels = pixels[top : top + rows, left : left + columns]
-    return np.ascontiguousarray(pixels)
+    is_own = pixels.flags.c_contiguous and pixels.flags.writeable  # not a part, nor Pillow's
+    return pixels if is_own else pixels.copy()
 
 
 def shape_of(op: str, data: bytes) -> tuple[int, int, int]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
-from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, DType, int32, int64, uint8
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -21,6 +20,7 @@ from weft._src.media.arguments import (
     check_one,
     flag,
     one_of,
+    with_hint,
     word,
 )
 from weft._src.media.decoding import image_spec
@@ -225,7 +225,7 @@ def decode_and_crop_jpeg(
         _CROP, channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction,
         dct_method,
     )  # fmt: skip
-    window = convert_to_tensor(crop_window, dtype_hint=int32)
+    window = with_hint(crop_window, int32)
     return decode_and_crop_jpeg_op(string_tensor(contents), window, name=name, **attrs)
 
 

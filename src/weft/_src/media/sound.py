@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
-from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, float32, int32, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.media import wav
-from weft._src.media.arguments import bytes_in, check_one, within
+from weft._src.media.arguments import bytes_in, check_one, with_hint, within
 from weft._src.ops import rules
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.strings.elements import string_tensor
@@ -138,5 +137,5 @@ def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = No
     >>> tf.audio.encode_wav([[0.5], [-0.5]], 8000).numpy()[:4]
     b'RIFF'
     """
-    samples = convert_to_tensor(audio, dtype_hint=float32)
-    return encode_wav_op(samples, convert_to_tensor(sample_rate, dtype_hint=int32), name=name)
+    samples = with_hint(audio, float32)
+    return encode_wav_op(samples, with_hint(sample_rate, int32), name=name)

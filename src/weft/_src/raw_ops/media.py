@@ -5,7 +5,7 @@ from __future__ import annotations
 import weft as tf
 from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.media import encoding
-from weft._src.media.arguments import pixel_dtype
+from weft._src.media.arguments import pixel_dtype, with_hint
 
 
 def decode_image(
@@ -23,6 +23,6 @@ def decode_image(
 def encode_jpeg_variable_quality(
     images: TensorLike, quality: TensorLike, name: str | None = None
 ) -> tf.Tensor:
-    pixels = tf.convert_to_tensor(images, dtype_hint=tf.uint8)
-    number = tf.convert_to_tensor(quality, dtype_hint=tf.int32)
+    pixels = with_hint(images, tf.uint8)
+    number = with_hint(quality, tf.int32)
     return encoding.encode_jpeg_variable_quality_op(pixels, number, name=name)

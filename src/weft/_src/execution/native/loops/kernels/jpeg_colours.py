@@ -9,8 +9,8 @@ numbers, as libjpeg does it.
 from __future__ import annotations
 
 # The words of a job, which is all that machine code is given. `planes` has room for two planes of
-# bytes, [rows, samples + 2] each; `room` for three rows of i32: samples + 2 sums, and two pixels for
-# each sample, of either colour. A sum is `near times` the sample of the nearer row and `far times`
+# bytes, [rows, samples + 2] each; `room` for rows of i32: samples + 2 sums, and two pixels for each
+# sample, of either colour. A sum is `near times` the sample of the nearer row and `far times`
 # that of the other; a pixel is three times a sum, its neighbour, and a number for pixels at the
 # left or right of their sample, shifted by `shift`. `halves` is 1 if there are colours for every
 # second row only.
