@@ -150,8 +150,8 @@ def test_rows_that_nobody_asked_for_are_not_decompressed() -> None:
     assert _used() - before < 32 * 2**20
 
 
-def test_a_hundred_thousand_frames() -> None:
-    count = 100_000
+def test_twenty_thousand_frames() -> None:
+    count = 20_000
     file = gif([frame(noise(1, 1))] * count, COLOURS)
     before = _used()
     assert tf.io.decode_gif(file).shape == [count, 1, 1, 3]

@@ -40,7 +40,7 @@ def adjust_jpeg_quality(
       DTypeError: if `image` is neither floating nor integer.
       ModuleNotFoundError: if Pillow is not there.
 
-    >>> image = tf.reshape(tf.range(48, dtype=tf.uint8), [4, 4, 3]) * 5
+    >>> image = tf.cast(tf.reshape(tf.range(48), [4, 4, 3]) * 5, tf.uint8)
     >>> tf.image.adjust_jpeg_quality(image, 75).shape
     TensorShape([4, 4, 3])
     """
