@@ -115,7 +115,7 @@ def _jpeg_kernel(xp: ArrayNamespace, image: Array, **attrs: Any) -> Array:
         halves=attrs["chroma_downsampling"],
         unit=attrs["density_unit"],
         density=(attrs["x_density"], attrs["y_density"]),
-        description=attrs["xmp_metadata"],
+        description=attrs["xmp_metadata"].encode(),
     )
     return np.array(jpeg_writing.encode("encode_jpeg", image, choices), object)
 
@@ -183,7 +183,7 @@ def encode_jpeg(
         "density_unit": word(op, density_unit, "density_unit", tuple(jpeg_writing.UNITS)),
         "x_density": within(op, x_density, "x_density", 0, 65535),
         "y_density": within(op, y_density, "y_density", 0, 65535),
-        "xmp_metadata": text_argument(op, xmp_metadata, "xmp_metadata").encode(),
+        "xmp_metadata": text_argument(op, xmp_metadata, "xmp_metadata"),
     }
     return encode_jpeg_op(with_hint(image, uint8), name=name, **attrs)
 

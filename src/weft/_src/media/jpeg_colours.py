@@ -7,12 +7,13 @@ they are stored, and blended here, in whole numbers and with the rounding of lib
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft._src.media.jpeg_header import BLOCK, Header
+from weft._src.media.jpeg_header import BLOCK, Component, Header
 from weft._src.media.machine_code import loops
 
 Array = np.ndarray[Any, Any]
@@ -37,7 +38,9 @@ class Spread(NamedTuple):
     blends: bool
 
 
-def spreads(header: Header, ratio: int, window: tuple[int, int] | None = None) -> list[Spread]:
+def spreads(
+    header: Header, ratio: int, window: tuple[int, int] | None = None
+) -> tuple[Spread, ...]:
     """What becomes of the components of a file that is reduced by a ratio.
 
     A reduced file has fewer luminances for each block, and as many colours as there are.
@@ -47,30 +50,36 @@ def spreads(header: Header, ratio: int, window: tuple[int, int] | None = None) -
       ratio: 1, 2, 4 or 8.
       window: the first column and the number of columns that are wanted; None is all.
     """
+    return _spreads(header.components, header.width, ratio, window)
+
+
+@functools.lru_cache(256)
+def _spreads(
+    components: tuple[Component, ...], columns: int, ratio: int, window: tuple[int, int] | None
+) -> tuple[Spread, ...]:
+    most_across, most_down = [max(sizes) for sizes in zip(*components, strict=True)]
     least = BLOCK // ratio
     out: list[Spread] = []
     widths: list[int] = []
-    for component in header.components:
+    for component in components:
         size = least
         while (
             size < BLOCK
-            and header.across * least % (component.across * size * 2) == 0
-            and header.down * least % (component.down * size * 2) == 0
+            and most_across * least % (component.across * size * 2) == 0
+            and most_down * least % (component.down * size * 2) == 0
         ):
             size *= 2
-        across = header.across * least // (component.across * size)
-        down = header.down * least // (component.down * size)
-        width = -(-header.width * component.across * size // (header.across * BLOCK))
+        across = most_across * least // (component.across * size)
+        down = most_down * least // (component.down * size)
+        width = -(-columns * component.across * size // (most_across * BLOCK))
         if window is not None:
             widths.append(-(-window[1] // across))
         wide_enough = width > 2 or (across, down) == (1, 2)
         out.append(Spread(across, down, (across, down) in _BLENDS and least > 1 and wide_enough))
     if any(width < 2 for width in widths):  # then libjpeg decides anew
-        out = [
-            spread._replace(blends=spread.blends and (width > 2 or spread.across == 1))
-            for spread, width in zip(out, widths, strict=True)
-        ]
-    return out
+        pairs = zip(out, widths, strict=True)
+        out = [s._replace(blends=s.blends and (width > 2 or s.across == 1)) for s, width in pairs]
+    return tuple(out)
 
 
 def blended(given: Array, kinds: Sequence[Spread], window: tuple[int, int]) -> Array:

@@ -73,13 +73,15 @@ class PixelLoops:
     @staticmethod
     def _run(function: Any, *words: Any) -> None:
         """Calls with addresses of arrays, and numbers."""
-        for word in words:
-            if isinstance(word, np.ndarray):
-                assert word.flags.c_contiguous, "an array that is not contiguous"
-        job = np.array(
-            [word.ctypes.data if isinstance(word, np.ndarray) else word for word in words], np.int64
-        )
-        function(job.ctypes.data)
+        numbers = [_address(word) if isinstance(word, np.ndarray) else word for word in words]
+        job = np.array(numbers, np.int64)
+        function(_address(job))
+
+
+def _address(array: Array) -> int:
+    assert array.flags.c_contiguous, "an array that is not contiguous"
+    address: int = array.__array_interface__["data"][0]  # a third of the time of `ctypes.data`
+    return address
 
 
 def load() -> PixelLoops | None:
