@@ -30,8 +30,13 @@ from weft._src.ops.image.cropping import (
 )
 from weft._src.ops.image.edges import image_gradients, sobel_edges, total_variation
 from weft._src.ops.image.flipping import flip_left_right, flip_up_down, rot90, transpose
+from weft._src.ops.image.glimpses import extract_glimpse
 from weft._src.ops.image.patches import crop_and_resize, extract_patches
 from weft._src.ops.image.quality import psnr, ssim, ssim_multiscale
+from weft._src.ops.image.random_boxes import (
+    sample_distorted_bounding_box,
+    stateless_sample_distorted_bounding_box,
+)
 from weft._src.ops.image.random_places import (
     random_crop,
     random_flip_left_right,
@@ -105,6 +110,7 @@ __all__ = [
     "draw_bounding_boxes",
     "encode_jpeg",
     "encode_png",
+    "extract_glimpse",
     "extract_jpeg_shape",
     "extract_patches",
     "flip_left_right",
@@ -136,6 +142,7 @@ __all__ = [
     "rgb_to_yiq",
     "rgb_to_yuv",
     "rot90",
+    "sample_distorted_bounding_box",
     "sobel_edges",
     "ssim",
     "ssim_multiscale",
@@ -147,6 +154,7 @@ __all__ = [
     "stateless_random_hue",
     "stateless_random_jpeg_quality",
     "stateless_random_saturation",
+    "stateless_sample_distorted_bounding_box",
     "total_variation",
     "transpose",
     "yiq_to_rgb",

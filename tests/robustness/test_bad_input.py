@@ -481,6 +481,12 @@ def _image_table() -> dict[str, dict[str, Any]]:
     rows("crop_to_bounding_box", image=IMAGE, offset_height=1, offset_width=2, **sizes)
     rows("central_crop", image=IMAGE, central_fraction=0.5)
     window = {"sizes": [1, 2, 2, 1], "strides": [1, 1, 2, 1], "rates": [1, 1, 1, 1]}
+    offsets = np.array([[0.1, 0.2], [-0.5, 0.6]], np.float32)
+    rows("extract_glimpse", input=IMAGE, size=np.array([2, 3], np.int32), offsets=offsets)
+    thing = np.array([[[0.1, 0.2, 0.8, 0.9]]], np.float32)
+    sampled = {"image_size": np.array([9, 8, 3], np.int32), "bounding_boxes": thing}
+    rows("sample_distorted_bounding_box", **sampled)
+    rows("stateless_sample_distorted_bounding_box", seed=SEED, **sampled)
     rows("extract_patches", images=IMAGE, **window, padding="SAME")
     boxes = {"boxes": P[:, [0, 1, 2, 2]], "box_indices": np.array([1, 0], np.int32)}
     rows("crop_and_resize", image=IMAGE, **boxes, crop_size=np.array([2, 3], np.int32))
@@ -524,7 +530,8 @@ LEFT_OUT = {
 DRAWS = {
     "image.random_brightness", "image.random_contrast", "image.random_crop",
     "image.random_flip_left_right", "image.random_flip_up_down", "image.random_hue",
-    "image.random_saturation", "image.random_jpeg_quality",
+    "image.random_saturation", "image.random_jpeg_quality", "image.extract_glimpse",
+    "image.sample_distorted_bounding_box",
     "nn.dropout", "random.categorical", "random.gamma", "random.normal", "random.poisson",
     "random.shuffle",
     "random.truncated_normal", "random.uniform",
