@@ -7,7 +7,7 @@ BASE   := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test test-versions format bench reference clean
+.PHONY: demo test test-keras test-versions format bench reference clean
 
 demo: $(BASE)
 	$(BIN)/python examples/demo.py
@@ -17,6 +17,11 @@ test: $(DEV)
 	$(BIN)/ruff check
 	$(BIN)/mypy src/weft
 	$(BIN)/pytest -n 2
+	$(BIN)/python checks/keras_suite.py --fast
+
+# Keras' own tests, all of them: a quarter of an hour.
+test-keras: $(DEV)
+	$(BIN)/python checks/keras_suite.py
 
 # On every Python that is found, with the newest and the oldest libraries; half an hour and more.
 test-versions:

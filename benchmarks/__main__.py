@@ -15,6 +15,7 @@ from benchmarks import (
     functions,
     gradients,
     image,
+    keras_training,
     lookup,
     native,
     ops,
@@ -26,7 +27,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, compiling, choices,
-    ops, strings, image, lookup, examples, datasets, time_to_result,
+    ops, strings, image, lookup, examples, datasets, keras_training, time_to_result,
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import control_dependencies
 import control_flow
 import gaussian_fit
 import inspecting_graphs
+import keras_regression
 import polymorphism
 import regression
 import report
@@ -29,6 +30,7 @@ STORIES = (
     regression,
     inspecting_graphs,
     tensorboard_export,
+    keras_regression,
 )
 REPORT = Path(__file__).resolve().parents[1] / "demo" / "report.html"
 

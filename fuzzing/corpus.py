@@ -32,6 +32,8 @@ _MOST_ELEMENTS = 2_000  # of an input: larger ones only take time
 
 # What is a truth value is wider eagerly, as in TensorFlow.
 _LEFT_OUT = frozenset({"cond", "case", "while_loop", "Assert", "debugging.Assert"})
+# Of no elements, their functions are only called while tracing: they have to take what they get.
+_OF_FUNCTIONS = frozenset({"foldl", "foldr", "map_fn", "scan"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +50,10 @@ class Call:
 
     def allowed(self, group: int) -> frozenset[DType]:
         """The dtypes that the arrays of a group may have."""
-        if self.op is None:
+        if self.name in _OF_FUNCTIONS:
             return dtypes.NUMERIC | {dtypes.bool_}
+        if self.op is None:
+            return dtypes.DATA - {dtypes.string}
         return self.op.arg(self.groups.index(group)).allowed
 
 
@@ -137,7 +141,7 @@ def _graphs(call: Call) -> Iterator[tuple[Graph, list[Any]]]:
     """The graph of a call, and that of its gradient, with values for their inputs."""
     tensors = [tf.constant(a) for a in call.arrays]
     specs = [tf.TensorSpec(t.shape, t.dtype) for t in tensors]
-    floating = [i for i, t in enumerate(tensors) if t.dtype.is_floating]
+    floating = [i for i, t in enumerate(tensors) if t.dtype in dtypes.FLOATING]
 
     def gradient(*xs: Any) -> Any:
         watched = [xs[i] for i in floating]

@@ -17,6 +17,8 @@ CLASSES: dict[str, tuple[DType, ...]] = {
     "uint": (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64),
     "bool": (dtypes.bool_,),
     "complex": (dtypes.complex64, dtypes.complex128),
+    "small": tuple(sorted(dtypes.SMALL, key=str)),
+    "quantized": tuple(sorted(dtypes.QUANTIZED, key=str)),
     "string": (dtypes.string,),
 }
 SIZES = (0, 1, 2, 3, 4, 5, 7, 17, 33)
@@ -31,7 +33,7 @@ def class_of(dtype: Any) -> str:
 
 def is_floating(array: Any) -> bool:
     """Whether an array holds real floating-point numbers."""
-    return array.dtype.kind == "f" or array.dtype == ml_dtypes.bfloat16
+    return dtypes.from_numpy(array.dtype).is_floating
 
 
 def cast(array: Any, dtype: DType) -> Any:
@@ -44,8 +46,10 @@ def cast(array: Any, dtype: DType) -> Any:
             array.shape
         )
     if array.dtype == object:
-        return np.arange(array.size).reshape(array.shape).astype(to)
-    wide = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+        array = np.arange(array.size).reshape(array.shape)
+    if dtype.is_quantized:
+        return np.array(cast(array, dtypes.stored_as(dtype))).view(to)
+    wide = dtypes.plain(array).astype(np.complex128 if array.dtype.kind == "c" else np.float64)
     if dtype.is_complex:
         return wide.astype(to)
     wide = wide.real
@@ -54,16 +58,16 @@ def cast(array: Any, dtype: DType) -> Any:
     if dtype.is_integer:
         if is_floating(array):
             wide = np.round(wide * 3)
-        info = np.iinfo(to)
-        return np.clip(np.nan_to_num(wide), max(info.min, -(2**53)), min(info.max, 2**53)).astype(
-            to
-        )
+        low, high = max(dtype.min, -(2**53)), min(dtype.max, 2**53)
+        return np.clip(np.nan_to_num(wide), low, high).astype(to)
     with np.errstate(all="ignore"):
         return wide.astype(to)
 
 
 def redrawn(array: Any, rng: np.random.Generator) -> Any:
     """Other numbers of the same range, so that they mean the same to a function."""
+    if array.dtype.names is not None:
+        return redrawn(dtypes.plain(array), rng).view(array.dtype)
     if not array.size or array.dtype in (object, bool):
         return rng.permutation(array.reshape(-1)).reshape(array.shape) if array.size else array
     if array.dtype.kind in "iu":
@@ -84,9 +88,11 @@ def with_specials(array: Any, rng: np.random.Generator, *, extremes: bool) -> An
 
     Without `extremes` no finite ones that cancel each other: sums of them depend on their order.
     """
-    if array.dtype.kind in "iu":
-        info = np.iinfo(array.dtype)
-        special: list[Any] = [info.min, info.max, 0, info.max - 1, 1]
+    if array.dtype.names is not None:
+        return with_specials(dtypes.plain(array), rng, extremes=extremes).view(array.dtype)
+    found = dtypes.from_numpy(array.dtype)
+    if found.is_integer:
+        special: list[Any] = [found.min, found.max, 0, found.max - 1, 1]
     elif is_floating(array):
         limits = ml_dtypes.finfo(array.dtype)
         special = [np.nan, np.inf, -np.inf, 0.0, -0.0, limits.tiny, 1.0]
@@ -95,7 +101,8 @@ def with_specials(array: Any, rng: np.random.Generator, *, extremes: bool) -> An
         return array
     out = array.copy().reshape(-1)
     for place in rng.choice(out.size, min(3, out.size), replace=False) if out.size else ():
-        out[place] = special[rng.integers(len(special))]
+        with np.errstate(all="ignore"):  # some small floats have no infinity
+            out[place] = special[rng.integers(len(special))]
     return out.reshape(array.shape)
 
 

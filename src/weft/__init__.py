@@ -16,6 +16,7 @@ from weft import (
     math,
     nest,
     nn,
+    quantization,
     ragged,
     random,
     sets,
@@ -50,6 +51,11 @@ from weft._src.core.dtypes import (
     int16,
     int32,
     int64,
+    qint8,
+    qint16,
+    qint32,
+    quint8,
+    quint16,
     resource,
     string,
     uint8,
@@ -177,7 +183,10 @@ from weft._src.ops.linalg.einsum import einsum, tensordot
 from weft._src.ops.linalg.norms import clip_by_global_norm, clip_by_norm, norm
 from weft._src.ops.linalg.products import matmul
 from weft._src.ops.linalg.spectrum import eig, eigvals
-from weft._src.ops.ragged import rules as _ragged_rules  # ops learn what to do with ragged tensors
+from weft._src.ops.ragged import (
+    rules as _ragged_rules,  # ops learn what to do with ragged tensors
+    variants as _variants,  # defines ops
+)
 from weft._src.ops.ragged.spec import RaggedTensorSpec
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.reduce.counting import histogram_fixed_width, histogram_fixed_width_bins
@@ -225,6 +234,7 @@ if _TYPE_CHECKING:
         keras as keras,
         lookup as lookup,
         raw_ops as raw_ops,
+        saved_model as saved_model,
         summary as summary,
         test as test,
         tools as tools,
@@ -372,7 +382,6 @@ __all__ = [
     "io",
     "is_symbolic_tensor",
     "is_tensor",
-    "keras",
     "less",
     "less_equal",
     "linalg",
@@ -409,6 +418,12 @@ __all__ = [
     "pow",
     "print",
     "py_function",
+    "qint8",
+    "qint16",
+    "qint32",
+    "quantization",
+    "quint8",
+    "quint16",
     "ragged",
     "random",
     "random_normal_initializer",
@@ -436,6 +451,7 @@ __all__ = [
     "roll",
     "round",
     "saturate_cast",
+    "saved_model",
     "scalar_mul",
     "scan",
     "scatter_nd",
@@ -516,15 +532,18 @@ _LAZY = {
         "distribute",
         "experimental",
         "io",
-        "keras",
         "lookup",
         "raw_ops",
+        "saved_model",
         "summary",
         "test",
         "tools",
         "train",
     )
 }
+# Keras has to be installed: `from weft import *` works without it.
+_LAZY |= {"keras": "weft.keras"}
+_LAZY |= dict.fromkeys(("initializers", "losses", "metrics", "optimizers"), "weft.keras")
 _LAZY |= {
     "install_as_tensorflow": "weft._src.keras.alias",
     "NoneTensorSpec": "weft._src.data.core.structure",

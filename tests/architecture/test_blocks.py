@@ -52,7 +52,8 @@ def test_ops_without_machine_code_are_not_compiled_in_vain() -> None:
 
 def test_ops_that_disappear_before_code_is_made() -> None:
     assert {op.name for op in all_ops() if op.native is FOLDED} == {
-        "BroadcastArgs", "PartitionedCall", "Placeholder", "Rank", "ReducedShape", "Shape", "Size",
+        "BroadcastArgs", "BroadcastGradientArgs", "PartitionedCall", "Placeholder", "Rank",
+        "ReducedShape", "Shape", "Size",
     }  # fmt: skip
 
 
@@ -136,14 +137,25 @@ def test_a_name_elsewhere_is_found() -> None:
 
 # --- what blocks say of ops ----------------------------------------------------------------------
 
+QUANTIZED = {
+    "signed_input": True,
+    "num_bits": 4,
+    "range_given": False,
+    "round_mode": "HALF_UP",
+    "narrow_range": False,
+}
 ATTRS = {
     "AsString": {"form": "%g"},
     "Cast": {"dtype": tf.float64},
     "CheckNumerics": {"message": "m"},
     "DecodeCompressed": {"compression_type": ""},
     "EncodeBase64": {"pad": False},
+    "FakeQuantSide": {"num_bits": 3, "narrow_range": False},
+    "FakeQuantWithMinMaxVars": {"num_bits": 3, "narrow_range": False, "divides": True},
     "LeakyRelu": {"alpha": 0.2},
     "LeakyReluGrad": {"alpha": 0.2},
+    "QuantizeAndDequantizeV2": QUANTIZED,
+    "QuantizeAndDequantizeV4": QUANTIZED,
     "StringLength": {"unit": "BYTE"},
     "StringLower": {"encoding": ""},
     "StringToHashBucket": {"num_buckets": 7},

@@ -39,12 +39,13 @@ LAYERS = [
     "experimental",
     "raw_ops",
     "keras",
+    "saved_model",
     "made of public functions",
 ]
 # The public namespaces (weft/math.py, weft/__main__.py, ...) re-export all this. What is below them
 # uses the implementation; raw ops and `tf.experimental.numpy` are made of public functions.
 NAMESPACES = LAYERS.index("namespaces")
-ABOVE = ("weft.experimental", "weft.keras", "weft.raw_ops")
+ABOVE = ("weft.experimental", "weft.keras", "weft.raw_ops", "weft.saved_model")
 # Imported where they are used: LLVM takes a tenth of a second to load, a table of names is wanted
 # for an error only, and raw ops name the file they are in.
 LOADED_LATE = (

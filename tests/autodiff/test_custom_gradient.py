@@ -179,6 +179,39 @@ def test_a_variable_as_argument() -> None:
     assert run().numpy() == tf.function(run)().numpy() == 7
 
 
+class Holder:
+    """What holds a variable and stands for it, as Keras' variables do."""
+
+    def __init__(self, variable: tf.Variable) -> None:
+        self.handle = variable.handle
+        self._variable = variable
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> tf.Tensor:
+        return self._variable.__tf_tensor__(dtype, name)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_holder_of_a_variable_as_argument(traced: bool) -> None:
+    v = tf.Variable(3.0)
+
+    @tf.custom_gradient
+    def product(x: Any, held: Any) -> Any:
+        def grad(dy: tf.Tensor, variables: Any = None) -> Any:
+            assert not variables
+            return dy * 10.0, dy * 20.0
+
+        return tf.convert_to_tensor(held) * x, grad
+
+    def gradients() -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(X)
+            y = product(X, Holder(v))
+        return tape.gradient(y, [X, v])
+
+    found = (tf.function(gradients) if traced else gradients)()
+    assert [g.numpy() for g in found] == [10.0, 20.0]
+
+
 def test_nests_several_results_and_keywords() -> None:
     @tf.custom_gradient
     def f(d: Any, *, k: float = 2.0) -> Any:

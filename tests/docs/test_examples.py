@@ -25,6 +25,7 @@ STORIES = {
     "regression": ["eager     mean loss", "function  after 40 epochs"],
     "inspecting_graphs": ["100 elements: list  1703 nodes, dataset 7"],
     "tensorboard_export": ["events, ", "network"],
+    "keras_regression": ["eagerly, 64 houses", "function, 5 epochs", "val_mae"],
 }  # fmt: skip
 
 

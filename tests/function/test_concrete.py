@@ -113,6 +113,19 @@ def test_input_signature_is_one_trace() -> None:
     assert next_collatz.get_concrete_function() is next_collatz.get_concrete_function([1])
 
 
+def test_input_signature_of_any_number_of_arguments_before_named_ones() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([]), tf.TensorSpec([2])])
+    def f(*tensors, scale=3.0):
+        return tensors[0] * tensors[1] * scale
+
+    np.testing.assert_array_equal(f(2.0, [1.0, 2.0]), [6.0, 12.0])
+    np.testing.assert_array_equal(
+        f.get_concrete_function()(2.0, tf.constant([1.0, 2.0])), [6.0, 12.0]
+    )
+    with pytest.raises(ValueError, match="input_signature has 2 specs, 1 arguments were given"):
+        f(2.0)
+
+
 def test_input_signature_must_fit_the_function() -> None:
     with pytest.raises(TypeError, match="takes 1 arguments"):
         tf.function(lambda x: x, input_signature=[tf.TensorSpec([])] * 2)

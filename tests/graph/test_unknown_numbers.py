@@ -15,6 +15,7 @@ from weft._src.execution.numpy.plan import NumpyPlan
 from weft._src.graph.passes import optimize
 from weft._src.graph.tracing import trace
 
+VARIABLE = tf.Variable(3)
 VECTOR, NUMBER = tf.TensorSpec([None]), tf.TensorSpec([], tf.int32)
 
 
@@ -90,6 +91,8 @@ def test_long_chains_of_shape_arithmetic() -> None:
         (lambda s, n: tf.ensure_shape(s, [2]), [None, 3]),
         (lambda s, n: tf.stop_gradient(s), [None, 3]),
         (lambda s, n: [[n, 5], [6, 7]], [[None, 5], [6, 7]]),
+        (lambda s, n: tf.dynamic_stitch([[0, 1], [1]], [s, [1]]), [None, 1]),
+        (lambda s, n: tf.dynamic_stitch([[0, 3], [1]], [s, [7]]), [None, 7, 0, 3]),
         (lambda s, n: n, None),
         (lambda s, n: s[0], None),
     ],
@@ -101,3 +104,40 @@ def test_values_known_in_part_have_the_shape_of_the_tensor(part: Any, known: Any
     found: list[Any] = []
     trace(fn, [tf.TensorSpec([None, 3]), NUMBER])
     assert (None if found[0] is None else found[0].tolist()) == known
+
+
+@pytest.mark.parametrize(
+    ("made", "known"),
+    [
+        (lambda x, n: tf.math.invert_permutation([2, 0, 1]), [1, 2, 0]),
+        (lambda x, n: tf.where(tf.constant(-1) < 0, tf.rank(x) - 1, 5), 1),
+        (lambda x, n: tf.sort(tf.shape(x)[1:] * [3]), [9]),
+        (lambda x, n: tf.cast(tf.math.ceil(tf.constant([0.5, 2.0]) * 3), tf.int32), [2, 6]),
+        (lambda x, n: tf.reduce_max(tf.constant([1.5, 2.5])), 2.5),
+        (lambda x, n: tf.equal(tf.constant([1, 2]), 2), [False, True]),
+        (lambda x, n: tf.unique([4, 1, 4]).idx, [0, 1, 0]),
+        # What depends on arguments, on variables, or on chance, is not known.
+        (lambda x, n: tf.sort([n, 2]), None),
+        (lambda x, n: tf.sort(tf.shape(x)), None),
+        (lambda x, n: VARIABLE + 1, None),
+        (lambda x, n: tf.random.uniform([2], 0, 5, tf.int32), None),
+        (lambda x, n: tf.py_function(lambda: 3, [], tf.int32), None),
+        (lambda x, n: tf.range(65) * 0 + 1, None),  # too large to be looked at
+    ],
+)
+def test_what_is_computed_of_constants_is_known(made: Any, known: Any) -> None:
+    def fn(x: Any, n: Any) -> Any:
+        found.append(tf.get_static_value(made(x, n)))
+
+    found: list[Any] = []
+    trace(fn, [tf.TensorSpec([None, 3]), NUMBER])
+    assert (None if found[0] is None else found[0].tolist()) == known
+
+
+def test_what_fails_is_left_to_the_run() -> None:
+    def fn(x: Any) -> Any:
+        with_hole = tf.math.invert_permutation([0, 2])
+        assert tf.get_static_value(with_hole) is None
+        return tf.gather(x, with_hole)
+
+    trace(fn, [tf.TensorSpec([2])])

@@ -10,8 +10,17 @@ import numpy as np
 import pytest
 
 import weft as tf
-from ops import test_raw_ops_facts, test_raw_ops_state, test_raw_ops_tables
+from ops import (
+    test_raw_ops_calls,
+    test_raw_ops_data,
+    test_raw_ops_facts,
+    test_raw_ops_lists,
+    test_raw_ops_state,
+    test_raw_ops_tables,
+)
+from support import raw_calls
 from support.image_calls import RAW_OPS
+from support.media_calls import raw_op_names
 from weft._src.raw_ops import making, signatures
 
 F = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]], np.float32)
@@ -235,7 +244,8 @@ def test_rows_of_the_table(name: str) -> None:
 
 def test_every_row_has_a_call() -> None:
     called = {*CALLS} | test_raw_ops_facts.NAMES | test_raw_ops_state.NAMES
-    called |= test_raw_ops_tables.NAMES | RAW_OPS
+    called |= test_raw_ops_tables.NAMES | test_raw_ops_calls.NAMES | test_raw_ops_lists.NAMES
+    called |= test_raw_ops_data.NAMES | raw_calls.NAMES | RAW_OPS | raw_op_names()
     assert sorted({*making._WRITTEN} - called) == []
 
 
@@ -323,6 +333,7 @@ def test_signatures() -> None:
     assert [x.name for x in total.inputs] == ["input", "reduction_indices"]
     assert total.parameters == ("input", "axis", "keep_dims")
     assert total.defaults == {"keep_dims": False}
+    assert total.names == {"input": "input", "reduction_indices": "axis", "keep_dims": "keep_dims"}
     variable = signatures.signature_of("VarHandleOp")
     assert variable.is_stateful
     assert variable.inputs == ()

@@ -102,6 +102,15 @@ def test_vectors_and_dense_tables(anonymous: bool) -> None:
         dense(empty_key="", deleted_key="$", value_dtype=tf.int64, value_shape=[None])
 
 
+def test_buckets_that_tensorflow_exports() -> None:
+    d = raw.MutableDenseHashTableV2(empty_key="", deleted_key="$", value_dtype=tf.int64)
+    raw.LookupTableInsertV2(table_handle=d, keys=["old"], values=[1])
+    raw.LookupTableImportV2(table_handle=d, keys=["", "c", "$", ""], values=[7, 5, 8, 9])
+    assert (found(d, ["c", "old"]), size(d)) == ([5, -1], 1)
+    with pytest.raises(InvalidArgumentError, match="the empty_key, b'', must not be among the"):
+        raw.LookupTableInsertV2(table_handle=d, keys=[""], values=[1])
+
+
 def test_shared_names() -> None:
     def make(dtype: Any) -> tf.Tensor:
         return raw.MutableHashTableV2(key_dtype=dtype, value_dtype=tf.int64, shared_name="shared")

@@ -26,6 +26,7 @@ import pytest
 import weft as tf
 from support.media_files import BMPS, GIFS, stored
 from weft import nest
+from weft._src.core import dtypes
 from weft._src.execution.numpy.plan import NumpyPlan
 from weft._src.graph.passes import optimize
 from weft._src.graph.tracing import trace
@@ -49,6 +50,7 @@ M = np.array([[4.0, 1.0], [1.0, 3.0]], np.float32)
 V = np.array([1.0, -2.0, 3.0], np.float32)
 W = np.array([0, 2, 1], np.int32)
 S = np.array([b"ab", b"", b"xyz"], object)
+QUANTIZED = np.array([[-128, 127, 0], [1, 2, 3]], np.int8).view(tf.qint8.as_numpy_dtype)
 IMAGE = np.arange(2 * 4 * 5 * 3, dtype=np.float32).reshape(2, 4, 5, 3)
 SEED = np.array([1, 2], np.int32)
 SPARSE = tf.SparseTensor(indices=[[0, 0], [0, 1]], values=[3, 4], dense_shape=[1, 2])
@@ -426,6 +428,7 @@ def _table() -> dict[str, dict[str, Any]]:
         rows(f"signal.{kind}_window", window_length=np.array(6, np.int32))
     rows("signal.linear_to_mel_weight_matrix", num_mel_bins=4)
     table.update(_image_table())
+    table.update(_quantization_table())
     table.update(_media_table())
     return table
 
@@ -514,6 +517,31 @@ def _image_table() -> dict[str, dict[str, Any]]:
     return table
 
 
+def _quantization_table() -> dict[str, dict[str, Any]]:
+    table: dict[str, dict[str, Any]] = {}
+
+    def rows(names: str, **arguments: Any) -> None:
+        for name in names.split():
+            table[f"quantization.{name}"] = arguments
+
+    low, high = np.array(-1, np.float32), np.array(2, np.float32)
+    lows, highs = V - 2, V + 3
+    fake = "fake_quant_with_min_max"
+    rows(f"{fake}_args", inputs=F, num_bits=4)
+    rows(f"{fake}_args_gradient", gradients=P, inputs=F)
+    rows(f"{fake}_vars", inputs=F, min=low, max=high)
+    rows(f"{fake}_vars_gradient", gradients=P, inputs=F, min=low, max=high)
+    rows(f"{fake}_vars_per_channel", inputs=F, min=lows, max=highs)
+    rows(f"{fake}_vars_per_channel_gradient", gradients=P, inputs=F, min=lows, max=highs)
+    both = {"input": F, "input_min": low, "input_max": high, "num_bits": 5, "range_given": True}
+    rows("quantize_and_dequantize quantize_and_dequantize_v2", **both)
+    rows("quantize", input=F, min_range=low, max_range=high, T=tf.qint8)
+    rows("dequantize", input=QUANTIZED, min_range=low, max_range=high)
+    two = {"input_mins": [low, low], "input_maxes": [high, high]}
+    rows("quantized_concat", concat_dim=0, values=[QUANTIZED, QUANTIZED], **two)
+    return table
+
+
 VALID = _table()
 
 # Functions that take anything, or change the process.
@@ -558,7 +586,7 @@ NAMESPACES: dict[str, ModuleType] = {
     "math.special.": tf.math.special, "strings.": tf.strings, "bitwise.": tf.bitwise,
     "debugging.": tf.debugging, "signal.": tf.signal, "ragged.": tf.ragged,
     "sparse.": tf.sparse, "sets.": tf.sets, "io.": tf.io, "image.": tf.image,
-    "audio.": tf.audio,
+    "audio.": tf.audio, "quantization.": tf.quantization,
 }  # fmt: skip
 
 # Names that are imported when they are used.
@@ -668,6 +696,11 @@ HOSTILE: dict[str, Any] = {
     "specials": np.array([[np.nan, np.inf, -0.0], [-np.inf, np.nan, 1.0]], np.float32),
     "float16": F.astype(np.float16),
     "bfloat16": F.astype(ml_dtypes.bfloat16),
+    "float8": F.astype(ml_dtypes.float8_e4m3fn),
+    "float8 of kind f": F.astype(ml_dtypes.float8_e5m2),
+    "int4": I.astype(ml_dtypes.int4),
+    "quantized": QUANTIZED,
+    "quantized scalar": QUANTIZED[0, 1:2].reshape(()),
     "float64": F.astype(np.float64),
     "complex array": F.astype(np.complex64),
     "int8": np.array([[-128, 127, 0], [1, 2, 3]], np.int8),
@@ -683,6 +716,8 @@ HOSTILE: dict[str, Any] = {
     "sparse tensor": tf.SparseTensor([[0, 1], [1, 2]], [1.5, -2.0], [2, 3]),
 }
 
+SMALL = {d.numpy_dtype for d in dtypes.SMALL | dtypes.QUANTIZED}
+RECORDS = {"structured", "quantized", "quantized scalar"}  # cannot be compared with words
 ALLOWED = (TypeError, ValueError, tf.errors.OpError, NotImplementedError)
 OP_NAMES = {op.name.lower() for op in all_ops() if len(op.name) > 2}
 SWEEP_ALL = os.environ.get("WEFT_SWEEP") == "all"
@@ -733,10 +768,14 @@ def _eager(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Any
         return None, error
 
 
+def _is_numeric(array: np.ndarray) -> bool:
+    return array.dtype.kind in "fiub" or array.dtype in SMALL
+
+
 def _with_tensors(arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments with numeric arrays as tensors."""
     return {
-        k: tf.convert_to_tensor(v) if isinstance(v, np.ndarray) and v.dtype.kind in "fiub" else v
+        k: tf.convert_to_tensor(v) if isinstance(v, np.ndarray) and _is_numeric(v) else v
         for k, v in arguments.items()
     }
 
@@ -808,6 +847,7 @@ def _differ(name: str, eager: Any, graph: tuple[Any, ...]) -> str | None:
             same = e.tolist() == g.tolist()
         else:
             wide = np.complex128 if e.dtype.kind == "c" else np.float64
+            e, g = dtypes.plain(e), dtypes.plain(g)
             same = np.allclose(e.astype(wide), g.astype(wide), 1e-5, 1e-6, equal_nan=True)
         if not same:
             return f"{e!r}, from the graph {g!r}"
@@ -852,9 +892,7 @@ def _sweep(name: str) -> list[str]:
         if parameter in ("name", "layout"):
             continue
         for label, value in HOSTILE.items():
-            if (name, parameter) in USERS or (
-                label == "structured" and not _is_array(name, parameter)
-            ):
+            if (name, parameter) in USERS or (label in RECORDS and not _is_array(name, parameter)):
                 continue
             arguments = {**VALID[name], parameter: value}
             key = zlib.crc32(f"{name} {parameter} {label}".encode())

@@ -19,13 +19,15 @@ from weft._src.ops.registry import STRUCTURED, all_ops
 SAMPLE = 160
 # Ops without arrays to vary: callbacks, files, streams of random numbers, what only passes make.
 NOT_VARIED = {
-    "Assert", "Const", "Dilation2DPick", "EagerPyFunc", "MaxPool3DGradGrad",
-    "MaxPoolGradGrad", "MutexLock", "NoOp", "Placeholder", "PrintV2", "PyFunc",
-    "RaggedText", "RangeShape", "ReducedShape", "RngReadAndSkip", "Timestamp",
+    "Assert", "Const", "DestroyResourceOp", "Dilation2DPick", "EagerPyFunc",
+    "MaxPool3DGradGrad", "MaxPoolGradGrad", "MutexLock", "NoOp", "Placeholder", "PrintV2", "PyFunc",
+    "RaggedTensorFromVariant", "RaggedTensorToVariant", "RaggedText", "RangeShape",
+    "ReducedShape", "RngReadAndSkip", "Timestamp",
     "VarIsInitializedOp", "ResourceStridedSliceAssignAdd",
     "ResourceStridedSliceAssignSub", "StackAdd", "StackAddRows", "StackClearItem", "StackConcat",
     "StackGetShapedItem", "StackPopShaped", "StackRowLengths", "StackToShape", "StackZeros",
-    "StackZerosLike", "TensorListPopBack", "TensorListReserve",
+    "StackZerosLike", "TensorListElementShape", "TensorListPopBack", "TensorListReserve",
+    "TensorListResize",
 }  # fmt: skip
 
 

@@ -180,11 +180,30 @@ def _of_writing() -> list[Call]:
     return out
 
 
+def _of_raw_ops() -> list[Call]:
+    jpeg, image = stored()["jpeg 2"], picture(9, 8)
+    given: dict[str, dict[str, Any]] = {
+        "DecodeAndCropJpeg": {"contents": jpeg, "crop_window": [1, 2, 8, 9], "channels": 1},
+        "DecodeBmp": {"contents": BMPS["bmp 32"], "channels": 3},
+        "DecodeGif": {"contents": GIFS["gif clear"]},
+        "DecodeImage": {"contents": jpeg, "dtype": "float32", "expand_animations": False},
+        "DecodeJpeg": {"contents": jpeg, "ratio": 4},
+        "DecodePng": {"contents": PNGS["png 6 16"], "channels": 3, "dtype": "uint16"},
+        "DecodeWav": {"contents": WAVS["wav"], "desired_samples": 4},
+        "DecodeWebP": {"contents": stored()["webp clear"]},
+        "EncodeJpeg": {"image": image, "quality": 40, "progressive": True},
+        "EncodePng": {"image": image, "compression": 0},
+        "EncodeWav": {"audio": [[0.5, -0.25]], "sample_rate": 44100},
+        "ExtractJpegShape": {"contents": jpeg, "output_type": "int64"},
+    }
+    return [Call(f"raw_ops.{name}", (), kwargs, "raw") for name, kwargs in given.items()]
+
+
 @functools.cache
 def calls() -> dict[str, Call]:
     """All calls, by a key that says what they are."""
     every = [*_of_pngs(), *_of_bmps(), *_of_gifs(), *_of_wavs(), *_of_jpegs(), *_of_webps(),
-             *_of_writing()]  # fmt: skip
+             *_of_writing(), *_of_raw_ops()]  # fmt: skip
     out = {f"{call.path} {call.label}": call for call in every}
     assert len(out) == len(every), "two calls have one key"
     return {key: call for key, call in out.items() if key in ROUGH or key not in _SKIPPED}
@@ -195,7 +214,7 @@ def made(tf: Any, call: Call) -> list[Any]:
     function = functools.reduce(getattr, call.path.split("."), tf)
     out = function(*call.args, **call.kwargs)
     values = [x.numpy() for x in (out if isinstance(out, tuple) else [out])]
-    if call.path != "io.encode_png":
+    if call.path not in ("io.encode_png", "raw_ops.EncodePng"):
         return values
     # What is compressed is compared, not how: there are several zlibs.
     return [_rows_in(file) for value in values for file in np.ravel(value).tolist()]
@@ -222,3 +241,9 @@ def summary(key: str, values: list[Any]) -> list[Any]:
 def recorded() -> dict[str, Any]:
     """What TensorFlow gave, by the keys of the calls."""
     return dict(json.loads(lzma.decompress(FILE.read_bytes())))
+
+
+def raw_op_names() -> set[str]:
+    """The raw ops that are called."""
+    paths = [call.path for call in calls().values()]
+    return {path.removeprefix("raw_ops.") for path in paths if path.startswith("raw_ops.")}

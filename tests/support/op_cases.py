@@ -153,7 +153,7 @@ def _check_gradients(case: Case) -> None:
     wide = case.arrays(wide=True)
     check_grads(case.call, wide, order=2 if case.second else 1)
     tensors = [tf.convert_to_tensor(a) for a in wide]
-    wanted = [i for i, t in enumerate(tensors) if t.dtype.is_floating or t.dtype.is_complex]
+    wanted = [i for i, t in enumerate(tensors) if t.dtype.is_differentiable]
 
     def gradients(*xs: Any) -> Any:
         with tf.GradientTape() as tape:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from weft._src.data.core.optional import Optional
+from weft._src.ops.ragged.partition import RowPartition
 from weft._src.ops.ragged.shape import DynamicRaggedShape
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft.experimental import dlpack
@@ -11,7 +12,7 @@ if _TYPE_CHECKING:
     from weft.experimental import numpy as numpy
 
 
-__all__ = ["DynamicRaggedShape", "Optional", "dlpack", "numpy"]
+__all__ = ["DynamicRaggedShape", "Optional", "RowPartition", "dlpack", "numpy"]
 
 # Imported when it is used: most programs do not.
 _LAZY = {"numpy": "weft.experimental.numpy"}

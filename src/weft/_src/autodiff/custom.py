@@ -189,6 +189,14 @@ class _Decorated:
         functools.update_wrapper(self, f)  # type: ignore[arg-type]
         self._f = f
 
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """Told, since an object with `__get__` is taken for a function without one."""
+        try:
+            return inspect.signature(self._f)
+        except (TypeError, ValueError) as e:
+            raise AttributeError(str(e)) from None
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else type(self)(types.MethodType(self._f, instance))
 
@@ -210,8 +218,10 @@ class _CustomGradient(_Decorated):
             watcher.note_nodes(state.graph.nodes[before:])
         result, grad_fn = self._split(returned)
         inputs = [leaf for leaf in map(_source, nest.flatten(args)) if leaf is not None]
-        given = {id(leaf) for leaf in nest.flatten((args, kwargs))}
-        variables = [v for v in watcher.variables.values() if id(v) not in given]
+        # An argument may also be something that holds a variable: it has the variable's handle.
+        given = {id(leaf) for leaf in (*nest.flatten((args, kwargs)), *inputs)}
+        read = watcher.variables.values()
+        variables = [v for v in read if id(v) not in given and id(v.handle) not in given]
         if variables and not _takes_variables(grad_fn):
             raise TypeError(
                 f"custom_gradient: {self._name} uses the variables "

@@ -17,7 +17,7 @@ from weft._src.core import context
 from weft._src.core.aliases import TensorNest
 from weft._src.core.context import recording, state
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import variant
+from weft._src.core.dtypes import INEXACT, variant
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops.arrays import fill
@@ -50,7 +50,7 @@ class ForwardAccumulator:
     def _watch(self, primal: Any, tangent: Any) -> None:
         key = _key(primal)
         dtype = primal.dtype
-        if not (dtype.is_floating or dtype.is_complex):
+        if dtype not in INEXACT:
             raise TypeError(
                 f"ForwardAccumulator: primals must be floating, got {dtype.name}. Convert it with "
                 "tf.cast."

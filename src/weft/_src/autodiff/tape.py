@@ -25,7 +25,7 @@ from weft._src.core.aliases import SupportsTensor, TensorLike, TensorNest
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import resource
+from weft._src.core.dtypes import INEXACT, resource
 from weft._src.core.location import user_location
 from weft._src.core.tensor import Tensor
 from weft._src.core.tracebacks import hides_own_frames
@@ -130,7 +130,7 @@ class GradientTape:
                 continue
             if not isinstance(leaf, Tensor):
                 raise ValueError(f"A tape watches tensors and variables, got {leaf!r}.")
-            if not (leaf.dtype.is_floating or leaf.dtype.is_complex):
+            if leaf.dtype not in INEXACT:
                 _logger.warning(
                     "The dtype of a watched tensor must be floating (e.g. tf.float32), got %s.",
                     leaf.dtype.name,
@@ -552,7 +552,7 @@ class GradientTape:
             handle = getattr(t, "handle", None)
             value = _here(handle) if handle is not None else _here(convert_to_tensor(t))
             like = convert_to_tensor(t)
-            if not (like.dtype.is_floating or like.dtype.is_complex):
+            if like.dtype not in INEXACT:
                 _logger.warning(
                     "The dtype of the target of a gradient must be floating, got %s.",
                     like.dtype.name,
@@ -579,7 +579,7 @@ def _single_target(method: str, target: Any) -> Tensor:
     if nest.is_nested(target) or target is None:
         raise TypeError(f"{method}: the target must be one tensor, got {target!r}.")
     tensor = _here(convert_to_tensor(target))
-    if not (tensor.dtype.is_floating or tensor.dtype.is_complex):
+    if tensor.dtype not in INEXACT:
         raise TypeError(f"{method}: the target must be floating, got {tensor.dtype.name}.")
     return tensor
 

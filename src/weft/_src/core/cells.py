@@ -82,6 +82,17 @@ class VariableCell(Resource):
         finally:
             lock.release()
 
+    def clear(self) -> None:
+        """Takes the value away."""
+        lock = self.lock
+        if not lock.acquire(False):
+            wait_for(lock)
+        try:
+            self.data, self.shared = None, False
+            self.version += 1
+        finally:
+            lock.release()
+
     # These do not return the new value: a snapshot would make the next write take a new buffer.
 
     def update(self, ufunc: Callable[..., Any], value: Array) -> None:

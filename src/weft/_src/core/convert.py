@@ -25,7 +25,7 @@ from weft._src.errors import DTypeError, UnsupportedError
 _NUMBERS = (bool, int, float, complex)
 _ARRAY_LIKE = (*_NUMBERS, np.generic, np.ndarray)
 _INT32 = np.iinfo(np.int32)
-_SAFE = 60000  # numbers up to this fit every floating dtype
+_SAFE = dtypes.float32._safe
 
 
 def array_from(value: Any, dtype: DType | None = None) -> Array:
@@ -85,7 +85,7 @@ def _array_from_number(value: Any, dtype: DType | None) -> Array:
         if isinstance(value, complex):
             if not dtype.is_complex:
                 raise _wrong_kind(value, dtype)
-        elif not -_SAFE <= value <= _SAFE:
+        elif not -dtype._safe <= value <= dtype._safe:
             return _array_from_large(value, dtype)
         return np.array(value, dtype.numpy_dtype)
     if dtype.is_integer and isinstance(value, int):
@@ -93,18 +93,22 @@ def _array_from_number(value: Any, dtype: DType | None) -> Array:
         return np.array(value, dtype.numpy_dtype)
     if dtype.is_bool and isinstance(value, bool):
         return np.array(value)
+    if dtype.is_quantized:
+        return _array_from_number(value, dtypes.stored_as(dtype)).view(dtype.numpy_dtype)
     raise _wrong_kind(value, dtype)
 
 
 def _array_from_large(value: Any, dtype: DType) -> Array:
     """A float may become infinite (as NaN and infinity stay what they are), an int may not."""
     try:
-        with np.errstate(over="ignore"):
+        with np.errstate(all="ignore"):
             array = np.array(value, dtype.numpy_dtype)
     except OverflowError:
         array = np.array(np.inf)
-    if isinstance(value, int) and not np.isfinite(array):
-        raise ValueError(f"The value {value} does not fit {dtype.name}.")
+    if isinstance(value, int):
+        fits = abs(value) <= float(dtype.max) if dtype._safe < 0 else np.isfinite(array)
+        if not fits:  # some small floats have no infinity
+            raise ValueError(f"The value {value} does not fit {dtype.name}.")
     return array
 
 
@@ -133,16 +137,21 @@ def _array_from_ndarray(value: Array, dtype: DType | None) -> Array:
     if dtype is None:
         dtype = found
     elif dtype is not found and (
-        dtype is dtypes.string or dtype.is_bool or (found.is_complex and not dtype.is_complex)
+        dtype is dtypes.string
+        or dtype.is_bool
+        or (found.is_complex and not dtype.is_complex)
+        or found.is_quantized
     ):
         raise _wrong_kind(value, dtype)
+    elif dtype.is_quantized and dtype is not found:
+        return _array_from_ndarray(value, dtypes.stored_as(dtype)).view(dtype.numpy_dtype)
     elif dtype.is_integer and value.size:
         if found.is_floating and not np.array_equal(value, np.trunc(value)):
             raise _wrong_kind(value, dtype)
         dtypes.check_fits(value.min().item(), dtype)
         dtypes.check_fits(value.max().item(), dtype)
-    if found.size > dtype.size:
-        with np.errstate(over="ignore"):  # to infinity, in a narrower floating dtype
+    if found.size > dtype.size or dtype._safe < 0:
+        with np.errstate(all="ignore"):  # to infinity or NaN, in a narrower floating dtype
             return np.array(value, dtype.numpy_dtype, order="C")
     return np.array(value, dtype.numpy_dtype, order="C")
 
@@ -194,6 +203,8 @@ def _array_from_sequence(value: Any, dtype: DType | None) -> Array:
         raise ValueError(f"An integer in {value!r} does not fit 64 bits.")
     if dtype is not None:
         found = array.dtype.kind
+        if dtype.is_quantized and array.dtype.names is None:
+            return _array_from_sequence(value, dtypes.stored_as(dtype)).view(dtype.numpy_dtype)
         if (found in "fc" and dtype.is_integer) or (found == "c" and dtype.is_floating):
             raise _wrong_kind(value, dtype)
         return _array_from_ndarray(array, dtype)
@@ -466,6 +477,6 @@ def adopt(value: Any, dtype: DType) -> Tensor:
         array = _array_from_number(value, dtype)
         return EagerTensor(array) if state.graph is None else make_constant(array, None)
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in "OSUT":
-        same_kind = np.can_cast(value.dtype, dtype.numpy_dtype, "same_kind")
+        same_kind = np.can_cast(value.dtype, dtypes.stored_as(dtype).numpy_dtype, "same_kind")
         return _convert(value, dtype if same_kind else None, None)
     return convert_to_tensor(value, dtype_hint=dtype)

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from weft._src.core.dtypes import from_numpy
+
 Array = np.ndarray[Any, Any]
 
 DEVICE = (1, 0)  # the CPU, and its number
@@ -43,6 +45,11 @@ def exported(
     if value.dtype.hasobject:
         raise BufferError(
             "DLPack: a tensor of strings cannot be exported, only numbers and truth values can."
+        )
+    if value.dtype.isbuiltin != 1 and value.dtype != _BFLOAT16:  # small or quantized numbers
+        raise BufferError(
+            f"DLPack: a tensor of dtype {from_numpy(value.dtype).name} cannot be exported. Convert "
+            "it with tf.cast first."
         )
     if copy is False and (max_version is None or max_version < _VERSION):
         raise BufferError(

@@ -1,4 +1,8 @@
-"""Element types. One `DType` object per type, so inside Weft comparing them is an `is`."""
+"""Element types. One `DType` object per type, so inside Weft comparing them is an `is`.
+
+A tensor's dtype is that of its array, so each type has a NumPy dtype of its own. Of the quantized
+ones that is a record with one field, as in TensorFlow: `np.dtype([("qint8", np.int8)])`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import numpy as np
 _BY_NAME: dict[str, DType] = {}
 _BY_NUMPY: dict[np.dtype[Any], DType] = {}
 _BY_ENUM: dict[int, DType] = {}
+_SAFE = 60000  # whole numbers up to this fit every floating dtype but the small ones
 
 
 class DType:
@@ -24,23 +29,26 @@ class DType:
 
     __slots__ = (
         "_enum",
+        "_safe",
         "as_numpy_dtype",
         "is_bool",
         "is_complex",
         "is_differentiable",
         "is_floating",
         "is_integer",
+        "is_quantized",
         "is_unsigned",
         "name",
         "numpy_dtype",
         "size",
     )
 
-    def __init__(self, name: str, enum: int, numpy_type: Any, kind: str) -> None:
+    def __init__(self, name: str, enum: int, numpy_type: Any, kind: str, is_small: bool) -> None:
         self.name: str = name
         self._enum = enum
         # The scalar type, as `tf.float32.as_numpy_dtype` is in TensorFlow; `numpy_dtype` is the
         # np.dtype instance that Weft's own code wants. Resources have no NumPy form but `object`.
+        # (Quantized types have no scalar type: both are the np.dtype instance.)
         self.as_numpy_dtype: Any = numpy_type
         self.numpy_dtype: np.dtype[Any] = np.dtype(numpy_type)
         self.size: int = 1 if kind in "SV" else self.numpy_dtype.itemsize
@@ -49,12 +57,15 @@ class DType:
         self.is_integer: bool = kind in "iu"
         self.is_unsigned: bool = kind == "u"
         self.is_bool: bool = kind == "b"
-        self.is_differentiable: bool = kind in "fcV"  # variables by their handles, and stacks too
+        self.is_quantized: bool = kind == "q"
+        # Variables by their handles, and stacks too. Small floats are what others are rounded to.
+        self.is_differentiable: bool = kind in "fcV" and not is_small
+        self._safe: int = -1 if is_small else _SAFE  # whole numbers up to this are finite in it
 
     @property
     def is_numeric(self) -> bool:
-        """Whether arithmetic is defined on it (everything but bool, string and resources)."""
-        return self.is_floating or self.is_integer or self.is_complex
+        """Whether it holds numbers of a usual size, or quantized ones."""
+        return self in NUMERIC or self.is_quantized
 
     @property
     def is_numpy_compatible(self) -> bool:
@@ -89,6 +100,8 @@ class DType:
     @property
     def limits(self) -> tuple[Any, Any]:
         """The range of brightness in images: (0, 1) for floating types, else (0, max)."""
+        if self in SMALL or self.is_quantized:
+            raise ValueError(f"{self!r} is no dtype of images, so it has no limits.")
         return (0, 1) if self.is_floating else (self._range()[0] and 0, self.max)
 
     def _range(self) -> tuple[Any, Any]:
@@ -144,13 +157,26 @@ class DType:
         return as_dtype, (self.name,)
 
 
-def _define(name: str, enum: int, numpy_type: Any, kind: str) -> DType:
-    dtype = DType(name, enum, numpy_type, kind)
+def _define(name: str, enum: int, numpy_type: Any, kind: str, is_small: bool = False) -> DType:
+    dtype = DType(name, enum, numpy_type, kind, is_small)
     _BY_NAME[name] = dtype
     _BY_ENUM[enum] = dtype
     if kind != "V":
         _BY_NUMPY[dtype.numpy_dtype] = dtype
     return dtype
+
+
+def stored_as(dtype: DType) -> DType:
+    """The integers that quantized numbers are stored as; any other type itself."""
+    return _BY_NAME[dtype.name.removeprefix("q")] if dtype.is_quantized else dtype
+
+
+def _quantized(name: str, enum: int, numpy_type: Any) -> DType:
+    return _define(name, enum, np.dtype([(name, numpy_type)]), "q")
+
+
+def _small(enum: int, numpy_type: Any, kind: str) -> DType:
+    return _define(numpy_type.__name__, enum, numpy_type, kind, is_small=True)
 
 
 float32: DType = _define("float32", 1, np.float32, "f")
@@ -172,6 +198,25 @@ variant: DType = _define("variant", 21, np.object_, "V")
 uint32: DType = _define("uint32", 22, np.uint32, "u")
 uint64: DType = _define("uint64", 23, np.uint64, "u")
 double, half = float64, float16
+
+# Integers that stand for real numbers, by a scale that somebody else knows.
+qint8: DType = _quantized("qint8", 11, np.int8)
+quint8: DType = _quantized("quint8", 12, np.uint8)
+qint32: DType = _quantized("qint32", 13, np.int32)
+qint16: DType = _quantized("qint16", 15, np.int16)
+quint16: DType = _quantized("quint16", 16, np.uint16)
+
+# Types to store numbers in, one byte for each. Nothing is computed in them.
+float8_e5m2: DType = _small(24, ml_dtypes.float8_e5m2, "f")
+float8_e4m3fn: DType = _small(25, ml_dtypes.float8_e4m3fn, "f")
+float8_e4m3fnuz: DType = _small(26, ml_dtypes.float8_e4m3fnuz, "f")
+float8_e4m3b11fnuz: DType = _small(27, ml_dtypes.float8_e4m3b11fnuz, "f")
+float8_e5m2fnuz: DType = _small(28, ml_dtypes.float8_e5m2fnuz, "f")
+int4: DType = _small(29, ml_dtypes.int4, "i")
+uint4: DType = _small(30, ml_dtypes.uint4, "u")
+int2: DType = _small(31, ml_dtypes.int2, "i")
+uint2: DType = _small(32, ml_dtypes.uint2, "u")
+float4_e2m1fn: DType = _small(33, ml_dtypes.float4_e2m1fn, "f")
 
 _BY_NAME |= {"half": float16, "float": float32, "double": float64}
 _BY_PYTHON: dict[type, DType] = {
@@ -195,8 +240,38 @@ BOOL = frozenset({bool_})
 STRING = frozenset({string})
 INDEX = frozenset({int32, int64})
 RESOURCE = frozenset({resource})
-DATA = NUMERIC | BOOL | STRING
+PLAIN = NUMERIC | BOOL | STRING
+QUANTIZED = frozenset({qint8, quint8, qint16, quint16, qint32})
+SMALL_FLOATING = frozenset(
+    {
+        float8_e5m2,
+        float8_e4m3fn,
+        float8_e4m3fnuz,
+        float8_e4m3b11fnuz,
+        float8_e5m2fnuz,
+        float4_e2m1fn,
+    }
+)
+SMALL_INTEGER = frozenset({int4, uint4, int2, uint2})
+SMALL = SMALL_FLOATING | SMALL_INTEGER
+DATA = PLAIN | SMALL | QUANTIZED  # what can be moved, joined and picked from
 ANY = DATA | RESOURCE | frozenset({variant})
+
+
+_INTEGERS = {d.numpy_dtype: stored_as(d).numpy_dtype for d in QUANTIZED}
+# What `value.dtype` is where a value is no array that users may see as it is.
+UNUSUAL: frozenset[Any] = frozenset({resource, variant, *_INTEGERS})
+
+
+def plain(array: Any) -> Any:
+    """An array of quantized numbers as one of integers, in the same memory; any other itself.
+
+    >>> from weft._src.core.dtypes import plain
+    >>> plain(np.array([(1,), (-2,)], tf.qint8.as_numpy_dtype))
+    array([ 1, -2], dtype=int8)
+    """
+    integers = _INTEGERS.get(array.dtype)
+    return array if integers is None else array.view(integers)
 
 
 def from_numpy(dtype: np.dtype[Any]) -> DType:
@@ -255,7 +330,7 @@ def as_dtype(type_value: Any) -> DType:
 
 @functools.cache
 def _integer_range(dtype: DType) -> tuple[int, int]:
-    info = np.iinfo(dtype.numpy_dtype)
+    info = ml_dtypes.iinfo(dtype.numpy_dtype)
     return int(info.min), int(info.max)
 
 

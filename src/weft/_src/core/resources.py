@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
 
@@ -25,6 +27,23 @@ class Variant:
     dtype: DType = dtypes.variant
     shape: tuple[int, ...] = ()
     size = 0
+
+
+class VariantVector(Variant):
+    """Several of these, one behind the other."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Sequence[Variant]) -> None:
+        self.items = tuple(items)
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """How many there are."""
+        return (len(self.items),)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.items)} variants>"
 
 
 # An EagerTensor finds its DType by what its value calls `dtype`.

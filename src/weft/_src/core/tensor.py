@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
+_UNUSUAL = dtypes.UNUSUAL
 
 
 class Tensor:
@@ -253,11 +254,18 @@ class EagerTensor(Tensor):
     def numpy(self) -> Any:
         """The value as a NumPy array of its own, a NumPy scalar (or bytes) for rank 0."""
         value = self._value
-        if value.dtype is dtypes.resource or value.dtype is dtypes.variant:
-            raise TypeError(f"A tensor of dtype {value.dtype.name} cannot become a NumPy array.")
+        if value.dtype in _UNUSUAL:
+            value = self._integers()
         if state.mode:
             self._tell_tapes()
         return value.copy() if value.ndim else value[()]
+
+    def _integers(self) -> Array:
+        """What quantized numbers are stored as."""
+        dtype = self._value.dtype
+        if dtype is dtypes.resource or dtype is dtypes.variant:
+            raise TypeError(f"A tensor of dtype {dtype.name} cannot become a NumPy array.")
+        return dtypes.plain(self._value)
 
     def _tell_tapes(self) -> None:
         """What is computed from the value in NumPy or Python has no gradient: tapes can say so."""
@@ -273,6 +281,8 @@ class EagerTensor(Tensor):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         value = self._value
+        if value.dtype in _UNUSUAL:
+            value = self._integers()
         if state.mode:
             self._tell_tapes()
         if dtype is not None and value.dtype != dtype:
@@ -324,12 +334,13 @@ class EagerTensor(Tensor):
         return complex(self._scalar())
 
     def __index__(self) -> int:
-        if not self.dtype.is_integer or self._value.shape:
+        dtype = self.dtype
+        if not (dtype.is_integer or dtype.is_quantized) or self._value.shape:
             raise TypeError(
-                f"Only integer scalar tensors can be used as an index, got {self.dtype.name} "
+                f"Only integer scalar tensors can be used as an index, got {dtype.name} "
                 f"of shape {self.shape}."
             )
-        return int(self._value)
+        return int(self._value if dtype.is_integer else self._integers())
 
     def _scalar(self) -> Any:
         if self._value.size != 1:
@@ -338,7 +349,8 @@ class EagerTensor(Tensor):
             )
         if state.mode:
             self._tell_tapes()
-        return self._value.item()
+        item = self._value.item()
+        return item[0] if type(item) is tuple else item  # a quantized number
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return round(self._scalar(), ndigits)
@@ -369,6 +381,7 @@ class EagerTensor(Tensor):
 def _value_text(value: Any, how: Any) -> str:
     if not isinstance(value, np.ndarray):
         return repr(value)
+    value = dtypes.plain(value)
     if value.ndim == 0:
         item = value[()]
         return repr(item) if isinstance(item, bytes) else str(item)

@@ -371,7 +371,7 @@ class ReplicaContext:
         >>> tf.distribute.get_replica_context().all_reduce("SUM", tf.constant(3.0)).numpy()
         np.float32(3.0)
         """
-        return nest.map_structure(lambda x: _reduced(reduce_op, convert_to_tensor(x), None), value)
+        return nest.map_structure(lambda x: _reduced(reduce_op, x, None), value)
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
         """The values of all replicas behind one another, for each of them.

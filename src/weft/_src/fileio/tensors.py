@@ -12,7 +12,7 @@ import numpy as np
 from weft._src.core import dtypes, memory
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DATA, STRING, DType, string
+from weft._src.core.dtypes import DATA, PLAIN, STRING, DType, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
@@ -33,8 +33,9 @@ def to_message(array: Array) -> TensorProto:
     found = dtypes.from_numpy(array.dtype)
     if found is string:
         return proto_of(found, array.shape, string_val=array.reshape(-1).tolist())
-    little = array.dtype.newbyteorder("<") if array.dtype.kind in "iufc" else array.dtype
-    content = array.astype(little, copy=False).tobytes()
+    numbers = dtypes.plain(array)
+    little = numbers.dtype.newbyteorder("<") if numbers.dtype.kind in "iufc" else numbers.dtype
+    content = numbers.astype(little, copy=False).tobytes()
     return proto_of(found, array.shape, tensor_content=content)
 
 
@@ -140,7 +141,7 @@ def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None =
 
 # --- decode_raw ----------------------------------------------------------------------------------
 
-_RAW = frozenset(d for d in DATA if d is not string)
+_RAW = frozenset(d for d in PLAIN if d is not string)
 
 
 def _raw_infer(

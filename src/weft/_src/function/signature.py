@@ -157,11 +157,9 @@ class InputSignature:
         """The bound arguments converted to the specs; SignatureError naming the argument if not."""
         out = list(values)
         parameters = self._parameters.parameters
-        for i, spec in enumerate(self.specs):
-            parameter = parameters[min(i, len(parameters) - 1)]
-            if parameter.kind is P.VAR_POSITIONAL:
-                rest = list(out[-1] if isinstance(out[-1], tuple) else ())
-                start = len(parameters) - 1
+        for start, parameter in enumerate(parameters[: len(self.specs)]):
+            if parameter.kind is P.VAR_POSITIONAL:  # parameters that have names may follow
+                rest = list(out[start] if isinstance(out[start], tuple) else ())
                 wanted = self.specs[start:]
                 if len(rest) != len(wanted):
                     raise SignatureError(
@@ -173,7 +171,7 @@ class InputSignature:
                     for k, (s, v) in enumerate(zip(wanted, rest, strict=True))
                 )
                 break
-            out[i] = self._convert_one(parameter.name, spec, out[i])
+            out[start] = self._convert_one(parameter.name, self.specs[start], out[start])
         return tuple(out)
 
     def _convert_one(self, name: str, spec: Any, value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,14 @@ import numpy as np
 from weft._src.core import dtypes, memory
 from weft._src.core.aliases import DTypeLike
 from weft._src.core.convert import array_from
-from weft._src.core.dtypes import DType
+from weft._src.core.dtypes import (
+    BOOL,
+    QUANTIZED,
+    SMALL_FLOATING,
+    SMALL_INTEGER,
+    STRING,
+    DType,
+)
 from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.errors import DTypeError, ParseError, ShapeError
@@ -36,7 +44,10 @@ _FIELDS = {
     "bfloat16": "half_val",
     "uint32": "uint32_val",
     "uint64": "uint64_val",
+    **{dtype.name: "int_val" for dtype in QUANTIZED | SMALL_INTEGER},
+    **{dtype.name: "float8_val" for dtype in SMALL_FLOATING},
 }
+_LISTED = BOOL | STRING | SMALL_INTEGER  # are never written as bytes
 _DTYPES = {dtypes.as_dtype(name).as_datatype_enum: dtypes.as_dtype(name) for name in _FIELDS}
 _LOW64 = 2**64 - 1
 _MOST_AXES = 64  # that an array of NumPy can have
@@ -96,13 +107,15 @@ def make_tensor_proto(
         raise ShapeError(
             f"make_tensor_proto: shape {list(dims)} has {size} elements, but values {array.size}."
         )
-    if found is not dtypes.string and not found.is_bool and array.size == size > 1:
+    if found not in _LISTED and array.size == size > 1:
         return proto_of(found, dims, tensor_content=array.tobytes())
     return proto_of(found, dims, **{_FIELDS[found.name]: _listed(array, found)})
 
 
-def _listed(array: Array, dtype: DType) -> list[Any]:
-    flat = np.ravel(array)
+def _listed(array: Array, dtype: DType) -> list[Any] | bytes:
+    flat = np.ravel(dtypes.plain(array))
+    if dtype in SMALL_FLOATING:
+        return flat.tobytes()
     if dtype.is_complex:
         return [part for value in flat.tolist() for part in (value.real, value.imag)]
     if dtype in (dtypes.float16, dtypes.bfloat16):
@@ -140,7 +153,7 @@ def make_ndarray(tensor: Any) -> Array:
     _check_shape(shape, dtype)
     if content:
         return _from_content(content, shape, dtype)
-    values = _from_list(list(getattr(tensor, _FIELDS[dtype.name])), dtype)
+    values = _from_list(getattr(tensor, _FIELDS[dtype.name]), dtype)
     size = math.prod(shape)
     if len(values) > size or (size and not len(values)):
         raise ShapeError(f"make_ndarray: shape {shape} has {size} elements, got {len(values)}.")
@@ -180,11 +193,24 @@ def _from_content(content: bytes, shape: list[int], dtype: DType) -> Array:
         )
     if dtype.is_bool and content.translate(None, b"\0\1"):
         raise ParseError("A TensorProto of dtype bool holds bytes that are neither 0 nor 1.")
-    return np.frombuffer(content, dtype.numpy_dtype).copy().reshape(shape)
+    return _from_bytes(content, dtype).reshape(shape)
 
 
-def _from_list(values: list[Any], dtype: DType) -> Array:
+def _from_bytes(content: bytes, dtype: DType) -> Array:
+    """Numbers that lie one behind the other; of four bits, the upper half of a byte is ignored."""
+    if dtype in SMALL_INTEGER:
+        return np.frombuffer(content, np.uint8).astype(dtype.numpy_dtype)
+    if dtype is dtypes.float4_e2m1fn:
+        return (np.frombuffer(content, np.uint8) & 15).view(dtype.numpy_dtype)
+    return np.frombuffer(content, dtype.numpy_dtype).copy()
+
+
+def _from_list(values: Sequence[Any], dtype: DType) -> Array:
     """The values of a list as an array; integers that are too large lose their upper bits."""
+    if dtype in SMALL_FLOATING:
+        return _from_bytes(bytes(values), dtype)
+    if dtype.is_quantized:
+        return _from_list(values, dtypes.stored_as(dtype)).view(dtype.numpy_dtype)
     if dtype is dtypes.string:
         out = np.empty(len(values), object)
         out[:] = values
@@ -208,7 +234,7 @@ def _filled_up(values: Array, shape: list[int], dtype: DType) -> Array:
     values = values[:size]
     if len(values) == size:
         return values.reshape(shape)
-    missing = b"" if dtype is dtypes.string else 0
+    missing = b"" if dtype is dtypes.string else np.zeros((), dtype.numpy_dtype)
     out = np.full(size, values[-1] if len(values) else missing, dtype.numpy_dtype)
     out[: len(values)] = values
     return out.reshape(shape)

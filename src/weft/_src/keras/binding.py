@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pkgutil
 import sys
 import threading
 from collections.abc import Iterator
@@ -35,7 +36,11 @@ def keras() -> ModuleType:
 def as_in_tensorflow() -> ModuleType:
     """Keras with the names that `tf.keras` has in TensorFlow: a few of Keras 2 are among them."""
     keras()
-    return import_module("keras._tf_keras.keras")
+    found = import_module("keras._tf_keras.keras")
+    for module in pkgutil.iter_modules(found.__path__):
+        if not hasattr(found, module.name):  # `saving` is there, and Keras 3.15 forgets to say so
+            import_module(f"{found.__name__}.{module.name}")
+    return found
 
 
 def bind_keras() -> None:

@@ -13,9 +13,10 @@ from weft._src.errors import DTypeError, ShapeError
 from weft._src.lookup.ops import export_op, find_op, size_op
 from weft._src.lookup.tables import Table
 from weft._src.ops.sparse.tensor import SparseTensor
+from weft._src.state.tracking import Trackable
 
 
-class LookupTable:
+class LookupTable(Trackable):
     """Base of tables: a resource, which functions capture, with the dtypes of keys and values."""
 
     # Python would take `table[0]`, `table[1]` and so on for the items of a sequence.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from weft._src.core.aliases import DTypeLike, IntLike, TensorLike
 from weft._src.core.dtypes import as_dtype
 from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import InvalidArgumentError
 from weft._src.lookup.base import LookupTable
+from weft._src.lookup.buckets import laid_out
 from weft._src.lookup.initializers import known_now
 from weft._src.lookup.ops import insert_op, remove_op
 from weft._src.lookup.tables import DenseTable, MutableTable, unique_name
@@ -37,6 +40,21 @@ class _Mutable(LookupTable):
         """
         given = self._converted("insert", "values", values, self.value_dtype)
         insert_op(self._handle, self._keys("insert", keys), given, name=name, **self._shapes())
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        """What a checkpoint keeps of it."""
+        keys, values = self.export()
+        return {"table-keys": keys, "table-values": values}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
+        """Holds just the keys that a checkpoint kept."""
+        keys, values = restored_tensors["table-keys"], restored_tensors["table-values"]
+        self.remove(self.export()[0])
+        self.insert(*self._real(keys, values))
+
+    def _real(self, keys: Any, values: Any) -> tuple[Any, Any]:
+        """Keys and values as they are inserted."""
+        return keys, values
 
     def remove(self, keys: TensorLike, name: str | None = None) -> None:
         """Removes keys; those that are not there do not matter.
@@ -179,6 +197,24 @@ class DenseHashTable(_Mutable):
           tf.errors.InvalidArgumentError: if the empty or the deleted key is among them.
         """
         return self._find(keys, self._default_value, name)
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        """What a checkpoint keeps of it: TensorFlow takes the buckets as they are."""
+        keys, values = self.export()
+        table: Any = self._table
+        found = laid_out(keys.numpy(), values.numpy(), table._reserved["empty_key"])
+        return dict(zip(("table-keys", "table-values"), found, strict=True))
+
+    def _real(self, keys: Any, values: Any) -> tuple[Any, Any]:
+        """All buckets are saved, those without a key among them."""
+        table: Any = self._table
+        found = keys.numpy().reshape(-1, *table.key_shape)
+        held = values.numpy().reshape(-1, *table.value_shape)
+        rows = found.reshape(len(found), -1)
+        keep = np.ones(len(found), bool)
+        for reserved in table._reserved.values():
+            keep &= (rows != reserved.reshape(-1)).any(1)
+        return found[keep], held[keep]
 
     def insert_or_assign(
         self, keys: TensorLike, values: TensorLike, name: str | None = None

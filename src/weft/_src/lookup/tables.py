@@ -266,9 +266,21 @@ class DenseTable(MutableTable):
         super().__init__(name, key_dtype, value_dtype, empty_key.shape, value_shape)
         self._reserved = {"empty_key": empty_key, "deleted_key": deleted_key}
 
+    def replace(self, keys: Array, values: Array) -> None:
+        """What TensorFlow has exported holds its empty buckets, too: they are left out."""
+        flat, flat_values = self._pairs(keys, values)
+        reserved = [self._are(flat, key) for key in self._reserved.values()]
+        kept = ~np.logical_or(*reserved)
+        self._locked(self.content.replace, flat[kept], flat_values[kept])
+
+    @staticmethod
+    def _are(keys: Array, key: Array) -> Array:
+        """Which of the keys are that one."""
+        return np.asarray((keys == key).all(axis=tuple(range(1, keys.ndim))))
+
     def _check_new(self, keys: Array) -> None:
         for what, key in self._reserved.items():
-            if (keys == key).all(axis=tuple(range(1, keys.ndim))).any():
+            if self._are(keys, key).any():
                 raise InvalidArgumentError(
                     None,
                     None,

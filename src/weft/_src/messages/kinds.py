@@ -249,6 +249,23 @@ class _Text(_Bytes):
         return super().shown(value.encode())
 
 
+class _SignedInteger(_Integer):
+    """Whole numbers of which small negative ones take few bytes: 0, -1, 1, -2, ..."""
+
+    def encode(self, value: int) -> bytes:
+        return super().encode(value << 1 ^ value >> 63)
+
+    def decode(self, content: int) -> int:
+        return content >> 1 ^ -(content & 1)
+
+    def pack(self, values: Any) -> bytes:
+        return b"".join([self.encode(value) for value in values])
+
+    def unpack(self, content: bytes) -> array[Any]:
+        found = unpacked_varints(content)
+        return array("q", [self.decode(int(number)) for number in found])
+
+
 class _FixedInteger(_Integer):
     """Whole numbers of 32 bits that always take four bytes: checksums."""
 
@@ -274,6 +291,7 @@ class _FixedInteger(_Integer):
 INT32, INT64, UINT32, UINT64 = [_Integer(letter) for letter in "iqIQ"]
 ENUM = INT32
 FIXED_UINT32 = _FixedInteger()
+SIGNED_INT64 = _SignedInteger("q")
 BOOL = _Truth()
 FLOAT, DOUBLE = _Real("f", FIXED32), _Real("d", FIXED64)
 BYTES, STRING = _Bytes(), _Text()

@@ -49,6 +49,7 @@ class TensorProto(Message):
         many(13, "half_val", INT32),
         many(16, "uint32_val", UINT32),
         many(17, "uint64_val", UINT64),
+        one(18, "float8_val", BYTES),
     )
 
 

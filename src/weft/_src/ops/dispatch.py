@@ -15,7 +15,7 @@ import numpy as np
 from weft._src.core import dtypes, memory, xp
 from weft._src.core.composite import CompositeInput, not_a_tensor
 from weft._src.core.context import GRAPH, quiet_context, recording_repeatedly, state
-from weft._src.core.dtypes import DType, string
+from weft._src.core.dtypes import QUANTIZED, SMALL, UNUSUAL, DType, float32, string
 from weft._src.core.specs import TensorSpec, ValueSpec
 from weft._src.core.tensor import EagerTensor, SymbolicTensor
 from weft._src.errors import DTypeError, InvalidArgumentError, OpError, ResourceExhaustedError
@@ -72,6 +72,8 @@ def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     key = tuple([value.dtype for value in values])
     if key not in op.accepted:
         check_dtypes(op, [dtypes.from_numpy(dtype) for dtype in key])
+        if op.ufunc is not None and takes_kernel([x.dtype for x in values]):
+            return as_value(quiet_context().run(op.kernel, xp, *values, **attrs))
         op.accepted.add(key)
     if not op.trusts_kernel:
         check_memory(op, infer_from_values(op, values, attrs))
@@ -87,6 +89,11 @@ def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     if op.outputs == 1:
         return out if type(out) is _ndarray else as_value(out)
     return tuple([value if type(value) is _ndarray else as_value(value) for value in out])
+
+
+def takes_kernel(found: Collection[Any]) -> bool:
+    """Whether NumPy has no ufuncs for such arrays, so that the kernel of an op runs in any case."""
+    return not UNUSUAL.isdisjoint(found)
 
 
 # Set by the execution layer: how to run the nested graphs of an op eagerly.
@@ -176,7 +183,7 @@ def check_dtypes(op: Op, found: list[DType]) -> None:
             allowed = ", ".join(sorted(d.name for d in arg.allowed))
             raise DTypeError(
                 f"{op.name}: {_arg_name(op, i)} has dtype {dtype.name}, expected one of "
-                f"{allowed}. Convert it with {_conversion(dtype, arg.allowed)}."
+                f"{allowed}. {_advice(dtype, arg.allowed)}"
             )
         first = group_first.setdefault(arg.group, i) if arg.group >= 0 else i
         if found[first] is not dtype:
@@ -187,6 +194,15 @@ def check_dtypes(op: Op, found: list[DType]) -> None:
                 f"{_arg_name(op, i)} has dtype {dtype.name}. Both must be the same: convert one "
                 f"with {how}{target}."
             )
+
+
+def _advice(found: DType, wanted: Collection[DType]) -> str:
+    if (found in SMALL or found in QUANTIZED) and float32 in wanted:
+        return (
+            f"Numbers of dtype {found.name} are only stored, nothing is computed with them: "
+            "convert them with tf.cast(x, tf.float32) first."
+        )
+    return f"Convert it with {_conversion(found, wanted)}."
 
 
 def _conversion(found: DType, wanted: Collection[DType]) -> str:
@@ -208,8 +224,7 @@ def explain_failure(
     if isinstance(error, OpError) or op.native is HOST_ONLY:  # what a callback raises is its own
         return error
     shapes = ", ".join(
-        f"{_arg_name(op, i)}: {v.dtype.name if hasattr(v.dtype, 'name') else v.dtype}{v.shape}"
-        for i, v in enumerate(values)
+        [f"{_arg_name(op, i)}: {_dtype_name(v.dtype)}{v.shape}" for i, v in enumerate(values)]
     )
     if isinstance(error, memory.TooLargeError):
         return ResourceExhaustedError(None, None, f"{op.name}: {error}")
@@ -224,6 +239,11 @@ def explain_failure(
             return precise
         return InvalidArgumentError(None, None, f"{op.name} on ({shapes}) failed: {error}")
     return error
+
+
+def _dtype_name(dtype: Any) -> str:
+    fields = getattr(dtype, "names", None)
+    return fields[0] if fields else dtype.name  # the field of a quantized dtype has its name
 
 
 def _leaked(op: Op, inputs: tuple[Any, ...]) -> Exception:

@@ -1,11 +1,13 @@
 """What tracing knows of a tensor's value: enough for shapes that are computed in the graph.
 
 `tf.reshape(x, [tf.shape(y)[0], -1])` should keep the size of y. The value of a small integer
-tensor is therefore followed through shape arithmetic, as an object array of ints and Dims.
+tensor is therefore followed through shape arithmetic, as an object array of ints and Dims. Other
+ops are run if all they take is small and known: an axis may be computed from constants.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from typing import Any
@@ -14,18 +16,22 @@ import numpy as np
 
 from weft._src.core import xp
 from weft._src.core.composite import CompositeTensor
+from weft._src.core.context import quiet_context
 from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import BOOL, FLOATING, INTEGER, plain
 from weft._src.core.shapes import Dim, UnknownNumber
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor, Tensor
+from weft._src.ops.registry import HOST_ONLY, Op
 
 Array = np.ndarray[Any, Any]
 
 _MAX_ELEMENTS = 64
+_NUMBERS = INTEGER | FLOATING | BOOL
 
 
 def known_value(tensor: Any) -> Array | None:
-    """The value of a small integer tensor with Dims for what is unknown; None for others."""
+    """The value of a small tensor, of integers with Dims for what is unknown; None for others."""
     if isinstance(tensor, EagerTensor):
         return tensor._value
     if tensor.known_value is NOT_COMPUTED:
@@ -68,7 +74,25 @@ def _needed_for(tensor: SymbolicTensor) -> tuple[Any, ...]:
     outer = node.graph.outer_of(tensor)
     if outer is not None:
         return (outer,)
-    return node.inputs if node.op.shape_arithmetic and _is_small(tensor.spec) else ()
+    op = node.op
+    if not (op.shape_arithmetic or _computes(op)) or not _is_small(tensor.spec):
+        return ()
+    return node.inputs if op.shape_arithmetic or _is_foldable(node) else ()
+
+
+@functools.cache
+def _computes(op: Op) -> bool:
+    """Whether an op is a function of its inputs, and nothing else."""
+    if not callable(op.kernel) or op.native is HOST_ONLY or not op.args:
+        return False
+    return not (op.has_resources or op.host_io or op.advances_stream or op.guards)
+
+
+def _is_foldable(node: Any) -> bool:
+    """Whether a node computes something, of small tensors alone."""
+    return _computes(node.op) and all(
+        x.spec.dtype in _NUMBERS and _is_small(x.spec) for x in node.inputs
+    )
 
 
 def _is_small(spec: TensorSpec) -> bool:
@@ -77,13 +101,11 @@ def _is_small(spec: TensorSpec) -> bool:
 
 def _compute(tensor: SymbolicTensor) -> Array | None:
     spec = tensor.spec
-    if not (spec.dtype.is_integer or spec.dtype.is_floating) or not _is_small(spec):
+    if spec.dtype not in _NUMBERS or not _is_small(spec):
         return None
     node = tensor.node
     if node.is_const:
         return node.attrs["value"].astype(object)
-    if not spec.dtype.is_integer:
-        return None
     if node.op.measures is not None and node.inputs[0].spec.dims is not None:
         measured = node.op.measures(node.inputs[0].spec.dims)
         return _object_array(measured) if spec.rank else np.array(measured, object)
@@ -91,15 +113,35 @@ def _compute(tensor: SymbolicTensor) -> Array | None:
     if outer is not None:
         value = known_value(outer)
         return None if value is None else value.astype(object)
-    if node.op.shape_arithmetic:
-        values = [known_value(x) for x in node.inputs]
-        if all(value is not None for value in values):
-            try:
-                out = node.op.kernel(xp, *[_as_objects(v) for v in values], **node.attrs)
-            except Exception:  # noqa: BLE001 - it needs the number of a Dim, or fails when it runs
-                return _unknown(spec.dims)
-            return _as_objects(out[tensor.index] if node.op.outputs != 1 else out)
-    return _unknown(spec.dims)
+    if spec.dtype.is_integer and node.op.shape_arithmetic:
+        found = _run(tensor, [known_value(x) for x in node.inputs], _as_objects)
+    elif _is_foldable(node):
+        found = _folded(tensor)
+    else:
+        found = None
+    return _unknown(spec.dims) if found is None and spec.dtype.is_integer else found
+
+
+def _folded(tensor: SymbolicTensor) -> Array | None:
+    """What an op gives for inputs that are known altogether."""
+    inputs = tensor.node.inputs
+    values = [known_value(x) for x in inputs]
+    if any(value is None or any(isinstance(n, Dim) for n in value.flat) for value in values):
+        return None
+    dtypes = iter([x.dtype.numpy_dtype for x in inputs])
+    return _run(tensor, values, lambda value: value.astype(next(dtypes)))
+
+
+def _run(tensor: SymbolicTensor, values: list[Any], prepared: Any) -> Array | None:
+    """What the kernel gives, None if an input is not known or it fails."""
+    if any(value is None for value in values):
+        return None
+    op, attrs = tensor.node.op, tensor.node.attrs
+    try:
+        out = quiet_context().run(op.kernel, xp, *[prepared(value) for value in values], **attrs)
+    except Exception:  # noqa: BLE001 - it needs the number of a Dim, or fails when it runs
+        return None
+    return _as_objects(out[tensor.index] if op.outputs != 1 else out)
 
 
 def _as_objects(value: Any) -> Array:
@@ -139,10 +181,10 @@ def get_static_value(tensor: Any, partial: bool = False) -> Array | None:
     if isinstance(tensor, CompositeTensor):
         return None
     if isinstance(tensor, EagerTensor):
-        return np.array(tensor._value)
+        return np.array(plain(tensor._value))
     node = tensor.node
     if node.is_const:
-        return np.array(node.attrs["value"])
+        return np.array(plain(node.attrs["value"]))
     value = known_value(tensor)
     if value is None:
         return None

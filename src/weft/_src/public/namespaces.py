@@ -24,11 +24,12 @@ def open_namespace(module_name: str, lazy: Mapping[str, str] | None = None) -> N
     """Makes a module with an `__all__` a public namespace.
 
     `lazy` says for names that are not imported yet in which module they are (a name that is that
-    module itself ends its path); they are imported when they are used.
+    module itself ends its path); they are imported when they are used. Those that need a library
+    which may be missing are not in `__all__`, and listed all the same.
     """
     module = sys.modules[module_name]
-    public = sorted(module.__all__)
     later = dict(lazy or {})
+    public = sorted({*module.__all__, *later})
 
     def missing_or_later(name: str) -> Any:
         if name not in later:

@@ -7,8 +7,11 @@ from typing import Any
 
 import weft as tf
 from weft._src.core.aliases import TensorLike
+from weft._src.errors import UnsupportedError
+from weft._src.ops.indexing import slicing
 from weft._src.ops.reduce.searching import Unique, UniqueWithCounts, unique_op
-from weft._src.ops.static import static_ints
+from weft._src.ops.static import static_int, static_ints
+from weft._src.raw_ops.sparse import weights_of
 
 
 def approximately_equal(
@@ -20,17 +23,17 @@ def approximately_equal(
 def bincount(
     arr: TensorLike, size: TensorLike, weights: TensorLike, name: str | None = None
 ) -> tf.Tensor:
-    amounts = tf.convert_to_tensor(weights)
-    given = None if amounts.shape == (0,) else amounts
+    amounts, numbers = tf.convert_to_tensor(weights), tf.convert_to_tensor(arr)
+    given = weights_of(amounts, numbers)
     return tf.math.bincount(
-        arr, given, minlength=size, maxlength=size, dtype=amounts.dtype, name=name
+        numbers, given, minlength=size, maxlength=size, dtype=amounts.dtype, name=name
     )
 
 
-def bucketize(input: TensorLike, boundaries: TensorLike, name: str | None = None) -> tf.Tensor:
+def bucketize(input: TensorLike, boundaries: Sequence[float], name: str | None = None) -> tf.Tensor:
     x = tf.convert_to_tensor(input)
-    limits = tf.constant(boundaries, tf.float32)
-    flat = tf.reshape(tf.cast(x, tf.float32), [-1])
+    limits = tf.cast(tf.constant(boundaries, tf.float32, [len(boundaries)]), tf.float64)
+    flat = tf.reshape(tf.cast(x, tf.float64), [-1])
     return tf.reshape(tf.searchsorted(limits, flat, side="right"), tf.shape(x))
 
 
@@ -105,8 +108,10 @@ def select(
 ) -> tf.Tensor:
     """A vector of conditions chooses rows."""
     condition, x = tf.convert_to_tensor(condition), tf.convert_to_tensor(x)
-    for _ in range(x.ndim - 1 if condition.ndim == 1 else 0):
-        condition = condition[..., tf.newaxis]
+    ranks = (condition.shape.rank, x.shape.rank)
+    if None in ranks or ranks[0] not in (0, ranks[1]):
+        ones = tf.ones([tf.rank(x) - tf.rank(condition)], tf.int32)
+        condition = tf.reshape(condition, tf.concat([tf.shape(condition), ones], 0))
     return tf.where(condition, x, y, name=name)
 
 
@@ -126,3 +131,162 @@ def _unique(x: TensorLike, axis: Any, out_idx: Any, name: str | None) -> Any:
         raise ValueError(f"UniqueV2: axis must hold one number at most, got {numbers}.")
     chosen = numbers[0] if numbers else None
     return unique_op(tf.convert_to_tensor(x), out_idx=tf.as_dtype(out_idx), axis=chosen, name=name)
+
+
+# --- comparing -----------------------------------------------------------------------------------
+
+
+def equal(
+    x: TensorLike, y: TensorLike, incompatible_shape_error: bool = True, name: str | None = None
+) -> tf.Tensor:
+    return _compared(tf.equal, x, y, incompatible_shape_error, name)
+
+
+def not_equal(
+    x: TensorLike, y: TensorLike, incompatible_shape_error: bool = True, name: str | None = None
+) -> tf.Tensor:
+    return _compared(tf.not_equal, x, y, incompatible_shape_error, name)
+
+
+def _compared(function: Any, x: Any, y: Any, refuses: bool, name: str | None) -> tf.Tensor:
+    """Tensors that cannot be broadcast are an error, or differ as a whole if that is wanted."""
+    x = tf.convert_to_tensor(x, dtype_hint=getattr(y, "dtype", None))
+    y = tf.convert_to_tensor(y, dtype_hint=x.dtype)
+    if refuses:
+        return function(x, y, name=name)
+    try:
+        tf.broadcast_static_shape(x.shape, y.shape)
+    except tf.errors.ShapeError:
+        return tf.constant(function is tf.not_equal)
+    return function(x, y, name=name)
+
+
+def set_difference(
+    x: TensorLike, y: TensorLike, out_idx: Any = tf.int32, name: str | None = None
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """What is in one vector and not in another, and where."""
+    x, y = tf.convert_to_tensor(x), tf.convert_to_tensor(y, dtype_hint=getattr(x, "dtype", None))
+    known = [tf.get_static_value(x), tf.get_static_value(y)]
+    if known[0] is not None and known[1] is not None:
+        there = set(known[1].tolist())
+        kept = [i for i, value in enumerate(known[0].tolist()) if value not in there]
+        return tf.constant(known[0][kept], x.dtype), tf.constant(kept, out_idx, [len(kept)])
+    values, numbers = tf.unique(tf.concat([y, x], 0))
+    count = tf.size(y)
+    given = tf.ones([count], tf.int32)
+    hits = tf.scatter_nd(numbers[:count, tf.newaxis], given, tf.size(values)[tf.newaxis])
+    places = tf.where(tf.equal(tf.gather(hits, numbers[count:]), 0))[:, 0]
+    return tf.gather(x, places), tf.cast(places, out_idx)
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+def concat_offsets(
+    concat_dim: TensorLike, shape: Sequence[TensorLike], name: str | None = None
+) -> list[tf.Tensor]:
+    """Where tensors of these shapes begin in what they are joined to."""
+    axis = static_int("ConcatOffset", concat_dim, "concat_dim")
+    shapes = [tf.convert_to_tensor(sizes, dtype_hint=tf.int32) for sizes in shape]
+    out, start = [], tf.zeros([1], shapes[0].dtype)
+    for sizes in shapes:
+        zeros = tf.zeros_like(sizes)
+        at = axis % sizes.shape[0] if axis < 0 else axis
+        out.append(tf.concat([zeros[:at], start, zeros[at + 1 :]], 0))
+        start += sizes[at : at + 1]
+    return out
+
+
+def updated_slice(
+    input: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: Any,
+    value: TensorLike,
+    name: str | None = None,
+    **masks: Any,
+) -> tf.Tensor:
+    x = tf.convert_to_tensor(input)
+    index, dynamic = slicing.slice_entries(begin, end, strides, **masks)
+    v = tf.convert_to_tensor(value, dtype_hint=x.dtype)
+    sizes = tf.shape(x)
+    wide = tf.broadcast_to(v, tf.shape(slicing.strided_slice_op(x, *dynamic, index=index)))
+    put = slicing.strided_slice_grad_op(sizes, wide, *dynamic, index=index)
+    ones = tf.ones(tf.shape(wide), tf.int32)
+    there = slicing.strided_slice_grad_op(sizes, ones, *dynamic, index=index)
+    return tf.where(there > 0, put, x, name=name)
+
+
+def reversed_axes(tensor: TensorLike, dims: TensorLike, name: str | None = None) -> tf.Tensor:
+    """The older form: a bool for each axis."""
+    known = tf.get_static_value(dims)
+    if known is None:
+        raise TypeError("Reverse: dims must be known while tracing.")
+    return tf.reverse(tensor, [i for i, turned in enumerate(known.tolist()) if turned], name=name)
+
+
+def volume_patches(
+    input: TensorLike,
+    ksizes: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    name: str | None = None,
+) -> tf.Tensor:
+    """All elements of each window as channels: a convolution whose filters pick one each."""
+    x = tf.convert_to_tensor(input)
+    channels = x.shape[-1]
+    if channels is None:
+        raise tf.errors.ShapeError("ExtractVolumePatches: the number of channels must be known.")
+    planes, rows, columns = [int(n) for n in ksizes[1:4]]
+    count = planes * rows * columns
+    picks = tf.reshape(
+        tf.eye(count * channels, dtype=tf.float32), [planes, rows, columns, channels, -1]
+    )
+    exact = x if x.dtype.is_floating else tf.cast(x, tf.float64)
+    out = tf.nn.conv3d(exact, tf.cast(picks, exact.dtype), list(strides), padding)
+    return tf.cast(out, x.dtype, name=name)
+
+
+def nth_element(
+    input: TensorLike, n: TensorLike, reverse: bool = False, name: str | None = None
+) -> tf.Tensor:
+    ordered = tf.sort(input, -1, "DESCENDING" if reverse else "ASCENDING")
+    return tf.gather(ordered, n, axis=-1, name=name)
+
+
+def approximate_top_k(
+    input: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    is_max_k: bool = True,
+    name: str | None = None,
+) -> Any:
+    """The exact ones."""
+    best = tf.math.approx_max_k if is_max_k else tf.math.approx_min_k
+    return best(input, k, reduction_dimension, recall_target)
+
+
+def singular_values(
+    input: TensorLike, compute_uv: bool = True, full_matrices: bool = False, name: str | None = None
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    if compute_uv:
+        s, u, v = tf.linalg.svd(input, full_matrices)
+        return s, u, v
+    s = tf.linalg.svd(input, compute_uv=False)
+    return s, tf.zeros([0], s.dtype), tf.zeros([0], s.dtype)
+
+
+def printed(
+    input: TensorLike,
+    data: Sequence[TensorLike],
+    message: str = "",
+    first_n: int = -1,
+    summarize: int = 3,
+    name: str | None = None,
+) -> tf.Tensor:
+    """The input; data is printed to the standard error stream."""
+    if first_n >= 0:
+        raise UnsupportedError(f"Print: first_n must be -1, every time; got {first_n}.")
+    tf.print(message, *data, summarize=summarize, sep="")
+    return tf.identity(input, name=name)

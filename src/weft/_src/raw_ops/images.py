@@ -1,4 +1,4 @@
-"""Raw ops on images."""
+"""Raw ops on images, and their gradients."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from weft._src.ops.image import (
     resizing,
     suppression,
 )
+from weft._src.raw_ops.gradients import pulled_back
 
 
 def _batch(op: str, images: TensorLike) -> tf.Tensor:
@@ -190,3 +191,100 @@ def glimpse(
     """Noise is uniform if either argument says so."""
     kind = "uniform" if uniform_noise else noise
     return tf.image.extract_glimpse(input, size, offsets, centered, normalized, kind, name)
+
+
+# --- gradients -----------------------------------------------------------------------------------
+
+
+def of_resize_bilinear(
+    grads: TensorLike,
+    original_image: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> tf.Tensor:
+    return _of_resized(resize_bilinear, grads, original_image, align_corners, half_pixel_centers)
+
+
+def of_resize_bicubic(
+    grads: TensorLike,
+    original_image: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> tf.Tensor:
+    return _of_resized(resize_bicubic, grads, original_image, align_corners, half_pixel_centers)
+
+
+def _of_resized(function: Any, grads: Any, original: Any, corners: bool, centers: bool) -> Any:
+    g = tf.convert_to_tensor(grads)
+    sizes = tf.shape(g)[1:3]
+    return pulled_back(lambda x: function(x, sizes, corners, centers), original, g)
+
+
+def of_resize_nearest(
+    grads: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    name: str | None = None,
+) -> tf.Tensor:
+    """The size is that of the images before they were resized."""
+    g = tf.convert_to_tensor(grads)
+    wanted, sizes = tf.convert_to_tensor(size, dtype_hint=tf.int32), tf.shape(g)
+    before = tf.zeros(tf.concat([sizes[:1], wanted, sizes[3:]], 0), g.dtype)
+    corners, centers = align_corners, half_pixel_centers
+    return pulled_back(lambda x: resize_nearest(x, sizes[1:3], corners, centers), before, g)
+
+
+def of_scale_and_translate(
+    grads: TensorLike,
+    original_image: TensorLike,
+    scale: TensorLike,
+    translation: TensorLike,
+    kernel_type: str = "lanczos3",
+    antialias: bool = True,
+    name: str | None = None,
+) -> tf.Tensor:
+    g = tf.convert_to_tensor(grads)
+    sizes = tf.shape(g)[1:3]
+
+    def placed(x: tf.Tensor) -> tf.Tensor:
+        return scale_and_translate(x, sizes, scale, translation, kernel_type, antialias)
+
+    return pulled_back(placed, original_image, g)
+
+
+def of_cropped_images(
+    grads: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike,
+    image_size: Any,
+    T: Any,
+    method: str = "bilinear",
+    name: str | None = None,
+) -> tf.Tensor:
+    g = tf.convert_to_tensor(grads)
+    sizes = tf.shape(g)[1:3]
+
+    def cropped(x: tf.Tensor) -> tf.Tensor:
+        return tf.image.crop_and_resize(x, boxes, box_ind, sizes, method)
+
+    return pulled_back(cropped, tf.zeros(image_size, T), g)
+
+
+def of_cropped_boxes(
+    grads: TensorLike,
+    image: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike,
+    method: str = "bilinear",
+    name: str | None = None,
+) -> tf.Tensor:
+    g = tf.convert_to_tensor(grads)
+    sizes = tf.shape(g)[1:3]
+
+    def cropped(x: tf.Tensor) -> tf.Tensor:
+        return tf.image.crop_and_resize(image, x, box_ind, sizes, method)
+
+    return pulled_back(cropped, boxes, g)

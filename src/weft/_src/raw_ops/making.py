@@ -17,6 +17,16 @@ from weft._src.raw_ops.signatures import signature_of
 from weft._src.raw_ops.table import OWN, RENAMED, ROWS
 
 _REQUIRED = inspect.Parameter.empty
+# Attributes that say how TensorFlow does something, and not what.
+_HOW = frozenset(
+    """
+    allowed_devices buffer_size_min cardinality_options config config_proto debug_name
+    executor_type force_synchronous grad_a grad_b grad_x grad_y ignore_lookup_error is_files
+    legacy_autotune metadata parallel_copy parallel_iterations preserve_cardinality
+    replicate_on_split require_non_empty slack_period use_cudnn_on_gpu use_default_device
+    use_inter_op_parallelism use_locking use_unbounded_threadpool
+    """.split()  # noqa: SIM905
+)
 _ROW = re.compile(r"(\w+): (=?[\w.]+)\((.*)\)")
 
 
@@ -35,12 +45,13 @@ class _Row(NamedTuple):
     fixed: dict[str, Any]
     run: Callable[..., Any]
     only_default: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
     result_types: frozenset[str] = frozenset()
 
 
 def _rows() -> dict[str, tuple[str, str]]:
     """Function and arguments of each row, as they are written."""
-    found = [_ROW.fullmatch(line) for line in ROWS.strip().splitlines()]
+    found = [_ROW.fullmatch(line) for line in ROWS.split("\n")]
     return {match[1]: (match[2], match[3]) for match in found if match is not None}
 
 
@@ -51,19 +62,20 @@ def _parsed(function: str, arguments: str) -> _Row:
     parts: list[_Argument] = []
     fixed: dict[str, Any] = {}
     only_default: set[str] = set()
+    ignored: set[str] = set()
     for text in arguments.split():
         names, _, default = text.partition("=")
         name, _, ours = names.partition(":")
         value = eval(default, {"tf": tf}) if default else _REQUIRED
         if name.startswith("!"):
             fixed[name[1:]] = value
-        elif name.startswith("~"):
-            only_default.add(name[1:])
+        elif name[0] in "~-":
+            (only_default if name[0] == "~" else ignored).add(name[1:])
             parts.append(_Argument(name[1:], name[1:], value))
         else:
             parts.append(_Argument(name, ours or name, value))
     run = _op_call(find_op(function[1:])) if function.startswith("=") else _lookup(function)
-    return _Row(tuple(parts), fixed, run, frozenset(only_default))
+    return _Row(tuple(parts), fixed, run, frozenset(only_default), frozenset(ignored))
 
 
 def _lookup(path: str) -> Callable[..., Any]:
@@ -142,7 +154,8 @@ def _completed(name: str, row: _Row) -> _Row:
     order = {key: place for place, key in enumerate(signature.parameters)}
     return row._replace(
         arguments=tuple(sorted(known.values(), key=lambda a: order.get(a.name, len(order)))),
-        only_default=row.only_default | (missing.keys() - types),
+        only_default=row.only_default | (missing.keys() - types - _HOW),
+        ignored=row.ignored | (missing.keys() & _HOW),
         result_types=frozenset(types),
     )
 
@@ -164,7 +177,7 @@ def _make(name: str, row: _Row) -> Callable[..., Any]:
         except TypeError as e:
             raise TypeError(f"tf.raw_ops.{name}{signature}: {e}.") from None
         bound.apply_defaults()
-        given = bound.arguments
+        given = {key: value for key, value in bound.arguments.items() if key not in row.ignored}
         for argument in row.arguments:
             if argument.name in row.only_default:
                 value = given.pop(argument.name)

@@ -67,13 +67,17 @@ class Signature:
         return (*[x.name for x in self.inputs], *told)
 
     @property
+    def names(self) -> dict[str, str]:
+        """What inputs and attributes are called as arguments, by the names they have in graphs."""
+        if sorted(self.parameters) == sorted(self._in_graphs):  # perhaps in another order
+            return {name: name for name in self.parameters}
+        return dict(zip(self._in_graphs, self.parameters, strict=True))
+
+    @property
     def defaults(self) -> dict[str, Any]:
         """The defaults of the attributes, by the names of the arguments of the raw op."""
         found = {a.name: a.default for a in self.attributes if a.has_default}
-        if sorted(self.parameters) == sorted(self._in_graphs):  # perhaps in another order
-            return {name: found[name] for name in self.parameters if name in found}
-        pairs = zip(self.parameters, self._in_graphs, strict=True)
-        return {ours: found[theirs] for ours, theirs in pairs if theirs in found}
+        return {ours: found[theirs] for theirs, ours in self.names.items() if theirs in found}
 
 
 @functools.cache

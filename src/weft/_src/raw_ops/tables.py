@@ -8,6 +8,7 @@ from typing import Any
 import weft as tf
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.tensor import EagerTensor
+from weft._src.graph.ir import outermost
 from weft._src.lookup import ops
 from weft._src.lookup.initializers import known_now
 from weft._src.lookup.mutable import check_buckets
@@ -103,7 +104,8 @@ def dense_table(
 
 def _known(handle: tf.Tensor) -> Table | None:
     """The table, unless a function is traced that gets it as an argument."""
-    return ops.table_of(handle._value) if isinstance(handle, EagerTensor) else None
+    origin = outermost(handle)
+    return ops.table_of(origin._value) if isinstance(origin, EagerTensor) else None
 
 
 def _keys(table: Table | None, keys: TensorLike) -> tf.Tensor:

@@ -17,7 +17,7 @@ import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
-from weft._src.errors import DataLossError, NotFoundError, ParseError
+from weft._src.errors import DataLossError, NotFoundError, ParseError, UnimplementedError
 from weft._src.fileio.crc32c import crc32c, masked
 from weft._src.messages.checkpoints import BundleEntryProto, BundleHeaderProto
 from weft._src.messages.graphs import VersionDef
@@ -80,7 +80,7 @@ class BundleReader:
         except ParseError:
             raise damaged(self._index_file, f"{what} is no {kind.__name__}") from None
 
-    def keys(self) -> list[str]:
+    def names(self) -> list[str]:
         """The names of all tensors, in their order; parts of tensors are not among them."""
         return [key.decode(errors="replace") for key in self._entries if not key.startswith(b"\0")]
 
@@ -113,6 +113,12 @@ class BundleReader:
         entry = self.entry(key)
         dtype, shape = self._type(key, entry)
         data = self._content(key, entry)
+        if dtype in (dtypes.variant, dtypes.resource):
+            raise UnimplementedError(
+                None,
+                None,
+                f"{key!r} in {self.prefix} is a {dtype.name}, which only TensorFlow can read.",
+            )
         if dtype is dtypes.string:
             return self._strings(key, data, shape, entry)
         if len(data) != math.prod(shape) * dtype.size:
@@ -122,6 +128,13 @@ class BundleReader:
             )
         self._verify(key, entry, crc32c(data))
         return np.frombuffer(data, dtype.numpy_dtype).reshape(shape)
+
+    def verify(self) -> None:
+        """Reads everything; DataLossError or NotFoundError at the first that is not as written."""
+        for key in self._entries:
+            entry = self.entry(key)
+            if not entry.slices and self._type(key, entry)[0] is not dtypes.variant:
+                self.read(key)
 
     def _content(self, key: str | bytes, entry: Any) -> memoryview:
         if not 0 <= entry.shard_id < self.shards:

@@ -10,7 +10,7 @@ import numpy as np
 from weft._src.core.aliases import DTypeLike, IntLike, ShapeLike, TensorLike
 from weft._src.core.context import building, state as context
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DType, float32, int32, int64, uint64
+from weft._src.core.dtypes import INTEGER, DType, float32, int32, int64, uint64
 from weft._src.core.random_numbers import seeds
 from weft._src.core.random_numbers.stream_state import random_state
 from weft._src.core.shapes import Dim
@@ -22,6 +22,7 @@ from weft._src.ops.registry import Op
 from weft._src.ops.sampling import distributions, draws, parametric
 from weft._src.ops.sampling.algorithms import Algorithm, philox_like
 from weft._src.ops.sampling.streams import read_and_skip_op
+from weft._src.state.tracking import Trackable
 from weft._src.state.variable import Variable
 
 _WORDS = 3
@@ -45,11 +46,11 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     array([7, 0, 0])
     """
     philox_like("create_rng_state", alg)
+    if isinstance(seed, Tensor) and seed.dtype not in INTEGER:
+        raise TypeError(f"create_rng_state: seed must hold integers, got {seed.dtype.name}.")
     if isinstance(seed, EagerTensor):
         seed = seed.numpy()
     if isinstance(seed, Tensor):
-        if not seed.dtype.is_integer:
-            raise TypeError(f"create_rng_state: seed must hold integers, got {seed.dtype.name}.")
         return _state_from_symbolic(seed)
     try:
         return convert_to_tensor(seeds.create_rng_state(seed))
@@ -81,7 +82,7 @@ def _words(op: str, value: TensorLike, shape: tuple[int, ...], name: str) -> Ten
     return x
 
 
-class Generator:
+class Generator(Trackable):
     """A stream of random numbers that moves on with every call, eagerly and in graphs.
 
     Two generators with the same state give the same numbers. `tf.random.set_seed` has no effect
@@ -121,6 +122,10 @@ class Generator:
         words = _words("Generator", state, (_WORDS,), "state")
         shares = isinstance(state, Variable) and state.dtype is int64
         self._state = state if shares else _state_variable(words)
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """Under this name TensorFlow's checkpoints have the state."""
+        return {"_state_var": self._state}
 
     @classmethod
     def from_state(cls, state: TensorLike, alg: str | IntLike | Algorithm) -> Generator:
@@ -432,7 +437,11 @@ class Generator:
         array([10, 10, 10], dtype=int32)
         """
         op = "Generator.binomial"
-        return parametric.binomial(op, shape, counts, probs, dtype, name, self._draw_state)
+
+        def source(draw: Op, dtype: DType, wanted: Tensor) -> Tensor:
+            return self._advance(parametric.binomial_numbers(wanted, counts, probs))
+
+        return parametric.binomial(op, shape, counts, probs, dtype, name, source)
 
     # --- other generators ----------------------------------------------------------------------
 

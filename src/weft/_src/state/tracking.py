@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
+
+_NAMED = "_self_named_children"
+_AWAITED = "_self_awaited_children"
+
+# Takes a child that an object got: what was saved of it is restored.
+Arrival = Callable[[Any], None]
 
 
 class Trackable:
@@ -15,32 +23,156 @@ class Trackable:
 
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
         """Makes an object a child of this one under a name."""
-        named = self.__dict__.setdefault("_self_named_children", {})
+        named = self.__dict__.setdefault(_NAMED, {})
         before = named.get(name)
         if before is not None and before is not trackable and not overwrite:
             raise ValueError(
                 f"{type(self).__name__} has a child called {name!r} already: {before!r}."
             )
         named[name] = trackable
+        arrived(self, name, trackable)
         return trackable
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """The children by name."""
-        return dict(self.__dict__.get("_self_named_children", ()))
+        return dict(self.__dict__.get(_NAMED, ()))
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        """What is saved of the object itself, by name; NotImplementedError if it has nothing."""
+        raise NotImplementedError
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> Any:
+        """Takes what was saved."""
+        raise NotImplementedError
 
 
 class AutoTrackable(Trackable):
     """An object whose attributes are its children, as far as they are trackable."""
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if _AWAITED in self.__dict__:
+            arrived(self, name, value)
+
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         held = {
             name: value
             for name, value in self.__dict__.items()
-            if name != "_self_named_children" and holds_trackables(value)
+            if name not in (_NAMED, _AWAITED) and is_trackable(value)
         }
         return held | super()._trackable_children(save_type, **kwargs)
 
 
-def holds_trackables(value: Any) -> bool:
-    """Whether a value is trackable, or a list, tuple or dict that may hold what is."""
-    return isinstance(value, (Trackable, list, tuple, dict))
+def is_trackable(value: Any) -> bool:
+    """Whether a value is an object with children, or a container that may hold such objects.
+
+    Of containers just these kinds: classes derived from them are somebody else's business. A tuple
+    counts if there is something trackable in it.
+    """
+    if isinstance(value, (Trackable, AwaitingList, AwaitingDict)):
+        return True
+    if type(value) in (list, dict, OrderedDict):
+        return True
+    return isinstance(value, tuple) and any(is_trackable(item) for item in value)
+
+
+def children_of(owner: Any) -> dict[str, Any]:
+    """The children of an object or a container, by name."""
+    if isinstance(owner, Trackable):
+        found = owner._trackable_children()
+    elif isinstance(owner, dict):
+        found = {key: value for key, value in owner.items() if isinstance(key, str)}
+    elif isinstance(owner, tuple):
+        found = {}
+        fields = getattr(owner, "_fields", ())
+        for i, item in enumerate(owner):
+            if i < len(fields):
+                found[str(fields[i])] = item
+            found[str(i)] = item
+    else:
+        found = {str(i): item for i, item in enumerate(owner)}
+    return {name: child for name, child in found.items() if is_trackable(child)}
+
+
+# --- children that are not there yet -------------------------------------------------------------
+
+
+def await_child(owner: Any, name: str, arrival: Arrival) -> Any:
+    """Calls `arrival` with the child that the owner gets under a name.
+
+    Returns what takes the owner's place: a list or a dict becomes one that tells of what it gets.
+    """
+    if isinstance(owner, Trackable):
+        owner.__dict__.setdefault(_AWAITED, {}).setdefault(name, []).append(arrival)
+        return owner
+    if isinstance(owner, list) and not isinstance(owner, AwaitingList):
+        owner = AwaitingList(owner)
+    elif isinstance(owner, dict) and not isinstance(owner, AwaitingDict):
+        owner = AwaitingDict(owner)
+    if isinstance(owner, (AwaitingList, AwaitingDict)):
+        owner.awaited.setdefault(name, []).append(arrival)
+    return owner
+
+
+def arrived(owner: Any, name: str, child: Any) -> None:
+    """Something has become a child; what was waiting for it goes on."""
+    waiting = owner.__dict__.get(_AWAITED)
+    if waiting and name in waiting and is_trackable(child):
+        for arrival in waiting.pop(name):
+            arrival(child)
+
+
+class AwaitingList(list[Any]):
+    """A list in the place of a user's list, for whose items values are waiting."""
+
+    def __init__(self, items: Any = ()) -> None:
+        super().__init__(items)
+        self.awaited: dict[str, list[Arrival]] = {}
+
+    def _arrived(self, start: int) -> None:
+        for i in range(start, len(self)):
+            if str(i) in self.awaited and is_trackable(self[i]):
+                for arrival in self.awaited.pop(str(i)):
+                    arrival(self[i])
+
+    def append(self, item: Any) -> None:
+        super().append(item)
+        self._arrived(len(self) - 1)
+
+    def extend(self, items: Any) -> None:
+        start = len(self)
+        super().extend(items)
+        self._arrived(start)
+
+    def __iadd__(self, items: Any) -> Any:  # type: ignore[misc]
+        self.extend(items)
+        return self
+
+    def __reduce__(self) -> Any:
+        return list, (list(self),)
+
+
+class AwaitingDict(dict[Any, Any]):
+    """A dict in the place of a user's dict, for whose values others are waiting."""
+
+    def __init__(self, items: Any = ()) -> None:
+        super().__init__(items)
+        self.awaited: dict[str, list[Arrival]] = {}
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        if key in self.awaited and is_trackable(value):
+            for arrival in self.awaited.pop(key):
+                arrival(value)
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)

@@ -188,6 +188,14 @@ class Variable(PartialAccess, Trackable, metaclass=InterceptedClass):
         """The name without the number of the output."""
         return self._name
 
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        """What a checkpoint keeps of it."""
+        return {"VARIABLE_VALUE": self}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
+        """Takes the value that a checkpoint kept."""
+        self.assign(restored_tensors["VARIABLE_VALUE"])
+
     @property
     def dtype(self) -> DType:
         """The type of the elements."""

@@ -9,7 +9,17 @@ from typing import Any
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.context import state as context
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import BOOL, DATA, RESOURCE, bool_, int64, string, uint8, uint16
+from weft._src.core.dtypes import (
+    BOOL,
+    DATA,
+    FLOATING,
+    RESOURCE,
+    bool_,
+    int64,
+    string,
+    uint8,
+    uint16,
+)
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import DTypeError
@@ -308,7 +318,7 @@ def image(
     np.True_
     """
     value = convert_to_tensor(data)
-    if not (value.dtype.is_floating or value.dtype in (uint8, uint16)):
+    if value.dtype not in FLOATING | {uint8, uint16}:
         raise DTypeError(
             f"image: data must be floats from 0 to 1, or uint8 or uint16, got {value.dtype.name}."
         )

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft._src.autodiff.tape import GradientTape
 from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import INEXACT
 from weft._src.core.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
@@ -84,7 +85,7 @@ def _check(
 
 def _float_outputs(out: Any) -> list[Tensor]:
     flat = list(out) if isinstance(out, (list, tuple)) else [out]
-    return [t for t in flat if t.dtype.is_floating or t.dtype.is_complex]
+    return [t for t in flat if t.dtype in INEXACT]
 
 
 def _weight(rng: np.random.Generator, out: Tensor) -> Array:

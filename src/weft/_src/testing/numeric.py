@@ -10,6 +10,7 @@ import numpy as np
 from weft._src.autodiff.tape import GradientTape
 from weft._src.core.aliases import TensorNest
 from weft._src.core.convert import convert_to_tensor
+from weft._src.core.dtypes import INEXACT
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops.arrays import shape as shapes
 
@@ -45,7 +46,7 @@ def compute_gradient(
         raise TypeError(f"compute_gradient: f must be callable, got {f!r}.")
     inputs = [convert_to_tensor(value) for value in x]
     for i, value in enumerate(inputs):
-        if not (value.dtype.is_floating or value.dtype.is_complex):
+        if value.dtype not in INEXACT:
             raise ValueError(f"compute_gradient: x[{i}] must be floating, got {value.dtype.name}.")
     step = 1.0 / 1024 if delta is None else float(delta)
     exact = tuple([_exact(f, inputs, i) for i in range(len(inputs))])

@@ -6,16 +6,12 @@ Hot path: `next` of an eager iterator is the cursor's `next` and the wrapping of
 from __future__ import annotations
 
 import hashlib
-import pickle
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from weft._src.core.aliases import ArrayNamespace, SpecNest
 from weft._src.core.context import state
-from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import RESOURCE, bool_, resource, variant
 from weft._src.core.resources import Resource
 from weft._src.core.specs import TensorSpec, TypeSpec
@@ -24,15 +20,19 @@ from weft._src.core.tracebacks import hide_own_frames
 from weft._src.data.core import structure
 from weft._src.data.core.optional import Optional, OptionalValue
 from weft._src.data.core.options import Options
+from weft._src.data.core.positions import decoded, encoded
 from weft._src.data.core.stage import Cursor, Run, Stage
 from weft._src.data.core.structure import Values
 from weft._src.errors import (
     DataLossError,
+    FailedPreconditionError,
     InvalidArgumentError,
     OperatorNotAllowedInGraphError,
     OutOfRangeError,
+    ParseError,
 )
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.state.tracking import Trackable
 
 if TYPE_CHECKING:
     from weft._src.data.dataset import Dataset
@@ -40,6 +40,23 @@ if TYPE_CHECKING:
 _HANDLE = TensorSpec([], resource)
 _MOST_IN_A_TRACE = 5000
 _DIGEST = hashlib.sha256().digest_size
+_OWN_POSITION = b"weft position 1\n"  # how those in checkpoints begin; TensorFlow's do not
+
+
+class _NoStage(Stage):
+    """What an iterator walks through that has not got a dataset yet."""
+
+    __slots__ = ()
+
+    def cursor(self, run: Run) -> Cursor:
+        return _NoCursor()
+
+
+class _NoCursor(Cursor):
+    def __next__(self) -> Values:
+        raise FailedPreconditionError(
+            None, None, "An iterator is asked for elements before it was given a dataset."
+        )
 
 
 class IteratorCell(Resource):
@@ -47,12 +64,17 @@ class IteratorCell(Resource):
 
     __slots__ = ("_peeked", "_run", "_stage", "cursor", "lock", "name")
 
-    def __init__(self, stage: Stage, run: Run) -> None:
-        self._stage, self._run = stage, run.fresh()
+    def __init__(self, stage: Stage | None, run: Run) -> None:
         self.lock = threading.RLock()  # held for a whole call by functions that advance it
         self.name = "iterator"
-        self.cursor: Cursor = stage.cursor(self._run)
-        self._peeked: list[Values] = []
+        self.start(_NoStage() if stage is None else stage, run)
+
+    def start(self, stage: Stage, run: Run) -> None:
+        """From now on it walks through these elements."""
+        with self.lock:
+            self._stage, self._run = stage, run.fresh()
+            self.cursor: Cursor = stage.cursor(self._run)
+            self._peeked: list[Values] = []
 
     def next(self) -> Values:
         """The next element; StopIteration if there is none."""
@@ -69,7 +91,7 @@ class IteratorCell(Resource):
             return bool(self._peeked)
 
     def save(self) -> Any:
-        """The position, as data that can be pickled."""
+        """The position, as plain data."""
         with self.lock:
             streams = [own.read() for _, own in self._run.streams.values()]
             cursor = self.cursor.save()
@@ -107,6 +129,37 @@ make_iterator_op = define_op(
     native=HOST_ONLY,
     vjp=NOT_DIFFERENTIABLE,
     host_io=True,
+    trusts_kernel=True,
+)
+
+
+# An iterator without a dataset, and how it gets one: two steps in graphs of TensorFlow.
+anonymous_op = define_op(
+    "AnonymousIteratorV3",
+    (),
+    infer=lambda: _HANDLE,
+    kernel=lambda xp: IteratorCell(None, Run()),
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    host_io=True,
+    trusts_kernel=True,
+)
+
+
+def _start_kernel(xp: ArrayNamespace, dataset: Stage, iterator: IteratorCell, *, run: Run) -> Any:
+    iterator.start(dataset, run)
+    return ()
+
+
+start_op = define_op(
+    "StartIterator",
+    args("dataset", {variant}) + args("iterator", RESOURCE),
+    infer=lambda dataset, iterator, *, run: (),
+    kernel=_start_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=0,
+    writes=(1,),
     trusts_kernel=True,
 )
 
@@ -225,7 +278,7 @@ class IteratorSpec(TypeSpec):
         return f"IteratorSpec({self._element_spec!r})"
 
 
-class Iterator:
+class Iterator(Trackable):
     """A walk through the elements of a dataset, made by `iter(dataset)`.
 
     >>> iterator = iter(tf.data.Dataset.range(2))
@@ -327,6 +380,15 @@ class Iterator:
 
     # --- the position ---------------------------------------------------------------------------
 
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        """What a checkpoint keeps of it."""
+        return {"ITERATOR_STATE": [_OWN_POSITION + self.save_position()]}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
+        """Goes to the position that a checkpoint kept."""
+        (position,) = restored_tensors["ITERATOR_STATE"].numpy()
+        self.restore_position(position.removeprefix(_OWN_POSITION))
+
     def save_position(self) -> bytes:
         """The position as bytes, from which an iterator of the same pipeline can go on.
 
@@ -344,11 +406,11 @@ class Iterator:
         >>> rest == [int(x) for x in iterator]
         True
         """
-        content = pickle.dumps(self._cell("save_position").save())
+        content = encoded(self._cell("save_position").save())
         return hashlib.sha256(content).digest() + content
 
     def restore_position(self, position: bytes) -> None:
-        """Goes to a saved position. Like all pickled data, it must come from a trusted place.
+        """Goes to a saved position.
 
         Args:
           position: what `save_position` of an iterator of the same pipeline gave.
@@ -374,8 +436,8 @@ class Iterator:
                 "what save_position gave: their checksum is wrong.",
             )
         try:
-            cell.restore(pickle.loads(content))
-        except (LookupError, AttributeError, TypeError, ValueError) as e:
+            cell.restore(decoded(content))
+        except (ParseError, LookupError, AttributeError, TypeError, ValueError) as e:
             raise InvalidArgumentError(
                 None,
                 None,
@@ -388,14 +450,6 @@ class Iterator:
             raise RuntimeError(f"Iterator.{method} cannot be part of a graph; call it eagerly.")
         cell: IteratorCell = self._handle._value
         return cell
-
-    # What checkpoints ask of an object: its state as tensors, and back.
-
-    def _serialize_to_tensors(self) -> dict[str, Tensor]:
-        return {"": convert_to_tensor(np.array(self.save_position(), object))}
-
-    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
-        self.restore_position(bytes(restored_tensors[""].numpy()))
 
     def __repr__(self) -> str:
         return f"<tf.data.Iterator element_spec={self._element_spec!r}>"

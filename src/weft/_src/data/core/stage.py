@@ -90,7 +90,7 @@ class Cursor(ABC):
         return stack(got)
 
     def save(self) -> dict[str, Any]:
-        """The position, as data that can be pickled."""
+        """The position, as plain data."""
         state: dict[str, Any] = {name: copied(getattr(self, name)) for name in self.own}
         for name in self.inputs:
             cursor = getattr(self, name)

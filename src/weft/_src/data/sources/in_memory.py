@@ -10,9 +10,9 @@ import numpy as np
 from weft._src import nest
 from weft._src.core import dtypes
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike, TensorNest
-from weft._src.core.dtypes import DATA, int64, variant
+from weft._src.core.dtypes import DATA, REAL, int64, variant
 from weft._src.core.specs import TensorSpec
-from weft._src.data.core import columns, structure
+from weft._src.data.core import columns, positions, structure
 from weft._src.data.core.base import (
     DatasetBase,
     dataset_op,
@@ -175,6 +175,10 @@ class SliceStage(Stage):
 
     def table(self) -> Sequence[Any]:
         return self.arrays
+
+
+# Windows are datasets, which a position may hold.
+positions.register("w", SliceStage, lambda stage: stage.arrays, SliceStage)
 
 
 def _lengths_differ(shapes: Sequence[Any]) -> ShapeError:
@@ -431,7 +435,7 @@ def _normalized(method: str, tensors: TensorNest) -> Any:
 
 
 def _check_number_type(method: str, dtype: Any) -> None:
-    if not (dtype.is_integer or dtype.is_floating):
+    if dtype not in REAL:
         raise TypeError(
             f"Dataset.{method}: numbers of dtype {dtype.name} cannot be made; use a numeric dtype."
         )

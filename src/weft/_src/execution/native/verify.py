@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core.cells import VariableCell
+from weft._src.core.dtypes import SMALL_FLOATING
 from weft._src.core.stack import Stack
 from weft._src.execution import reference
 from weft._src.execution.native.driver import compile_graph, types_of
@@ -22,6 +23,7 @@ from weft._src.graph.ir import Graph, Node
 
 # Relative to the largest element compared; native sums and functions round in another order.
 _TOLERANCES = {"float16": 2e-2, "bfloat16": 8e-2, "float32": 2e-4, "float64": 1e-9}
+_TOLERANCES |= {dtype.name: 0.0 for dtype in SMALL_FLOATING}  # they are only moved
 
 
 class TierDifferenceError(AssertionError):

@@ -9,6 +9,7 @@ import numpy as np
 
 import weft as tf
 from weft._src.core.aliases import DTypeLike, TensorLike
+from weft._src.core.dtypes import SMALL
 from weft._src.experimental.numpy.promotion import as_dtype, asarray, floating
 
 # What `issubdtype` may be asked about besides dtypes.
@@ -196,7 +197,7 @@ def finfo(dtype: DTypeLike) -> Any:
     return ml_dtypes.finfo(found.numpy_dtype)
 
 
-def iinfo(int_type: DTypeLike) -> np.iinfo[Any]:
+def iinfo(int_type: DTypeLike) -> Any:
     """The limits of an integer dtype, as NumPy describes them.
 
     Args:
@@ -214,4 +215,4 @@ def iinfo(int_type: DTypeLike) -> np.iinfo[Any]:
     found = as_dtype(int_type)
     if not found.is_integer:
         raise ValueError(f"iinfo: int_type must be an integer dtype, got {found.name}.")
-    return np.iinfo(found.numpy_dtype)
+    return ml_dtypes.iinfo(found.numpy_dtype) if found in SMALL else np.iinfo(found.numpy_dtype)

@@ -9,9 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import weft as tf
+from weft._src.core import xp
 from weft._src.core.composite import CompositeTensor as CompositeTensor
 from weft._src.core.context import building, state
-from weft._src.core.tensor import EagerTensor as EagerTensor
+from weft._src.core.tensor import EagerTensor as EagerTensor, SymbolicTensor
 from weft._src.graph.ir import Graph
 from weft._src.state.tracking import AutoTrackable, Trackable
 
@@ -67,11 +68,21 @@ class FuncGraph:
             yield self._graph
 
 
+def _known(pred: Any) -> Any:
+    """The value of a condition that is made of sizes and constants; None if it is not known."""
+    found = tf.get_static_value(pred)
+    if found is None and isinstance(pred, SymbolicTensor) and pred.node.op.elementwise:
+        inputs = [_known(x) for x in pred.node.inputs]
+        if all(x is not None for x in inputs):
+            return pred.node.op.kernel(xp, *inputs, **pred.node.attrs)
+    return found
+
+
 def _smart_cond(
     pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str | None = None
 ) -> Any:
     """A condition that is known while tracing is decided there."""
-    known = tf.get_static_value(pred) if tf.is_tensor(pred) else pred
+    known = _known(pred) if tf.is_tensor(pred) else pred
     if known is None:
         return tf.cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
     return true_fn() if known else false_fn()

@@ -7,7 +7,7 @@ from typing import Any
 from weft._src.core import dtypes, farmhash
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DATA, NUMERIC, DType, uint8
+from weft._src.core.dtypes import DATA, NUMERIC, QUANTIZED, SMALL, SMALL_INTEGER, DType, uint8
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -16,6 +16,9 @@ from weft._src.ops import batching, rules
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, define_op, each
 
 # --- bitcast -----------------------------------------------------------------------------------
+
+_FEWER_BITS = SMALL_INTEGER | {dtypes.float4_e2m1fn}  # of their bytes some bits mean nothing
+_WHOLE_BYTES = NUMERIC | QUANTIZED | (SMALL - _FEWER_BITS)
 
 
 def _bitcast_infer(x: TensorSpec, *, type: DType) -> TensorSpec:
@@ -43,7 +46,7 @@ def _bitcast_kernel(xp: ArrayNamespace, x: Array, *, type: DType) -> Array:
 
 bitcast_op = define_op(
     "Bitcast",
-    each("input", NUMERIC),
+    each("input", _WHOLE_BYTES),
     infer=_bitcast_infer,
     kernel=_bitcast_kernel,
     native=NO_NATIVE,
@@ -58,15 +61,15 @@ def bitcast(input: TensorLike, type: Any, name: str | None = None) -> Tensor:
     """The same bytes read as another dtype; a last axis appears or goes if sizes differ.
 
     Args:
-      input: a tensor of numbers.
-      type: the numeric dtype to read the bytes as.
+      input: a tensor of numbers, quantized ones and float8 too.
+      type: the dtype of such numbers to read the bytes as.
 
     Returns:
       A tensor of dtype `type`: of the same shape if its elements are as large, with a last axis for
       the parts if they are smaller, and without the last axis if they are larger.
 
     Raises:
-      DTypeError: if `input` or `type` is not numeric.
+      DTypeError: if `input` or `type` is not numeric, or has less than eight bits.
       ShapeError: if the elements get larger and the last axis does not hold the bytes of just one.
 
     >>> tf.bitcast([1.0], tf.int32).numpy()
@@ -75,8 +78,8 @@ def bitcast(input: TensorLike, type: Any, name: str | None = None) -> Tensor:
     array([[  0,   0, 128,  63]], dtype=uint8)
     """
     wanted = dtypes.as_dtype(type)
-    if wanted not in NUMERIC:
-        raise DTypeError(f"bitcast: type must be numeric, got {wanted.name}.")
+    if wanted not in _WHOLE_BYTES:
+        raise DTypeError(f"bitcast: type must be numeric, of whole bytes, got {wanted.name}.")
     return bitcast_op(convert_to_tensor(input), type=wanted, name=name)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import DATA, INDEX, int32
-from weft._src.core.shapes import Dim, Dims
-from weft._src.core.specs import TensorSpec
+from weft._src.core.shapes import Dim, Dims, Size
+from weft._src.core.specs import TensorSpec, ValueSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
 from weft._src.ops import rules, static
@@ -120,7 +122,18 @@ def _stitch_infer(*inputs: TensorSpec, num: int) -> TensorSpec:
         )
         if found is not None:
             inner = rules.merge_dims("dynamic_stitch", inner, found, "the rows of all data")
-    return inputs[num].with_dims(None if inner is None else (Dim(), *inner))
+    return inputs[num].with_dims(None if inner is None else (_rows_of(inputs[:num]), *inner))
+
+
+def _rows_of(indices: Sequence[TensorSpec]) -> Size:
+    """One more than the largest index, if all of them are known."""
+    largest = -1
+    for index in indices:
+        value = index.value if isinstance(index, ValueSpec) else None
+        if value is None or any(isinstance(n, Dim) for n in value.flat):
+            return Dim()
+        largest = max([largest, *[int(n) for n in value.flat]])
+    return largest + 1
 
 
 def _stitch_kernel(xp: ArrayNamespace, *inputs: Array, num: int) -> Array:
@@ -129,10 +142,12 @@ def _stitch_kernel(xp: ArrayNamespace, *inputs: Array, num: int) -> Array:
         raise InvalidArgumentError(None, None, "dynamic_stitch: indices must not be negative.")
     size = max([int(index.max()) + 1 for index in indices if index.size], default=0)
     shape = (size, *parts[0].shape[indices[0].ndim :])
-    empty = b"" if parts[0].dtype == object else 0
-    out = xp.full(shape, empty, parts[0].dtype)
+    # Objects are text, or sizes while tracing.
+    is_text = any(isinstance(x, bytes) for part in parts if part.dtype == object for x in part.flat)
+    out = xp.full(shape, b"" if is_text else 0, parts[0].dtype)
     for index, part in zip(indices, parts, strict=True):
-        out[xp.reshape(index, (-1,))] = xp.reshape(part, (index.size, *shape[1:]))
+        places = xp.reshape(index, (-1,)).astype(xp.int64)
+        out[places] = xp.reshape(part, (index.size, *shape[1:]))
     return out
 
 
@@ -144,12 +159,13 @@ def _stitch_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, ...]:
 
 stitch_op: Op = define_op(
     "DynamicStitch",
-    each("*indices_and_data", DATA),
+    each("*indices_and_data", DATA, is_shape=True),
     infer=_stitch_infer,
     kernel=_stitch_kernel,
     native=NO_NATIVE,
     vjp=_stitch_vjp,
     fresh=True,
+    shape_arithmetic=True,
 )
 
 

@@ -21,7 +21,7 @@ from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import source
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.elementwise import operands
+from weft._src.ops.elementwise import casting, operands
 from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
@@ -45,8 +45,23 @@ def shape_argument(value: Any) -> Tensor:
         )
     if isinstance(value, np.ndarray) and not value.size:
         value = np.zeros(value.shape, np.int32)  # of no sizes the dtype is chance
+    value = _whole(value)
     shape = convert_to_tensor(value)
     return shape if shape.spec.dims != () else expand_dims_op(shape, axis=0)
+
+
+def _whole(value: Any) -> Any:
+    """Sizes that were computed as floats, in an array or as tensors in a list, as integers."""
+    if isinstance(value, (list, tuple)):
+        return [
+            casting.cast(d, int32) if isinstance(d, Tensor) and d.dtype.is_floating else d
+            for d in value
+        ]
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            integers = value.astype(np.int64)
+        return integers if np.array_equal(integers, value) else value
+    return value
 
 
 def _index_dtype(op: str, out_type: Any) -> DType:

@@ -87,6 +87,36 @@ broadcast_args_op = define_op(
 )
 
 
+def _broadcast_axes_infer(x: TensorSpec, y: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
+    for name, spec in (("s0", x), ("s1", y)):
+        rules.check_rank("BroadcastGradientArgs", spec, 1, name=name)
+    return x.with_dims((Dim(),)), y.with_dims((Dim(),))
+
+
+def _broadcast_axes_kernel(xp: ArrayNamespace, x: Array, y: Array) -> tuple[Array, Array]:
+    one, other = tuple(x.tolist()), tuple(y.tolist())
+    rank = len(rules.broadcast_dims("BroadcastGradientArgs", one, other) or ())
+    axes: list[list[int]] = [[], []]
+    for sizes, found in zip((one, other), axes, strict=True) if one != other else ():
+        missing = rank - len(sizes)
+        found += [*range(missing), *[missing + i for i, n in enumerate(sizes) if n == 1]]
+    return xp.array(axes[0], x.dtype), xp.array(axes[1], y.dtype)
+
+
+# The axes over which the gradient of what is broadcast has to be summed, for each of two shapes.
+broadcast_axes_op = define_op(
+    "BroadcastGradientArgs",
+    args("s0 s1", INDEX),
+    infer=_broadcast_axes_infer,
+    kernel=_broadcast_axes_kernel,
+    native=FOLDED,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=2,
+    trusts_kernel=True,
+    fresh=True,
+)
+
+
 def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     """The shape that two shapes broadcast to, as a tensor.
 

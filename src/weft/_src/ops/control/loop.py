@@ -17,6 +17,7 @@ from weft._src.core.tensor import Tensor
 from weft._src.core.tracebacks import hides_own_frames
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops.control.nested import NestedTrace, share_captures
+from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import NO_NATIVE, REGISTERED_LATER, STRUCTURED, define_op, each
 from weft._src.ops.static import get_static_value, static_int
 
@@ -237,7 +238,7 @@ def _with_counter(
     name: str,
 ) -> Any:
     """A limit that is only known at run time is one more loop variable."""
-    limit = convert_to_tensor(limit)
+    limit = casting.computable(convert_to_tensor(limit))
 
     def counted(fn: Callable[..., Any], packed: Any) -> Any:
         positional, named = _arguments(packed)

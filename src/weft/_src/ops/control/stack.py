@@ -15,6 +15,7 @@ from weft._src.core import dtypes
 from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import DATA, INDEX, DType, int32
 from weft._src.core.native_rules import Special
+from weft._src.core.resources import Variant, VariantVector
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.stack import Stack
@@ -106,6 +107,15 @@ length_op = define_op(
 )
 
 
+def _boxed(item: Any) -> Any:
+    """An element as an array: a stack can hold stacks, and other variants."""
+    if not isinstance(item, Variant):
+        return item
+    boxed = np.empty((), object)
+    boxed[()] = item
+    return boxed
+
+
 def _set_item_infer(
     stack: TensorSpec, index: TensorSpec, item: TensorSpec, *, grow: bool
 ) -> TensorSpec:
@@ -125,9 +135,9 @@ def _set_item_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, ...]:
 
 set_item_op: Op = define_op(
     "TensorListSetItem",
-    args("input_handle", VARIANT) + args("index", INDEX) + args("item", DATA),
+    args("input_handle", VARIANT) + args("index", INDEX) + args("item", DATA | VARIANT),
     infer=_set_item_infer,
-    kernel=lambda xp, stack, i, item, *, grow: stack.write(int(i), item, grow=grow),
+    kernel=lambda xp, stack, i, item, *, grow: stack.write(int(i), _boxed(item), grow=grow),
     native=Special("stack_put"),
     vjp=_set_item_vjp,
     linear=(0, 2),
@@ -145,6 +155,8 @@ def _get_item_infer(
 def _get_item_kernel(
     xp: ArrayNamespace, stack: Stack, index: Any, *, dtype: DType, shape: Dims | None
 ) -> Array:
+    if dtype is dtypes.variant:
+        return stack.read(int(index)).item()
     return stack.read(int(index), static_sizes(shape), dtype.numpy_dtype)
 
 
@@ -231,11 +243,7 @@ def _push_vjp(ctx: VjpContext, g: Tensor) -> tuple[Any, ...]:
 
 def _push_kernel(xp: ArrayNamespace, stack: Stack, item: Any) -> Stack:
     """A stack can hold stacks: what an inner loop saved in each iteration of an outer one."""
-    if isinstance(item, Stack):
-        boxed = np.empty((), object)
-        boxed[()] = item
-        item = boxed
-    return stack.push(item)
+    return stack.push(_boxed(item))
 
 
 push_op: Op = define_op(
@@ -310,9 +318,9 @@ def _to_tensor_infer(stack: TensorSpec, *, dtype: DType, shape: Dims | None) -> 
     return TensorSpec.of(dtype, None if shape is None else (Dim(), *shape))
 
 
-def _to_tensor_kernel(
-    xp: ArrayNamespace, stack: Stack, *, dtype: DType, shape: Dims | None
-) -> Array:
+def _to_tensor_kernel(xp: ArrayNamespace, stack: Stack, *, dtype: DType, shape: Dims | None) -> Any:
+    if dtype is dtypes.variant:
+        return VariantVector([stack.read(i).item() for i in range(stack.length)])
     return stack.to_array(static_sizes(shape))
 
 
@@ -334,6 +342,14 @@ def _from_tensor_infer(tensor: TensorSpec) -> TensorSpec:
     return STACK
 
 
+def _from_tensor_kernel(xp: ArrayNamespace, tensor: Any) -> Stack:
+    if not isinstance(tensor, VariantVector):
+        return Stack.from_array(tensor)
+    rows = np.empty(len(tensor.items), object)
+    rows[:] = tensor.items
+    return Stack.from_array(rows)
+
+
 def _from_tensor_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
     x = ctx.inputs[0]
     return (to_shape_op(g, shapes.shape_op(x, out_type=int32), dtype=x.dtype),)
@@ -341,9 +357,9 @@ def _from_tensor_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
 
 from_tensor_op: Op = define_op(
     "TensorListFromTensor",
-    args("tensor", DATA),
+    args("tensor", DATA | VARIANT),
     infer=_from_tensor_infer,
-    kernel=lambda xp, tensor: Stack.from_array(tensor),
+    kernel=_from_tensor_kernel,
     native=Special("stack_from_tensor"),
     vjp=_from_tensor_vjp,
     linear=(0,),

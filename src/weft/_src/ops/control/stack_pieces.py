@@ -1,4 +1,4 @@
-"""Ops on stacks whose elements differ in length: joining them, and `TensorArray.split`."""
+"""Ops on whole stacks: joining elements that differ in length, splitting, changing the length."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace
-from weft._src.core.dtypes import DATA, INDEX, DType, int64
+from weft._src.core.dtypes import DATA, INDEX, DType, int32, int64
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.stack import Stack
@@ -15,8 +15,8 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.control.stack import STACK, VARIANT
-from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.control.stack import STACK, VARIANT, length_op
+from weft._src.ops.registry import HOST_ONLY, NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def _concat_kernel(
@@ -133,4 +133,47 @@ split_op: Op = define_op(
     vjp=_split_vjp,
     fresh=True,
     linear=(0,),
+)
+
+
+# --- length and shape ----------------------------------------------------------------------------
+
+
+def _resize_infer(stack: TensorSpec, size: TensorSpec) -> TensorSpec:
+    rules.check_rank("TensorListResize", size, 0, name="size")
+    return STACK
+
+
+def _resize_kernel(xp: ArrayNamespace, stack: Stack, size: Any) -> Stack:
+    if size < 0:
+        raise InvalidArgumentError(None, None, f"TensorListResize: size must be >= 0, got {size}.")
+    return stack.resized(int(size))
+
+
+# New elements at the end are not written yet.
+resize_op: Op = define_op(
+    "TensorListResize",
+    args("input_handle", VARIANT) + args("size", INDEX),
+    infer=_resize_infer,
+    kernel=_resize_kernel,
+    native=NO_NATIVE,
+    vjp=lambda ctx, g: (resize_op(g, length_op(ctx.inputs[0])), None),
+    linear=(0,),
+)
+
+
+def _element_shape_kernel(xp: ArrayNamespace, stack: Stack) -> Array:
+    shape = stack.element_shape
+    return np.array(-1 if shape is None else shape, np.int32)
+
+
+# -1 if the elements have different shapes, or nobody has written any.
+element_shape_op: Op = define_op(
+    "TensorListElementShape",
+    args("input_handle", VARIANT),
+    infer=lambda stack: TensorSpec.of(int32, None),
+    kernel=_element_shape_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    fresh=True,
 )

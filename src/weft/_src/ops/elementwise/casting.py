@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.core import dtypes
+import numpy as np
+
+from weft._src.core import dtypes, small_numbers
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import BOOL, NUMERIC, DType
+from weft._src.core.dtypes import (
+    BOOL,
+    NUMERIC,
+    QUANTIZED,
+    SMALL,
+    SMALL_FLOATING,
+    SMALL_INTEGER,
+    DType,
+)
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -16,7 +26,12 @@ from weft._src.errors import UnsupportedError
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import args, define_op
 
-_CASTABLE = NUMERIC | BOOL
+_CASTABLE = NUMERIC | BOOL | SMALL | QUANTIZED
+
+# Small and quantized numbers, and plain ones that all of them are exactly.
+_PLAIN = {d.numpy_dtype: dtypes.stored_as(d).numpy_dtype for d in QUANTIZED}
+_PLAIN |= {d.numpy_dtype: np.dtype(np.int8 if d.min else np.uint8) for d in SMALL_INTEGER}
+_PLAIN |= {d.numpy_dtype: np.dtype(np.float32) for d in SMALL_FLOATING}
 
 
 def _cast_infer(x: TensorSpec, *, dtype: DType) -> TensorSpec:
@@ -35,20 +50,43 @@ def converted(xp: ArrayNamespace, x: Array, dtype: DType) -> Array:
     return x.astype(dtype.numpy_dtype)
 
 
+def widened(x: Array) -> Array:
+    """Small and quantized numbers in a dtype that can be computed with; any others themselves."""
+    plain = _PLAIN.get(x.dtype)
+    if plain is None:
+        return x
+    if x.dtype.names is not None:
+        return x.view(plain)
+    return small_numbers.widened(x) if plain == np.float32 else x.astype(plain)
+
+
+def computable(x: Tensor) -> Tensor:
+    """A tensor of small or quantized numbers in a dtype that can be computed with, and is exact."""
+    plain = _PLAIN.get(x.dtype.numpy_dtype)
+    return x if plain is None else cast_op(x, dtype=dtypes.from_numpy(plain))
+
+
 def _cast_kernel(xp: ArrayNamespace, x: Array, *, dtype: DType) -> Array:
-    if x.dtype == object:  # shape arithmetic
+    kind = x.dtype.kind
+    if kind == "O":  # shape arithmetic
         unknown = any(isinstance(size, Dim) for size in x.flat)
         return x if unknown else x.astype(dtype.numpy_dtype)
     if dtype not in _CASTABLE:
         raise ValueError("the type rule says what is wrong")
-    if x.dtype.kind == "c" and not dtype.is_complex:
+    if kind == "c" and not dtype.is_complex:
         x = x.real
+    elif kind == "V" or (kind == "f" and x.itemsize == 1):  # float8_e5m2 is of kind f
+        x = widened(x)
+    if dtype.is_quantized:
+        return converted(xp, x, dtypes.stored_as(dtype)).view(dtype.numpy_dtype)
+    if dtype.is_floating and dtype._safe < 0:
+        return small_numbers.narrowed(x, dtype.numpy_dtype)
     return converted(xp, x, dtype)
 
 
 def _cast_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None]:
     source = ctx.inputs[0].dtype
-    return (cast_op(g, dtype=source) if source.is_floating or source.is_complex else None,)
+    return (cast_op(g, dtype=source) if source.is_differentiable else None,)
 
 
 cast_op = define_op(
@@ -70,22 +108,27 @@ def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """x with elements of another dtype; floats are cut towards zero to become integers.
 
     Floats that do not fit give a number that does not depend on the processor or the tier, but
-    makes little sense; see `tf.saturate_cast`.
+    makes little sense; see `tf.saturate_cast`. Of integers that do not fit the upper bits are
+    dropped. Small floats (float8, float4) are the nearest ones, of two the even one, and NaN or
+    infinite, if they have such values, where a number is too large. Quantized numbers are the
+    integers that they are stored as; `tf.quantization.quantize` scales.
 
     Args:
       x: a tensor of numbers or truth values, or `tf.IndexedSlices`; a sparse or ragged tensor, too.
-      dtype: a numeric dtype or bool. What is not 0 is True; complex numbers lose their imaginary
-        part.
+      dtype: any dtype of numbers, or bool. What is not 0 is True; complex numbers lose their
+        imaginary part.
 
     Returns:
       A tensor of the shape of `x`; `x` itself if it has the dtype.
 
     Raises:
       DTypeError: if `x` holds strings.
-      UnsupportedError: if `dtype` is neither numeric nor bool.
+      UnsupportedError: if `dtype` is no dtype of numbers or truth values.
 
     >>> tf.cast([1.8, 2.2], tf.int32).numpy()
     array([1, 2], dtype=int32)
+    >>> tf.cast(tf.cast([1.8, 300.0], tf.dtypes.experimental.float8_e4m3fn), tf.float32).numpy()
+    array([  1.75, 288.  ], dtype=float32)
     """
     dtype = dtypes.as_dtype(dtype)
     if hasattr(x, "with_values"):  # rows of a tensor: tf.IndexedSlices

@@ -9,11 +9,13 @@ import numpy as np
 from weft._src.core import dtypes
 from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DType
+from weft._src.core.dtypes import NUMERIC, QUANTIZED, SMALL, DType
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops.elementwise import arithmetic, casting, complex_parts
 from weft._src.ops.indexing.indexed_slices import IndexedSlices
+
+_NUMBERS = NUMERIC | SMALL | QUANTIZED
 
 
 def clip_by_value(
@@ -102,10 +104,10 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
     x = convert_to_tensor(value)
     if x.dtype.is_complex and not dtype.is_complex:
         x = complex_parts.real(x)
-    if not x.dtype.is_numeric or not dtype.is_numeric:
+    if x.dtype not in _NUMBERS or dtype not in _NUMBERS:
         return casting.cast(x, dtype, name)
     if not x.dtype.is_complex:
-        x = _clipped(x, dtype.real_dtype)
+        x = _clipped(casting.computable(x), dtypes.stored_as(dtype.real_dtype))
     elif dtype.size < x.dtype.size:
         real, imag = complex_parts.real(x), complex_parts.imag(x)
         narrow = dtype.real_dtype

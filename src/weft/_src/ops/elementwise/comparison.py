@@ -6,13 +6,27 @@ import numpy as np
 
 from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import BOOL, DATA, REAL, bool_
+from weft._src.core.dtypes import BOOL, DATA, REAL, bool_, plain
 from weft._src.core.tensor import Tensor
 from weft._src.ops.elementwise.operands import binary, operands, unary
 from weft._src.ops.registry import NOT_DIFFERENTIABLE
 
-equal_op = binary("Equal", np.equal, DATA, vjp=NOT_DIFFERENTIABLE, dtype=bool_)
-not_equal_op = binary("NotEqual", np.not_equal, DATA, vjp=NOT_DIFFERENTIABLE, dtype=bool_)
+equal_op = binary(
+    "Equal",
+    np.equal,
+    DATA,
+    vjp=NOT_DIFFERENTIABLE,
+    dtype=bool_,
+    kernel=lambda xp, x, y: xp.equal(plain(x), plain(y)),
+)
+not_equal_op = binary(
+    "NotEqual",
+    np.not_equal,
+    DATA,
+    vjp=NOT_DIFFERENTIABLE,
+    dtype=bool_,
+    kernel=lambda xp, x, y: xp.not_equal(plain(x), plain(y)),
+)
 less_op = binary(
     "Less",
     np.less,
@@ -54,7 +68,7 @@ def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x == y, element by element.
 
     Args:
-      x: a tensor of numbers, truth values or strings.
+      x: a tensor of numbers (of any dtype), truth values or strings.
       y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
 
     Returns:
@@ -74,7 +88,7 @@ def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Whether x != y, element by element.
 
     Args:
-      x: a tensor of numbers, truth values or strings.
+      x: a tensor of numbers (of any dtype), truth values or strings.
       y: another one of the same dtype; a Python number or an array takes the dtype of a tensor.
 
     Returns:

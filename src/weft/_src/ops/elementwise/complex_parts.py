@@ -8,7 +8,15 @@ import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import COMPLEX, FLOATING, complex64, complex128, float32, float64
+from weft._src.core.dtypes import (
+    COMPLEX,
+    FLOATING,
+    NUMERIC,
+    complex64,
+    complex128,
+    float32,
+    float64,
+)
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
@@ -53,7 +61,7 @@ def conj(x: TensorLike, name: str | None = None) -> Tensor:
 def numeric(op: str, input: TensorLike) -> Tensor:
     """The input as a tensor; DTypeError unless arithmetic is defined on it."""
     x = convert_to_tensor(input)
-    if not x.dtype.is_numeric:
+    if x.dtype not in NUMERIC:
         raise DTypeError(f"{op}: input must be numeric, got {x.dtype.name}.")
     return x
 

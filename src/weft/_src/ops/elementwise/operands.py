@@ -121,6 +121,7 @@ def binary(
     vjp: Callable[..., Any] | Absent,
     dtype: DType | None = None,
     native: NativeRule | Absent | None = None,
+    kernel: Callable[..., Any] | None = None,
     **traits: Any,
 ) -> Op:
     """An elementwise op of two broadcasting inputs that NumPy has as a ufunc."""
@@ -128,7 +129,7 @@ def binary(
         name,
         args("x y", allowed),
         infer=rules.broadcast(name, dtype),
-        kernel=_kernel(ufunc),
+        kernel=_kernel(ufunc) if kernel is None else kernel,
         ufunc=ufunc,
         native=Pointwise(ufunc.__name__) if native is None else native,
         vjp=vjp,

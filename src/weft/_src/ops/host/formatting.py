@@ -7,6 +7,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from weft._src.core.dtypes import plain
+
 Array = np.ndarray[Any, Any]
 
 # Digits that always survive a round trip through text, and the digits tried first.
@@ -64,6 +66,7 @@ def format_array(array: Array, summarize: int = 3) -> str:
 
 def format_exactly(array: Array, summarize: int = 3, *, quote_scalars: bool = False) -> str:
     """`format_array`, with surrogates for bytes that are no UTF-8."""
+    array = plain(array)
     quote = array.dtype == object and (array.ndim > 0 or quote_scalars)
     return _format(array, summarize, 1, quote=quote)
 

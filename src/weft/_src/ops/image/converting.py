@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
-from weft._src.core.dtypes import DType, as_dtype, float16, float32
+from weft._src.core.dtypes import REAL, DType, as_dtype, float16, float32
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError
 from weft._src.ops.elementwise import casting, clipping
@@ -37,7 +37,7 @@ def convert_image_dtype(
     """
     x = convert_to_tensor(image)
     old, new = images.numeric_image("convert_image_dtype", x), as_dtype(dtype)
-    if not (new.is_floating or new.is_integer):
+    if new not in REAL:
         raise DTypeError(f"convert_image_dtype: dtype must be floating or integer, got {new.name}.")
     if old is new:
         return x

@@ -12,7 +12,7 @@ from typing import Any
 
 from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DType, int32
+from weft._src.core.dtypes import REAL, DType, int32
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import rules, static
@@ -57,7 +57,7 @@ def with_channels(op: str, value: TensorLike, count: int, name: str = "images") 
 
 def numeric_image(op: str, x: Tensor, name: str = "image") -> DType:
     """The dtype of an image; DTypeError unless it is real numbers."""
-    if not (x.dtype.is_floating or x.dtype.is_integer):
+    if x.dtype not in REAL:
         raise DTypeError(f"{op}: {name} must hold real numbers, got dtype {x.dtype.name}.")
     return x.dtype
 

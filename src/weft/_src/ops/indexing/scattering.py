@@ -10,7 +10,7 @@ import numpy as np
 from weft._src.core import memory
 from weft._src.core.aliases import ArrayNamespace, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DATA, INDEX, NUMERIC, REAL, DType, int32
+from weft._src.core.dtypes import DATA, INDEX, NUMERIC, PLAIN, REAL, DType, int32
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
@@ -103,7 +103,7 @@ def _scatter_nd_vjp(ctx: VjpContext, g: Tensor) -> Gradients:
 
 scatter_nd_op: Op = define_op(
     "ScatterNd",
-    args("indices", INDEX) + args("updates", DATA) + args("shape", INDEX, is_shape=True),
+    args("indices", INDEX) + args("updates", PLAIN) + args("shape", INDEX, is_shape=True),
     infer=_scatter_nd_infer,
     kernel=_scatter_nd_kernel,
     native=Special("scatter_nd"),

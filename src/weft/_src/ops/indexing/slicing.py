@@ -145,6 +145,24 @@ def strided_slice(
     array([[3, 2],
            [6, 5]], dtype=int32)
     """
+    index, dynamic = slice_entries(
+        begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+    )
+    x = convert_to_tensor(input_)
+    return strided_slice_op(x, *dynamic, index=index, name=name or "strided_slice")
+
+
+def slice_entries(
+    begin: TensorLike,
+    end: TensorLike,
+    strides: WindowLike | None = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+) -> tuple[tuple[Entry, ...], list[Tensor]]:
+    """The index that vectors and masks stand for, and the tensors in it (see `strided_slice`)."""
     starts, stops = _positions(begin, "begin"), _positions(end, "end")
     steps = [1] * len(starts) if strides is None else _positions(strides, "strides")
     if not len(starts) == len(stops) == len(steps):
@@ -173,8 +191,7 @@ def strided_slice(
         else:
             start, stop = None if begin_mask & bit else start, None if end_mask & bit else stop
             index.append((_bound(start, dynamic), _bound(stop, dynamic), _bound(step, dynamic)))
-    x = convert_to_tensor(input_)
-    return strided_slice_op(x, *dynamic, index=tuple(index), name=name or "strided_slice")
+    return tuple(index), dynamic
 
 
 def _positions(value: Any, name: str) -> list[Any]:

@@ -186,7 +186,7 @@ loss_op: Op = define_op(
 )
 
 
-def _dense_labels(labels: Any) -> tuple[Tensor, Tensor]:
+def dense_labels(labels: Any) -> tuple[Tensor, Tensor]:
     """Sparse labels as rows, and the number of them in each row."""
     shape = convert_to_tensor(labels.dense_shape, dtype=int64)
     indices = convert_to_tensor(labels.indices, dtype=int64)
@@ -240,7 +240,7 @@ def ctc_loss(
     if hasattr(labels, "dense_shape"):
         if blank_index is None:
             raise ValueError("ctc_loss: blank_index must be given when labels are sparse.")
-        rows, lengths = _dense_labels(labels)
+        rows, lengths = dense_labels(labels)
     else:
         if label_length is None:
             raise ValueError("ctc_loss: label_length must be given when labels are dense.")

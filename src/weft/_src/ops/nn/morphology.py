@@ -164,7 +164,7 @@ pick_op: Op = define_op(
 )
 
 
-def _attributes(
+def attributes(
     op: str,
     strides: WindowLike,
     padding: str | Sequence[Sequence[int]],
@@ -214,7 +214,7 @@ def dilation2d(
     >>> tf.nn.dilation2d(x, tf.zeros([1, 2, 1]), ones, "VALID", "NHWC", ones).numpy().ravel()
     array([5., 5.], dtype=float32)
     """
-    attrs = _attributes("dilation2d", strides, padding, data_format, dilations)
+    attrs = attributes("dilation2d", strides, padding, data_format, dilations)
     x = convert_to_tensor(input)
     return dilation_op(x, adopt(filters, x.dtype), **attrs, name=name)
 
@@ -253,7 +253,7 @@ def erosion2d(
     >>> tf.nn.erosion2d(x, tf.zeros([1, 2, 1]), ones, "VALID", "NHWC", ones).numpy().ravel()
     array([1., 2.], dtype=float32)
     """
-    attrs = _attributes("erosion2d", strides, padding, data_format, dilations)
+    attrs = attributes("erosion2d", strides, padding, data_format, dilations)
     x = convert_to_tensor(value)
     kernel = adopt(filters, x.dtype)
     rules.check_rank("erosion2d", kernel.spec, 3, name="filters")

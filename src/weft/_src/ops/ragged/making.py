@@ -12,6 +12,7 @@ from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import int64
 from weft._src.core.growing import GrowingList
+from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops.arrays import shape as shapes, shape_checks
@@ -60,7 +61,7 @@ def constant(
         raise ValueError("ragged.constant: pylist contains itself.") from None
     depth, always = _depths(value)
     if inner_shape is not None:
-        inner = tuple(inner_shape) if isinstance(inner_shape, (list, tuple)) else (inner_shape,)
+        inner = tuple(TensorShape(inner_shape))
         rank = (depth or 1) - 1 - len(inner) if ragged_rank is None else ragged_rank
     else:
         inner = None

@@ -432,7 +432,7 @@ class RaggedTensor(constructors.RaggedConstructors):
                 "A RaggedTensor of a graph has no value while the function is traced. Use its "
                 "values and row_splits, or to_tensor()."
             )
-        return part._value
+        return dtypes.plain(part._value)
 
     def __len__(self) -> int:
         rows = self.shape[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DATA, float32, int64
+from weft._src.core.dtypes import PLAIN, float32, int64
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -74,7 +74,7 @@ def _kernel(xp: ArrayNamespace, *inputs: Array, normalize: bool) -> Array:
     return out
 
 
-_hypothesis_values, _truth_values = args("hypothesis_values truth_values", DATA)
+_hypothesis_values, _truth_values = args("hypothesis_values truth_values", PLAIN)
 
 edit_distance_op = define_op(
     "EditDistance",

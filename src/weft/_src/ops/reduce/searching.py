@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from weft._src.core import dtypes
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import DATA, INDEX, REAL, DType, int32
+from weft._src.core.dtypes import INDEX, PLAIN, REAL, DType, int32
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
@@ -208,7 +208,7 @@ def _unique_by_value(xp: ArrayNamespace, x: Array) -> tuple[Array, Array]:
 
 unique_op = define_op(
     "UniqueWithCounts",
-    args("x", DATA),
+    args("x", PLAIN),
     infer=_unique_infer,
     kernel=_unique_kernel,
     native=NO_NATIVE,

@@ -29,6 +29,7 @@ from weft._src.ops.arrays.shape_checks import broadcast_dynamic_shape
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, incomplete
 from weft._src.ops.elementwise.operands import sum_to
+from weft._src.ops.reduce import products
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.sampling import distributions, draws
 
@@ -250,6 +251,18 @@ def binomial(
     n = casting.cast(n, p.dtype) if n.dtype.is_integer else n
     full = distributions.shape_of(op, shape)
     return binomial_op(full, source(binomial_op, found, full), n, p, dtype=found, name=name)
+
+
+def binomial_numbers(shape: Tensor, counts: TensorLike, probs: TensorLike) -> Tensor:
+    """How many numbers a generator gives up for a draw: as many as TensorFlow reserves.
+
+    That is 50 for each number, and for three more where parameters change.
+    """
+    sizes = [shapes.shape_op(convert_to_tensor(x), out_type=int64) for x in (counts, probs)]
+    changes = products.reduce_prod(broadcast_dynamic_shape(*sizes))
+    total = products.reduce_prod(casting.cast(shape, int64))
+    one = adopt(1, int64)
+    return changes * (total // arithmetic.maximum(changes, one) + 3) * 50
 
 
 # --- single places of a permutation ------------------------------------------------------------

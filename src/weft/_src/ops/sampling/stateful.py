@@ -15,7 +15,9 @@ from weft._src.ops.sampling import distributions, draws, parametric
 from weft._src.ops.sampling.streams import next_state
 
 
-def _source(op: str, seed: Any) -> distributions.StateSource:
+def stream_source(op: str, seed: Any) -> distributions.StateSource:
+    """Where a function takes its states from: a stream of its own, which moves on."""
+
     def state(draw: Op, dtype: DType, shape: Tensor) -> Tensor:
         return next_state(op, (draw.name, dtype, shape.dtype), seed, shape)
 
@@ -62,7 +64,7 @@ def uniform(
         )
     if dtype.is_integer and maxval is None:
         raise ValueError(f"random.uniform: maxval must be given for the dtype {dtype.name}.")
-    source = _source("random.uniform", seed)
+    source = stream_source("random.uniform", seed)
     return distributions.uniform("random.uniform", shape, minval, maxval, dtype, name, source)
 
 
@@ -97,7 +99,7 @@ def normal(
     TensorShape([2, 3])
     """
     op = "random.normal"
-    source = _source(op, seed)
+    source = stream_source(op, seed)
     return distributions.normal(op, draws.normal_op, shape, mean, stddev, dtype, name, source)
 
 
@@ -132,7 +134,7 @@ def truncated_normal(
     True
     """
     op = "random.truncated_normal"
-    source = _source(op, seed)
+    source = stream_source(op, seed)
     return distributions.normal(
         op, draws.truncated_normal_op, shape, mean, stddev, dtype, name, source
     )
@@ -232,7 +234,7 @@ def gamma(
     TensorShape([5, 2])
     """
     op = "random.gamma"
-    source = _source(op, seed)
+    source = stream_source(op, seed)
     return parametric.gamma(op, shape, alpha, beta, dtype, name, source, whole=False)
 
 
@@ -264,4 +266,4 @@ def poisson(
     TensorShape([5, 2])
     """
     op = "random.poisson"
-    return parametric.poisson(op, shape, lam, dtype, name, _source(op, seed), whole=False)
+    return parametric.poisson(op, shape, lam, dtype, name, stream_source(op, seed), whole=False)

@@ -8,12 +8,13 @@ from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.cells import VariableCell
 from weft._src.core.dtypes import DATA, NUMERIC, RESOURCE, DType
 from weft._src.core.native_rules import Special
+from weft._src.core.resources import Resource
 from weft._src.core.shapes import Dim, Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
 from weft._src.errors import ShapeError
 from weft._src.ops import rules
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def _read_infer(handle: TensorSpec, *, dtype: DType, shape: Dims | None) -> TensorSpec:
@@ -98,3 +99,22 @@ def _update_op(name: str, ufunc: np.ufunc) -> Op:
 
 assign_add_op = _update_op("AssignAddVariableOp", np.add)
 assign_sub_op = _update_op("AssignSubVariableOp", np.subtract)
+
+
+def _destroy_kernel(xp: ArrayNamespace, resource: Resource) -> tuple[()]:
+    """Tables and iterators go when nobody refers to them."""
+    if isinstance(resource, VariableCell):
+        resource.clear()
+    return ()
+
+
+destroy_op = define_op(
+    "DestroyResourceOp",
+    args("resource", RESOURCE),
+    infer=lambda handle: (),
+    kernel=_destroy_kernel,
+    native=NO_NATIVE,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=0,
+    writes=(0,),
+)

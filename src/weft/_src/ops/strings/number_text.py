@@ -25,6 +25,7 @@ from weft._src.core.dtypes import (
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, InvalidArgumentError
+from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
@@ -36,7 +37,7 @@ def _as_string_infer(x: TensorSpec, *, form: str) -> TensorSpec:
 
 
 def _as_string_kernel(xp: ArrayNamespace, x: Any, *, form: str) -> Array:
-    x = as_array(x)
+    x = casting.widened(as_array(x))
     if x.dtype == object:
         return mapped(xp, lambda s: form.encode() % s, x)
     if x.dtype.kind == "b":
@@ -91,7 +92,7 @@ def as_string(
     sign for positive numbers too ("+", " ").
 
     Args:
-      input: a tensor of numbers, truth values or strings.
+      input: a tensor of numbers (of any dtype), truth values or strings.
       precision: the digits after the point (significant ones with `shortest`); -1 means six.
       scientific: whether floats have an exponent.
       shortest: whether they have one only if needed.
@@ -111,7 +112,7 @@ def as_string(
     array([b'00007', b'00042'], dtype=object)
     """
     x = convert_to_tensor(input)
-    form = _format_of(x.dtype, precision, scientific, shortest, width, fill)
+    form = _format_of(dtypes.stored_as(x.dtype), precision, scientific, shortest, width, fill)
     return as_string_op(x, form=form, name=name)
 
 

@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 
 @lowers("pointwise")
 def _pointwise(
-    lowering: Lowering, node: Node, inputs: list[Value], *, name: str, checks_divisor: bool = False
+    lowering: Lowering,
+    node: Node,
+    inputs: list[Value],
+    *,
+    name: str,
+    checks_divisor: bool = False,
+    checks_range: bool = False,
 ) -> Lowered:
     """Any op whose native rule is Pointwise, by the scalar rule that it names."""
     t = inputs[-1].dtype
@@ -39,6 +45,8 @@ def _pointwise(
     shape = static_shape(node)
     if checks_divisor and t.is_integer and 0 not in shape:
         _check_divisor(lowering, node, inputs[1])
+    if checks_range and node.attrs["range_given"]:
+        _check_range(lowering, node, inputs[1], inputs[2])
     out = node.outputs[0].dtype
     return Elementwise(out, shape, node.name, name, rule, inputs, node.attrs)
 
@@ -48,6 +56,12 @@ def _check_divisor(lowering: Lowering, node: Node, divisor: Value) -> None:
     nonzero = apply("not_equal", divisor, zero)
     axes = tuple(range(len(divisor.shape)))
     lowering.check(node, reduced(nonzero, axes, "logical_and", "divisor"))
+
+
+def _check_range(lowering: Lowering, node: Node, low: Value, high: Value) -> None:
+    in_order = apply("logical_not", apply("greater", low, high))  # NaN is in order with anything
+    axes = tuple(range(len(in_order.shape)))
+    lowering.check(node, reduced(in_order, axes, "logical_and", "range"))
 
 
 @lowers("bias_add")

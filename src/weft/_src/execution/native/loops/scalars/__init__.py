@@ -10,6 +10,7 @@ from weft._src.execution.native.loops.scalars import (
     arithmetic as arithmetic,
     comparisons as comparisons,
     functions as functions,
+    quantizing as quantizing,
     rounding as rounding,
 )
 from weft._src.execution.native.loops.scalars.casts import cast as cast

@@ -1,6 +1,7 @@
 """`tf.dtypes`: element types and conversions between them."""
 
 from weft._src.core.dtypes import (
+    QUANTIZED as QUANTIZED_DTYPES,
     DType,
     as_dtype,
     bfloat16,
@@ -16,6 +17,11 @@ from weft._src.core.dtypes import (
     int16,
     int32,
     int64,
+    qint8,
+    qint16,
+    qint32,
+    quint8,
+    quint16,
     resource,
     string,
     uint8,
@@ -28,8 +34,10 @@ from weft._src.ops.elementwise.casting import cast
 from weft._src.ops.elementwise.clipping import saturate_cast
 from weft._src.ops.elementwise.complex_parts import complex
 from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft.dtypes import experimental
 
 __all__ = [
+    "QUANTIZED_DTYPES",
     "DType",
     "as_dtype",
     "bfloat16",
@@ -39,6 +47,7 @@ __all__ = [
     "complex64",
     "complex128",
     "double",
+    "experimental",
     "float16",
     "float32",
     "float64",
@@ -47,6 +56,11 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "qint8",
+    "qint16",
+    "qint32",
+    "quint8",
+    "quint16",
     "resource",
     "saturate_cast",
     "string",

@@ -1,0 +1,1 @@
+"""The table of raw ops, one file for each subject."""

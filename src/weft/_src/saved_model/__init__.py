@@ -1,0 +1,1 @@
+"""SavedModels: graphs of TensorFlow become functions of Weft."""

@@ -1,0 +1,73 @@
+"""Nodes of a GraphDef: their order, their attributes as Python values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import weft as tf
+from weft._src.errors import DataLossError
+from weft._src.graph.tensor_proto import make_ndarray
+from weft._src.saved_model.structures import shape_of
+
+
+def attribute_value(message: Any) -> Any:
+    """The value of an attribute; functions are ("function", name)."""
+    kind = message.WhichOneof("value")
+    if kind is None:
+        return None
+    if kind != "list":
+        return _one(kind, getattr(message, kind))
+    found = message.list
+    for name in ("s", "i", "f", "b", "type", "shape", "tensor", "func"):
+        items = getattr(found, name)
+        if len(items):
+            return [_one(name, item) for item in items]
+    return []
+
+
+def _one(kind: str, value: Any) -> Any:
+    if kind == "type":
+        return tf.as_dtype(int(value))
+    if kind == "shape":
+        return shape_of(value)
+    if kind == "tensor":
+        return tf.constant(make_ndarray(value))
+    if kind == "func":
+        return ("function", value.name)
+    if kind == "s":
+        return value.decode("latin1")
+    return value
+
+
+def in_order(nodes: Sequence[Any], where: str) -> list[Any]:
+    """The nodes so that each comes after what it needs; what is listed first comes first."""
+    by_name = {node.name: node for node in nodes}
+    order: list[Any] = []
+    done: set[str] = set()
+    begun: set[str] = set()
+    for start in nodes:
+        pending = [(start, iter(_needed(start)))]
+        if start.name in done:
+            continue
+        begun.add(start.name)
+        while pending:
+            node, needed = pending[-1]
+            for name in needed:
+                below = by_name.get(name)
+                if below is None or name in done:
+                    continue
+                if name in begun:
+                    raise DataLossError(None, None, f"{where}: {name!r} needs itself.")
+                begun.add(name)
+                pending.append((below, iter(_needed(below))))
+                break
+            else:
+                pending.pop()
+                done.add(node.name)
+                order.append(node)
+    return order
+
+
+def _needed(node: Any) -> list[str]:
+    return [text.removeprefix("^").partition(":")[0] for text in node.input]

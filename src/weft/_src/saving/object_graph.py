@@ -1,0 +1,169 @@
+"""The objects below a root, numbered, with what is saved of each: the map of a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from weft._src.core.convert import convert_to_tensor
+from weft._src.core.holding import run_holding
+from weft._src.core.tensor import EagerTensor
+from weft._src.messages.checkpoints import (
+    BoolValue,
+    ObjectReference,
+    SerializedTensor,
+    TrackableObject,
+    TrackableObjectGraph,
+)
+from weft._src.state.tracking import Trackable, children_of
+from weft._src.state.variable import Variable
+
+OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_ATTRIBUTES = ".ATTRIBUTES"
+_OF_ITERATORS = {"ITERATOR_STATE": "ITERATOR"}  # the attribute has another name than its tensor
+Array = np.ndarray[Any, Any]
+
+
+@dataclass
+class Found:
+    """An object, its number, and the names that lead to it."""
+
+    value: Any
+    number: int
+    path: tuple[str, ...]
+    children: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The path as checkpoints write it."""
+        return "/".join([escaped(name) for name in self.path])
+
+
+def escaped(name: str) -> str:
+    """A name as a part of a path."""
+    return name.replace(".", "..").replace("/", ".S")
+
+
+def walk(root: Any, extra: dict[str, Any] | None = None) -> list[Found]:
+    """All objects below a root, nearest first; each once, under the shortest path to it."""
+    found = [Found(root, 0, ())]
+    numbers = {id(root): 0}
+    at = 0
+    while at < len(found):
+        owner = found[at]
+        children = children_of(owner.value)
+        if at == 0 and extra:
+            children |= extra
+        for name, child in children.items():
+            number = numbers.get(id(child))
+            if number is None:
+                number = numbers[id(child)] = len(found)
+                found.append(Found(child, number, (*owner.path, name)))
+            owner.children[name] = number
+        at += 1
+    return found
+
+
+def variable_of(value: Any) -> Variable | None:
+    """The variable that an object is, or stands for as those of Keras do."""
+    if isinstance(value, Variable):
+        return value
+    inner = getattr(value, "value", None) if isinstance(value, Trackable) else None
+    return inner if isinstance(inner, Variable) else None
+
+
+def variables_among(objects: list[Found]) -> Iterator[tuple[Found, Variable]]:
+    """The objects that are variables."""
+    for one in objects:
+        variable = variable_of(one.value)
+        if variable is not None:
+            yield one, variable
+
+
+@dataclass
+class Snapshot:
+    """What is written: arrays by key, and the map."""
+
+    arrays: dict[str, Array]
+    graph: TrackableObjectGraph
+
+
+def snapshot(objects: list[Found]) -> Snapshot:
+    """The values of all objects at one moment: nobody changes a variable in between."""
+    cells = {id(v._handle._value): v._handle._value for _, v in variables_among(objects)}
+    locks = [cell.lock for _, cell in sorted(cells.items())]
+    return run_holding(locks, lambda: _taken(objects), (), "a checkpoint")
+
+
+def _taken(objects: list[Found]) -> Snapshot:
+    arrays: dict[str, Array] = {}
+    messages = []
+    has_values = [False] * len(objects)
+    for one in objects:
+        attributes = []
+        begin = f"{one.key}/{_ATTRIBUTES}/" if one.path else f"{_ATTRIBUTES}/"
+        values = saved_values(one.value)
+        arrays |= {begin + name: value for name, value in values.items()}
+        # What consists of several tensors, "table-keys" and "table-values", is one attribute.
+        for name in dict.fromkeys([name.partition("-")[0] for name in values]):
+            variable = variable_of(one.value)
+            full_name = "" if variable is None else _plain_name(one.value, variable)
+            attributes.append(
+                SerializedTensor(
+                    name=_OF_ITERATORS.get(name, name),
+                    full_name=full_name,
+                    checkpoint_key=begin + _OF_ITERATORS.get(name, name),
+                )
+            )
+        has_values[one.number] = bool(attributes)
+        messages.append((one, attributes))
+    _spread(objects, has_values)
+    nodes = [
+        TrackableObject(
+            children=[
+                ObjectReference(node_id=number, local_name=name)
+                for name, number in one.children.items()
+            ],
+            attributes=attributes,
+            has_checkpoint_values=BoolValue(value=has_values[one.number]),
+        )
+        for one, attributes in messages
+    ]
+    return Snapshot(arrays, TrackableObjectGraph(nodes=nodes))
+
+
+def _plain_name(value: Any, variable: Variable) -> str:
+    name = getattr(value, "path", None) if value is not variable else None
+    return str(name or variable.name.removesuffix(":0"))
+
+
+def _spread(objects: list[Found], has_values: list[bool]) -> None:
+    """An object has values if one that it leads to has."""
+    changed = True
+    while changed:
+        changed = False
+        for one in objects:
+            if not has_values[one.number] and any(has_values[n] for n in one.children.values()):
+                has_values[one.number] = changed = True
+
+
+def saved_values(value: Any) -> dict[str, Array]:
+    """What is saved of an object itself, by the name of the attribute."""
+    if not isinstance(value, Trackable):
+        return {}
+    try:
+        found = value._serialize_to_tensors()
+    except NotImplementedError:
+        return {}
+    return {name: _array(item) for name, item in found.items()}
+
+
+def _array(value: Any) -> Array:
+    if isinstance(value, Variable):
+        return value._handle._value.read()
+    tensor = convert_to_tensor(value)
+    assert isinstance(tensor, EagerTensor)
+    return tensor._value

@@ -1,0 +1,218 @@
+"""Values get back to the objects they were saved of, by the names that lead to them.
+
+Both sides are walked together from their roots: what has the same name on the way is the same
+object. A child that is not there yet is waited for; its values are restored when it comes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from weft._src.core.dtypes import variant
+from weft._src.core.tensor import EagerTensor
+from weft._src.errors import DataLossError, ParseError
+from weft._src.messages.checkpoints import TrackableObjectGraph
+from weft._src.saving.bundle import BundleReader
+from weft._src.saving.object_graph import OBJECT_GRAPH, escaped, variable_of, walk
+from weft._src.state.tracking import Trackable, await_child, children_of
+
+_MOST_NAMES = 12  # that are listed of each kind
+
+
+class Restoration:
+    """A checkpoint that is being restored, as far as objects are there to take values."""
+
+    def __init__(self, reader: BundleReader, root: Any, extra: dict[str, Any] | None) -> None:
+        self.reader = reader
+        self.root, self.extra = root, extra or {}
+        self.nodes = self._nodes()
+        self.bound: dict[int, Any] = {}  # objects by their number in the checkpoint
+        self.taken: set[str] = set()  # keys of values that were restored
+        self.foreign: list[str] = []
+        self.waiting: dict[int, str] = {}  # paths of objects that are not there yet
+        self._bind(0, root, ())
+
+    def _nodes(self) -> list[Any]:
+        try:
+            text = self.reader.read(OBJECT_GRAPH)
+            return list(TrackableObjectGraph.FromString(bytes(text.reshape(-1)[0])).nodes)
+        except (ParseError, IndexError, TypeError):
+            raise DataLossError(
+                None, None, f"{self.reader.prefix}: the map of its objects cannot be read."
+            ) from None
+
+    def _node(self, number: int) -> Any:
+        if not 0 <= number < len(self.nodes):
+            raise DataLossError(
+                None,
+                None,
+                f"{self.reader.prefix}: its map names object {number} of {len(self.nodes)}.",
+            )
+        return self.nodes[number]
+
+    def _bind(self, number: int, value: Any, path: tuple[str, ...]) -> Any:
+        """Object `number` of the checkpoint is this one; what takes its place among its owner's."""
+        pending = [(number, value, path)]
+        replaced = value
+        while pending:
+            number, value, path = pending.pop()
+            if number in self.bound:
+                continue
+            node = self._node(number)
+            self.bound[number] = value
+            self.waiting.pop(number, None)
+            self._restore(node, value, path)
+            here = children_of(value)
+            if not path:
+                here |= self.extra
+            for child in node.children:
+                name, below = child.local_name, (*path, child.local_name)
+                if name in here:
+                    pending.append((child.node_id, here[name], below))
+                elif child.node_id not in self.bound:
+                    self.waiting.setdefault(child.node_id, "/".join(below))
+                    value = self._await(value, name, child.node_id, below)
+            if value is not self.bound[number]:
+                self._put(number, value, path)
+                replaced = value if len(path) == 0 else replaced
+        return replaced
+
+    def _await(self, owner: Any, name: str, number: int, path: tuple[str, ...]) -> Any:
+        return await_child(owner, name, lambda child: self._bind(number, child, path))
+
+    def _put(self, number: int, value: Any, path: tuple[str, ...]) -> None:
+        """A list or dict that awaits children takes the place of the one before."""
+        before, self.bound[number] = self.bound[number], value
+        for owner in list(self.bound.values()):
+            if isinstance(owner, Trackable):
+                for name, held in list(owner.__dict__.items()):
+                    if held is before:
+                        owner.__dict__[name] = value
+            elif isinstance(owner, list):
+                owner[:] = [value if held is before else held for held in owner]
+            elif isinstance(owner, dict):
+                for name, held in list(owner.items()):
+                    if held is before:
+                        dict.__setitem__(owner, name, value)
+
+    def _restore(self, node: Any, value: Any, path: tuple[str, ...]) -> None:
+        found: dict[str, Any] = {}
+        for attribute in node.attributes:
+            key = attribute.checkpoint_key
+            for name, stored in self._stored(attribute.name, key):
+                self.taken.add(stored)
+                # TensorFlow keeps positions of iterators in a form that only it can read.
+                if self.reader.dtype_and_shape(stored)[0] is variant:
+                    self.foreign.append(stored)
+                else:
+                    found[name] = EagerTensor(self._checked(stored, value, path))
+        if found and isinstance(value, Trackable):
+            value._restore_from_tensors(found)
+
+    def _stored(self, name: str, key: str) -> list[tuple[str, str]]:
+        """The tensors of an attribute: one of its name, or several that begin with it."""
+        if key in self.reader:
+            return [(name, key)]
+        if name == "ITERATOR":
+            return [("ITERATOR_STATE", f"{key}_STATE")]
+        parts = [stored for stored in self.reader.names() if stored.startswith(f"{key}-")]
+        if not parts:
+            raise DataLossError(
+                None, None, f"{self.reader.prefix}: its map names {key!r}, which it does not have."
+            )
+        return [(f"{name}{stored.removeprefix(key)}", stored) for stored in parts]
+
+    def _checked(self, key: str, value: Any, path: tuple[str, ...]) -> Any:
+        """The value, if it fits the variable that it is for."""
+        variable = variable_of(value)
+        if variable is not None:
+            dtype, shape = self.reader.dtype_and_shape(key)
+            if dtype is not variable.dtype or not variable.shape.is_compatible_with(shape):
+                wanted = f"{variable.dtype.name} {variable.shape}"
+                raise ValueError(
+                    f"The checkpoint {self.reader.prefix} does not fit: {'/'.join(path)!r} is "
+                    f"{dtype.name} {tuple(shape)} there, and the variable {variable.name!r} is "
+                    f"{wanted}."
+                )
+        return self.reader.read(key)
+
+    # --- what is left ---------------------------------------------------------------------------
+
+    def unused(self) -> list[str]:
+        """What is in the checkpoint and went nowhere, but for what is waited for."""
+        waiting = self.deferred()
+        return [
+            key
+            for key in self.reader.names()
+            if key != OBJECT_GRAPH and key not in self.taken and key not in waiting
+        ]
+
+    def deferred(self) -> list[str]:
+        """What belongs to objects that are not there yet."""
+        seen: set[int] = set(self.waiting)
+        pending = list(self.waiting)
+        keys = []
+        while pending:
+            node = self._node(pending.pop())
+            for attribute in node.attributes:
+                stored = self._stored(attribute.name, attribute.checkpoint_key)
+                keys += [key for _, key in stored]
+            for child in node.children:
+                if child.node_id not in seen and child.node_id not in self.bound:
+                    seen.add(child.node_id)
+                    pending.append(child.node_id)
+        return sorted(keys)
+
+    def missing(self) -> list[str]:
+        """The variables of the program that the checkpoint has nothing for."""
+        bound = {id(value) for value in self.bound.values()}
+        return [
+            "/".join(one.path)
+            for one in walk(self.root, self.extra)
+            if variable_of(one.value) is not None and id(one.value) not in bound
+        ]
+
+    def report(self) -> str:
+        """What did not find its place, with the nearest names."""
+        missing, unused, deferred = self.missing(), self.unused(), self.deferred()
+        lines = []
+        for title, names, others in (
+            ("in the program, not in the checkpoint", missing, [*unused, *deferred]),
+            ("in the checkpoint, not in the program", unused, missing),
+            ("waiting for objects that are not there yet", deferred, missing),
+        ):
+            if names:
+                lines.append(f"  {title} ({len(names)}):")
+                lines += [f"    {_described(name, others)}" for name in names[:_MOST_NAMES]]
+                if len(names) > _MOST_NAMES:
+                    lines.append(f"    and {len(names) - _MOST_NAMES} more")
+        if self.foreign:
+            lines.append("  written by TensorFlow for itself, not restorable:")
+            lines += [f"    {key}" for key in self.foreign]
+        return "\n".join(lines)
+
+
+def _described(name: str, others: list[str]) -> str:
+    plain = {_plain(other): other for other in others}
+    near = difflib.get_close_matches(_plain(name), list(plain), n=1, cutoff=0.6)
+    return f"{_plain(name)}" + (f"  (the nearest is {near[0]})" if near else "")
+
+
+def _plain(key: str) -> str:
+    return key.partition("/.ATTRIBUTES/")[0]
+
+
+def restore_by_name(reader: BundleReader, root: Any, extra: dict[str, Any]) -> set[str]:
+    """Restores variables of a file without a map, by their names; the keys that were used."""
+    taken = set()
+    for one in walk(root, extra):
+        variable = variable_of(one.value)
+        if variable is None:
+            continue
+        for key in (variable.name.removesuffix(":0"), escaped("/".join(one.path))):
+            if key in reader:
+                variable.assign(EagerTensor(reader.read(key)))
+                taken.add(key)
+                break
+    return taken

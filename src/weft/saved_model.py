@@ -1,0 +1,38 @@
+"""`tf.saved_model`: models as files that TensorFlow and Weft both know."""
+
+from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft._src.saved_model.loading import contains_saved_model, load
+
+DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
+SERVING = "serve"
+TRAINING = "train"
+GPU = "gpu"
+TPU = "tpu"
+PREDICT_INPUTS = "inputs"
+PREDICT_METHOD_NAME = "tensorflow/serving/predict"
+PREDICT_OUTPUTS = "outputs"
+ASSETS_DIRECTORY = "assets"
+VARIABLES_DIRECTORY = "variables"
+SAVED_MODEL_FILENAME_PB = "saved_model.pb"
+SAVED_MODEL_FILENAME_PBTXT = "saved_model.pbtxt"
+SAVED_MODEL_SCHEMA_VERSION = 1
+
+__all__ = [
+    "ASSETS_DIRECTORY",
+    "DEFAULT_SERVING_SIGNATURE_DEF_KEY",
+    "GPU",
+    "PREDICT_INPUTS",
+    "PREDICT_METHOD_NAME",
+    "PREDICT_OUTPUTS",
+    "SAVED_MODEL_FILENAME_PB",
+    "SAVED_MODEL_FILENAME_PBTXT",
+    "SAVED_MODEL_SCHEMA_VERSION",
+    "SERVING",
+    "TPU",
+    "TRAINING",
+    "VARIABLES_DIRECTORY",
+    "contains_saved_model",
+    "load",
+]
+
+_open_namespace(__name__)

@@ -1,0 +1,40 @@
+"""Training examples as files hold them, and checkpoints: `tf.train`."""
+
+from weft._src.messages.examples import (
+    BytesList,
+    Example,
+    Feature,
+    Features,
+    FloatList,
+    Int64List,
+)
+from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft._src.saving.checkpoint import Checkpoint, CheckpointOptions
+from weft._src.saving.manager import CheckpointManager
+from weft._src.saving.reader import list_variables, load_checkpoint, load_variable
+from weft._src.saving.states import checkpoints_iterator, get_checkpoint_state, latest_checkpoint
+from weft._src.saving.views import CheckpointView, TrackableView
+from weft.train import experimental
+
+__all__ = [
+    "BytesList",
+    "Checkpoint",
+    "CheckpointManager",
+    "CheckpointOptions",
+    "CheckpointView",
+    "Example",
+    "Feature",
+    "Features",
+    "FloatList",
+    "Int64List",
+    "TrackableView",
+    "checkpoints_iterator",
+    "experimental",
+    "get_checkpoint_state",
+    "latest_checkpoint",
+    "list_variables",
+    "load_checkpoint",
+    "load_variable",
+]
+
+_open_namespace(__name__)
