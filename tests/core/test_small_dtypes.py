@@ -191,6 +191,13 @@ def test_no_dlpack_for_them() -> None:
             some(tf.as_dtype(dtype)).__dlpack__()
 
 
+def test_what_does_not_fit_into_memory_has_its_name() -> None:
+    for dtype in (tf.qint8, "float8_e5m2"):
+        name = tf.as_dtype(dtype).name
+        with pytest.raises(tf.errors.ResourceExhaustedError, match=f"and dtype {name} takes"):
+            tf.zeros([2**20, 2**20, 2**10], dtype)
+
+
 def test_equality_needs_the_same_dtype() -> None:
     x = some(tf.qint8)
     assert (x == [1, 1, 1]).numpy().tolist() == [True, False, True]

@@ -162,6 +162,28 @@ def test_axes_of_broadcasting_that_are_known() -> None:
     f(tf.zeros([3, 4]), tf.zeros([4]))
     with pytest.raises(tf.errors.ShapeError, match=r"\[2\] and \[3\] do not fit"):
         raw.BroadcastGradientArgs(s0=[2], s1=[3])
+    with pytest.raises(tf.errors.DTypeError, match="s0 has dtype float32"):
+        raw.BroadcastGradientArgs(s0=[2.0], s1=[3.0])
+    with pytest.raises(tf.errors.ShapeError, match="s0 must have rank 1"):
+        raw.BroadcastGradientArgs(s0=2, s1=[3])
+
+
+def test_wrong_axes_that_are_computed() -> None:
+    call = tf.function(lambda x, axis: raw.Sum(input=x, axis=axis))
+    with pytest.raises(tf.errors.ShapeError, match=r"axis \(0, -3\) names an axis twice"):
+        call(tf.constant(X), tf.constant([0, -3]))
+    with pytest.raises(tf.errors.ShapeError, match="axis 3 is out of range"):
+        call(tf.constant(X), tf.constant([3]))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64", "float16", "bfloat16"])
+def test_means_of_other_dtypes(dtype: str) -> None:
+    x = tf.cast(tf.constant([[100, 27, -5], [90, 30, -8]]), dtype)
+    call = tf.function(lambda x, axis: raw.Mean(input=x, axis=axis))
+    for axis in ([0], [1], [0, 1]):
+        found, wanted = call(x, tf.constant(axis)), tf.reduce_mean(x, axis)
+        assert found.dtype is wanted.dtype
+        assert found.numpy().tolist() == wanted.numpy().tolist()
 
 
 def test_means_over_computed_axes() -> None:

@@ -30,7 +30,7 @@ NAMES = {
     *"OptionalHasValue OptionalNone ParameterizedTruncatedNormal Placeholder Print".split(),
     *"RandomGamma RandomIndexShuffle RandomPoissonV2 StatefulRandomBinomial TileGrad".split(),
     *"StatelessParameterizedTruncatedNormal StatelessRandomGammaV2 TopK VarHandleOp".split(),
-    *"StatelessRandomGammaV3 CTCLossV2 FakeParam".split(),
+    *"StatelessRandomGammaV3 CTCLossV2 FakeParam QuantizedConcat".split(),
     *[f"ResourceScatter{kind}" for kind in "Add Div Max Min Mul Sub Update".split()],
     *[f"ResourceScatterNd{kind}" for kind in "Add Max Min Sub Update".split()],
 }
@@ -331,6 +331,15 @@ def test_what_only_the_other_branch_has() -> None:
     assert raw.FakeParam(dtype=tf.string, shape=None).shape == []
     nothing = raw.FakeParam(dtype=tf.variant, shape=[])
     assert int(raw.TensorListLength(input_handle=nothing)) == 0
+
+
+def test_quantized_tensors_are_joined() -> None:
+    x, low, high = tf.quantization.quantize([0.0, 1.0], 0.0, 1.0, tf.quint8)
+    out, least, most = raw.QuantizedConcat(
+        concat_dim=0, values=[x, x], input_mins=[low, low], input_maxes=[high, high]
+    )
+    assert [float(least), float(most)] == [float(low), float(high)]
+    assert tf.cast(out, tf.int32).numpy().tolist() == [0, 255, 0, 255]
 
 
 def test_counting_up_to_a_limit() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def _cases(dtype: tf.DType) -> list[Case]:
         ("equal", lambda x, y: [tf.equal(x[:2], y), tf.not_equal(x[:2], y)], [x, y],
          lambda x, y: [x[:2] == y, x[:2] != y]),
         ("scatter", lambda x, y: tf.tensor_scatter_nd_update(x, [[2], [0]], y), [x, y],
-         lambda x, y: np.stack([y[1], x[1], y[0]])),
+         lambda x, y: np.concatenate([y[1:2], x[1:2], y[:1], x[3:]])),
         ("mask", lambda x: tf.boolean_mask(x, [True, False, True]), [x], lambda x: x[[0, 2]]),
         ("partition", lambda x: tf.dynamic_partition(x, [1, 0, 1], 2), [x],
          lambda x: [x[1:2], x[[0, 2]]]),
@@ -244,6 +245,19 @@ def test_ragged_and_sparse(dtype: tf.DType) -> None:
     assert [[int(v) for v in row] for row in rows.to_list()][1] == []
     sparse = tf.SparseTensor([[0], [2]], tf.constant([1, 1], dtype), [4])
     assert tf.sparse.to_dense(sparse).numpy().astype(int).tolist() == [1, 0, 1, 0]
+
+
+@names
+def test_checkpoints(dtype: tf.DType, tmp_path: Path) -> None:
+    x = tf.constant(numbers(dtype, 3, 4))
+    path = tf.train.Checkpoint(v=tf.Variable(x)).write(str(tmp_path / "saved"))
+    v = tf.Variable(tf.zeros_like(x))
+    tf.train.Checkpoint(v=v).read(path).assert_consumed()
+    _same(v.read_value(), x)
+    reader = tf.train.load_checkpoint(path)
+    name = "v/.ATTRIBUTES/VARIABLE_VALUE"
+    assert reader.get_variable_to_dtype_map()[name] is dtype
+    assert reader.get_tensor(name).dtype == x.numpy().dtype
 
 
 def test_printing(capfd: pytest.CaptureFixture[str]) -> None:

@@ -257,17 +257,16 @@ def _storing() -> list[Call]:
 def _joining() -> list[Call]:
     out = []
     for q in ("quint8", "qint32"):
-        values = [
-            Stored(_stored(q, 20).array.reshape(2, 12), q),
-            Stored(_stored(q, 11).array.reshape(3, 5), q),
-        ]
-        wide = [values[0], Stored(values[0].array[:, ::-1].copy(), q)]
+        first = _stored(q, 20).array.reshape(2, 12)
+        values = [Stored(first, q), Stored(first[:, ::-1].copy(), q)]
         for lows, highs in (((0, -1), (2, 3)), ((1, 0.5), (2, 2)), ((-1, -1), (1, 1))):
             limits = [np.float32(v) for v in lows], [np.float32(v) for v in highs]
             for axis in (0, 1):
                 label = f"{q}-{lows}-{highs}-{axis}"
-                out.append(Call("quantization.quantized_concat", (axis, wide, *limits), {}, label))
-    return out
+                given = (axis, values, *limits)
+                out.append(Call("quantization.quantized_concat", given, {}, label))
+    named = {"concat_dim": 0, "values": values, "input_mins": limits[0], "input_maxes": limits[1]}
+    return [*out, Call("raw_ops.QuantizedConcat", (), named, "raw")]
 
 
 def _fake_raw() -> list[Call]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.dtypes import from_numpy
 from weft._src.errors import ResourceExhaustedError
 
 _ASKED_ABOVE = 256 * 2**20  # bytes: asking takes a millisecond, making these a hundred times that
@@ -30,7 +31,7 @@ def check(op: str, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
     """ResourceExhaustedError if a result of this shape and dtype does not fit into memory."""
     size = math.prod(shape) * dtype.itemsize
     if size > limits.asked_above:
-        name = "string" if dtype.hasobject else dtype.name
+        name = from_numpy(dtype).name
         check_bytes(op, size, f"of shape {list(shape)} and dtype {name}")
 
 

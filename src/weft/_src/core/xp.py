@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from weft._src.core import blas, memory
+from weft._src.core.dtypes import from_numpy
 from weft._src.core.truncating import truncated as truncated
 
 Array = np.ndarray[Any, Any]
@@ -64,7 +65,9 @@ def _check(shape: Any, dtype: Any) -> None:
     count = math.prod(shape) if isinstance(shape, tuple) else shape
     if type(count) is int and count > memory.limits.asked_above >> 4:  # no element has more bytes
         size = count * np.dtype(dtype).itemsize
-        memory.check_array(size, f"of shape {_listed(shape)} and dtype {np.dtype(dtype).name}")
+        memory.check_array(
+            size, f"of shape {_listed(shape)} and dtype {from_numpy(np.dtype(dtype)).name}"
+        )
 
 
 def _listed(shape: Any) -> list[int]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import weft as tf
 from weft._src.core.aliases import TensorLike
+from weft._src.core.dtypes import INDEX
 from weft._src.errors import UnsupportedError
 from weft._src.ops.indexing import slicing
 from weft._src.ops.reduce.searching import Unique, UniqueWithCounts, unique_op
@@ -167,7 +168,8 @@ def set_difference(
     """What is in one vector and not in another, and where."""
     x, y = tf.convert_to_tensor(x), tf.convert_to_tensor(y, dtype_hint=getattr(x, "dtype", None))
     known = [tf.get_static_value(x), tf.get_static_value(y)]
-    if known[0] is not None and known[1] is not None:
+    are_axes = x.dtype in INDEX and x.dtype is y.dtype
+    if are_axes and known[0] is not None and known[1] is not None:
         there = set(known[1].tolist())
         kept = [i for i, value in enumerate(known[0].tolist()) if value not in there]
         return tf.constant(known[0][kept], x.dtype), tf.constant(kept, out_idx, [len(kept)])

@@ -8,6 +8,7 @@ from typing import Any
 import weft as tf
 from weft._src.core.aliases import ShapeLike, TensorLike, WindowLike
 from weft._src.core.convert import adopt
+from weft._src.ops.arrays import padding
 from weft._src.ops.arrays.shape import shape_argument
 from weft._src.ops.indexing import slicing
 
@@ -105,8 +106,8 @@ def of_mirror_pad(
     input: TensorLike, paddings: TensorLike, mode: str, name: str | None = None
 ) -> tf.Tensor:
     g, pairs = tf.convert_to_tensor(input), tf.convert_to_tensor(paddings, dtype_hint=tf.int32)
-    sizes = tf.shape(g, pairs.dtype) - tf.reduce_sum(pairs, 1)
-    return pulled_back(lambda x: tf.pad(x, pairs, mode), tf.zeros(sizes, g.dtype), g)
+    sizes = tf.shape(g) - tf.cast(tf.reduce_sum(pairs, 1), tf.int32)
+    return padding.mirror_pad_grad_op(g, pairs, sizes, mode=mode, name=name)
 
 
 def of_tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> tf.Tensor:

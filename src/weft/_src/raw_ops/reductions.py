@@ -6,10 +6,11 @@ from typing import Any
 
 import weft as tf
 from weft._src.core.aliases import TensorLike
+from weft._src.core.dtypes import INDEX, NUMERIC
 from weft._src.core.shapes import Dim
 from weft._src.ops import static
 from weft._src.ops.arrays.shape_checks import broadcast_axes_op
-from weft._src.ops.reduce.sums import sum_to_shape_op
+from weft._src.ops.reduce.sums import reduced_shapes_op, sum_to_shape_op
 
 
 def total(
@@ -19,8 +20,8 @@ def total(
     x, axes = tf.convert_to_tensor(input), tf.convert_to_tensor(axis, dtype_hint=tf.int32)
     if tf.get_static_value(axes) is not None:
         return tf.reduce_sum(x, axes, keep_dims, name=name)
-    summed, kept = _summed(x, axes)
-    return summed if keep_dims else tf.reshape(summed, kept, name=name)
+    summed, left = _summed(x, axes)
+    return summed if keep_dims else tf.reshape(summed, left, name=name)
 
 
 def mean(
@@ -29,20 +30,29 @@ def mean(
     x, axes = tf.convert_to_tensor(input), tf.convert_to_tensor(axis, dtype_hint=tf.int32)
     if tf.get_static_value(axes) is not None:
         return tf.reduce_mean(x, axes, keep_dims, name=name)
-    summed, kept = _summed(x, axes)
+    if x.dtype not in NUMERIC:
+        return tf.reduce_mean(x)  # which refuses it, as of any axes
+    summed, left = _summed(tf.cast(x, _wide(x.dtype)), axes)
     count = tf.size(x, tf.int64) // tf.maximum(tf.size(summed, tf.int64), 1)
-    averaged = summed / tf.cast(count, x.dtype)
-    return averaged if keep_dims else tf.reshape(averaged, kept, name=name)
+    if x.dtype.is_integer:
+        averaged = tf.truncatediv(summed, tf.cast(tf.maximum(count, 1), summed.dtype))
+    else:
+        averaged = summed / tf.cast(count, summed.dtype)
+    averaged = tf.cast(averaged, x.dtype)
+    return averaged if keep_dims else tf.reshape(averaged, left, name=name)
+
+
+def _wide(dtype: tf.DType) -> tf.DType:
+    """What numbers are added in."""
+    if dtype.is_integer:
+        return tf.uint64 if dtype.is_unsigned else tf.int64
+    return tf.float32 if dtype.size < 4 else dtype
 
 
 def _summed(x: tf.Tensor, axes: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """The sum with the axes left at size 1, and the shape without them."""
-    sizes = tf.shape(x)
-    rank = tf.size(sizes)
-    places = tf.reshape((tf.cast(axes, tf.int32) + rank) % rank, [-1, 1])
-    reduced = tf.scatter_nd(places, tf.ones(tf.shape(places)[:1], tf.int32), tf.shape(sizes)) > 0
-    ones = tf.where(reduced, tf.ones_like(sizes), sizes)
-    return sum_to_shape_op(x, ones), tf.boolean_mask(sizes, tf.logical_not(reduced))
+    kept, left = reduced_shapes_op(tf.shape(x), axes)
+    return sum_to_shape_op(x, kept), left
 
 
 def broadcast_axes(
@@ -53,7 +63,8 @@ def broadcast_axes(
     Where sizes are symbols and equal, or one is 1, that is known while tracing.
     """
     x, y = [tf.convert_to_tensor(s, dtype_hint=tf.int32) for s in (s0, s1)]
-    known = [static.known_value(s) for s in (x, y)]
+    are_shapes = all(s.dtype in INDEX and s.shape.rank == 1 for s in (x, y))
+    known = [static.known_value(s) for s in (x, y)] if are_shapes else [None]
     if any(value is None for value in known):
         return broadcast_axes_op(x, y, name=name)
     axes = _decided([value.tolist() for value in known if value is not None])

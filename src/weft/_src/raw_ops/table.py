@@ -60,10 +60,10 @@ OWN = frozenset(
     """
     ArgSort CTCLossDense ChannelWindowSum CollapseAxes DCT Dilation2DPick EinsumGrad EluGrad
     GatherGrad GatherSegments IteratorHasNext LogSumExp MirrorPadGrad MutexLock NearestPlaces
-    OptionalFromValue OverlapAndAdd PlacingBand PseudoInverse PutAlongAxis ReducedShape Resample
-    ResizeAxis ResizeAxisBack RestoreAxes ScaledGradient SeluGrad Sort StackAdd StackAddRows
-    StackClearItem StackConcat StackGetShapedItem StackPopShaped StackReadRows StackRowLengths
-    StackSplit StackToShape StackZeros StackZerosLike StringBytesSplit SumToShape TakeAlongAxis
-    Tensordot TensordotGrad TileGrad
+    OptionalFromValue OverlapAndAdd PlacingBand PseudoInverse PutAlongAxis ReducedShape
+    ReducedShapes Resample ResizeAxis ResizeAxisBack RestoreAxes ScaledGradient SeluGrad Sort
+    StackAdd StackAddRows StackClearItem StackConcat StackGetShapedItem StackPopShaped
+    StackReadRows StackRowLengths StackSplit StackToShape StackZeros StackZerosLike
+    StringBytesSplit SumToShape TakeAlongAxis Tensordot TensordotGrad TileGrad
     """.split()  # noqa: SIM905
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.dtypes import DType
+from weft._src.core.dtypes import DType, plain
 from weft._src.fileio.paths import path_text
 from weft._src.saving.bundle import BundleReader
 from weft._src.saving.checkpoint import open_checkpoint
@@ -45,7 +45,7 @@ class CheckpointReader:
         >>> tf.train.load_checkpoint(path).get_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
         np.float32(1.0)
         """
-        found = np.array(self._bundle.read(tensor_str))
+        found = np.array(plain(self._bundle.read(tensor_str)))
         return found if found.ndim else found[()]
 
     def has_tensor(self, tensor_str: str) -> bool:

@@ -176,6 +176,7 @@ def _mirror_pad_grad_kernel(
     for axis, (_, (before, after)) in enumerate(zip(shape, paddings.tolist(), strict=True)):
         if before or after:
             size = int(shape[axis])
+            _check_mirror(axis, size, [before, after], mode)
             folded = xp.zeros((*out.shape[:axis], size, *out.shape[axis + 1 :]), g.dtype)
             index = _mirror_index(xp, size, before, after, mode)
             xp.scatter_add(xp.moveaxis(folded, axis, 0), index, xp.moveaxis(out, axis, 0))

@@ -79,8 +79,10 @@ def _cast_kernel(xp: ArrayNamespace, x: Array, *, dtype: DType) -> Array:
         x = widened(x)
     if dtype.is_quantized:
         return converted(xp, x, dtypes.stored_as(dtype)).view(dtype.numpy_dtype)
-    if dtype.is_floating and dtype._safe < 0:
-        return small_numbers.narrowed(x, dtype.numpy_dtype)
+    if dtype._safe < 0:
+        if dtype.is_floating:
+            return small_numbers.narrowed(x, dtype.numpy_dtype)
+        return converted(xp, x, dtypes.int8).astype(dtype.numpy_dtype)  # its lower bits
     return converted(xp, x, dtype)
 
 

@@ -55,8 +55,12 @@ def numbers_with_rows(b: RowBatch, node: RowNode, inputs: list[Any], stacked: li
 
 def half_away(xp: ArrayNamespace, x: Any) -> Any:
     """The nearest whole number; of two the one further from zero, not the even one."""
+    x = xp.asarray(x)
     half = xp.nextafter(x.dtype.type(0.5), x.dtype.type(0))  # 0.5 would take its neighbour along
-    out = xp.copysign(half, x, out=...)
+    # `copysign` by bits: a quarter of the time.
+    bits = xp.uint32 if x.dtype.itemsize == 4 else xp.uint64
+    out = xp.bitwise_and(x.view(bits), bits(1 << (8 * x.dtype.itemsize - 1)), out=...)
+    out = xp.bitwise_or(out, half.view(bits), out=out).view(x.dtype)
     xp.add(out, x, out=out)
     return xp.trunc(out, out=out)
 

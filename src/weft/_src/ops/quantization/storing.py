@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from weft._src.ops.static import static_int
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
 ROUND_MODES = ("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN")
 _F = np.float32
+_PIECE = 1 << 15  # numbers that fit into the cache, with what is made of them
 _RANGE = args("min_range max_range", {float32})
 
 
@@ -57,6 +59,18 @@ def _finished(xp: ArrayNamespace, whole: Any, dtype: DType) -> Array:
     return numbers.astype(dtypes.stored_as(dtype).numpy_dtype, copy=False).view(dtype.numpy_dtype)
 
 
+def _in_pieces(
+    xp: ArrayNamespace, function: Callable[[Array], Array], x: Array, dtype: Any, axis: int | None
+) -> Array:
+    """A function of single numbers, of as many of them at a time as the cache holds."""
+    if axis is not None or x.size <= _PIECE:
+        return function(x)
+    flat, out = x.reshape(-1), xp.empty(x.size, dtype)
+    for first in range(0, x.size, _PIECE):
+        out[first : first + _PIECE] = function(flat[first : first + _PIECE])
+    return out.reshape(x.shape)
+
+
 # --- one step of all modes ---------------------------------------------------------------------
 
 
@@ -70,7 +84,7 @@ def _first_at_low(xp: ArrayNamespace, x: Array, low: Any, high: Any, grid: _Grid
     offset = levels.half_away(xp, low * scale) - _F(grid.lowest)
     whole = levels.half_away(xp, x * scale)
     whole -= offset
-    return levels.clipped(xp, whole, _F(grid.lowest), grid.top)
+    return xp.clip(whole, _F(grid.lowest), grid.top, out=whole)
 
 
 def _from_first_at_low(xp: ArrayNamespace, x: Array, low: Any, high: Any, grid: _Grid) -> Array:
@@ -132,25 +146,28 @@ def _quantize_kernel(
         scale = levels.scaled(xp, low, high, grid.lowest, grid.highest).scale
         low, high = _F(grid.lowest) / scale, _F(grid.highest) / scale
     start, end = [levels.placed(xp, value, x.ndim, axis) for value in (low, high)]
-    if mode == "MIN_FIRST":
-        whole = _first_at_low(xp, x, start, end, grid)
-    elif mode == "SCALED":
-        near = levels.clipped(xp, x, start, end)
-        near *= levels.placed(xp, scale, x.ndim, axis)
-        to_even = round_mode == "HALF_TO_EVEN"
-        whole = xp.rint(near, out=near) if to_even else levels.half_away(xp, near)
-    else:
-        steps = ((grid.steps - 1.0) / (end - start).astype(xp.float64)).astype(_F)
-        near = levels.clipped(xp, x, start, end)
+    if mode == "SCALED":
+        scale = levels.placed(xp, scale, x.ndim, axis)
+    elif mode == "MIN_COMBINED":
+        scale = ((grid.steps - 1.0) / (end - start).astype(xp.float64)).astype(_F)
+
+    def quantized(x: Array) -> Array:
+        if mode == "MIN_FIRST":
+            return _finished(xp, _first_at_low(xp, x, start, end, grid), T)
+        near = xp.clip(x, start, end, out=...)
+        if mode == "SCALED":
+            near *= scale
+            to_even = round_mode == "HALF_TO_EVEN"
+            return _finished(xp, xp.rint(near) if to_even else levels.half_away(xp, near), T)
         near -= start
-        near *= steps
-        if grid.lowest < 0:
-            near -= grid.half
-            whole = levels.half_away(xp, near)
-        else:
+        near *= scale
+        if not grid.lowest:
             near += _F(0.5)
-            whole = xp.floor(near, out=near)
-    return _finished(xp, whole, T), low, high
+            return _finished(xp, xp.floor(near), T)
+        near -= grid.half
+        return _finished(xp, levels.half_away(xp, near), T)
+
+    return _in_pieces(xp, quantized, x, T.numpy_dtype, axis), low, high
 
 
 def _ranged(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
@@ -306,21 +323,26 @@ def _dequantize_kernel(
     dtype: DType,
 ) -> Array:
     grid = _grid(dtypes.from_numpy(x.dtype), narrow_range and mode == "SCALED")
-    numbers = dtypes.plain(x).astype(_F)
     low, high = [levels.placed(xp, value, x.ndim, axis) for value in (low, high)]
-    if mode == "MIN_FIRST":
-        out = _from_first_at_low(xp, numbers, low, high, grid)
-    elif mode == "SCALED":
+    step = (high - low) / (_F(grid.highest) - _F(grid.lowest))
+    if mode == "SCALED":
         step = high / _F(grid.highest)
-        if dtypes.stored_as(dtypes.from_numpy(x.dtype)).min:
+        if grid.lowest < 0:
             step = xp.maximum(low / _F(grid.lowest), step)
-        out = numbers * step
-    else:
-        step = (high - low) / (_F(grid.highest) - _F(grid.lowest))
-        out = xp.add(numbers, grid.half, out=...)
-        out *= step
-        out += low
-    return out.astype(dtype.numpy_dtype, copy=False)
+
+    def floats(x: Array) -> Array:
+        numbers = dtypes.plain(x).astype(_F)
+        if mode == "MIN_FIRST":
+            out = _from_first_at_low(xp, numbers, low, high, grid)
+        elif mode == "SCALED":
+            out = numbers * step
+        else:
+            out = xp.add(numbers, grid.half, out=...)
+            out *= step
+            out += low
+        return out.astype(dtype.numpy_dtype, copy=False)
+
+    return _in_pieces(xp, floats, x, dtype.numpy_dtype, axis)
 
 
 dequantize_op: Op = define_op(

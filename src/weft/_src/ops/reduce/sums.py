@@ -12,7 +12,7 @@ from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import INDEX, NUMERIC
 from weft._src.core.growing import GrowingList
 from weft._src.core.native_rules import Reduction, Special
-from weft._src.core.shapes import TensorShape
+from weft._src.core.shapes import Dim, TensorShape
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError
@@ -20,7 +20,7 @@ from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
-from weft._src.ops.registry import FOLDED, args, define_op
+from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, args, define_op
 
 SHAPE_DTYPE = dtypes.int32
 Axes = tuple[int, ...] | None
@@ -69,6 +69,27 @@ kept_shape_op = define_op(
     kernel=_kept_shape_kernel,
     native=FOLDED,
     vjp=lambda ctx, g: (None,),
+    fresh=True,
+)
+
+
+def _reduced_shapes_kernel(xp: ArrayNamespace, shape: Array, axes: Array) -> tuple[Array, Array]:
+    rank = len(shape)
+    found = rules.normalize_axes("reduction", tuple(axes.ravel().tolist()), rank)
+    kept = [1 if i in found else n for i, n in enumerate(shape.tolist())]
+    left = [n for i, n in enumerate(shape.tolist()) if i not in found]
+    return xp.array(kept, shape.dtype), xp.array(left, shape.dtype)
+
+
+# What is left of a shape by a reduction whose axes are computed: with size 1, and without them.
+reduced_shapes_op = define_op(
+    "ReducedShapes",
+    args("shape", INDEX) + args("axes", INDEX),
+    infer=lambda shape, axes: (shape, shape.with_dims((Dim(),))),
+    kernel=_reduced_shapes_kernel,
+    native=FOLDED,
+    vjp=NOT_DIFFERENTIABLE,
+    outputs=2,
     fresh=True,
 )
 
