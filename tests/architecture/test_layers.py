@@ -25,6 +25,7 @@ LAYERS = [
     "function",
     "config",
     "fileio",
+    "media",
     "data",
     "lookup",
     "distribute",
