@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
-from weft._src.messages.message import Message
+if TYPE_CHECKING:
+    from weft._src.messages.message import Message
 
 
 class RepeatedValues(list[Any]):

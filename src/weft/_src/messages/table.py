@@ -9,12 +9,14 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.messages.containers import MessageMap, RepeatedMessages, RepeatedValues, ValueMap
 from weft._src.messages.kinds import Kind
-from weft._src.messages.message import Message
 from weft._src.messages.wire import BYTES, fields, varint
+
+if TYPE_CHECKING:
+    from weft._src.messages.message import Message
 
 declared: dict[str, type[Any]] = {}  # all messages by name, for those that refer to each other
 

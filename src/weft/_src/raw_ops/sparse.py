@@ -12,7 +12,7 @@ from weft._src.ops.static import static_int
 from weft._src.raw_ops.text import known_text
 
 
-def _made(indices: TensorLike, values: TensorLike, shape: TensorLike) -> tf.SparseTensor:
+def _made(indices: TensorLike, values: TensorLike, shape: Any) -> tf.SparseTensor:
     return tf.SparseTensor(indices, values, shape)
 
 
@@ -23,10 +23,10 @@ def _parts(sp: tf.SparseTensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
 def add(
     a_indices: TensorLike,
     a_values: TensorLike,
-    a_shape: TensorLike,
+    a_shape: ShapeLike,
     b_indices: TensorLike,
     b_values: TensorLike,
-    b_shape: TensorLike,
+    b_shape: ShapeLike,
     thresh: Any,
     name: str | None = None,
 ) -> Any:
@@ -118,7 +118,7 @@ def slice_of(
 
 
 def softmax(
-    sp_indices: TensorLike, sp_values: TensorLike, sp_shape: TensorLike, name: str | None = None
+    sp_indices: TensorLike, sp_values: TensorLike, sp_shape: ShapeLike, name: str | None = None
 ) -> tf.Tensor:
     return tf.sparse.softmax(_made(sp_indices, sp_values, sp_shape)).values
 
@@ -126,7 +126,7 @@ def softmax(
 def matmul(
     a_indices: TensorLike,
     a_values: TensorLike,
-    a_shape: TensorLike,
+    a_shape: ShapeLike,
     b: Any,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
@@ -139,10 +139,10 @@ def matmul(
 def edit_distance(
     hypothesis_indices: TensorLike,
     hypothesis_values: TensorLike,
-    hypothesis_shape: TensorLike,
+    hypothesis_shape: ShapeLike,
     truth_indices: TensorLike,
     truth_values: TensorLike,
-    truth_shape: TensorLike,
+    truth_shape: ShapeLike,
     normalize: bool = True,
     name: str | None = None,
 ) -> tf.Tensor:
@@ -159,7 +159,7 @@ def _with_dense(function: Callable[..., Any]) -> Callable[..., tf.Tensor]:
     def combine(
         sp_indices: TensorLike,
         sp_values: TensorLike,
-        sp_shape: TensorLike,
+        sp_shape: ShapeLike,
         dense: Any,
         name: str | None = None,
     ) -> tf.Tensor:
@@ -178,7 +178,7 @@ divide_dense = _with_dense(tf.divide)
 def add_to_dense(
     a_indices: TensorLike,
     a_values: TensorLike,
-    a_shape: TensorLike,
+    a_shape: ShapeLike,
     b: Any,
     name: str | None = None,
 ) -> tf.Tensor:
@@ -190,10 +190,10 @@ def _of_two(function: Callable[..., Any]) -> Callable[..., Any]:
     def combine(
         a_indices: TensorLike,
         a_values: TensorLike,
-        a_shape: TensorLike,
+        a_shape: ShapeLike,
         b_indices: TensorLike,
         b_values: TensorLike,
-        b_shape: TensorLike,
+        b_shape: ShapeLike,
         name: str | None = None,
     ) -> Any:
         out = function(_made(a_indices, a_values, a_shape), _made(b_indices, b_values, b_shape))
