@@ -202,3 +202,13 @@ def test_large_files_are_read_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
     file = tf.io.encode_png(image).numpy()
     np.testing.assert_array_equal(tf.io.decode_png(file), image)
     np.testing.assert_array_equal(tf.io.decode_png(file, channels=3), image[..., :3])
+
+
+def test_the_limit_of_pillow_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("PIL.Image.MAX_IMAGE_PIXELS", 10)
+    for name in ("webp", "webp moves"):
+        with pytest.raises(INVALID, match="the WebP file is larger than Pillow reads: Image size"):
+            tf.io.decode_webp(stored()[name])
+    # All others are measured here.
+    assert tf.io.decode_jpeg(stored()["jpeg 2"]).shape == [21, 35, 3]
+    assert tf.io.decode_gif(gif([frame(TABLE)], COLOURS)).shape == [1, 6, 8, 3]

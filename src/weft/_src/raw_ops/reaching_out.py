@@ -39,8 +39,8 @@ def check_files(op: str, arguments: dict[str, Any], assets: str) -> None:
     path = "" if name is None else os.path.realpath(bytes(name.reshape(-1)[0]).decode())
     if not path or os.path.commonpath([folder, path]) != folder:
         raise UnsupportedError(
-            f"A table of a model is to be filled from {path or 'a file that is not known'!r}, which "
-            "is not among the assets of the model; allow_io=True lets it."
+            f"A table of a model is to be filled from {path or 'a file that is not known'!r}, "
+            "which is not among the assets of the model; allow_io=True lets it."
         )
 
 

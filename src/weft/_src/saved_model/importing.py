@@ -9,6 +9,7 @@ from typing import Any
 
 import weft as tf
 from weft._src.errors import DataLossError, UnsupportedError
+from weft._src.messages.message import Message
 from weft._src.raw_ops.reaching_out import check_files, problem_of
 from weft._src.raw_ops.signatures import signature_of
 from weft._src.saved_model.nodes import attribute_value, in_order
@@ -122,7 +123,7 @@ class Library:
                 None, None, f"{self._source}, function {name!r}: there is no tensor {error}."
             ) from None
 
-    def _node(self, node: Any, given: list[Any]) -> dict[str, list[Any]]:
+    def _node(self, node: Message, given: list[Any]) -> dict[str, list[Any]]:
         if node.op in self:
             found = self.run(node.op, given)
             names = [output.name for output in self.function(node.op).signature.output_arg]
@@ -152,7 +153,7 @@ class Library:
             for output, part in zip(signature.outputs, parts, strict=True)
         }
 
-    def _attribute(self, message: Any) -> Any:
+    def _attribute(self, message: Message) -> Any:
         value = attribute_value(message)
         if isinstance(value, tuple):
             return self.callable(value[1])
@@ -175,7 +176,7 @@ def _count(name: str, attributes: dict[str, Any]) -> int:
     return value if isinstance(value, int) else len(value)
 
 
-def _called(node: Any) -> Iterable[str]:
+def _called(node: Message) -> Iterable[str]:
     """The functions that a node names in its attributes."""
     for attribute in node.attr.values():
         kind = attribute.WhichOneof("value")
