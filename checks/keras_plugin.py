@@ -44,8 +44,8 @@ class _Missing(ModuleType):
         pytest.skip(f"needs {self.__name__}")
 
 
-for _name in ("grain", "torch"):
-    if find_spec(_name) is None:
+for _name in ("grain", "torch", "torch.nn", "torch.nn.functional"):
+    if find_spec(_name.partition(".")[0]) is None:
         sys.modules[_name] = _Missing(_name)
 
 
