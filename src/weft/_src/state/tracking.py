@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, UserDict
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+# Neither is a dict: Keras looks for what it saves in an object's lists and dicts, and would find
+# each child a second time.
 _NAMED = "_self_named_children"
 _AWAITED = "_self_awaited_children"
 
@@ -24,7 +26,7 @@ class Trackable:
 
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
         """Makes an object a child of this one under a name."""
-        named = self.__dict__.setdefault(_NAMED, {})
+        named = self.__dict__.setdefault(_NAMED, UserDict())
         before = named.get(name)
         if before is not None and before is not trackable and not overwrite:
             raise ValueError(
@@ -104,7 +106,7 @@ def await_child(owner: Owner, name: str, arrival: Arrival) -> Any:
     Returns what takes the owner's place: a list or a dict becomes one that tells of what it gets.
     """
     if isinstance(owner, Trackable):
-        owner.__dict__.setdefault(_AWAITED, {}).setdefault(name, []).append(arrival)
+        owner.__dict__.setdefault(_AWAITED, UserDict()).setdefault(name, []).append(arrival)
         return owner
     if isinstance(owner, list) and not isinstance(owner, AwaitingList):
         owner = AwaitingList(owner)
