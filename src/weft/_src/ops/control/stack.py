@@ -24,6 +24,7 @@ from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.contexts import VjpContext
+from weft._src.ops.control import graph_forms as forms
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 VARIANT = frozenset({dtypes.variant})
@@ -51,6 +52,7 @@ reserve_op = define_op(
     native=Special("stack_reserve"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    graphdef=forms.reserve,
 )
 
 # The gradient of a stack that nothing depends on; needs no length, so nothing has to be saved.
@@ -142,6 +144,7 @@ set_item_op: Op = define_op(
     vjp=_set_item_vjp,
     linear=(0, 2),
     batch=batching.pushed,
+    graphdef=forms.set_item,
 )
 
 
@@ -188,6 +191,7 @@ get_item_op: Op = define_op(
     vjp=_get_item_vjp,
     linear=(0,),
     batch=batching.read,
+    graphdef=forms.get_item,
 )
 
 
@@ -288,6 +292,7 @@ pop_op: Op = define_op(
     outputs=2,
     linear=(0,),
     batch=batching.read,
+    graphdef=forms.pop,
 )
 
 
@@ -333,6 +338,7 @@ to_tensor_op: Op = define_op(
     vjp=lambda ctx, g: (from_tensor_op(g),),
     linear=(0,),
     batch=batching.unstacked_list,
+    graphdef=forms.to_tensor,
 )
 
 
@@ -364,6 +370,7 @@ from_tensor_op: Op = define_op(
     vjp=_from_tensor_vjp,
     linear=(0,),
     batch=batching.list_of_rows,
+    graphdef=forms.from_tensor,
 )
 
 
