@@ -95,13 +95,21 @@ class Functions:
         self._taken.add(made)
         return made
 
-    def of(self, graph: Graph, form: str = "plain") -> str:
-        """The name of the function that a graph becomes; `form` is that of loops."""
-        key = (id(graph), form)
+    def of(
+        self, graph: Graph, form: str = "plain", inputs: Sequence[SymbolicTensor] | None = None
+    ) -> str:
+        """The name of the function that a graph becomes.
+
+        `form` is that of the parts of loops; `inputs` are those of the graph in another order.
+        """
+        order = graph.inputs if inputs is None else inputs
+        key = (id(graph), form, tuple([id(x) for x in order]))
         if key not in self._names:
             self._kept.append(graph)
             name = self._names[key] = self.unique(graph.name)
-            self.definitions.append(_FORMS[form](self, graph).definition(name))
+            body = _FORMS[form](self, graph)
+            body.order = [*order, *[inner for _, inner in graph.captures]]
+            self.definitions.append(body.definition(name))
         return self._names[key]
 
     def lacks(self, op: str, why: str) -> None:
@@ -126,6 +134,7 @@ class Body:
         self.functions, self.graph = functions, graph
         self.nodes: list[NodeDef] = []
         self.known: dict[int, Written] = {}
+        self.order = graph.all_inputs
         self.arguments: list[tuple[str, SymbolicTensor | TensorSpec]] = []
         self._taken: set[str] = set()
         self._node: Any = None
@@ -229,7 +238,7 @@ class Body:
 
     def definition(self, name: str) -> FunctionDef:
         """The whole function."""
-        for tensor in self.graph.all_inputs:
+        for tensor in self.order:
             self.argument(tensor.node.name, tensor)
         self.write_nodes()
         return self.finished(name, [self.known[id(out)] for out in self.graph.outputs])
@@ -283,10 +292,16 @@ class Body:
                 attrs.setdefault(output.type, out.dtype)
         return self.add(node.op.name, *given, **attrs)
 
-    def finished(self, name: str, results: Sequence[Written]) -> FunctionDef:
-        """The message, once all nodes are there."""
-        outputs = [f"output_{i}" for i in range(len(results))]
-        last = self._order.lasting
+    def finished(
+        self,
+        name: str,
+        results: Sequence[Written],
+        outputs: Sequence[str] | None = None,
+        lasting: Sequence[str] | None = None,
+    ) -> FunctionDef:
+        """The message, once all nodes are there; `lasting` are those that must run."""
+        outputs = [f"output_{i}" for i in range(len(results))] if outputs is None else outputs
+        last = self._order.lasting if lasting is None else list(lasting)
         signature = OpDef(
             name=name,
             input_arg=[_argument(name, tensor) for name, tensor in self.arguments],
@@ -318,7 +333,7 @@ class _LoopCondition(Body):
         number = TensorSpec.of(int32, ())
         counter = self.argument("loop_counter", number)
         limit = self.argument("maximum_iterations", number)
-        for tensor in self.graph.all_inputs:
+        for tensor in self.order:
             self.argument(tensor.node.name, tensor)
         self.write_nodes()
         result = self.known[id(self.graph.outputs[0])]
@@ -338,7 +353,7 @@ class _LoopBody(Body):
         number = TensorSpec.of(int32, ())
         counter = self.argument("loop_counter", number)
         limit = self.argument("maximum_iterations", number)
-        given = [self.argument(tensor.node.name, tensor) for tensor in self.graph.all_inputs]
+        given = [self.argument(tensor.node.name, tensor) for tensor in self.order]
         self.write_nodes()
         results = [self.known[id(out)] for out in self.graph.outputs]
         following = self.add("AddV2", counter, self.const(1))
