@@ -11,6 +11,7 @@ An op without a rule is written as it is, if TensorFlow has one of that name whi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ from weft._src.core.specs import TensorSpec
 
 Form = Callable[..., Any]
 _PHILOX = 1  # the number of the algorithm
+_COUNTERS_PER_NUMBER = 256
 
 
 class NoForm(Exception):  # noqa: N818 - a signal: all of them together become one error
@@ -509,3 +511,57 @@ def shuffled(b: FormBody, value: Any, state: Any, *, inverse: bool) -> Any:
     if inverse:
         raise NoForm("gradients of shuffling cannot be written")
     return b.add("StatelessShuffle", value, *_parts(b, state))
+
+
+def skipped(b: FormBody, variable: Any, delta: Any, *, step: int) -> Any:
+    """The state of a generator, which goes on behind as many numbers as are drawn."""
+    if step != _COUNTERS_PER_NUMBER:
+        raise NoForm("streams that skip other than 256 counters per number cannot be written")
+    count = b.add("Prod", cast(b, delta, int64), axes_of(b, delta, None), keep_dims=False)
+    return b.add("RngReadAndSkip", variable, b.const(_PHILOX), cast(b, count, uint64))
+
+
+# --- text, diagonals and images -------------------------------------------------------------------
+
+_FORMAT = re.compile(r"%([ +\-0#]?)(\d+)?(?:\.(\d+))?l?l?([a-z])")
+
+
+def as_string(b: FormBody, x: Any, *, form: str) -> Any:
+    """AsString, which builds the format itself."""
+    found = _FORMAT.fullmatch(form)
+    if found is None:
+        raise NoForm(f"the format {form!r} cannot be written")
+    fill, width, precision, kind = found.groups()
+    return b.add(
+        "AsString",
+        x,
+        fill=fill,
+        width=int(width or -1),
+        precision=int(precision or -1) if x.dtype.is_floating or x.dtype.is_complex else -1,
+        scientific=kind == "e",
+        shortest=kind == "g",
+    )
+
+
+def diagonal(
+    b: FormBody, x: Any, *more: Any, lower: int, upper: int, align: str, **sizes: int
+) -> Any:
+    """MatrixDiagV3 and the like: which diagonals is an input."""
+    which = b.const([lower, upper] if lower != upper else lower)
+    if b.name == "MatrixSetDiagV3":
+        return b.add(b.name, x, *more, which, align=align)
+    counts = [b.const(sizes[key]) for key in ("num_rows", "num_cols") if key in sizes]
+    return b.add(b.name, x, which, *counts, *more, align=align)
+
+
+def resized_axis(
+    b: FormBody, x: Any, wanted: Any, *, axis: int, kind: str, antialias: bool, **places: bool
+) -> Any:
+    """One axis of images: the other keeps its size."""
+    op = {"linear": "ResizeBilinear", "cubic": "ResizeBicubic"}.get(kind)
+    if op is None or antialias or x.spec.rank != 4:
+        raise NoForm("only bilinear and bicubic resizing without antialiasing can be written")
+    sizes = b.add("Shape", x)
+    other = b.add("GatherV2", sizes, b.const(2 if axis % 4 == 1 else 1), b.const(0))
+    pair = [wanted, other] if axis % 4 == 1 else [other, wanted]
+    return b.add(op, x, b.add("Pack", [cast(b, n, int32) for n in pair]), **places)

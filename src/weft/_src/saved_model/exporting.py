@@ -216,7 +216,7 @@ class Body:
         return "" if self._node is None else f"{self._node.name}/"
 
     def _unique(self, name: str) -> str:
-        plain = re.sub(r"[^A-Za-z0-9_.\\/>-]", "_", name)
+        plain = re.sub(r"[^A-Za-z0-9_./-]", "_", name)
         plain = plain if re.match(r"[A-Za-z0-9.]", plain) else f"n{plain}"
         made, at = plain, 0
         while made.lower() in self._taken:
