@@ -205,7 +205,6 @@ def saved(tf: Any, name: str, folder: Path) -> None:
     tf.saved_model.save(module, folder / name, signatures=flat_signature)
     tensors = [tf.constant(x) for x in inputs]
     with tf.GradientTape() as tape:
-        tape.watch(tensors)
         results = tf.nest.flatten(module.f(*tensors))
         loss = sum([tf.reduce_sum(y) for y in results if y.dtype == tf.float32], tf.constant(0.0))
     slope = tape.gradient(loss, module.scale)
@@ -219,6 +218,9 @@ def saved(tf: Any, name: str, folder: Path) -> None:
     arrays = {f"result_{i}": y.numpy() for i, y in enumerate(results)}
     arrays |= {f"input_{i}": x for i, x in enumerate(inputs)}
     arrays["slope"] = np.float32(np.nan) if slope is None else slope.numpy()
+    for key, array in arrays.items():
+        if array.dtype == object:  # older versions of NumPy cannot unpickle them
+            arrays[key] = array.astype("S")
     np.savez(folder / f"{name}.npz", **arrays)
 
 

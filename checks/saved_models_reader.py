@@ -8,12 +8,14 @@ import numpy as np
 import tensorflow as tf
 
 tf.get_logger().setLevel("ERROR")
+# Cases with ops that came after version 2.4.
+NEWER = {"seeded"}
 
 
 def same(found, wanted, what):
     """Raises if arrays differ."""
     found = np.asarray(found)
-    if found.dtype == object or wanted.dtype == object:
+    if found.dtype == object:
         equal = found.shape == wanted.shape and found.tolist() == wanted.tolist()
     else:
         equal = found.shape == wanted.shape and np.allclose(found, wanted, 1e-4, 1e-5)
@@ -23,12 +25,12 @@ def same(found, wanted, what):
 
 def check(folder, name):
     """One model in all the ways to call it."""
-    kept = np.load(os.path.join(folder, f"{name}.npz"), allow_pickle=True)
+    kept = np.load(os.path.join(folder, f"{name}.npz"))
     inputs = [kept[key] for key in sorted(kept.files) if key.startswith("input_")]
     results = [kept[f"result_{i}"] for i in range(len(kept.files) - len(inputs) - 1)]
     path = os.path.join(folder, name)
     model = tf.saved_model.load(path)
-    tensors = [tf.constant(x.tolist() if x.dtype == object else x) for x in inputs]
+    tensors = [tf.constant(x.tolist() if x.dtype.kind == "S" else x) for x in inputs]
     with tf.GradientTape() as tape:
         found = tf.nest.flatten(model.f(*tensors))
         losses = [tf.reduce_sum(y) for y in found if y.dtype == tf.float32]
@@ -57,6 +59,8 @@ def main():
     folder = sys.argv[1]
     failed = 0
     names = sorted(name[:-4] for name in os.listdir(folder) if name.endswith(".npz"))
+    if tf.__version__.startswith("2.4."):
+        names = [name for name in names if name not in NEWER]
     for name in names:
         try:
             check(folder, name)

@@ -483,6 +483,16 @@ def argsort(b: FormBody, x: Any, *, axis: int, descending: bool) -> Any:
     return _with_last(b, x, axis, lambda x: _ranked(b, x)[1])
 
 
+def bounds(b: FormBody, found: Any, values: Any, **attrs: Any) -> Any:
+    """LowerBound and UpperBound, which TensorFlow has for matrices."""
+    if rank_of(found) == 2:
+        return b.add(b.name, found, values, **attrs)
+    if rank_of(found) != 1:
+        raise NoForm("TensorFlow's op takes matrices")
+    rows = [b.add("ExpandDims", x, b.const(0)) for x in (found, values)]
+    return b.add("Squeeze", b.add(b.name, *rows, **attrs), squeeze_dims=[0])
+
+
 # --- random numbers: the state of Weft is [counter, counter, key], the algorithm Philox ----------
 
 

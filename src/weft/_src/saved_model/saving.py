@@ -130,7 +130,7 @@ class Saver:
 
     def __init__(self, root: Any, signatures: Any, options: SaveOptions) -> None:
         self.root, self.options = root, options
-        self.found = walk(root)
+        self.found = _unified(walk(root))
         self.objects: list[SavedObject] = [_object(one) for one in self.found]
         self.functions = Functions()
         self.concrete: dict[str, SavedConcreteFunction] = {}
@@ -302,6 +302,24 @@ class Saver:
         Path(temporary).write_bytes(self.message().SerializeToString())
         os.replace(temporary, path)
         sync_folder(folder)
+
+
+def _unified(found: list[Found]) -> list[Found]:
+    """The objects with each variable once: those of Keras are reached by two objects."""
+    numbers: dict[int, int] = {}
+    kept: list[Found] = []
+    places: list[int] = []
+    for one in found:
+        variable = variable_of(one.value)
+        key = id(one.value) if variable is None else id(variable._handle)
+        if key not in numbers:
+            numbers[key] = len(kept)
+            kept.append(one)
+        places.append(numbers[key])
+    return [
+        Found(one.value, i, one.path, {name: places[n] for name, n in one.children.items()})
+        for i, one in enumerate(kept)
+    ]
 
 
 def _user_object(identifier: str) -> SavedUserObject:
