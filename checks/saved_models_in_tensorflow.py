@@ -78,14 +78,15 @@ def define(tf: Any) -> None:
     def reductions(x: Any) -> Any:
         found = [tf.reduce_sum(x, 1), tf.reduce_mean(x), tf.reduce_max(x, 0, keepdims=True)]
         found += [tf.reduce_prod(x, [-1]), tf.reduce_min(x), tf.math.reduce_std(x, 1)]
-        return found + [tf.reduce_logsumexp(x, 1), tf.reduce_logsumexp(x), tf.norm(x, axis=0)]
+        return [*found, tf.reduce_logsumexp(x, 1), tf.reduce_logsumexp(x), tf.norm(x, axis=0)]
 
     @case(x)
     def moved(x: Any) -> Any:
         found = [tf.transpose(x), tf.reverse(x, [1]), tf.roll(x, 1, 0), tf.expand_dims(x, -1)]
         found += [tf.concat([x, 2.0 * x], 1), tf.stack([x, x], 1), *tf.unstack(x, axis=1)]
         found += [*tf.split(x, 3, 1), *tf.split(x, [1, 3], 0), tf.tile(x, [1, 2])]
-        return found + [
+        return [
+            *found,
             tf.pad(x, [[1, 2], [0, 1]]),
             tf.reshape(x, [2, -1]),
             tf.squeeze(x[:, :1], 1),
@@ -94,20 +95,20 @@ def define(tf: Any) -> None:
     @case(x, np.int32(1))
     def sliced(x: Any, i: Any) -> Any:
         found = [x[1:, ::2], x[i], x[..., tf.newaxis], x[:, i:], x[-1], x[::-1, 0], x[i - 3 :]]
-        return found + [x[i:3, -2:], x[tf.newaxis, 0]]
+        return [*found, x[i:3, -2:], x[tf.newaxis, 0]]
 
     @case(x, np.array([[2, 0], [1, 1]], np.int32))
     def gathered(x: Any, k: Any) -> Any:
         found = [tf.gather(x, k), tf.gather(x, k, axis=1), tf.gather_nd(x, k)]
         found += [tf.one_hot(k, 4), tf.scatter_nd(k, x[:2, 0], [3, 4])]
-        return found + [tf.math.unsorted_segment_sum(x[:2], k[0], 3), tf.where(x > 0, x, -1.0)]
+        return [*found, tf.math.unsorted_segment_sum(x[:2], k[0], 3), tf.where(x > 0, x, -1.0)]
 
     @case(x)
     def activations(x: Any) -> Any:
         found = [tf.nn.softmax(x), tf.nn.softmax(x, 0), tf.nn.log_softmax(x), tf.nn.elu(x)]
         found += [tf.nn.log_softmax(x, 0), tf.nn.relu(x), tf.nn.relu6(x), tf.nn.selu(x)]
         found += [tf.nn.leaky_relu(x), tf.nn.gelu(x), tf.sigmoid(x), tf.nn.softplus(x)]
-        return found + [tf.nn.l2_normalize(x, 1), tf.clip_by_value(x, -0.5, 0.5), tf.nn.silu(x)]
+        return [*found, tf.nn.l2_normalize(x, 1), tf.clip_by_value(x, -0.5, 0.5), tf.nn.silu(x)]
 
     @case(image)
     def images(im: Any) -> Any:
@@ -118,7 +119,7 @@ def define(tf: Any) -> None:
         found += [tf.nn.depthwise_conv2d(im, depth, [1, 1, 1, 1], "SAME")]
         found += [tf.nn.conv2d_transpose(im, floats(2, 2, 5, 3), [2, 12, 10, 5], 2, "SAME")]
         mean, variance = tf.nn.moments(im, [0, 1, 2])
-        return found + [tf.nn.batch_normalization(im, mean, variance, 0.5, 2.0, 1e-3)]
+        return [*found, tf.nn.batch_normalization(im, mean, variance, 0.5, 2.0, 0.001)]
 
     @case(image)
     def slopes(im: Any) -> Any:
@@ -137,7 +138,7 @@ def define(tf: Any) -> None:
     def products(x: Any, y: Any) -> Any:
         found = [x @ y, tf.matmul(x, y[:, :3], transpose_b=True), tf.einsum("ij,jk->ki", x, y)]
         found += [tf.tensordot(x, y, 1), tf.einsum("...j,jk->...k", x, y)]
-        return found + [tf.matmul(x[tf.newaxis], y[tf.newaxis]), tf.linalg.matvec(x, y[:, 0])]
+        return [*found, tf.matmul(x[tf.newaxis], y[tf.newaxis]), tf.linalg.matvec(x, y[:, 0])]
 
     @case(x, floats(3, 5, seed=2))
     def product_slopes(x: Any, y: Any) -> Any:
@@ -153,7 +154,7 @@ def define(tf: Any) -> None:
     @case(x)
     def ranked(x: Any) -> Any:
         found = [tf.sort(x), tf.sort(x, 0, "DESCENDING"), tf.math.top_k(x, 2)[0], tf.cumsum(x, 1)]
-        return found + [tf.math.cumprod(x, 0, exclusive=True)]
+        return [*found, tf.math.cumprod(x, 0, exclusive=True)]
 
     @case(np.array([[3, -1, 7], [0, 7, 2]], np.int32), np.array([True, False, True]))
     def integers(k: Any, t: Any) -> Any:
@@ -161,7 +162,7 @@ def define(tf: Any) -> None:
         found += [tf.cast(k, tf.float64), tf.reduce_any(t), tf.reduce_all(t), t & ~t, tf.size(k)]
         found += [tf.where(t), tf.boolean_mask(k, t, axis=1), tf.bitwise.bitwise_and(k, 3)]
         found += [tf.range(k[0, 0]), tf.fill([2, k[0, 0]], 7), tf.zeros_like(k), tf.unique(k[0])[0]]
-        return found + [tf.shape(k, out_type=tf.int64), tf.rank(k), tf.math.bincount([1, 1, 3])]
+        return [*found, tf.shape(k, out_type=tf.int64), tf.rank(k), tf.math.bincount([1, 1, 3])]
 
     @case(np.array([b"Hello you", b"x,y z"], object), np.array([1.5, -2.0], np.float32))
     def texts(s: Any, x: Any) -> Any:
@@ -169,12 +170,12 @@ def define(tf: Any) -> None:
         found += [tf.strings.substr(s, 1, 3), tf.strings.regex_replace(s, "[aeo]", "_")]
         found += [tf.strings.as_string(tf.cast(x, tf.int32)), tf.strings.reduce_join(s)]
         found += [tf.strings.to_hash_bucket_fast(s, 97), tf.strings.to_number(["1.5"])]
-        return found + [tf.strings.split(s).values, tf.constant([b"a\x00b"]), s == b"x,y z"]
+        return [*found, tf.strings.split(s).values, tf.constant([b"a\x00b"]), s == b"x,y z"]
 
     @case(np.array([3, 9], np.int32))
     def seeded(seed: Any) -> Any:
         found = [tf.random.stateless_normal([2, 3], seed), tf.random.stateless_uniform([4], seed)]
-        return found + [tf.random.stateless_uniform([4], seed, 0, 100, tf.int32)]
+        return [*found, tf.random.stateless_uniform([4], seed, 0, 100, tf.int32)]
 
     @case(x)
     def nested(x: Any) -> Any:
@@ -215,10 +216,12 @@ def saved(tf: Any, name: str, folder: Path) -> None:
     for a, b in zip(results, again, strict=True):
         same = np.array_equal if a.dtype == tf.string else lambda a, b: np.allclose(a, b, 1e-5)
         assert same(a.numpy(), b.numpy()), (name, a, b)
-    arrays = {f"result_{i}": y.numpy() for i, y in enumerate(results)}
+    arrays = {
+        f"result_{i}": np.asarray(y.numpy(), y.dtype.as_numpy_dtype) for i, y in enumerate(results)
+    }
     arrays |= {f"input_{i}": x for i, x in enumerate(inputs)}
     arrays["slope"] = np.float32(np.nan) if slope is None else slope.numpy()
-    for key, array in arrays.items():
+    for key, array in list(arrays.items()):
         if array.dtype == object:  # older versions of NumPy cannot unpickle them
             arrays[key] = array.astype("S")
     np.savez(folder / f"{name}.npz", **arrays)
@@ -240,7 +243,7 @@ def main() -> int:
         for name in names:
             try:
                 saved(tf, name, folder)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - all cases are tried
                 failed += 1
                 print(f"{name}: {type(error).__name__}: {error}")
         for interpreter in options.interpreters:

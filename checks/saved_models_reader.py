@@ -1,4 +1,4 @@
-"""Runs under TensorFlow: loads the models that saved_models_in_tensorflow.py wrote, and compares."""
+"""Runs under TensorFlow: loads what saved_models_in_tensorflow.py wrote, and compares."""
 
 import os
 import sys
@@ -64,7 +64,7 @@ def main():
     for name in names:
         try:
             check(folder, name)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - all models are tried
             failed += 1
             print(
                 f"TensorFlow {tf.__version__}, {name}: {type(error).__name__}: {str(error)[:600]}"

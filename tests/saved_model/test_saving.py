@@ -138,7 +138,8 @@ def test_captured_tensors_are_constants(tmp_path: Path) -> None:
     held = tf.constant([1.0, 2.0])
     module.f = tf.function(lambda x: x + held, input_signature=[tf.TensorSpec([2])])
     tf.saved_model.save(module, tmp_path / "m")
-    assert tf.saved_model.load(tmp_path / "m").f([1.0, 1.0]).numpy().tolist() == [2.0, 3.0]
+    loaded = tf.saved_model.load(tmp_path / "m")
+    assert loaded.f(tf.constant([1.0, 1.0])).numpy().tolist() == [2.0, 3.0]
 
 
 def test_writes_happen_in_order_and_without_results(tmp_path: Path) -> None:
@@ -201,7 +202,7 @@ def test_wrong_arguments_are_told(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="obj must be a trackable object"):
         tf.saved_model.save(3, tmp_path / "m")  # type: ignore[arg-type]
     module = tf.Module()
-    module.f = tf.function(lambda x: x)
+    module.f = tf.function(lambda x: tf.constant(1))
     with pytest.raises(ValueError, match=r"has no input_signature"):
         tf.saved_model.save(module, tmp_path / "m", signatures=module.f)
     with pytest.raises(ValueError, match=r"must be a tf.function or one of its traces, got 3"):
@@ -248,9 +249,8 @@ def test_a_gradient_given_by_the_user_is_not_replaced_by_another(tmp_path: Path)
     assert loaded.f(x).numpy() == 6.0
     with tf.GradientTape() as tape:
         tape.watch(x)
-        y = loaded.f(x)
-    with pytest.raises(LookupError, match="tf.custom_gradient"):
-        tape.gradient(y, x)
+        with pytest.raises(LookupError, match=r"tf.custom_gradient is not part of a SavedModel"):
+            loaded.f(x)
 
 
 def test_forms_are_for_ops_that_need_one() -> None:

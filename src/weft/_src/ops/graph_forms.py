@@ -116,7 +116,7 @@ def cast_form(b: FormBody, x: Any, *, dtype: DType) -> Any:
     return b.add("Cast", x, DstT=dtype)
 
 
-def unbatched(b: FormBody, *inputs: Any, batch_dims: int, **attrs: Any) -> Any:
+def unbatched(b: FormBody, *inputs: Any, batch_dims: int = 0, **attrs: Any) -> Any:
     """As it is, without axes of a batch in front."""
     if batch_dims:
         raise NoForm(f"TensorFlow's {b.name} has no batch_dims")

@@ -207,7 +207,7 @@ class Body:
     def _fitting(self, argument: Argument, kinds: dict[str, str], given: Written) -> Written:
         if argument.type in kinds or given.dtype is tf.as_dtype(argument.type):
             return given
-        return self.add("Cast", given, DstT=tf.as_dtype(argument.type))  # type: ignore[no-any-return]
+        return self.add("Cast", given, DstT=tf.as_dtype(argument.type))
 
     # --- writing ----------------------------------------------------------------------------------
 

@@ -353,8 +353,9 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     """Saves an object with its functions and variables as a SavedModel, which TensorFlow loads.
 
     Functions are saved as they have been traced: all their traces, and those that an
-    `input_signature` describes. Graphs are written with the ops of TensorFlow 2.4, so that it, its
-    converters and servers can run them; `tf.saved_model.load` reads them back.
+    `input_signature` describes. Graphs are written with TensorFlow's ops (those of version 2.4, but
+    for random numbers, which need 2.5), so that it and its servers can run them, and
+    `tf.saved_model.load` here. Gradients given by `tf.custom_gradient` are not part of a model.
 
     Args:
       obj: a `tf.Module` or another trackable object. Its attributes are saved as far as they are

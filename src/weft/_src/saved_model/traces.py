@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections import namedtuple
-from typing import Any
+from typing import Any, NamedTuple
 
 import weft as tf
 from weft._src import nest
@@ -19,9 +18,17 @@ from weft._src.messages.structures import FunctionSpec
 from weft._src.saved_model.exporting import Body, Functions, Written
 from weft._src.saved_model.structures import message_of
 
-_ArgSpec = namedtuple(  # noqa: PYI024 - TensorFlow looks for this name and these fields
-    "FullArgSpec", "args varargs varkw defaults kwonlyargs kwonlydefaults annotations"
-)
+
+class FullArgSpec(NamedTuple):
+    """What TensorFlow wants to know of a Python function, under this name."""
+
+    args: list[str]
+    varargs: str | None
+    varkw: str | None
+    defaults: tuple[Any, ...] | None
+    kwonlyargs: list[str]
+    kwonlydefaults: dict[str, Any] | None
+    annotations: dict[str, Any]
 
 
 def is_function(value: Any) -> bool:
@@ -41,7 +48,7 @@ def function_spec(function: Any) -> FunctionSpec:
     parameters = list(function.function_type.parameters.values())
     placed = [p for p in parameters if p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)]
     named = [p for p in parameters if p.kind is P.KEYWORD_ONLY]
-    spec = _ArgSpec(
+    spec = FullArgSpec(
         args=[p.name for p in placed],
         varargs=next((p.name for p in parameters if p.kind is P.VAR_POSITIONAL), None),
         varkw=next((p.name for p in parameters if p.kind is P.VAR_KEYWORD), None),
@@ -216,4 +223,4 @@ def _concrete(key: str, value: Any) -> ConcreteFunction:
             f"tf.saved_model.save: {value.name}, the signature {key!r}, has no input_signature. "
             "Give it one, or pass get_concrete_function(...) of it."
         )
-    return value.get_concrete_function()  # type: ignore[no-any-return]
+    return value.get_concrete_function()
