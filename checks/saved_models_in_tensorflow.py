@@ -178,6 +178,10 @@ def define(tf: Any) -> None:
         return [*found, tf.random.stateless_uniform([4], seed, 0, 100, tf.int32)]
 
     @case(x)
+    def random(x: Any) -> Any:
+        return tf.random.normal([2, 3]), tf.nn.dropout(x, 0.5, seed=4)
+
+    @case(x)
     def nested(x: Any) -> Any:
         inner = tf.function(lambda y: {"b": y * 2.0, "a": (y, [tf.exp(y)])})
         return inner(x)

@@ -188,6 +188,27 @@ def test_variables_that_nobody_owns_are_refused(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_streams_of_random_numbers_go_on(tmp_path: Path) -> None:
+    module = tf.Module()
+    module.generator = tf.random.Generator.from_seed(4)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def draw(n: Any) -> Any:
+        return (
+            tf.random.normal([n]),
+            tf.random.uniform([2, n], seed=5),
+            module.generator.normal([n]),
+        )
+
+    module.draw = draw
+    draw(tf.constant(3))
+    tf.saved_model.save(module, tmp_path / "m")
+    loaded = tf.saved_model.load(tmp_path / "m")
+    for _ in range(2):
+        for mine, theirs in zip(draw(tf.constant(3)), loaded.draw(tf.constant(3)), strict=True):
+            np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
+
+
 def test_tables_are_refused(tmp_path: Path) -> None:
     module = tf.Module()
     module.table = tf.lookup.StaticHashTable(

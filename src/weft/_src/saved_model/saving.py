@@ -14,6 +14,7 @@ import numpy as np
 import weft as tf
 from weft._src.core.context import init_scope, state
 from weft._src.core.dtypes import resource
+from weft._src.core.random_numbers.stream_state import RngCell
 from weft._src.errors import UnsupportedError
 from weft._src.fileio.paths import file_errors, path_text
 from weft._src.function.concrete import ConcreteFunction
@@ -55,6 +56,7 @@ from weft._src.saving.object_graph import (
 )
 from weft._src.saving.writing import sync_folder, write_bundle
 from weft._src.state.tracking import Trackable
+from weft._src.state.variable import Variable
 
 _SERVE = "serve"
 _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -130,7 +132,8 @@ class Saver:
 
     def __init__(self, root: Any, signatures: Any, options: SaveOptions) -> None:
         self.root, self.options = root, options
-        self.found = _unified(walk(root))
+        self._streams: dict[int, tuple[Any, Variable]] = {}
+        self.found = self._reached(signatures)
         self.objects: list[SavedObject] = [_object(one) for one in self.found]
         self.functions = Functions()
         self.concrete: dict[str, SavedConcreteFunction] = {}
@@ -141,8 +144,10 @@ class Saver:
         self._constants: list[Any] = []
         for one, variable in variables_among(self.found):
             self._places[id(variable._handle)] = one.number
+        for tensor, variable in self._streams.values():
+            self._places[id(tensor)] = self._places[id(variable._handle)]
         owned = [(one, functions_of(one.value)) for one in self.found]
-        signed = signature_functions(root, owned[0][1], signatures)
+        signed = signature_functions(owned[0][1], signatures)
         numbers: dict[int, int] = {}
         for one, functions in owned:
             for name, function in functions.items():
@@ -155,6 +160,23 @@ class Saver:
         self._variables()
 
     # --- objects ----------------------------------------------------------------------------------
+
+    def _reached(self, signatures: Any) -> list[Found]:
+        """All objects; streams of random numbers of functions become variables of the root."""
+        owned = [functions_of(one.value) for one in walk(self.root)]
+        traces: list[ConcreteFunction] = []
+        for function in [f for functions in owned for f in functions.values()]:
+            is_one = isinstance(function, ConcreteFunction)
+            traces += [function] if is_one else traces_of(function)
+        traces += [signed.concrete for signed in signature_functions(owned[0], signatures)]
+        for tensor in [outer for trace in traces for outer, _ in trace.graph.captures]:
+            cell = getattr(tensor, "_value", None)
+            if isinstance(cell, RngCell) and id(tensor) not in self._streams:
+                variable = tf.Variable(cell.read(), trainable=False, name="random_stream")
+                self._streams[id(tensor)] = (tensor, variable)
+        states = [variable for _, variable in self._streams.values()]
+        extra = {f"_random_stream_{i}": variable for i, variable in enumerate(states)}
+        return _unified(walk(self.root, extra))
 
     def _new(self, **fields: Any) -> int:
         self.objects.append(SavedObject(**fields))
@@ -225,8 +247,7 @@ class Saver:
         if variable is None:
             return UnsupportedError(
                 f"tf.saved_model.save: {owner} uses {type(tensor._value).__name__}, a state of "
-                "Weft's that a SavedModel cannot hold yet, such as a table or a stream of random "
-                "numbers. Use stateless random numbers, or a tf.random.Generator."
+                "Weft's that a SavedModel cannot hold yet, such as a table."
             )
         return ValueError(
             f"tf.saved_model.save: {owner} uses the variable {variable.name!r}, which no attribute "
@@ -355,7 +376,8 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     Functions are saved as they have been traced: all their traces, and those that an
     `input_signature` describes. Graphs are written with TensorFlow's ops (those of version 2.4, but
     for random numbers, which need 2.5), so that it and its servers can run them, and
-    `tf.saved_model.load` here. Gradients given by `tf.custom_gradient` are not part of a model.
+    `tf.saved_model.load` here. Gradients given by `tf.custom_gradient` are not part of a model;
+    streams of random numbers are, and go on where they were.
 
     Args:
       obj: a `tf.Module` or another trackable object. Its attributes are saved as far as they are

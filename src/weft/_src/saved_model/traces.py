@@ -190,7 +190,7 @@ def _named_outputs(key: str, concrete: ConcreteFunction) -> dict[str, SymbolicTe
     return given
 
 
-def signature_functions(root: Any, functions: dict[str, Any], given: Any) -> list[Any]:
+def signature_functions(functions: dict[str, Any], given: Any) -> list[SignatureFunction]:
     """The signatures that were asked for, or the only function that can be one."""
     if given is None:
         found = [f for f in functions.values() if _may_be_signature(f)]
