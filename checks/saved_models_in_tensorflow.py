@@ -134,6 +134,20 @@ def define(tf: Any) -> None:
             loss = tf.reduce_sum(tf.transpose(y, [0, 2, 1, 3])[..., 1:] ** 2)
         return tape.gradient(loss, [im, kernel])
 
+    @case(floats(2, 4, 3))
+    def recurrent_slopes(x: Any) -> Any:
+        weights = tf.constant(floats(3, 3, seed=3))
+        with tf.GradientTape() as tape:
+            tape.watch([x, weights])
+            rows = tf.TensorArray(tf.float32, 4).unstack(tf.transpose(x, [1, 0, 2]))
+            out = tf.TensorArray(tf.float32, 4)
+            h = tf.zeros_like(x[:, 0])
+            for i in tf.range(4):
+                h = tf.tanh(h @ weights + rows.read(i))
+                out = out.write(i, h)
+            loss = tf.reduce_sum(out.stack() ** 2)
+        return tape.gradient(loss, weights)
+
     @case(x, floats(3, 5, seed=2))
     def products(x: Any, y: Any) -> Any:
         found = [x @ y, tf.matmul(x, y[:, :3], transpose_b=True), tf.einsum("ij,jk->ki", x, y)]

@@ -158,6 +158,17 @@ class Body:
         """Whether it has no effects."""
         return bool(self._node.effects.none)
 
+    def same_inputs_before(self) -> Written | None:
+        """The result of a node before this one that reads a tensor out of the same inputs."""
+        wanted = self._node.inputs
+        for node in self.graph.body:
+            if node is self._node:
+                return None
+            same = [a is b for a, b in zip(node.inputs, wanted, strict=False)]
+            if len(same) == len(wanted) and all(same) and "dtype" in node.attrs:
+                return self.known[id(node.outputs[0])]
+        return None
+
     def function(self, graph: Graph) -> str:
         """The name of the function that a nested graph becomes."""
         return self.functions.of(graph)

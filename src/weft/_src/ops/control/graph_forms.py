@@ -100,6 +100,36 @@ def from_tensor(b: FormBody, tensor: Any) -> Any:
     )
 
 
+def get_shaped_item(b: FormBody, handle: Any, index: Any, shape: Any, *, dtype: DType) -> Any:
+    """An element, or zeros of a shape."""
+    return b.add("TensorListGetItem", handle, index, cast(b, shape, int32), element_dtype=dtype)
+
+
+def pop_shaped(b: FormBody, handle: Any, shape: Any, *, dtype: DType) -> Any:
+    """The last element, or zeros of a shape."""
+    return b.add("TensorListPopBack", handle, cast(b, shape, int32), element_dtype=dtype)
+
+
+def clear_item(b: FormBody, handle: Any, index: Any) -> Any:
+    """Zeros in the place of an element, which has been read just before."""
+    item = b.same_inputs_before()
+    if item is None:
+        raise NoForm("the dtype of the elements is not known")
+    return b.add("TensorListSetItem", handle, cast(b, index, int32), b.add("ZerosLike", item))
+
+
+def to_shape(b: FormBody, handle: Any, shape: Any, *, dtype: DType) -> Any:
+    """All elements, with zeros for those that are missing."""
+    length, row = b.add("SplitV", shape, b.const([1, -1]), b.const(0), num_split=2)
+    whole = b.add("TensorListResize", handle, b.add("Squeeze", length, squeeze_dims=[0]))
+    return b.add("TensorListStack", whole, cast(b, row, int32), element_dtype=dtype)
+
+
+def add_lists(b: FormBody, x: Any, y: Any) -> Any:
+    """Lists of one length, added element by element."""
+    return b.add("AddN", [x, y])
+
+
 def custom_gradient(b: FormBody, *inputs: Any, gradient: Any) -> Any:
     """The results; their gradient cannot be saved, and TensorFlow says so to who asks for it."""
     if gradient.results > len(inputs):

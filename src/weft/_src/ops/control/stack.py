@@ -217,6 +217,7 @@ get_shaped_item_op: Op = define_op(
     vjp=lambda ctx, g: (StackItem(ctx.inputs[0], ctx.inputs[1], g), None, None),
     linear=(0,),
     batch=batching.read_shaped,
+    graphdef=forms.get_shaped_item,
 )
 
 
@@ -235,6 +236,7 @@ clear_item_op: Op = define_op(
     native=Special("stack_clear"),
     vjp=lambda ctx, g: (clear_item_op(g, ctx.inputs[1]), None),
     batch=batching.same_list,
+    graphdef=forms.clear_item,
 )
 
 
@@ -316,6 +318,7 @@ pop_shaped_op: Op = define_op(
     outputs=2,
     linear=(0,),
     batch=batching.read_shaped,
+    graphdef=forms.pop_shaped,
 )
 
 
@@ -468,6 +471,7 @@ to_shape_op: Op = define_op(
     native=Special("stack_to_shape"),
     vjp=lambda ctx, g: (from_tensor_op(g), None),
     linear=(0,),
+    graphdef=forms.to_shape,
 )
 
 
@@ -505,4 +509,5 @@ add_stacks_op: Op = define_op(
     vjp=lambda ctx, g: (g, g),
     linear=(0, 1),
     batch=batching.added_lists,
+    graphdef=forms.add_lists,
 )
