@@ -30,6 +30,7 @@ from weft._src.core.tensor import Tensor
 from weft._src.graph.ir import Graph, Node, variable_behind
 from weft._src.graph.rewrite import copied
 from weft._src.ops.arrays.shape import shape_argument
+from weft._src.ops.control import graph_forms as forms
 from weft._src.ops.indexing.indexed_slices import IndexedSlices
 from weft._src.ops.registry import STRUCTURED, Op, define_op, each
 
@@ -139,6 +140,7 @@ custom_gradient_op: Op = define_op(
     outputs=None,
     trusts_kernel=True,
     identity=True,
+    graphdef=forms.custom_gradient,
 )
 # A tape that is not told of what the function does has to watch its variables all the same.
 custom_gradient_op.has_resources = True

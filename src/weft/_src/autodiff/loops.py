@@ -121,7 +121,7 @@ def prepare_while(inputs: Sequence[Any], attrs: Attrs, repeatedly: bool) -> tupl
     new_cond, mapped_cond = _with_room(attrs["cond"], n, room)
     new_cond.outputs = [mapped_cond[t] for t in attrs["cond"].outputs]
     new_body.saving = made
-    empty = [stack.reserve_op(convert_to_tensor(0), dtype=dtypes.float32) for _ in made.pushed]
+    empty = [stack.reserve_op(convert_to_tensor(0), dtype=t.dtype) for t in made.pushed]
     more = [convert_to_tensor(0), *empty, *[placeholder_value(t.spec) for t in made.once]]
     return (
         (*inputs[:n], *more, *inputs[n:]),

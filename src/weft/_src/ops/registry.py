@@ -84,6 +84,7 @@ class Op:
         "computes",
         "elementwise",
         "fresh",
+        "graphdef",
         "guards",
         "has_resources",
         "host_io",
@@ -121,6 +122,7 @@ class Op:
     vjp: Any
     rows_vjp: Callable[..., Any] | None
     batch: Callable[..., Any] | None
+    graphdef: Callable[..., Any] | None
     ragged: str | None
     # Inputs, outputs and effects.
     outputs: int | None
@@ -190,6 +192,7 @@ def define_op(
     vjp: Callable[..., Any] | Absent,
     rows_vjp: Callable[..., Any] | None = None,
     batch: Callable[..., Any] | None = None,
+    graphdef: Callable[..., Any] | None = None,
     ragged: str | None = None,
     outputs: int | None = 1,
     reads: tuple[int, ...] = (),
@@ -225,6 +228,8 @@ def define_op(
     rows_vjp: the same for a gradient that is `IndexedSlices`, if rows can pass through; None if it
         needs a tensor.
     batch: how the op runs on many examples at once; None if only `elementwise` tells.
+    graphdef: how SavedModels write it with TensorFlow's ops, a rule of `ops.graph_forms`; None if
+        TensorFlow has an op of that name with the same inputs and attributes, or no form is known.
     ragged: the name of its rule in `ops.ragged.rules`. Elementwise ops need none; others refuse.
 
     Inputs, outputs and effects:
@@ -266,7 +271,7 @@ def define_op(
     op = Op()
     op.name, op.args = name, inputs
     op.infer, op.kernel, op.native, op.vjp = infer, kernel, native, vjp
-    op.rows_vjp, op.batch, op.ragged = rows_vjp, batch, ragged
+    op.rows_vjp, op.batch, op.graphdef, op.ragged = rows_vjp, batch, graphdef, ragged
     op.outputs, op.reads, op.writes, op.host_io = outputs, reads, writes, host_io
     op.self_contained, op.guards = self_contained or guards, guards
     op.advances_stream, op.keeps_shape = advances_stream, keeps_shape

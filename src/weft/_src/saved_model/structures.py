@@ -5,9 +5,22 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+import numpy as np
+
 import weft as tf
 from weft._src.errors import UnsupportedError
 from weft._src.messages.message import Message
+from weft._src.messages.structures import (
+    NoneValue,
+    StructuredDict,
+    StructuredList,
+    StructuredNamedTuple,
+    StructuredPair,
+    StructuredValue,
+    TensorSpecProto,
+    TypeSpecProto,
+)
+from weft._src.messages.tensors import shape_message
 
 # The numbers of classes in a TypeSpecProto.
 _SPARSE, _SLICES, _RAGGED, _ARRAY, _DATASET, _ITERATOR, _OPTIONAL = 1, 2, 3, 4, 5, 6, 7
@@ -64,4 +77,80 @@ def _type_spec(message: Message) -> Any:
     raise UnsupportedError(
         f"This SavedModel has a function that takes or gives a {message.type_spec_class_name!r}, "
         "which Weft does not know."
+    )
+
+
+def sizes_of(shape: Any) -> list[int] | None:
+    """The sizes of a shape, -1 for unknown ones; None for an unknown rank."""
+    return None if shape.rank is None else [-1 if size is None else int(size) for size in shape]
+
+
+def message_of(value: Any) -> StructuredValue:
+    """A value as a StructuredValue; TypeError if there is no form for it."""
+    if value is None:
+        return StructuredValue(none_value=NoneValue())
+    if isinstance(value, tf.TensorSpec):
+        spec = TensorSpecProto(
+            name=value.name or "",
+            shape=shape_message(sizes_of(value.shape)),
+            dtype=value.dtype.as_datatype_enum,
+        )
+        return StructuredValue(tensor_spec_value=spec)
+    if isinstance(value, tf.TypeSpec):
+        return StructuredValue(type_spec_value=_spec_message(value))
+    if isinstance(value, tf.TensorShape):
+        return StructuredValue(tensor_shape_value=shape_message(sizes_of(value)))
+    if isinstance(value, tf.DType):
+        return StructuredValue(tensor_dtype_value=value.as_datatype_enum)
+    if isinstance(value, (tuple, list, dict)):
+        return _container_message(value)
+    return _scalar_message(value)
+
+
+def _scalar_message(value: Any) -> StructuredValue:
+    if isinstance(value, (bool, np.bool_)):
+        return StructuredValue(bool_value=bool(value))
+    if isinstance(value, (int, np.integer)):
+        return StructuredValue(int64_value=int(value))
+    if isinstance(value, (float, np.floating)):
+        return StructuredValue(float64_value=float(value))
+    if isinstance(value, str):
+        return StructuredValue(string_value=value)
+    raise TypeError(f"A SavedModel has no form for {value!r}, of type {type(value).__name__}.")
+
+
+def _container_message(value: Any) -> StructuredValue:
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError(f"A SavedModel has dicts with text as keys only, got {value!r}.")
+        fields = {key: message_of(item) for key, item in value.items()}
+        return StructuredValue(dict_value=StructuredDict(fields=fields))
+    if hasattr(value, "_fields"):
+        pairs = [
+            StructuredPair(key=key, value=message_of(item))
+            for key, item in zip(value._fields, value, strict=True)
+        ]
+        named = StructuredNamedTuple(name=type(value).__name__, values=pairs)
+        return StructuredValue(named_tuple_value=named)
+    items = StructuredList(values=[message_of(item) for item in value])
+    if isinstance(value, tuple):
+        return StructuredValue(tuple_value=items)
+    return StructuredValue(list_value=items)
+
+
+def _spec_message(spec: Any) -> TypeSpecProto:
+    state: tuple[Any, ...]
+    if isinstance(spec, tf.SparseTensorSpec):
+        number, state, parts = _SPARSE, (spec.shape, spec.dtype), 3
+    elif isinstance(spec, tf.RaggedTensorSpec):
+        number = _RAGGED
+        state = (spec.shape, spec.dtype, spec.ragged_rank, spec.row_splits_dtype)
+        parts = spec.ragged_rank + 1
+    else:
+        raise TypeError(f"A SavedModel of Weft has no form for a {type(spec).__name__} yet.")
+    return TypeSpecProto(
+        type_spec_class=number,
+        type_state=message_of(state),
+        type_spec_class_name=type(spec).__name__,
+        num_flat_components=parts,
     )

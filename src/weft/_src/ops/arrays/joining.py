@@ -16,7 +16,7 @@ from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes, source
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import Op, args, define_op
@@ -93,6 +93,7 @@ concat_op = define_op(
     shape_arithmetic=True,
     ragged="concat",
     batch=batching.joined_along_axis,
+    graphdef=graph_forms.concat,
 )
 
 
@@ -276,6 +277,7 @@ split_op = define_op(
     trusts_kernel=True,
     ragged="split",
     batch=batching.along_axis,
+    graphdef=graph_forms.split,
 )
 
 
@@ -333,6 +335,7 @@ split_v_op: Op = define_op(
     trusts_kernel=True,
     ragged="split",
     batch=batching.along_axis,
+    graphdef=graph_forms.split_sizes,
 )
 
 

@@ -18,7 +18,7 @@ from weft._src.core.shapes import Dim, Dims, Size, TensorShape, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import source
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, operands
@@ -345,6 +345,7 @@ expand_dims_op = define_op(
     shape_arithmetic=True,
     ragged="expand_dims",
     batch=batching.expanded,
+    graphdef=graph_forms.with_axis,
 )
 
 
@@ -400,6 +401,7 @@ squeeze_op = define_op(
     shape_arithmetic=True,
     ragged="squeeze",
     batch=batching.squeezed,
+    graphdef=graph_forms.squeeze,
 )
 
 
@@ -459,6 +461,7 @@ transpose_op = define_op(
     shape_arithmetic=True,
     trusts_kernel=True,
     batch=batching.transposed,
+    graphdef=graph_forms.transpose,
 )
 
 

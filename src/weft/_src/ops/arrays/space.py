@@ -13,7 +13,7 @@ from weft._src.core.shapes import Dim, Dims, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import fill, joining, shape as shapes
 from weft._src.ops.registry import Op, args, define_op, each
 
@@ -337,6 +337,7 @@ to_depth_op: Op = define_op(
     vjp=lambda ctx, g: (from_depth_op(g, **ctx.attrs),),
     fresh=True,
     batch=batching.merged,
+    graphdef=graph_forms.bias,
 )
 from_depth_op: Op = define_op(
     "DepthToSpace",
@@ -347,6 +348,7 @@ from_depth_op: Op = define_op(
     vjp=lambda ctx, g: (to_depth_op(g, **ctx.attrs),),
     fresh=True,
     batch=batching.merged,
+    graphdef=graph_forms.bias,
 )
 
 

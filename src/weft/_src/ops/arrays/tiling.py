@@ -15,7 +15,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import joining, ranges, shape as shapes, source
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic
@@ -212,6 +212,7 @@ reverse_op: Op = define_op(
     shape_arithmetic=True,
     ragged="reverse",
     batch=batching.along_axes,
+    graphdef=graph_forms.with_axis,
 )
 
 
@@ -266,6 +267,7 @@ roll_op: Op = define_op(
     trusts_kernel=True,
     fresh=True,
     batch=batching.along_axes,
+    graphdef=graph_forms.with_axis,
 )
 
 

@@ -15,6 +15,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import rules
+from weft._src.ops.control import graph_forms as forms
 from weft._src.ops.control.nested import NestedTrace, pack_like, share_captures
 from weft._src.ops.elementwise import comparison
 from weft._src.ops.host.asserting import Assert
@@ -47,6 +48,7 @@ if_op = define_op(
     vjp=REGISTERED_LATER,
     outputs=None,
     nested_offset=1,
+    graphdef=forms.if_form,
 )
 
 case_op = define_op(
@@ -58,6 +60,7 @@ case_op = define_op(
     vjp=REGISTERED_LATER,
     outputs=None,
     nested_offset=1,
+    graphdef=forms.case_form,
 )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from weft._src.core.dtypes import ANY
 from weft._src.core.specs import TensorSpec
+from weft._src.ops.control import graph_forms as forms
 from weft._src.ops.registry import FOLDED, REGISTERED_LATER, STRUCTURED, define_op, each
 
 
@@ -21,4 +22,5 @@ call_op = define_op(
     native=FOLDED,
     vjp=REGISTERED_LATER,
     outputs=None,
+    graphdef=forms.call_form,
 )

@@ -16,6 +16,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.core.tracebacks import hides_own_frames
 from weft._src.errors import DTypeError, ShapeError
+from weft._src.ops.control import graph_forms as forms
 from weft._src.ops.control.nested import NestedTrace, share_captures
 from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import NO_NATIVE, REGISTERED_LATER, STRUCTURED, define_op, each
@@ -38,6 +39,7 @@ while_op = define_op(
     native=Special("while"),
     vjp=REGISTERED_LATER,
     outputs=None,
+    graphdef=forms.while_form,
 )
 
 

@@ -24,6 +24,7 @@ from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.contexts import VjpContext
+from weft._src.ops.control import graph_forms as forms
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 VARIANT = frozenset({dtypes.variant})
@@ -51,6 +52,7 @@ reserve_op = define_op(
     native=Special("stack_reserve"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    graphdef=forms.reserve,
 )
 
 # The gradient of a stack that nothing depends on; needs no length, so nothing has to be saved.
@@ -142,6 +144,7 @@ set_item_op: Op = define_op(
     vjp=_set_item_vjp,
     linear=(0, 2),
     batch=batching.pushed,
+    graphdef=forms.set_item,
 )
 
 
@@ -188,6 +191,7 @@ get_item_op: Op = define_op(
     vjp=_get_item_vjp,
     linear=(0,),
     batch=batching.read,
+    graphdef=forms.get_item,
 )
 
 
@@ -213,6 +217,7 @@ get_shaped_item_op: Op = define_op(
     vjp=lambda ctx, g: (StackItem(ctx.inputs[0], ctx.inputs[1], g), None, None),
     linear=(0,),
     batch=batching.read_shaped,
+    graphdef=forms.get_shaped_item,
 )
 
 
@@ -231,6 +236,7 @@ clear_item_op: Op = define_op(
     native=Special("stack_clear"),
     vjp=lambda ctx, g: (clear_item_op(g, ctx.inputs[1]), None),
     batch=batching.same_list,
+    graphdef=forms.clear_item,
 )
 
 
@@ -288,6 +294,7 @@ pop_op: Op = define_op(
     outputs=2,
     linear=(0,),
     batch=batching.read,
+    graphdef=forms.pop,
 )
 
 
@@ -311,6 +318,7 @@ pop_shaped_op: Op = define_op(
     outputs=2,
     linear=(0,),
     batch=batching.read_shaped,
+    graphdef=forms.pop_shaped,
 )
 
 
@@ -333,6 +341,7 @@ to_tensor_op: Op = define_op(
     vjp=lambda ctx, g: (from_tensor_op(g),),
     linear=(0,),
     batch=batching.unstacked_list,
+    graphdef=forms.to_tensor,
 )
 
 
@@ -364,6 +373,7 @@ from_tensor_op: Op = define_op(
     vjp=_from_tensor_vjp,
     linear=(0,),
     batch=batching.list_of_rows,
+    graphdef=forms.from_tensor,
 )
 
 
@@ -461,6 +471,7 @@ to_shape_op: Op = define_op(
     native=Special("stack_to_shape"),
     vjp=lambda ctx, g: (from_tensor_op(g), None),
     linear=(0,),
+    graphdef=forms.to_shape,
 )
 
 
@@ -498,4 +509,5 @@ add_stacks_op: Op = define_op(
     vjp=lambda ctx, g: (g, g),
     linear=(0, 1),
     batch=batching.added_lists,
+    graphdef=forms.add_lists,
 )

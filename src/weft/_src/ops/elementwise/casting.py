@@ -23,6 +23,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import UnsupportedError
+from weft._src.ops import graph_forms
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import args, define_op
 
@@ -103,6 +104,7 @@ cast_op = define_op(
     shape_arithmetic=True,
     zero_at_zero=True,
     rows_vjp=lambda ctx, g: (cast(g, ctx.inputs[0].dtype),),
+    graphdef=graph_forms.cast_form,
 )
 
 

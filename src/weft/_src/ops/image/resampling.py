@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
@@ -103,6 +103,7 @@ resize_axis_op: Op = define_op(
     linear=(0,),
     slow_kernel=True,
     batch=batching.along_axis,
+    graphdef=graph_forms.resized_axis,
 )
 
 

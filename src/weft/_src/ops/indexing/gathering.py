@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import indexed_slices, scattering
@@ -127,6 +127,7 @@ gather_op: Op = define_op(
     shape_arithmetic=True,
     ragged="gather",
     batch=batching.gathered,
+    graphdef=graph_forms.gather,
 )
 
 
@@ -214,6 +215,7 @@ gather_grad_op = define_op(
     trusts_kernel=True,
     fresh=True,
     batch=batching.inexact(batching.gathered_back),
+    graphdef=graph_forms.gather_grad,
 )
 
 # --- gather_nd ---------------------------------------------------------------------------------
@@ -305,6 +307,7 @@ gather_nd_op: Op = define_op(
     trusts_kernel=True,
     ragged="gather_nd",
     batch=batching.gathered_nd,
+    graphdef=graph_forms.unbatched,
 )
 
 

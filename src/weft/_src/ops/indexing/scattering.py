@@ -16,7 +16,7 @@ from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
@@ -111,6 +111,7 @@ scatter_nd_op: Op = define_op(
     trusts_kernel=True,
     fresh=True,
     batch=batching.inexact(batching.scattered),
+    graphdef=graph_forms.unbatched,
 )
 
 

@@ -18,7 +18,7 @@ from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec, ValueSpec
 from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import selection, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
@@ -373,6 +373,7 @@ strided_slice_op = define_op(
     trusts_kernel=True,
     shape_arithmetic=True,
     batch=batching.sliced,
+    graphdef=graph_forms.strided_slice,
 )
 
 
@@ -408,4 +409,5 @@ strided_slice_grad_op = define_op(
     vjp=_strided_slice_grad_vjp,
     fresh=True,
     batch=batching.sliced_back,
+    graphdef=graph_forms.strided_slice_grad,
 )

@@ -18,7 +18,7 @@ from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import fill
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.reduce import sums
@@ -116,6 +116,7 @@ diag_part_op: Op = define_op(
     native=Special("diag_part"),
     vjp=_diag_part_vjp,
     batch=batching.leading,
+    graphdef=graph_forms.diagonal,
 )
 
 
@@ -246,6 +247,7 @@ diag_op = define_op(
     vjp=_diag_vjp,
     fresh=True,
     batch=batching.leading,
+    graphdef=graph_forms.diagonal,
 )
 
 
@@ -337,6 +339,7 @@ set_diag_op: Op = define_op(
     vjp=_set_diag_vjp,
     fresh=True,
     batch=batching.inexact(batching.systems),
+    graphdef=graph_forms.diagonal,
 )
 
 

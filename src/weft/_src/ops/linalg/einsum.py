@@ -22,7 +22,7 @@ from weft._src.core.shapes import Dim, Dims, Size, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise.operands import conj, operands
@@ -154,6 +154,7 @@ def _define(name: str, label_rule: LabelRule, batch: Any = None, batch_gradient:
         batch=batch,
         vjp=vjp,
         trusts_kernel=True,
+        graphdef=graph_forms.contraction,
     )
     grad_op = define_op(
         f"{name}Grad",
@@ -163,6 +164,7 @@ def _define(name: str, label_rule: LabelRule, batch: Any = None, batch_gradient:
         native=Contraction("contraction_gradient", labels_of=label_rule),
         batch=batch_gradient,
         vjp=grad_vjp,
+        graphdef=graph_forms.contraction_grad,
     )
     return op
 

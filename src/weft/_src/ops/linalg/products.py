@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.elementwise import casting
 from weft._src.ops.elementwise.operands import conj, operands, sum_to
@@ -99,6 +99,7 @@ matmul_op = define_op(
     fresh=True,
     ragged="matmul",
     batch=batching.product,
+    graphdef=graph_forms.matmul,
 )
 
 

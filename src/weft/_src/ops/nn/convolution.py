@@ -14,7 +14,7 @@ from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import windows
@@ -229,6 +229,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         slow_kernel=True,
         vjp=vjp,
         fresh=True,
+        graphdef=graph_forms.windows,
     )
     input_gradient = define_op(
         names[0],
@@ -239,6 +240,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         native=Special("convolution_input_gradient"),
         slow_kernel=True,
         vjp=input_vjp,
+        graphdef=graph_forms.windows,
     )
     filter_gradient = define_op(
         names[1],
@@ -248,6 +250,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         native=Special("convolution_filter_gradient"),
         slow_kernel=True,
         vjp=filter_vjp,
+        graphdef=graph_forms.windows,
     )
     return _Ops(forward, input_gradient, filter_gradient)
 

@@ -12,7 +12,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import convolution as convolutions, windows
@@ -134,6 +134,7 @@ depthwise_op: Op = define_op(
     fresh=True,
     slow_kernel=True,
     batch=batching.inexact(batching.merged),
+    graphdef=graph_forms.windows,
 )
 input_op: Op = define_op(
     "DepthwiseConv2dNativeBackpropInput",
@@ -145,6 +146,7 @@ input_op: Op = define_op(
     fresh=True,
     slow_kernel=True,
     batch=batching.merged_back,
+    graphdef=graph_forms.windows,
 )
 _x, _g = args("input out_backprop", FLOATING)
 filter_op: Op = define_op(
@@ -156,6 +158,7 @@ filter_op: Op = define_op(
     vjp=_filter_vjp,
     fresh=True,
     slow_kernel=True,
+    graphdef=graph_forms.windows,
 )
 
 

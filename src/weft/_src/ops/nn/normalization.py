@@ -9,7 +9,7 @@ from weft._src.core.native_rules import Reduction, Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import fill
 from weft._src.ops.elementwise import arithmetic, casting, comparison, guarded, unary
 from weft._src.ops.elementwise.operands import zeros_like
@@ -49,6 +49,7 @@ bias_add_op: Op = define_op(
     fresh=True,
     cheap=True,
     ragged="elementwise",
+    graphdef=graph_forms.bias,
 )
 
 
@@ -72,6 +73,7 @@ bias_add_grad_op: Op = define_op(
     vjp=lambda ctx, h: (bias_add_op(zeros_like(ctx.inputs[0]), h, **ctx.attrs),),
     fresh=True,
     batch=batching.channel_sums,
+    graphdef=graph_forms.bias,
 )
 
 

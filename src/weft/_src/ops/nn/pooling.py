@@ -13,7 +13,7 @@ from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise.operands import zeros_like
@@ -101,6 +101,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         native=Special("max_pool"),
         slow_kernel=True,
         vjp=lambda ctx, g: (grad_op(ctx.inputs[0], ctx.outputs[0], g, **ctx.attrs),),
+        graphdef=graph_forms.windows,
     )
     grad_op: Op = define_op(
         f"{name}Grad",
@@ -116,6 +117,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
             zeros_like(ctx.inputs[1]),
             pick_op(*ctx.inputs[:2], h, **ctx.attrs),
         ),
+        graphdef=graph_forms.windows,
     )
     pick_op: Op = define_op(
         f"{name}GradGrad",
@@ -129,6 +131,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
             zeros_like(ctx.inputs[1]),
             grad_op(*ctx.inputs[:2], g, **ctx.attrs),
         ),
+        graphdef=graph_forms.windows,
     )
     return max_op, grad_op
 
@@ -195,6 +198,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         native=Special("avg_pool"),
         slow_kernel=True,
         vjp=vjp,
+        graphdef=graph_forms.windows,
     )
     grad_op: Op = define_op(
         f"{name}Grad",
@@ -205,6 +209,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         native=Special("avg_pool_grad"),
         slow_kernel=True,
         vjp=lambda ctx, h: (None, mean_op(h, **ctx.attrs)),
+        graphdef=graph_forms.windows,
     )
     return mean_op
 

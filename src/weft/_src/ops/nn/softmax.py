@@ -11,7 +11,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes, shape_checks
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, unary
@@ -65,6 +65,7 @@ softmax_op: Op = define_op(
     slow_kernel=True,
     ragged="softmax",
     batch=batching.inexact(batching.along_axis),
+    graphdef=graph_forms.softmax,
 )
 
 
@@ -112,6 +113,7 @@ log_softmax_op = define_op(
     fresh=True,
     slow_kernel=True,
     batch=batching.inexact(batching.along_axis),
+    graphdef=graph_forms.log_softmax,
 )
 
 

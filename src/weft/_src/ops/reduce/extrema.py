@@ -11,7 +11,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import REAL
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import batching
+from weft._src.ops import batching, graph_forms
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce.sums import Axes, reduced_dims, reduction_axes, restore_axes, sum_op
@@ -59,6 +59,7 @@ def _define(name: str, function: str, ufunc: str) -> Op:
         vjp=_vjp,
         trusts_kernel=True,
         fresh=True,
+        graphdef=graph_forms.reduction,
     )
 
 

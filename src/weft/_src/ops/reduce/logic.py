@@ -10,7 +10,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, int64, string
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Tensor
-from weft._src.ops import batching
+from weft._src.ops import batching, graph_forms
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce.sums import reduce_sum, reduced_dims, reduction_axes
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
@@ -31,6 +31,7 @@ def _define(name: str, function: str, ufunc: str) -> Op:
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,
+        graphdef=graph_forms.reduction,
     )
 
 

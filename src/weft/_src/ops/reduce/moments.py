@@ -9,7 +9,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, NUMERIC
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import batching
+from weft._src.ops import batching, graph_forms
 from weft._src.ops.arrays import selection, source
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import unary
@@ -57,6 +57,7 @@ logsumexp_op = define_op(
     trusts_kernel=True,
     fresh=True,
     batch=batching.inexact(batching.along_axes),
+    graphdef=graph_forms.log_sum_exp,
 )
 
 
@@ -116,6 +117,7 @@ euclidean_norm_op = define_op(
     trusts_kernel=True,
     fresh=True,
     batch=batching.inexact(batching.along_axes),
+    graphdef=graph_forms.reduction,
 )
 
 

@@ -13,7 +13,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import along_axis
@@ -66,6 +66,7 @@ def _define_arg(name: str, function: str, best: str) -> Op:
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,
+        graphdef=graph_forms.with_axis,
     )
 
 
@@ -183,6 +184,7 @@ sort_op = define_op(
     fresh=True,
     ragged="sort",
     batch=batching.along_axis,
+    graphdef=graph_forms.sort,
 )
 argsort_op = define_op(
     "ArgSort",
@@ -197,6 +199,7 @@ argsort_op = define_op(
     fresh=True,
     ragged="argsort",
     batch=batching.along_axis,
+    graphdef=graph_forms.argsort,
 )
 
 

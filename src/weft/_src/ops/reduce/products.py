@@ -11,7 +11,7 @@ from weft._src.core.native_rules import IndexMap, Reduction
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise.operands import conj
@@ -103,6 +103,7 @@ prod_op = define_op(
     shape_arithmetic=True,
     ragged="reduction",
     batch=batching.summed,
+    graphdef=graph_forms.reduction,
 )
 
 

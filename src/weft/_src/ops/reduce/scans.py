@@ -10,7 +10,7 @@ from weft._src.core.dtypes import FLOATING, NUMERIC
 from weft._src.core.native_rules import Scan
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import joining, selection
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, comparison, unary
@@ -62,6 +62,7 @@ cumsum_op: Op = define_op(
     fresh=True,
     ragged="scan",
     batch=batching.along_axis,
+    graphdef=graph_forms.with_axis,
 )
 
 
@@ -122,6 +123,7 @@ cumprod_op: Op = define_op(
     fresh=True,
     ragged="scan",
     batch=batching.along_axis,
+    graphdef=graph_forms.with_axis,
 )
 
 
@@ -187,6 +189,7 @@ cumulative_logsumexp_op: Op = define_op(
     trusts_kernel=True,
     fresh=True,
     batch=batching.inexact(batching.along_axis),
+    graphdef=graph_forms.with_axis,
 )
 
 

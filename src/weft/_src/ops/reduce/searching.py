@@ -14,7 +14,7 @@ from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import graph_forms, rules
 from weft._src.ops.arrays import joining
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 
@@ -56,6 +56,7 @@ def _define_bound(name: str, side: str) -> Op:
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,
+        graphdef=graph_forms.bounds,
     )
 
 

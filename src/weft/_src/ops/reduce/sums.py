@@ -16,7 +16,7 @@ from weft._src.core.shapes import Dim, TensorShape
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
@@ -70,6 +70,7 @@ kept_shape_op = define_op(
     native=FOLDED,
     vjp=lambda ctx, g: (None,),
     fresh=True,
+    graphdef=graph_forms.reduced_shape,
 )
 
 
@@ -116,6 +117,7 @@ sum_op = define_op(
     fresh=True,
     ragged="reduction",
     batch=batching.summed,
+    graphdef=graph_forms.reduction,
 )
 
 
@@ -194,6 +196,7 @@ mean_op = define_op(
     fresh=True,
     ragged="reduction",
     batch=batching.summed,
+    graphdef=graph_forms.reduction,
 )
 
 
@@ -350,4 +353,5 @@ sum_to_shape_op = define_op(
         None,
     ),
     batch=batching.summed_to_shape,
+    graphdef=graph_forms.sum_to_shape,
 )

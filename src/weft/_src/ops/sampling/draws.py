@@ -21,7 +21,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import graph_forms, rules
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 
@@ -68,6 +68,7 @@ key_counter_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
+    graphdef=graph_forms.key_counter,
 )
 
 
@@ -94,6 +95,7 @@ def _draw(name: str, function: Callable[..., Any], native: NativeRule | Absent) 
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,
+        graphdef=graph_forms.drawn,
     )
 
 
@@ -143,6 +145,7 @@ uniform_int_op = define_op(
     native=Special("philox_uniform_int"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    graphdef=graph_forms.drawn,
 )
 
 
@@ -215,4 +218,5 @@ shuffle_op: Op = define_op(
     kernel=_shuffle_kernel,
     native=Special("philox_shuffle"),
     vjp=_shuffle_vjp,
+    graphdef=graph_forms.shuffled,
 )

@@ -35,6 +35,7 @@ from weft._src.core.random_numbers.stream_state import (
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.ops import graph_forms
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
 
 _LARGEST_OP_SEED = 2**31 - 1
@@ -90,6 +91,7 @@ read_and_skip_op = define_op(
     trusts_kernel=True,
     fresh=True,
     advances_stream=True,
+    graphdef=graph_forms.skipped,
 )
 
 

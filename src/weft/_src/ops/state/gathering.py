@@ -11,6 +11,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.ops import graph_forms
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import gathering, indexed_slices
@@ -59,6 +60,7 @@ gather_op: Op = define_op(
     vjp=_gather_vjp,
     reads=(0,),
     fresh=True,
+    graphdef=graph_forms.without("shape"),
 )
 
 
@@ -94,6 +96,7 @@ gather_nd_op: Op = define_op(
     native=NO_NATIVE,
     vjp=_gather_nd_vjp,
     reads=(0,),
+    graphdef=graph_forms.without("shape"),
 )
 
 

@@ -15,7 +15,7 @@ from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import graph_forms, rules
 from weft._src.ops.elementwise import division
 from weft._src.ops.indexing import gathering, scattering
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
@@ -108,6 +108,7 @@ def _scatter_op(
         reads=(0,),
         writes=(0,),
         trusts_kernel=True,
+        graphdef=graph_forms.unbatched,
     )
 
 

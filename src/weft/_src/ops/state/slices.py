@@ -13,7 +13,7 @@ from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
+from weft._src.ops import graph_forms, rules
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import slicing
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
@@ -59,6 +59,7 @@ read_slice_op: Op = define_op(
     vjp=_read_slice_vjp,
     reads=(0,),
     trusts_kernel=True,
+    graphdef=graph_forms.strided_read,
 )
 
 
@@ -130,6 +131,7 @@ def _slice_op(name: str, allowed: frozenset[DType], ufunc: np.ufunc | None) -> O
         reads=(0,),
         writes=(0,),
         trusts_kernel=True,
+        graphdef=graph_forms.strided_assign,
     )
 
 

@@ -13,7 +13,7 @@ from weft._src.core.shapes import Dim, Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
+from weft._src.ops import graph_forms, rules
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
@@ -33,6 +33,7 @@ read_op = define_op(
     reads=(0,),
     trusts_kernel=True,
     computes=False,
+    graphdef=graph_forms.without("shape"),
 )
 
 
@@ -72,6 +73,7 @@ assign_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     outputs=0,
     writes=(0,),
+    graphdef=graph_forms.without("shape"),
 )
 
 
@@ -94,6 +96,7 @@ def _update_op(name: str, ufunc: np.ufunc) -> Op:
         outputs=0,
         reads=(0,),
         writes=(0,),
+        graphdef=graph_forms.without("shape"),
     )
 
 

@@ -14,7 +14,7 @@ from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.strings.elements import as_array, string_tensor, text_argument
 
@@ -124,6 +124,7 @@ reduce_join_op = define_op(
     fresh=True,
     ragged="join",
     batch=batching.along_axes,
+    graphdef=graph_forms.reduction,
 )
 
 

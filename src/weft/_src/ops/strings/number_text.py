@@ -25,6 +25,7 @@ from weft._src.core.dtypes import (
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, InvalidArgumentError
+from weft._src.ops import graph_forms
 from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
@@ -72,6 +73,7 @@ as_string_op = define_op(
     trusts_kernel=True,
     fresh=True,
     elementwise=True,
+    graphdef=graph_forms.as_string,
 )
 
 

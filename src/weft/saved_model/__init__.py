@@ -2,6 +2,8 @@
 
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft._src.saved_model.loading import contains_saved_model, load
+from weft._src.saved_model.saving import SaveOptions, save
+from weft.saved_model import experimental
 
 DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
 SERVING = "serve"
@@ -31,8 +33,11 @@ __all__ = [
     "TPU",
     "TRAINING",
     "VARIABLES_DIRECTORY",
+    "SaveOptions",
     "contains_saved_model",
+    "experimental",
     "load",
+    "save",
 ]
 
 _open_namespace(__name__)
