@@ -170,7 +170,7 @@ def _record(graph: Graph, values: list[Any], found: dict[str, dict[Any, Call]]) 
         except tf.errors.OpError:
             return
         if all(isinstance(value, np.ndarray) for value in results):
-            _note(node.op, inputs, node.attrs, found[node.op.name])
+            _note(node.op, inputs, node.attrs, found.setdefault(node.op.name, {}))
         for tensor, value in zip(node.outputs, results, strict=True):
             known[id(tensor)] = value
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from weft._src.core.aliases import TensorLike
 from weft._src.core.dtypes import DType, int32, int64, uint64
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -49,7 +50,7 @@ class FormBody(Protocol):
     @property
     def is_pure(self) -> bool: ...
     def add(self, op: str, *inputs: Any, **attrs: Any) -> Any: ...
-    def const(self, value: Any, dtype: DType = ...) -> Any: ...
+    def const(self, value: TensorLike | None, dtype: DType = ...) -> Any: ...
     def function(self, graph: Any) -> str: ...
     def same_inputs_before(self) -> Any: ...
     def loop_functions(self, cond: Any, body: Any, *, limited: bool) -> tuple[str, str]: ...
@@ -66,7 +67,7 @@ def rank_of(x: Written) -> int:
     return rank
 
 
-def sizes_of(dims: Any) -> list[int] | None:
+def sizes_of(dims: Sequence[Any] | None) -> list[int] | None:
     """Sizes with -1 for unknown ones; None for an unknown rank."""
     return None if dims is None else [-1 if isinstance(d, Dim) else int(d) for d in dims]
 
@@ -80,12 +81,12 @@ def axes_of(b: FormBody, x: Written, axis: Any) -> Any:
     return b.add("Range", b.const(0), b.add("Rank", x), b.const(1))
 
 
-def cast(b: FormBody, x: Any, dtype: DType) -> Any:
+def cast(b: FormBody, x: Written, dtype: DType) -> Any:
     """A tensor of another dtype."""
     return x if x.dtype is dtype else b.add("Cast", x, DstT=dtype)
 
 
-def element_shape(b: FormBody, shape: Any) -> Any:
+def element_shape(b: FormBody, shape: Sequence[Any] | None) -> Any:
     """The shape of elements of a list; -1 if it is not known."""
     sizes = sizes_of(shape)
     return b.const(-1 if sizes is None else np.array(sizes, np.int32), int32)
@@ -112,7 +113,7 @@ def without(*left_out: str) -> Form:
     return form
 
 
-def cast_form(b: FormBody, x: Any, *, dtype: DType) -> Any:
+def cast_form(b: FormBody, x: Written, *, dtype: DType) -> Any:
     """Cast."""
     return b.add("Cast", x, DstT=dtype)
 
@@ -128,7 +129,7 @@ def unbatched(b: FormBody, *inputs: Any, batch_dims: int = 0, **attrs: Any) -> A
 # --- axes as inputs -------------------------------------------------------------------------------
 
 
-def reduction(b: FormBody, x: Any, *, axis: Any, keepdims: bool, **attrs: Any) -> Any:
+def reduction(b: FormBody, x: Written, *, axis: Any, keepdims: bool, **attrs: Any) -> Any:
     """Sum and the like."""
     return b.add(b.name, x, axes_of(b, x, axis), keep_dims=keepdims, **attrs)
 
@@ -145,7 +146,7 @@ def concat(b: FormBody, *values: Any, axis: int) -> Any:
     return b.add("ConcatV2", list(values), b.const(axis))
 
 
-def transpose(b: FormBody, x: Any, *, perm: Any) -> Any:
+def transpose(b: FormBody, x: Written, *, perm: Any) -> Any:
     """Transpose; without a permutation axes are reversed."""
     if perm is not None:
         return b.add("Transpose", x, b.const(np.array(perm, np.int32), int32))
@@ -155,29 +156,35 @@ def transpose(b: FormBody, x: Any, *, perm: Any) -> Any:
     return b.add("Transpose", x, b.add("Range", last, b.const(-1), b.const(-1)))
 
 
-def split(b: FormBody, x: Any, *, num: int, axis: int) -> Any:
+def split(b: FormBody, x: Written, *, num: int, axis: int) -> Any:
     """Split, whose axis comes first."""
     return b.add("Split", b.const(axis), x, num_split=num)
 
 
-def split_sizes(b: FormBody, x: Any, sizes: Any, *, num: int, axis: int) -> Any:
+def split_sizes(b: FormBody, x: Written, sizes: Any, *, num: int, axis: int) -> Any:
     """SplitV."""
     return b.add("SplitV", x, sizes, b.const(axis), num_split=num)
 
 
-def squeeze(b: FormBody, x: Any, *, axis: Any) -> Any:
+def squeeze(b: FormBody, x: Written, *, axis: Any) -> Any:
     """Squeeze."""
     return b.add("Squeeze", x, squeeze_dims=[] if axis is None else list(np.atleast_1d(axis)))
 
 
-def gather(b: FormBody, x: Any, indices: Any, *, axis: int | None, batch_dims: int) -> Any:
+def gather(b: FormBody, x: Written, indices: Written, *, axis: int | None, batch_dims: int) -> Any:
     """GatherV2."""
     axis = batch_dims if axis is None else axis
     return b.add("GatherV2", x, indices, b.const(axis), batch_dims=batch_dims)
 
 
 def gather_grad(
-    b: FormBody, shape: Any, dy: Any, indices: Any, *, axis: int | None, batch_dims: int
+    b: FormBody,
+    shape: Written,
+    dy: Any,
+    indices: Written,
+    *,
+    axis: int | None,
+    batch_dims: int,
 ) -> Any:
     """Rows are added where they were taken."""
     if batch_dims:
@@ -198,7 +205,7 @@ def gather_grad(
     return b.add("Transpose", out, b.const(np.argsort(order).astype(np.int32), int32))
 
 
-def sum_to_shape(b: FormBody, x: Any, shape: Any) -> Any:
+def sum_to_shape(b: FormBody, x: Written, shape: Written) -> Any:
     """The gradient of broadcasting."""
     sizes = b.add("Shape", x, out_type=shape.dtype)
     axes, _ = b.add("BroadcastGradientArgs", shape, sizes)
@@ -214,7 +221,7 @@ def _ones_at(b: FormBody, shape: Any, axes: Any) -> Any:
     return b.add("TensorScatterUpdate", shape, places, ones)
 
 
-def reduced_shape(b: FormBody, shape: Any, *, axis: Any) -> Any:
+def reduced_shape(b: FormBody, shape: Written, *, axis: Any) -> Any:
     """The shape that a reduction with keepdims gives."""
     if axis is None:
         return b.add("Fill", b.add("Shape", shape), b.const(1, shape.dtype))
@@ -227,7 +234,9 @@ def reduced_shape(b: FormBody, shape: Any, *, axis: Any) -> Any:
 class _Index:
     """What TensorFlow takes for an index in Python: bounds and steps, and a bit for each entry."""
 
-    def __init__(self, b: FormBody, index: Any, positions: Sequence[Any], dtype: DType) -> None:
+    def __init__(
+        self, b: FormBody, index: tuple[Any, ...], positions: Sequence[Any], dtype: DType
+    ) -> None:
         self.b, self.dtype = b, dtype
         self.positions = positions
         self.begin: list[Any] = []
@@ -281,19 +290,19 @@ class _Index:
         return self._vector(self.begin), self._vector(self.end), self._vector(self.strides)
 
 
-def _wide(index: Any, positions: Sequence[Any]) -> DType:
+def _wide(index: tuple[Any, ...], positions: Sequence[Any]) -> DType:
     parts = [p for entry in index for p in (entry if isinstance(entry, tuple) else (entry,))]
     large = any(isinstance(p, int) and not -(2**31) < p < 2**31 - 1 for p in parts)
     return int64 if large or any(p.dtype is int64 for p in positions) else int32
 
 
-def strided_slice(b: FormBody, x: Any, *positions: Any, index: Any) -> Any:
+def strided_slice(b: FormBody, x: Written, *positions: Any, index: Any) -> Any:
     """x[index]."""
     found = _Index(b, index, positions, _wide(index, positions))
     return b.add("StridedSlice", x, *found.vectors, **found.masks)
 
 
-def strided_slice_grad(b: FormBody, shape: Any, dy: Any, *positions: Any, index: Any) -> Any:
+def strided_slice_grad(b: FormBody, shape: Written, dy: Any, *positions: Any, index: Any) -> Any:
     """Zeros with dy at the index."""
     found = _Index(b, index, positions, shape.dtype)
     return b.add("StridedSliceGrad", shape, *found.vectors, dy, **found.masks)
@@ -307,7 +316,12 @@ def strided_read(
 
 
 def strided_assign(
-    b: FormBody, variable: Any, value: Any, *positions: Any, index: Any, shape: Any
+    b: FormBody,
+    variable: Any,
+    value: Written,
+    *positions: Any,
+    index: Any,
+    shape: Sequence[Any] | None,
 ) -> Any:
     """v[index].assign(value), or what is there plus or minus the value."""
     found = _Index(b, index, positions, _wide(index, positions))
@@ -323,7 +337,7 @@ def strided_assign(
 # --- products and windows -------------------------------------------------------------------------
 
 
-def matmul(b: FormBody, x: Any, y: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
+def matmul(b: FormBody, x: Written, y: Written, *, transpose_a: bool, transpose_b: bool) -> Any:
     """MatMul of matrices, BatchMatMulV2 of more: that one takes the adjoint."""
     if x.spec.rank == 2 and y.spec.rank == 2:
         return b.add("MatMul", x, y, transpose_a=transpose_a, transpose_b=transpose_b)
@@ -333,7 +347,9 @@ def matmul(b: FormBody, x: Any, y: Any, *, transpose_a: bool, transpose_b: bool)
     return b.add("BatchMatMulV2", x, y, adj_x=transpose_a, adj_y=transpose_b)
 
 
-def contraction(b: FormBody, *inputs: Any, equation: str = "", axes: Any = None) -> Any:
+def contraction(
+    b: FormBody, *inputs: Any, equation: str = "", axes: Sequence[Any] | None = None
+) -> Any:
     """Einsum and tensordot."""
     if axes is not None:
         equation = _tensordot(rank_of(inputs[0]), rank_of(inputs[1]), axes)
@@ -343,7 +359,13 @@ def contraction(b: FormBody, *inputs: Any, equation: str = "", axes: Any = None)
 
 
 def contraction_grad(
-    b: FormBody, shape: Any, g: Any, *others: Any, index: int, equation: str = "", axes: Any = None
+    b: FormBody,
+    shape: Written,
+    g: Written,
+    *others: Any,
+    index: int,
+    equation: str = "",
+    axes: Sequence[Any] | None = None,
 ) -> Any:
     """The gradient of an input, itself an Einsum."""
     if len(others) > 1:
@@ -411,16 +433,16 @@ def bias(b: FormBody, *inputs: Any, channels_first: bool, **attrs: Any) -> Any:
 # --- along one axis -------------------------------------------------------------------------------
 
 
-def _is_last(x: Any, axis: int) -> bool:
+def _is_last(x: Written, axis: int) -> bool:
     return axis == -1 or (x.spec.rank is not None and axis == x.spec.rank - 1)
 
 
-def _lowered(b: FormBody, x: Any, axes: Any) -> Any:
+def _lowered(b: FormBody, x: Written, axes: Sequence[Any] | None) -> Any:
     """x minus its maximum."""
     return b.add("Sub", x, b.add("Max", x, axes, keep_dims=True))
 
 
-def softmax(b: FormBody, x: Any, *, axis: int) -> Any:
+def softmax(b: FormBody, x: Written, *, axis: int) -> Any:
     """Softmax, which TensorFlow has along the last axis of at least one."""
     if _is_last(x, axis) and x.spec.rank != 0:
         return b.add("Softmax", x)
@@ -429,7 +451,7 @@ def softmax(b: FormBody, x: Any, *, axis: int) -> Any:
     return b.add("RealDiv", e, b.add("Sum", e, axes, keep_dims=True))
 
 
-def log_softmax(b: FormBody, x: Any, *, axis: int) -> Any:
+def log_softmax(b: FormBody, x: Written, *, axis: int) -> Any:
     """LogSoftmax, the same."""
     if _is_last(x, axis) and x.spec.rank != 0:
         return b.add("LogSoftmax", x)
@@ -439,7 +461,7 @@ def log_softmax(b: FormBody, x: Any, *, axis: int) -> Any:
     return b.add("Sub", low, total)
 
 
-def log_sum_exp(b: FormBody, x: Any, *, axis: Any, keepdims: bool) -> Any:
+def log_sum_exp(b: FormBody, x: Written, *, axis: Any, keepdims: bool) -> Any:
     """log(sum(exp(x))), with the maximum taken out where it is finite."""
     axes = axes_of(b, x, axis)
     top = b.add("Max", x, axes, keep_dims=True)
@@ -452,7 +474,7 @@ def log_sum_exp(b: FormBody, x: Any, *, axis: Any, keepdims: bool) -> Any:
     return b.add("AddV2", out, top)
 
 
-def _with_last(b: FormBody, x: Any, axis: int, work: Callable[[Any], Any]) -> Any:
+def _with_last(b: FormBody, x: Written, axis: int, work: Callable[[Any], Any]) -> Any:
     """What `work` gives of a tensor whose last axis is this one, in the old order."""
     if _is_last(x, axis):
         return work(x)
@@ -461,30 +483,30 @@ def _with_last(b: FormBody, x: Any, axis: int, work: Callable[[Any], Any]) -> An
     return b.add("Transpose", out, b.const(np.argsort(order).astype(np.int32), int32))
 
 
-def _ranked(b: FormBody, x: Any) -> Any:
+def _ranked(b: FormBody, x: Written) -> Any:
     rank = b.add("Rank", x)
     size = b.add("GatherV2", b.add("Shape", x), b.add("Sub", rank, b.const(1)), b.const(0))
     return b.add("TopKV2", x, size)
 
 
-def sort(b: FormBody, x: Any, *, axis: int, descending: bool) -> Any:
+def sort(b: FormBody, x: Written, *, axis: int, descending: bool) -> Any:
     """By TopKV2 of all."""
 
-    def work(x: Any) -> Any:
+    def work(x: Written) -> Any:
         values = _ranked(b, x)[0]
         return values if descending else b.add("ReverseV2", values, b.const([-1]))
 
     return _with_last(b, x, axis, work)
 
 
-def argsort(b: FormBody, x: Any, *, axis: int, descending: bool) -> Any:
+def argsort(b: FormBody, x: Written, *, axis: int, descending: bool) -> Any:
     """By TopKV2 of all, of which the smallest become the largest."""
     if not descending:
         x = b.add("Neg" if x.dtype.is_floating else "Invert", x)
     return _with_last(b, x, axis, lambda x: _ranked(b, x)[1])
 
 
-def bounds(b: FormBody, found: Any, values: Any, **attrs: Any) -> Any:
+def bounds(b: FormBody, found: Any, values: Written, **attrs: Any) -> Any:
     """LowerBound and UpperBound, which TensorFlow has for matrices."""
     if rank_of(found) == 2:
         return b.add(b.name, found, values, **attrs)
@@ -503,7 +525,7 @@ def key_counter(b: FormBody, seed: Any) -> Any:
     return b.add("Bitcast", b.add("ConcatV2", [counter, key], b.const(0)), type=int64)
 
 
-def _parts(b: FormBody, state: Any) -> tuple[Any, Any, Any]:
+def _parts(b: FormBody, state: Written) -> tuple[Any, Any, Any]:
     counter, key = b.add("SplitV", state, b.const([2, 1]), b.const(0), num_split=2)
     return (
         b.add("Bitcast", key, type=uint64),
@@ -512,12 +534,12 @@ def _parts(b: FormBody, state: Any) -> tuple[Any, Any, Any]:
     )
 
 
-def drawn(b: FormBody, shape: Any, state: Any, *more: Any, **attrs: Any) -> Any:
+def drawn(b: FormBody, shape: Written, state: Written, *more: Any, **attrs: Any) -> Any:
     """Numbers for a state."""
     return b.add(b.name, shape, *_parts(b, state), *more, **attrs)
 
 
-def shuffled(b: FormBody, value: Any, state: Any, *, inverse: bool) -> Any:
+def shuffled(b: FormBody, value: Written, state: Written, *, inverse: bool) -> Any:
     """Rows in another order."""
     if inverse:
         raise NoForm("gradients of shuffling cannot be written")
@@ -537,7 +559,7 @@ def skipped(b: FormBody, variable: Any, delta: Any, *, step: int) -> Any:
 _FORMAT = re.compile(r"%([ +\-0#]?)(\d+)?(?:\.(\d+))?l?l?([a-z])")
 
 
-def as_string(b: FormBody, x: Any, *, form: str) -> Any:
+def as_string(b: FormBody, x: Written, *, form: str) -> Any:
     """AsString, which builds the format itself."""
     found = _FORMAT.fullmatch(form)
     if found is None:
@@ -555,7 +577,7 @@ def as_string(b: FormBody, x: Any, *, form: str) -> Any:
 
 
 def diagonal(
-    b: FormBody, x: Any, *more: Any, lower: int, upper: int, align: str, **sizes: int
+    b: FormBody, x: Written, *more: Any, lower: int, upper: int, align: str, **sizes: int
 ) -> Any:
     """MatrixDiagV3 and the like: which diagonals is an input."""
     which = b.const([lower, upper] if lower != upper else lower)
@@ -566,7 +588,7 @@ def diagonal(
 
 
 def resized_axis(
-    b: FormBody, x: Any, wanted: Any, *, axis: int, kind: str, antialias: bool, **places: bool
+    b: FormBody, x: Written, wanted: Any, *, axis: int, kind: str, antialias: bool, **places: bool
 ) -> Any:
     """One axis of images: the other keeps its size."""
     op = {"linear": "ResizeBilinear", "cubic": "ResizeBicubic"}.get(kind)

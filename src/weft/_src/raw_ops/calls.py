@@ -27,14 +27,14 @@ def _tensors(values: Sequence[TensorLike]) -> list[tf.Tensor]:
     return [tf.convert_to_tensor(value) for value in values]
 
 
-def _concrete(function: Any, tensors: Sequence[tf.Tensor]) -> Any:
+def _concrete(function: Callable[..., Any], tensors: Sequence[tf.Tensor]) -> Any:
     """A `tf.function` as the concrete function for these tensors; all else as it is."""
     if isinstance(function, PolymorphicFunction):
         return function.get_concrete_function(*[tf.TensorSpec.from_tensor(x) for x in tensors])
     return function
 
 
-def _called(op: str, function: Any, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+def _called(op: str, function: Callable[..., Any], tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
     """The results of a function, one after the other."""
     function = _concrete(function, tensors)
     graph = function.graph if isinstance(function, ConcreteFunction) else function
@@ -88,22 +88,24 @@ def _truth(op: str, value: Any) -> tf.Tensor:
     return tf.not_equal(x, tf.zeros([], x.dtype))
 
 
-def call(args: Any, Tout: Any, f: Any, name: str | None = None) -> list[tf.Tensor]:
+def call(
+    args: Sequence[Any], Tout: Sequence[Any], f: Callable[..., Any], name: str | None = None
+) -> list[tf.Tensor]:
     return _checked("PartitionedCall", _called("PartitionedCall", f, _tensors(args)), Tout)
 
 
 def branch(
     cond: TensorLike,
-    input: Any,
-    Tout: Any,
-    then_branch: Any,
-    else_branch: Any,
+    input: Sequence[Any],
+    Tout: Sequence[Any],
+    then_branch: Callable[..., Any],
+    else_branch: Callable[..., Any],
     output_shapes: Sequence[ShapeLike] = (),
     name: str | None = None,
 ) -> list[tf.Tensor]:
     tensors = _tensors(input)
 
-    def run(function: Any) -> Callable[[], list[tf.Tensor]]:
+    def run(function: Callable[..., Any]) -> Callable[[], list[tf.Tensor]]:
         return lambda: _checked("If", _called("If", function, tensors), Tout)
 
     taken = tf.cond(_truth("If", cond), run(then_branch), run(else_branch), name=name)
@@ -112,16 +114,16 @@ def branch(
 
 def case(
     branch_index: TensorLike,
-    input: Any,
-    Tout: Any,
-    branches: Any,
+    input: Sequence[Any],
+    Tout: Sequence[Any],
+    branches: Sequence[Callable[..., Any]],
     output_shapes: Sequence[ShapeLike] = (),
     name: str | None = None,
 ) -> list[tf.Tensor]:
     """Any other number takes the last branch."""
     tensors = _tensors(input)
 
-    def run(function: Any) -> Callable[[], list[tf.Tensor]]:
+    def run(function: Callable[..., Any]) -> Callable[[], list[tf.Tensor]]:
         return lambda: _checked("Case", _called("Case", function, tensors), Tout)
 
     functions = [run(function) for function in branches]
@@ -133,9 +135,9 @@ def case(
 
 
 def loop(
-    input: Any,
-    cond: Any,
-    body: Any,
+    input: Sequence[Any],
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
     output_shapes: Sequence[ShapeLike] = (),
     name: str | None = None,
 ) -> list[tf.Tensor]:
@@ -176,7 +178,9 @@ def loop(
     return filled(list(out))
 
 
-def _run_loop(values: list[tf.Tensor], cond: Any, body: Any) -> list[tf.Tensor]:
+def _run_loop(
+    values: list[tf.Tensor], cond: Callable[..., Any], body: Callable[..., Any]
+) -> list[tf.Tensor]:
     while True:
         (goes_on,) = _called("While", cond, values)
         if not _truth("While", goes_on):
@@ -184,7 +188,7 @@ def _run_loop(values: list[tf.Tensor], cond: Any, body: Any) -> list[tf.Tensor]:
         values = _body_results(body, values)
 
 
-def _body_results(body: Any, values: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+def _body_results(body: Callable[..., Any], values: Sequence[tf.Tensor]) -> list[tf.Tensor]:
     results = _called("While", body, values)
     before, after = [x.dtype.name for x in values], [x.dtype.name for x in results]
     if before != after:
@@ -237,8 +241,8 @@ def counted_loop(
     start: TensorLike,
     limit: TensorLike,
     delta: TensorLike,
-    input: Any,
-    body: Any,
+    input: Sequence[Any],
+    body: Callable[..., Any],
     name: str | None = None,
 ) -> list[tf.Tensor]:
     """As `range(start, limit, delta)`; the body takes the number first, and does not return it."""

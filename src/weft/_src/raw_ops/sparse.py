@@ -267,7 +267,9 @@ def of_slice(
 # --- combinations --------------------------------------------------------------------------------
 
 
-def _columns(op: str, indices: Any, values: Any, shapes: Any, dense_inputs: Any) -> Any:
+def _columns(
+    op: str, indices: Any, values: Any, shapes: Sequence[Any], dense_inputs: Sequence[Any]
+) -> Any:
     sparse = [_made(*part) for part in zip(indices, values, shapes, strict=True)]
     return crossing.columns(
         op, [*sparse, *[tf.ensure_shape(x, [None, None]) for x in dense_inputs]]
@@ -277,8 +279,8 @@ def _columns(op: str, indices: Any, values: Any, shapes: Any, dense_inputs: Any)
 def cross(
     indices: Any,
     values: Any,
-    shapes: Any,
-    dense_inputs: Any,
+    shapes: Sequence[Any],
+    dense_inputs: Sequence[Any],
     hashed_output: bool,
     num_buckets: int,
     hash_key: int,
@@ -294,7 +296,12 @@ def cross(
 
 
 def cross_joined(
-    indices: Any, values: Any, shapes: Any, dense_inputs: Any, sep: Any, name: str | None = None
+    indices: Any,
+    values: Any,
+    shapes: Sequence[Any],
+    dense_inputs: Sequence[Any],
+    sep: Any,
+    name: str | None = None,
 ) -> Any:
     parts = _columns("SparseCrossV2", indices, values, shapes, dense_inputs)
     separator = known_text("SparseCrossV2", sep, "sep")

@@ -6,12 +6,14 @@ import os
 import shutil
 import uuid
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import weft as tf
+from weft._src.core.aliases import PathLike
 from weft._src.core.context import init_scope, state
 from weft._src.core.dtypes import resource
 from weft._src.core.random_numbers.stream_state import RngCell
@@ -87,7 +89,7 @@ class SaveOptions:
 
     def __init__(
         self,
-        namespace_whitelist: Any = None,
+        namespace_whitelist: Sequence[str] | None = None,
         save_debug_info: bool = False,
         function_aliases: dict[str, Any] | None = None,
         experimental_debug_stripper: bool = False,
@@ -97,7 +99,7 @@ class SaveOptions:
         experimental_image_format: bool = False,
         experimental_skip_saver: bool = False,
         experimental_sharding_callback: Any = None,
-        extra_tags: Any = None,
+        extra_tags: Sequence[str] | None = None,
     ) -> None:
         self.namespace_whitelist = namespace_whitelist
         self.save_debug_info = save_debug_info
@@ -370,7 +372,7 @@ def _object(one: Found) -> SavedObject:
     return SavedObject(children=children, user_object=_user_object(identifier))
 
 
-def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
+def save(obj: Any, export_dir: PathLike, signatures: Any = None, options: Any = None) -> None:
     """Saves an object with its functions and variables as a SavedModel, which TensorFlow loads.
 
     Functions are saved as they have been traced: all their traces, and those that an

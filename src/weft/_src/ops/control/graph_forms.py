@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core.dtypes import DType, int32
-from weft._src.ops.graph_forms import FormBody, NoForm, cast, element_shape, sizes_of
+from weft._src.ops.graph_forms import FormBody, NoForm, Written, cast, element_shape, sizes_of
 
 
 def _types(b: FormBody) -> dict[str, Any]:
     return {"Tout": [spec.dtype for spec in b.outputs]}
 
 
-def _shapes(specs: Any) -> list[Any]:
+def _shapes(specs: Sequence[Any]) -> list[Any]:
     return [sizes_of(spec.dims) for spec in specs]
 
 
-def if_form(b: FormBody, pred: Any, *inputs: Any, branches: Any) -> Any:
+def if_form(b: FormBody, pred: Written, *inputs: Any, branches: Sequence[Any]) -> Any:
     """If, which is stateless where no branch has effects."""
     yes, no = [b.function(branch) for branch in branches]
     op = "StatelessIf" if b.is_pure else "If"
@@ -26,7 +27,7 @@ def if_form(b: FormBody, pred: Any, *inputs: Any, branches: Any) -> Any:
     )
 
 
-def case_form(b: FormBody, index: Any, *inputs: Any, branches: Any) -> Any:
+def case_form(b: FormBody, index: Written, *inputs: Any, branches: Sequence[Any]) -> Any:
     """Case, the same."""
     functions = [b.function(branch) for branch in branches]
     op = "StatelessCase" if b.is_pure else "Case"
@@ -61,12 +62,12 @@ def call_form(b: FormBody, *inputs: Any, body: Any) -> Any:
 # --- lists ----------------------------------------------------------------------------------------
 
 
-def reserve(b: FormBody, size: Any, *, dtype: DType) -> Any:
+def reserve(b: FormBody, size: Written, *, dtype: DType) -> Any:
     """TensorListReserve, of elements of any shape."""
     return b.add("TensorListReserve", element_shape(b, None), size, element_dtype=dtype)
 
 
-def set_item(b: FormBody, handle: Any, index: Any, item: Any, *, grow: bool) -> Any:
+def set_item(b: FormBody, handle: Written, index: Written, item: Written, *, grow: bool) -> Any:
     """TensorListSetItem; a list that grows gets its length first, as older versions need it."""
     index = cast(b, index, int32)
     if grow:
@@ -76,23 +77,25 @@ def set_item(b: FormBody, handle: Any, index: Any, item: Any, *, grow: bool) -> 
     return b.add("TensorListSetItem", handle, index, item)
 
 
-def get_item(b: FormBody, handle: Any, index: Any, *, dtype: DType, shape: Any) -> Any:
+def get_item(
+    b: FormBody, handle: Written, index: Written, *, dtype: DType, shape: Sequence[Any] | None
+) -> Any:
     """TensorListGetItem."""
     sizes = element_shape(b, shape)
     return b.add("TensorListGetItem", handle, index, sizes, element_dtype=dtype)
 
 
-def pop(b: FormBody, handle: Any, *, dtype: DType, shape: Any) -> Any:
+def pop(b: FormBody, handle: Written, *, dtype: DType, shape: Sequence[Any] | None) -> Any:
     """TensorListPopBack."""
     return b.add("TensorListPopBack", handle, element_shape(b, shape), element_dtype=dtype)
 
 
-def to_tensor(b: FormBody, handle: Any, *, dtype: DType, shape: Any) -> Any:
+def to_tensor(b: FormBody, handle: Written, *, dtype: DType, shape: Sequence[Any] | None) -> Any:
     """TensorListStack."""
     return b.add("TensorListStack", handle, element_shape(b, shape), element_dtype=dtype)
 
 
-def from_tensor(b: FormBody, tensor: Any) -> Any:
+def from_tensor(b: FormBody, tensor: Written) -> Any:
     """TensorListFromTensor."""
     dims = tensor.spec.dims
     return b.add(
@@ -100,17 +103,19 @@ def from_tensor(b: FormBody, tensor: Any) -> Any:
     )
 
 
-def get_shaped_item(b: FormBody, handle: Any, index: Any, shape: Any, *, dtype: DType) -> Any:
+def get_shaped_item(
+    b: FormBody, handle: Written, index: Written, shape: Written, *, dtype: DType
+) -> Any:
     """An element, or zeros of a shape."""
     return b.add("TensorListGetItem", handle, index, cast(b, shape, int32), element_dtype=dtype)
 
 
-def pop_shaped(b: FormBody, handle: Any, shape: Any, *, dtype: DType) -> Any:
+def pop_shaped(b: FormBody, handle: Written, shape: Written, *, dtype: DType) -> Any:
     """The last element, or zeros of a shape."""
     return b.add("TensorListPopBack", handle, cast(b, shape, int32), element_dtype=dtype)
 
 
-def clear_item(b: FormBody, handle: Any, index: Any) -> Any:
+def clear_item(b: FormBody, handle: Written, index: Written) -> Any:
     """Zeros in the place of an element, which has been read just before."""
     item = b.same_inputs_before()
     if item is None:
@@ -118,14 +123,14 @@ def clear_item(b: FormBody, handle: Any, index: Any) -> Any:
     return b.add("TensorListSetItem", handle, cast(b, index, int32), b.add("ZerosLike", item))
 
 
-def to_shape(b: FormBody, handle: Any, shape: Any, *, dtype: DType) -> Any:
+def to_shape(b: FormBody, handle: Written, shape: Written, *, dtype: DType) -> Any:
     """All elements, with zeros for those that are missing."""
     length, row = b.add("SplitV", shape, b.const([1, -1]), b.const(0), num_split=2)
     whole = b.add("TensorListResize", handle, b.add("Squeeze", length, squeeze_dims=[0]))
     return b.add("TensorListStack", whole, cast(b, row, int32), element_dtype=dtype)
 
 
-def add_lists(b: FormBody, x: Any, y: Any) -> Any:
+def add_lists(b: FormBody, x: Written, y: Written) -> Any:
     """Lists of one length, added element by element."""
     return b.add("AddN", [x, y])
 
