@@ -35,6 +35,9 @@ sys.modules["conftest"] = conftest
 class _Missing(ModuleType):
     """A package that some tests of a file need: these are skipped, and the others run."""
 
+    # SciPy asks whether its arrays are of this class, as soon as there is a torch.
+    Tensor = type("Tensor", (), {})
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
+from fuzzing import media_samples
 
 # What may be raised for bytes that are wrong.
 ALLOWED = (
@@ -126,7 +127,7 @@ _READ = 'for _ in tf.data.TFRecordDataset(folder + "/input"{}):\n    pass'
 @functools.cache
 def parsers() -> tuple[Parser, ...]:
     """All parsers; the valid inputs are made by Weft itself."""
-    return (*_of_messages(), *_of_files(), *_of_text())
+    return (*_of_messages(), *_of_files(), *_of_text(), *_of_media())
 
 
 def _of_messages() -> list[Parser]:
@@ -216,6 +217,42 @@ def _of_text() -> list[Parser]:
         Parser("length", "tf.strings.length(data, 'UTF8_CHAR')", _TEXT),
         Parser("substr", "tf.strings.substr(data, 1, 3, 'UTF8_CHAR')", _TEXT),
         Parser("split", 'tf.strings.split(data, ",")', _LINES),
+    ]
+
+
+def _of_media() -> list[Parser]:
+    pngs, jpegs = tuple(media_samples.pngs()), tuple(media_samples.jpegs())
+    bmps, gifs = tuple(media_samples.bmps()), tuple(media_samples.gifs())
+    webps, wavs = tuple(media_samples.webps()), tuple(media_samples.wavs())
+    setup = (
+        "from fuzzing.media_samples import tier, with_checksums\n"
+        "from weft._src.media import machine_code\n"
+        "machine_code._loaded()  # LLVM takes memory, too"
+    )
+    decode = (
+        'with tier("{}"):\n    tf.io.decode_png(with_checksums(data), channels={}, dtype=tf.{})'
+    )
+    numpy, native = 'with tier("numpy"):\n    ', 'with tier("native"):\n    '
+    lenient = "try_recover_truncated=True, acceptable_fraction=0.2"
+    rough = "dct_method='INTEGER_ACCURATE', fancy_upscaling=False, acceptable_fraction=0.1"
+    still = "tf.io.decode_image(with_checksums(data), expand_animations=False)"
+    return [
+        Parser("decode_png", decode.format("numpy", 0, "uint8"), pngs, setup),
+        Parser("decode_png, machine code", decode.format("native", 4, "uint8"), pngs, setup),
+        Parser("decode_png, grey", decode.format("native", 1, "uint16"), pngs, setup),
+        Parser("decode_png as it is", "tf.io.decode_png(data)", pngs),
+        Parser("decode_bmp", "tf.io.decode_bmp(data, channels=4)", bmps),
+        Parser("decode_gif", "tf.io.decode_gif(data)", gifs),
+        Parser("decode_jpeg", f"{native}tf.io.decode_jpeg(data)", jpegs, setup),
+        Parser("decode_jpeg, half", f"{numpy}tf.io.decode_jpeg(data, 3, 2)", jpegs, setup),
+        Parser("decode_jpeg, lenient", f"tf.io.decode_jpeg(data, {lenient})", jpegs),
+        Parser("decode_jpeg, accurate", f"tf.io.decode_jpeg(data, {rough})", jpegs),
+        Parser("decode_and_crop_jpeg", "tf.io.decode_and_crop_jpeg(data, [1, 2, 3, 4])", jpegs),
+        Parser("extract_jpeg_shape", "tf.io.extract_jpeg_shape(data)", jpegs),
+        Parser("decode_webp", "tf.io.decode_webp(data)", webps),
+        Parser("decode_image", still, (*pngs, *jpegs, *gifs, *bmps, *webps), setup),
+        Parser("decode_wav", "tf.audio.decode_wav(data)", wavs),
+        Parser("decode_wav, filled up", "tf.audio.decode_wav(data, 3, 50)", wavs),
     ]
 
 

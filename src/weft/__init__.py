@@ -226,6 +226,7 @@ __version__ = version.VERSION
 
 if _TYPE_CHECKING:
     from weft import (
+        audio as audio,
         data as data,
         distribute as distribute,
         experimental as experimental,
@@ -290,6 +291,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "audio",
     "autodiff",
     "autograph",
     "batch_to_space",
@@ -525,6 +527,7 @@ __all__ = [
 _LAZY = {
     name: f"weft.{name}"
     for name in (
+        "audio",
         "data",
         "distribute",
         "experimental",

@@ -5,6 +5,7 @@ import sys
 
 HEAVY = [
     "IPython",
+    "PIL",
     "attr",
     "attrs",
     "jax",

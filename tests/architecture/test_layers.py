@@ -25,13 +25,13 @@ LAYERS = [
     "function",
     "config",
     "fileio",
+    "media",
     "data",
     "lookup",
     "distribute",
     "saving",
     "summary",
     "testing",
-    "tools",
     "compat",
     "public",
     "namespaces",
@@ -39,12 +39,16 @@ LAYERS = [
     "raw_ops",
     "keras",
     "saved_model",
+    "tools",
     "made of public functions",
 ]
 # The public namespaces (weft/math.py, weft/__main__.py, ...) re-export all this. What is below them
 # uses the implementation; raw ops and `tf.experimental.numpy` are made of public functions.
 NAMESPACES = LAYERS.index("namespaces")
-ABOVE = ("weft.experimental", "weft.keras", "weft.raw_ops", "weft.saved_model")
+ABOVE = (
+    *("weft.experimental", "weft.keras", "weft.raw_ops", "weft.saved_model", "weft.tools"),
+    "weft.__main__",
+)
 # Imported where they are used: LLVM takes a tenth of a second to load, a table of names is wanted
 # for an error only, and raw ops name the file they are in.
 LOADED_LATE = (

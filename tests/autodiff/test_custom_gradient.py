@@ -212,6 +212,39 @@ def test_a_holder_of_a_variable_as_argument(traced: bool) -> None:
     assert [g.numpy() for g in found] == [10.0, 20.0]
 
 
+class Halved:
+    """What gives a variable's value in another dtype, as Keras' variables in mixed precision."""
+
+    def __init__(self, variable: tf.Variable) -> None:
+        self._variable = variable
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> tf.Tensor:
+        return tf.cast(self._variable, tf.float16)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_an_argument_that_casts_a_variable(traced: bool) -> None:
+    v = tf.Variable(3.0)
+
+    @tf.custom_gradient
+    def product(nest: Any, x: tf.Tensor) -> Any:
+        def grad(dy: tf.Tensor, variables: Any = None) -> Any:
+            assert not variables
+            return {"held": dy * 20.0}, tf.cast(dy, tf.float32) * 10.0
+
+        return tf.convert_to_tensor(nest["held"]) * tf.cast(x, tf.float16), grad
+
+    def gradients() -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(X)
+            y = product({"held": Halved(v)}, X)
+        return tape.gradient(y, [X, v])
+
+    found = (tf.function(gradients) if traced else gradients)()
+    assert [g.numpy() for g in found] == [10.0, 20.0]
+    assert [g.dtype for g in found] == [tf.float32, tf.float32]
+
+
 def test_nests_several_results_and_keywords() -> None:
     @tf.custom_gradient
     def f(d: Any, *, k: float = 2.0) -> Any:

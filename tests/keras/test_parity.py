@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 
@@ -86,3 +87,22 @@ def test_a_subclassed_model_that_fit_builds_saves_its_weights(tmp_path: Path) ->
     model.save(tmp_path / "net.keras")
     again = keras.models.load_model(tmp_path / "net.keras")
     np.testing.assert_allclose(again.predict(x, verbose=0), model.predict(x, verbose=0), 1e-6)
+
+
+def _two_layers(units: int) -> keras.Model:
+    return keras.Sequential(
+        [keras.Input((3,)), keras.layers.Dense(4), keras.layers.Dense(units)],
+    )
+
+
+def test_a_file_of_weights_holds_each_layer_once(tmp_path: Path) -> None:
+    _two_layers(5).save_weights(tmp_path / "two.weights.h5")
+    with h5py.File(tmp_path / "two.weights.h5") as file:
+        assert sorted(file) == ["layers", "vars"]
+        assert sorted(file["layers"]) == ["dense", "dense_1"]
+
+
+def test_weights_of_another_shape_are_named(tmp_path: Path) -> None:
+    _two_layers(5).save_weights(tmp_path / "two.weights.h5")
+    with pytest.raises(ValueError, match=r"variable.shape=\(4, 6\), Received: .*\(4, 5\)"):
+        _two_layers(6).load_weights(tmp_path / "two.weights.h5")

@@ -18,7 +18,7 @@ from ops import (
     test_raw_ops_state,
     test_raw_ops_tables,
 )
-from support import image_calls, quantized_calls, raw_calls
+from support import image_calls, media_calls, quantized_calls, raw_calls
 from weft._src.raw_ops import making, signatures
 
 F = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]], np.float32)
@@ -244,7 +244,7 @@ def test_every_row_has_a_call() -> None:
     called = {*CALLS} | test_raw_ops_facts.NAMES | test_raw_ops_state.NAMES
     called |= test_raw_ops_tables.NAMES | test_raw_ops_calls.NAMES | test_raw_ops_lists.NAMES
     called |= test_raw_ops_data.NAMES | raw_calls.NAMES
-    called |= image_calls.RAW_OPS | quantized_calls.RAW_OPS
+    called |= image_calls.RAW_OPS | quantized_calls.RAW_OPS | media_calls.raw_op_names()
     assert sorted({*making._WRITTEN} - called) == []
 
 

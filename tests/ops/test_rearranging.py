@@ -165,7 +165,9 @@ def test_errors() -> None:
     ]:
         with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match=text):
             call()
-    with pytest.raises(TypeError, match="bitcast: type must be numeric, got string"):
+    with pytest.raises(
+        TypeError, match="bitcast: type must be numeric, of whole bytes, got string"
+    ):
         tf.bitcast([1], tf.string)
     with pytest.raises(TypeError, match="dynamic_stitch"):
         tf.dynamic_stitch([["a"]], [[1]])

@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from support.media_files import BMPS, GIFS, stored
 from weft import nest
 from weft._src.core import dtypes
 from weft._src.execution.numpy.plan import NumpyPlan
@@ -428,6 +429,32 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("signal.linear_to_mel_weight_matrix", num_mel_bins=4)
     table.update(_image_table())
     table.update(_quantization_table())
+    table.update(_media_table())
+    return table
+
+
+def _media_table() -> dict[str, dict[str, Any]]:
+    pixels = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
+    png, jpeg = tf.io.encode_png(pixels).numpy(), tf.io.encode_jpeg(pixels).numpy()
+    table: dict[str, dict[str, Any]] = {
+        "audio.decode_wav": {"contents": tf.audio.encode_wav(F, 8000).numpy()},
+        "audio.encode_wav": {"audio": F, "sample_rate": np.array(8000, np.int32)},
+        "image.adjust_jpeg_quality": {"image": pixels, "jpeg_quality": np.array(50, np.int32)},
+        "io.decode_and_crop_jpeg": {"contents": jpeg, "crop_window": [1, 0, 2, 3]},
+        "io.decode_bmp": {"contents": BMPS["bmp 24"]},
+        "io.decode_gif": {"contents": GIFS["gif moves"]},
+        "io.decode_image": {"contents": png},
+        "io.decode_webp": {"contents": stored()["webp"]},
+        "io.encode_jpeg": {"image": pixels},
+        "io.encode_png": {"image": pixels},
+        "io.is_jpeg": {"contents": S},
+    }
+    qualities = {"min_jpeg_quality": 20, "max_jpeg_quality": 90}
+    for name, more in (("random", {}), ("stateless_random", {"seed": SEED})):
+        table[f"image.{name}_jpeg_quality"] = {"image": pixels, **qualities, **more}
+    for name in ("decode_jpeg", "extract_jpeg_shape"):
+        table[f"io.{name}"] = {"contents": jpeg}
+    table["io.decode_png"] = {"contents": png}
     return table
 
 
@@ -457,6 +484,12 @@ def _image_table() -> dict[str, dict[str, Any]]:
     rows("crop_to_bounding_box", image=IMAGE, offset_height=1, offset_width=2, **sizes)
     rows("central_crop", image=IMAGE, central_fraction=0.5)
     window = {"sizes": [1, 2, 2, 1], "strides": [1, 1, 2, 1], "rates": [1, 1, 1, 1]}
+    offsets = np.array([[0.1, 0.2], [-0.5, 0.6]], np.float32)
+    rows("extract_glimpse", input=IMAGE, size=np.array([2, 3], np.int32), offsets=offsets)
+    thing = np.array([[[0.1, 0.2, 0.8, 0.9]]], np.float32)
+    sampled = {"image_size": np.array([9, 8, 3], np.int32), "bounding_boxes": thing}
+    rows("sample_distorted_bounding_box", **sampled)
+    rows("stateless_sample_distorted_bounding_box", seed=SEED, **sampled)
     rows("extract_patches", images=IMAGE, **window, padding="SAME")
     boxes = {"boxes": P[:, [0, 1, 2, 2]], "box_indices": np.array([1, 0], np.int32)}
     rows("crop_and_resize", image=IMAGE, **boxes, crop_size=np.array([2, 3], np.int32))
@@ -525,7 +558,8 @@ LEFT_OUT = {
 DRAWS = {
     "image.random_brightness", "image.random_contrast", "image.random_crop",
     "image.random_flip_left_right", "image.random_flip_up_down", "image.random_hue",
-    "image.random_saturation",
+    "image.random_saturation", "image.random_jpeg_quality", "image.extract_glimpse",
+    "image.sample_distorted_bounding_box",
     "nn.dropout", "random.categorical", "random.gamma", "random.normal", "random.poisson",
     "random.shuffle",
     "random.truncated_normal", "random.uniform",
@@ -551,13 +585,17 @@ NAMESPACES: dict[str, ModuleType] = {
     "": tf, "math.": tf.math, "linalg.": tf.linalg, "nn.": tf.nn, "random.": tf.random,
     "math.special.": tf.math.special, "strings.": tf.strings, "bitwise.": tf.bitwise,
     "debugging.": tf.debugging, "signal.": tf.signal, "ragged.": tf.ragged,
-    "sparse.": tf.sparse, "sets.": tf.sets, "image.": tf.image,
-    "quantization.": tf.quantization,
+    "sparse.": tf.sparse, "sets.": tf.sets, "io.": tf.io, "image.": tf.image,
+    "audio.": tf.audio, "quantization.": tf.quantization,
 }  # fmt: skip
+
+# Names that are imported when they are used.
+LATER = {"image.": dir(tf.image)}
 
 
 MODULES = (
     "weft._src.ops.",
+    "weft._src.media.",
     "weft._src.graph.row_maps",
     "weft._src.core.convert",
     "weft._src.core.specs",
@@ -574,7 +612,8 @@ def public_functions() -> dict[str, Callable[..., Any]]:
     found: dict[str, Callable[..., Any]] = {}
     seen: set[int] = set()
     for prefix, module in NAMESPACES.items():
-        for name, value in sorted(vars(module).items()):
+        for name in sorted({*vars(module), *LATER.get(prefix, ())}):
+            value = getattr(module, name)
             is_op = inspect.isfunction(value) and _written_in(value).startswith(MODULES)
             if is_op and not name.startswith("_") and id(value) not in seen:
                 seen.add(id(value))

@@ -107,8 +107,10 @@ def test_every_method_and_function_is_here() -> None:
     methods = {name for name in dir(D) if not name.startswith("_")} - {"element_spec"}
     assert methods - {"dataset_class"} == set(METHODS) | WRITES
     public = [n for n in vars(tf.io) if not n.startswith("_")]
-    functions = {n for n in public if inspect.isfunction(getattr(tf.io, n))}
-    assert functions == set(FILES)
+    functions = {n: f for n in public if inspect.isfunction(f := getattr(tf.io, n))}
+    written = {n: inspect.unwrap(f).__globals__["__name__"] for n, f in functions.items()}
+    # Those that decode and encode are in test_bad_input.py.
+    assert {n for n in functions if not written[n].startswith("weft._src.media")} == set(FILES)
 
 
 def consumed(result: Any) -> None:

@@ -161,6 +161,25 @@ def test_assets_outside_of_their_folder_are_refused(tmp_path: Path) -> None:
         tf.saved_model.load(folder)
 
 
+def test_tables_of_other_files_are_refused(tmp_path: Path) -> None:
+    """A hostile model names a file of the machine in a constant."""
+    from weft._src.raw_ops.reaching_out import check_files
+
+    inside = tmp_path / "assets" / "words.txt"
+    inside.parent.mkdir()
+    inside.write_text("a")
+    op = "InitializeTableFromTextFileV2"
+    check_files(op, {"filename": tf.constant(str(inside))}, str(tmp_path / "assets"))
+    with pytest.raises(tf.errors.UnsupportedError, match="not among the assets"):
+        check_files(op, {"filename": tf.constant("/etc/passwd")}, str(tmp_path / "assets"))
+    (tmp_path / "assets" / "link").symlink_to("/etc/passwd")
+    linked = tf.constant(str(tmp_path / "assets" / "link"))
+    with pytest.raises(tf.errors.UnsupportedError, match="not among the assets"):
+        check_files(op, {"filename": linked}, str(tmp_path / "assets"))
+    with pytest.raises(tf.errors.UnsupportedError, match="wants to print into file:"):
+        check_files("PrintV2", {"output_stream": "file:///tmp/x"}, str(tmp_path / "assets"))
+
+
 def test_damage_never_crashes(tmp_path: Path) -> None:
     """Bytes changed, and files cut off: an error, or a model that runs."""
     source = RECORDED / VERSIONS[-1] / "network"

@@ -300,6 +300,38 @@ def _boxes() -> list[Call]:
     return out
 
 
+def _sampled() -> list[Call]:
+    boxes = np.array([[[0.1, 0.2, 0.5, 0.9], [0.4, 0.3, 0.95, 0.6]]], np.float32)
+    ways: list[dict[str, Any]] = [
+        {},
+        {"min_object_covered": 0.9},
+        {"aspect_ratio_range": [0.5, 2.0], "area_range": [0.01, 0.3]},
+        {"area_range": [0.9, 1.0], "max_attempts": 3},
+        {"aspect_ratio_range": [0.1, 0.12]},
+    ]
+    out = []
+    for seed in range(6):
+        for size in ((40, 50, 3), (7, 5, 1), (300, 200, 3)):
+            for way in ways:
+                path = "image.stateless_sample_distorted_bounding_box"
+                given = (np.array(size, np.int32), boxes, [seed, 5])
+                out.append(Call(path, given, way, f"{seed}-{size}-{way}"))
+    none, size = np.zeros((1, 0, 4), np.float32), np.array([9, 8, 3], np.int64)
+    whole = {"use_image_if_no_bounding_boxes": True}
+    out.append(Call(path, (size, none, [1, 2]), whole, "no boxes"))
+    x = image(2, 6, 7, 2)
+    places = [[[0.0, 0.0], [0.5, -0.5]], [[1.0, 2.0], [3.0, 4.0]], [[-1.0, -1.0], [1.0, 1.0]],
+              [[2.4, 3.6], [-2.0, 8.0]], [[100.0, 100.0], [-1e30, 2.0]]]  # fmt: skip
+    for centered in (True, False):
+        for normalized in (True, False):
+            for i, offsets in enumerate(places):
+                for window in ([3, 4], [8, 3], [1, 1]):
+                    given = (x, window, np.array(offsets, np.float32), centered, normalized)
+                    label = f"{centered}-{normalized}-{i}-{window}"
+                    out.append(Call("image.extract_glimpse", given, {"noise": "zero"}, label))
+    return out
+
+
 def _raw() -> list[Call]:
     """The raw ops that are not called above."""
     x, boxes, scores = image(2, 5, 4, 3), _corners(9), image(9)
@@ -314,6 +346,20 @@ def _raw() -> list[Call]:
                           "crop_size": np.array([2, 3], np.int32), "extrapolation_value": 2.0},
         "ExtractImagePatches": {"images": x, "ksizes": [1, 2, 2, 1], "strides": [1, 2, 1, 1],
                                 "rates": [1, 1, 2, 1], "padding": "VALID"},
+        "ExtractGlimpseV2": {"input": x, "size": [2, 3], "offsets": image(2, 2),
+                             "uniform_noise": False, "noise": "zero"},
+        "SampleDistortedBoundingBoxV2": {
+            "image_size": [40, 50, 3], "bounding_boxes": [[[0.1, 0.2, 0.5, 0.9]]],
+            "min_object_covered": 0.1, "seed": 3, "seed2": 4,
+        },
+        "SampleDistortedBoundingBox": {
+            "image_size": [40, 50, 3], "bounding_boxes": [[[0.1, 0.2, 0.5, 0.9]]], "seed": 8,
+            "seed2": 1, "aspect_ratio_range": [0.5, 0.6],
+        },
+        "StatelessSampleDistortedBoundingBox": {
+            "image_size": [40, 50, 3], "bounding_boxes": [[[0.1, 0.2, 0.5, 0.9]]],
+            "min_object_covered": 0.1, "seed": [3, 4],
+        },
         "HSVToRGB": {"images": x},
         "RGBToHSV": {"images": x},
         "DrawBoundingBoxes": {"images": x, "boxes": np.stack([boxes, boxes])},
@@ -340,7 +386,7 @@ def _raw() -> list[Call]:
 
 CALLS = [
     *_resizing(), *_cropping(), *_colours(), *_random(), *_measures(), *_patches(),
-    *_projections(), *_boxes(), *_raw(),
+    *_projections(), *_boxes(), *_sampled(), *_raw(),
 ]  # fmt: skip
 RAW_OPS = {call.path.removeprefix("raw_ops.") for call in CALLS if call.path.startswith("raw_ops")}
 KEYS = [f"{call.path} {call.label}" for call in CALLS]

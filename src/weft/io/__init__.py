@@ -18,6 +18,23 @@ from weft._src.fileio.tensors import (
     parse_tensor,
     serialize_tensor,
 )
+from weft._src.media.decoding import (
+    decode_bmp,
+    decode_gif,
+    decode_image,
+    decode_png,
+    decode_webp,
+)
+from weft._src.media.encoding import (
+    encode_jpeg,
+    encode_png,
+)
+from weft._src.media.jpeg_files import (
+    decode_and_crop_jpeg,
+    decode_jpeg,
+    extract_jpeg_shape,
+    is_jpeg,
+)
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft.io import gfile
 
@@ -28,12 +45,23 @@ __all__ = [
     "TFRecordOptions",
     "TFRecordWriter",
     "VarLenFeature",
+    "decode_and_crop_jpeg",
     "decode_base64",
+    "decode_bmp",
     "decode_compressed",
     "decode_csv",
+    "decode_gif",
+    "decode_image",
+    "decode_jpeg",
+    "decode_png",
     "decode_raw",
+    "decode_webp",
     "encode_base64",
+    "encode_jpeg",
+    "encode_png",
+    "extract_jpeg_shape",
     "gfile",
+    "is_jpeg",
     "matching_files",
     "parse_example",
     "parse_single_example",

@@ -163,6 +163,27 @@ CASES = [
          {"colors": [[1.0, 0.5, 0.2], [0.3, 0.4, 0.6]]}, grad=False),
     *[
         Case(
+            lambda x, places, way=way: I.extract_glimpse(x, [4, 3], places, *way, noise="zero"),
+            [f32(2, 5, 6, 1), np.array([[0.2, -0.3], [0.9, 1.4]], np.float32)],
+            label=f"glimpse-{way}",
+            grad=False,
+        )
+        for way in ((True, True), (True, False), (False, True), (False, False))
+    ],
+    Case(
+        lambda x, size: I.extract_glimpse(x, size, [[0.1, 0.2], [1.0, -1.0]], noise="zero"),
+        [f32(2, 5, 6, 1), np.array([3, 4], np.int32)],
+        label="glimpse-computed",
+        grad=False,
+    ),
+    Case(
+        lambda size, boxes: I.stateless_sample_distorted_bounding_box(size, boxes, seed=[1, 2]),
+        [np.array([40, 50, 3], np.int32), BOXES[None, :3]],
+        label="sampled-box",
+        grad=False,
+    ),
+    *[
+        Case(
             lambda x, t, mode=mode, how=how: tf.raw_ops.ImageProjectiveTransformV3(
                 images=x, transforms=t, output_shape=[4, 7], fill_value=2.0, interpolation=how,
                 fill_mode=mode,
@@ -245,3 +266,55 @@ def test_on_many_rows_at_once() -> None:
         I.per_image_standardization,
     ):
         np.testing.assert_allclose(tf.vectorized_map(fn, x), fn(x), rtol=1e-4, atol=1e-5)
+
+
+def test_glimpses_have_gradients() -> None:
+    x = tf.Variable(np.arange(60, dtype=np.float32).reshape(1, 5, 6, 2))
+    with tf.GradientTape() as tape:
+        window = I.extract_glimpse(x, [3, 3], [[1.0, 1.0]], noise="zero")
+        loss = tf.reduce_sum(window * window)
+    expected = np.zeros((1, 5, 6, 2), np.float32)
+    shown = window.numpy().any((0, 3))
+    height, width = shown.any(1).sum(), shown.any(0).sum()
+    assert 0 < height < 3
+    assert 0 < width < 3
+    expected[0, -height:, -width:] = 2 * x.numpy()[0, -height:, -width:]
+    np.testing.assert_allclose(tape.gradient(loss, x), expected)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_noise_of_glimpses(traced: bool) -> None:
+    x = np.random.default_rng(0).normal([5.0, -3.0], [1.0, 0.2], (1, 20, 30, 2)).astype(np.float32)
+    for noise in ("uniform", "gaussian"):
+        call = lambda: I.extract_glimpse(x, [60, 70], [[0.0, 0.0]], noise=noise)  # noqa: B023, E731
+        function = tf.function(call) if traced else call
+        one, other = function().numpy(), function().numpy()
+        beyond = one != other
+        assert 0.8 < beyond.mean() < 1 - 0.9 * 600 / 4200
+        np.testing.assert_array_equal(one[0, 20:40, 20:50], x[0])
+        assert one.min() >= x.min()
+        assert one.max() <= x.max()
+        average = one[beyond.all(-1)].mean(0)
+        if noise == "gaussian":
+            np.testing.assert_allclose(average, [5.0, -3.0], atol=0.2)
+        else:
+            np.testing.assert_allclose(average, (x.min() + x.max()) / 2, atol=0.4)
+
+
+def test_sampled_boxes_come_from_the_stream() -> None:
+    boxes = BOXES[None, :2]
+    tf.random.set_seed(4)
+    first = [I.sample_distorted_bounding_box([40, 50, 3], boxes, seed=3) for _ in range(4)]
+    tf.random.set_seed(4)
+    again = [I.sample_distorted_bounding_box([40, 50, 3], boxes, seed=3) for _ in range(4)]
+    traced = tf.function(lambda: I.sample_distorted_bounding_box([40, 50, 3], boxes, seed=3))
+    tf.random.set_seed(4)
+    graph = [traced() for _ in range(4)]
+    places = [box.bboxes.numpy().ravel().tolist() for box in first]
+    assert len({tuple(place) for place in places}) > 1
+    for others in (again, graph):
+        assert [box.bboxes.numpy().ravel().tolist() for box in others] == places
+    image = tf.zeros([40, 50, 3])
+    for box in first:
+        part = tf.slice(image, box.begin, box.size)
+        assert part.shape == [*box.size.numpy()[:2], 3]

@@ -233,6 +233,58 @@ REFUSED = [
         E.ShapeError,
         "colors must have as many channels as images, got 1 and 3.",
     ),
+    (
+        lambda: I.stateless_sample_distorted_bounding_box([4, 5, 3], np.zeros((1, 0, 4)), [1, 2]),
+        E.InvalidArgumentError,
+        "sample_distorted_bounding_box: bounding_boxes must hold a box.",
+    ),
+    (
+        lambda: I.stateless_sample_distorted_bounding_box([4, 5, 3], [[[0, 0, 1.5, 1]]], [1, 2]),
+        E.InvalidArgumentError,
+        "bounding_boxes must be from 0 to 1",
+    ),
+    (
+        lambda: I.stateless_sample_distorted_bounding_box([0, 5, 3], [[[0.0, 0, 1, 1]]], [1, 2]),
+        E.InvalidArgumentError,
+        "image_size must be positive, got [0, 5, 3].",
+    ),
+    (
+        lambda: I.stateless_sample_distorted_bounding_box([4, 5], [[[0.0, 0, 1, 1]]], [1, 2]),
+        E.ShapeError,
+        "the numbers in image_size and 3 must be equal",
+    ),
+    (
+        lambda: I.sample_distorted_bounding_box([4, 5, 3], [[[0.0, 0, 1, 1]]], area_range=[0.5, 2]),
+        E.InvalidArgumentError,
+        "area_range must be positive and at most 1, got [0.5, 2].",
+    ),
+    (
+        lambda: I.sample_distorted_bounding_box(
+            [4, 5, 3], [[[0.0, 0, 1, 1]]], aspect_ratio_range=[0.5]
+        ),
+        TypeError,
+        "aspect_ratio_range must be two numbers, got [0.5].",
+    ),
+    (
+        lambda: I.sample_distorted_bounding_box([4, 5, 3], [[[0.0, 0, 1, 1]]], max_attempts=0),
+        E.InvalidArgumentError,
+        "max_attempts must be positive, got 0.",
+    ),
+    (
+        lambda: I.extract_glimpse(X, [2, 2], [[0.0, 0.0]]),
+        E.ShapeError,
+        "extract_glimpse: input must have rank 4",
+    ),
+    (
+        lambda: I.extract_glimpse(BATCH, [-2, 2], [[0.0, 0.0]] * 2),
+        E.ShapeError,
+        "extract_glimpse: the new height must be positive, got height = -2.",
+    ),
+    (
+        lambda: I.extract_glimpse(BATCH, [2, 2], [[0.0, 0.0]] * 2, noise="pink"),
+        ValueError,
+        "extract_glimpse: noise must be one of uniform, gaussian, zero, got 'pink'.",
+    ),
 ]
 
 

@@ -20,6 +20,7 @@ from weft._src.autodiff.calls import call_graph
 from weft._src.autodiff.partial import Gradient, dense
 from weft._src.autodiff.sweep import VjpContext, takes_gradient
 from weft._src.autodiff.tape import GradientTape
+from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import building, recording, state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import ANY, int32, resource
@@ -210,6 +211,7 @@ class _CustomGradient(_Decorated):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not state.mode:
             return self._split(self._f(*args, **kwargs))[0]
+        args = nest.map_structure(_read, args)
         watcher = _VariableWatcher()
         if state.graph is None:
             with recording((*state.tapes, watcher)):
@@ -259,6 +261,16 @@ class _CustomGradient(_Decorated):
             *outputs, *inputs, *handles, *captured, gradient=gradient, name=self._name
         )
         return nest.pack_sequence_as(result, made, expand_composites=True)
+
+
+def _read(leaf: Any) -> Any:
+    """What gives the value of a variable in another dtype is read before the function, not in it.
+
+    Keras' variables do so in mixed precision, and have no handle then.
+    """
+    if isinstance(leaf, CompositeTensor) or not hasattr(leaf, "__tf_tensor__"):
+        return leaf
+    return leaf if getattr(leaf, "handle", None) is not None else convert_to_tensor(leaf)
 
 
 def _source(leaf: Any) -> Tensor | None:

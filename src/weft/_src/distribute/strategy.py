@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.distribute.values import ReduceOp, reduce_op
 from weft._src.errors import UnsupportedError
@@ -115,7 +116,7 @@ class Strategy:
         finally:
             _current.strategy, _current.across_replicas = outer
 
-    def reduce(self, reduce_op: ReduceOp | str, value: Any, axis: int | None) -> Any:
+    def reduce(self, reduce_op: ReduceOp | str, value: TensorLike, axis: int | None) -> Any:
         """Combines the values of all replicas, and along an axis of each.
 
         Args:
@@ -135,7 +136,7 @@ class Strategy:
         """
         return nest.map_structure(lambda x: _reduced(reduce_op, x, axis), value)
 
-    def gather(self, value: Any, axis: int) -> Any:
+    def gather(self, value: TensorLike, axis: int) -> Any:
         """The values of all replicas behind one another.
 
         Args:
@@ -150,7 +151,7 @@ class Strategy:
         """
         return nest.map_structure(convert_to_tensor, value)
 
-    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+    def experimental_local_results(self, value: TensorLike) -> tuple[Any, ...]:
         """The values of the replicas on this machine, as a tuple.
 
         Args:
@@ -222,7 +223,7 @@ class Strategy:
         return f"<tf.distribute.{type(self).__name__} of one replica>"
 
 
-def _reduced(how: ReduceOp | str, value: Any, axis: int | None) -> Any:
+def _reduced(how: ReduceOp | str, value: TensorLike, axis: int | None) -> Any:
     wanted = reduce_op(how, "tf.distribute.Strategy.reduce")
     if axis is None:
         return value
@@ -306,7 +307,7 @@ class StrategyExtended:
         """
         return fn(var, *args, **(kwargs or {}))
 
-    def reduce_to(self, reduce_op: ReduceOp | str, value: Any, destinations: Any) -> Any:
+    def reduce_to(self, reduce_op: ReduceOp | str, value: TensorLike, destinations: Any) -> Any:
         """Combines the values of all replicas.
 
         Args:
@@ -354,7 +355,7 @@ class ReplicaContext:
         """Where this replica runs."""
         return self._strategy.extended.worker_devices
 
-    def all_reduce(self, reduce_op: ReduceOp | str, value: Any, options: Any = None) -> Any:
+    def all_reduce(self, reduce_op: ReduceOp | str, value: TensorLike, options: Any = None) -> Any:
         """Combines the values of all replicas, and gives each of them the result.
 
         Args:
@@ -373,7 +374,7 @@ class ReplicaContext:
         """
         return nest.map_structure(lambda x: _reduced(reduce_op, x, None), value)
 
-    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+    def all_gather(self, value: TensorLike, axis: int, options: Any = None) -> Any:
         """The values of all replicas behind one another, for each of them.
 
         Args:

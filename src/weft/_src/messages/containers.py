@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex
+
+if TYPE_CHECKING:
+    from weft._src.messages.message import Message
 
 
 class RepeatedValues(list[Any]):
     """Values of one kind."""
 
-    def __init__(self, message: Any, field: Any, values: Iterable[Any]) -> None:
+    def __init__(self, message: Message, field: Any, values: Iterable[Any]) -> None:
         super().__init__(values)
         self._message, self._field = message, field
 
@@ -45,7 +48,7 @@ class RepeatedValues(list[Any]):
 class RepeatedMessages(Sequence[Any]):
     """Messages of one class; those put into it are copied."""
 
-    def __init__(self, message: Any, field: Any, items: list[Any]) -> None:
+    def __init__(self, message: Message, field: Any, items: list[Any]) -> None:
         self._message, self._field, self._items = message, field, items
 
     def __len__(self) -> int:
@@ -92,7 +95,7 @@ class RepeatedMessages(Sequence[Any]):
 class _Map(Mapping[Any, Any]):
     """What both kinds of dicts can do."""
 
-    def __init__(self, message: Any, field: Any, items: dict[Any, Any]) -> None:
+    def __init__(self, message: Message, field: Any, items: dict[Any, Any]) -> None:
         self._message, self._field, self._items = message, field, items
 
     def _checked(self, key: Any) -> Any:

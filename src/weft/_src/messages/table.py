@@ -9,11 +9,14 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft._src.messages.containers import MessageMap, RepeatedMessages, RepeatedValues, ValueMap
 from weft._src.messages.kinds import Kind
 from weft._src.messages.wire import BYTES, fields, varint
+
+if TYPE_CHECKING:
+    from weft._src.messages.message import Message
 
 declared: dict[str, type[Any]] = {}  # all messages by name, for those that refer to each other
 
@@ -35,30 +38,30 @@ class Field(ABC):
     def _key(self, stored: int) -> bytes:
         return varint(self.number << 3 | stored)
 
-    def __get__(self, message: Any, owner: type[Any] | None = None) -> Any:
+    def __get__(self, message: Message, owner: type[Any] | None = None) -> Any:
         return self if message is None else self.get(message)
 
-    def __set__(self, message: Any, value: Any) -> None:
+    def __set__(self, message: Message, value: Any) -> None:
         raise AttributeError(
             f"{type(message).__name__}: {self.name} is no single value; change its parts, or use "
             "CopyFrom."
         )
 
-    def who(self, message: Any) -> str:
+    def who(self, message: Message) -> str:
         """Which field of which message it is, for errors; that of a list of values is clear."""
         name = type(message).__name__
         return name if self.name == "value" else f"{name}.{self.name}"
 
     @abstractmethod
-    def get(self, message: Any) -> Any:
+    def get(self, message: Message) -> Any:
         """What the attribute is."""
 
     @abstractmethod
-    def put(self, message: Any, value: Any) -> None:
+    def put(self, message: Message, value: Any) -> None:
         """Takes over what a constructor is given, as a copy."""
 
     @abstractmethod
-    def read(self, message: Any, stored: int, content: Any) -> None:
+    def read(self, message: Message, stored: int, content: Any) -> None:
         """Adds what a field in bytes holds; IndexError if it is malformed."""
 
     @abstractmethod
@@ -66,10 +69,10 @@ class Field(ABC):
         """The bytes of what is kept, keys included."""
 
     @abstractmethod
-    def lines(self, message: Any) -> Iterator[str]:
+    def lines(self, message: Message) -> Iterator[str]:
         """What is kept, for people."""
 
-    def complete(self, message: Any) -> None:  # noqa: B027 - values are complete
+    def complete(self, message: Message) -> None:  # noqa: B027 - values are complete
         """Reads all messages that are still bytes."""
 
 
@@ -82,17 +85,17 @@ class OneValue(Field):
         self.stored = kind.stored
         self._start = self._key(self.stored)
 
-    def get(self, message: Any) -> Any:
+    def get(self, message: Message) -> Any:
         return message._kept.get(self.number, self.kind.default)
 
-    def __set__(self, message: Any, value: Any) -> None:
+    def __set__(self, message: Message, value: Any) -> None:
         self.put(message, value)
         message._touch()
 
-    def put(self, message: Any, value: Any) -> None:
+    def put(self, message: Message, value: Any) -> None:
         self._keep(message, self.kind.checked(value, self.who(message)))
 
-    def _keep(self, message: Any, value: Any) -> None:
+    def _keep(self, message: Message, value: Any) -> None:
         if self.group is not None:
             message._choose(self)
         elif value == self.kind.default:
@@ -100,13 +103,13 @@ class OneValue(Field):
             return
         message._kept[self.number] = value
 
-    def read(self, message: Any, stored: int, content: Any) -> None:
+    def read(self, message: Message, stored: int, content: Any) -> None:
         self._keep(message, self.kind.decode(content))
 
     def encode(self, kept: Any) -> bytes:
         return self._start + self.kind.encode(kept)
 
-    def lines(self, message: Any) -> Iterator[str]:
+    def lines(self, message: Message) -> Iterator[str]:
         yield f"{self.name}: {self.kind.shown(self.get(message))}"
 
 
@@ -122,20 +125,20 @@ class ManyValues(Field):
     def keys(self) -> list[int]:
         return sorted({self.number << 3 | stored for stored in (BYTES, self.kind.stored)})
 
-    def get(self, message: Any) -> Any:
+    def get(self, message: Message) -> Any:
         kept = message._kept.get(self.number)
         if type(kept) is not RepeatedValues:
             kept = message._kept[self.number] = RepeatedValues(message, self, kept or ())
         return kept
 
-    def __set__(self, message: Any, value: Any) -> None:
+    def __set__(self, message: Message, value: Any) -> None:
         if value is not message._kept.get(self.number):  # as it is behind `+=`
             super().__set__(message, value)
 
-    def put(self, message: Any, value: Any) -> None:
+    def put(self, message: Message, value: Any) -> None:
         message._kept[self.number] = self.kind.listed(value, self.who(message))
 
-    def read(self, message: Any, stored: int, content: Any) -> None:
+    def read(self, message: Message, stored: int, content: Any) -> None:
         if stored == BYTES and self.kind.is_packed:
             values = self.kind.unpack(content)
         else:
@@ -157,7 +160,7 @@ class ManyValues(Field):
             return self._start + varint(len(content)) + content
         return b"".join([self._start + self.kind.encode(value) for value in kept])
 
-    def lines(self, message: Any) -> Iterator[str]:
+    def lines(self, message: Message) -> Iterator[str]:
         for value in message._kept[self.number]:
             yield f"{self.name}: {self.kind.shown(value)}"
 
@@ -177,21 +180,21 @@ class _OfMessages(Field):
         """The class of the messages."""
         return declared[self._kind] if isinstance(self._kind, str) else self._kind
 
-    def bytes_of(self, message: Any, value: Any, place: str = "") -> bytes:
+    def bytes_of(self, message: Message, value: Any, place: str = "") -> bytes:
         """A message that is put into another: a copy of it, as bytes."""
         if type(value) is not self.cls:
             raise self.wrong_class(message, self.name + place, value)
         found: bytes = value.SerializeToString()
         return found
 
-    def wrong_class(self, message: Any, place: str, value: Any) -> TypeError:
+    def wrong_class(self, message: Message, place: str, value: Any) -> TypeError:
         """The error for something that is no such message."""
         return TypeError(
             f"{type(message).__name__}: {place} must be a {self.cls.__name__}, got {value!r} of "
             f"type {type(value).__name__}."
         )
 
-    def made(self, message: Any, kept: Any) -> Any:
+    def made(self, message: Message, kept: Any) -> Any:
         """The message of what is kept: bytes, or the message itself."""
         return self.cls._of(kept, message._depth + 1) if isinstance(kept, bytes) else kept
 
@@ -203,7 +206,7 @@ class _OfMessages(Field):
 class OneMessage(_OfMessages):
     """A message that is there once, or not."""
 
-    def get(self, message: Any) -> Any:
+    def get(self, message: Message) -> Any:
         kept = message._kept.get(self.number)
         if kept is not None:
             if isinstance(kept, bytes):
@@ -217,52 +220,52 @@ class OneMessage(_OfMessages):
             made._owner = (message, self)
         return made
 
-    def attach(self, message: Any, child: Any) -> None:
+    def attach(self, message: Message, child: Any) -> None:
         """A message that was made by looking at it has got content."""
         message._choose(self)
         message._kept[self.number] = child
         message._touch()
 
-    def put(self, message: Any, value: Any) -> None:
+    def put(self, message: Message, value: Any) -> None:
         content = self.bytes_of(message, value)
         message._choose(self)
         message._kept[self.number] = content
 
-    def read(self, message: Any, stored: int, content: Any) -> None:
+    def read(self, message: Message, stored: int, content: Any) -> None:
         message._choose(self)
         if self.number in message._kept:  # parts of one message may stand apart
             self.get(message)._merge(content)
         else:
             message._kept[self.number] = content
 
-    def lines(self, message: Any) -> Iterator[str]:
+    def lines(self, message: Message) -> Iterator[str]:
         yield from block(self.name, self.get(message))
 
-    def complete(self, message: Any) -> None:
+    def complete(self, message: Message) -> None:
         self.get(message)._complete()
 
 
 class ManyMessages(_OfMessages):
     """A list of messages."""
 
-    def get(self, message: Any) -> RepeatedMessages:
+    def get(self, message: Message) -> RepeatedMessages:
         return RepeatedMessages(message, self, message._kept.setdefault(self.number, []))
 
-    def put(self, message: Any, value: Any) -> None:
+    def put(self, message: Message, value: Any) -> None:
         items = [self.bytes_of(message, v, f"[{i}]") for i, v in enumerate(value)]
         message._kept[self.number] = items
 
-    def read(self, message: Any, stored: int, content: Any) -> None:
+    def read(self, message: Message, stored: int, content: Any) -> None:
         message._kept.setdefault(self.number, []).append(content)
 
     def encode(self, kept: Any) -> bytes:
         return b"".join([super(ManyMessages, self).encode(item) for item in kept])
 
-    def lines(self, message: Any) -> Iterator[str]:
+    def lines(self, message: Message) -> Iterator[str]:
         for item in self.get(message):
             yield from block(self.name, item)
 
-    def complete(self, message: Any) -> None:
+    def complete(self, message: Message) -> None:
         for item in self.get(message):
             item._complete()
 
@@ -279,11 +282,11 @@ class MapField(Field):
         self.holds_messages = isinstance(self.pair_value, OneMessage)
         self._start = self._key(BYTES)
 
-    def get(self, message: Any) -> Any:
+    def get(self, message: Message) -> Any:
         items = message._kept.setdefault(self.number, {})
         return (MessageMap if self.holds_messages else ValueMap)(message, self, items)
 
-    def put(self, message: Any, value: Any) -> None:
+    def put(self, message: Message, value: Any) -> None:
         who = self.who(message)
         if not isinstance(value, Mapping):
             raise TypeError(f"{who}: a dict is expected, got {value!r}.")
@@ -292,7 +295,7 @@ class MapField(Field):
             for key, item in value.items()
         }
 
-    def kept_of(self, message: Any, key: Any, value: Any) -> Any:
+    def kept_of(self, message: Message, key: Any, value: Any) -> Any:
         """What is kept of a value."""
         if not self.holds_messages:
             return self.pair_value.kind.checked(value, self.who(message))
@@ -300,7 +303,7 @@ class MapField(Field):
             raise self.pair_value.wrong_class(message, f"{self.name}[{key!r}]", value)
         return value.SerializeToString()
 
-    def read(self, message: Any, stored: int, content: Any) -> None:
+    def read(self, message: Message, stored: int, content: Any) -> None:
         key = self.pair_key.kind.default
         value = b"" if self.holds_messages else self.pair_value.kind.default
         for number, how, part in fields(content, type(message).__name__):
@@ -318,7 +321,7 @@ class MapField(Field):
             out += [start, varint(len(pair)), pair]
         return b"".join(out)
 
-    def lines(self, message: Any) -> Iterator[str]:
+    def lines(self, message: Message) -> Iterator[str]:
         found = self.get(message)
         for key in sorted(found):
             yield f"{self.name} {{"
@@ -329,7 +332,7 @@ class MapField(Field):
                 yield f"  value: {self.pair_value.kind.shown(found[key])}"
             yield "}"
 
-    def complete(self, message: Any) -> None:
+    def complete(self, message: Message) -> None:
         if self.holds_messages:
             found = self.get(message)
             for key in found:
@@ -340,7 +343,7 @@ def _indented(lines: Iterator[str]) -> Iterator[str]:
     return (f"  {line}" for line in lines)
 
 
-def block(name: str, message: Any) -> Iterator[str]:
+def block(name: str, message: Message) -> Iterator[str]:
     """A message in another, for people."""
     yield f"{name} {{"
     yield from _indented(message._lines())

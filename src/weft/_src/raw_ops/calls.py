@@ -12,7 +12,7 @@ from typing import Any
 
 import weft as tf
 from weft._src.autodiff.calls import call_graph
-from weft._src.core.aliases import TensorLike
+from weft._src.core.aliases import ShapeLike, TensorLike
 from weft._src.core.context import state
 from weft._src.core.tensor import EagerTensor, SymbolicTensor
 from weft._src.function.concrete import ConcreteFunction
@@ -98,7 +98,7 @@ def branch(
     Tout: Any,
     then_branch: Any,
     else_branch: Any,
-    output_shapes: Any = (),
+    output_shapes: Sequence[ShapeLike] = (),
     name: str | None = None,
 ) -> list[tf.Tensor]:
     tensors = _tensors(input)
@@ -115,7 +115,7 @@ def case(
     input: Any,
     Tout: Any,
     branches: Any,
-    output_shapes: Any = (),
+    output_shapes: Sequence[ShapeLike] = (),
     name: str | None = None,
 ) -> list[tf.Tensor]:
     """Any other number takes the last branch."""
@@ -133,7 +133,11 @@ def case(
 
 
 def loop(
-    input: Any, cond: Any, body: Any, output_shapes: Any = (), name: str | None = None
+    input: Any,
+    cond: Any,
+    body: Any,
+    output_shapes: Sequence[ShapeLike] = (),
+    name: str | None = None,
 ) -> list[tf.Tensor]:
     """What the body returns as it got it is captured, so that what is known of it stays known."""
     initial = _tensors(input)

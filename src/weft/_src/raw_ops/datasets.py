@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import weft as tf
-from weft._src.core.aliases import IntLike, TensorLike
+from weft._src.core.aliases import DTypeLike, IntLike, ShapeLike, TensorLike
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.data.core import iterators, structure
 from weft._src.data.core.base import int64_scalar, make_dataset
@@ -91,11 +91,15 @@ def _declared(types: Sequence[Any], shapes: Sequence[Any]) -> tuple[tf.TensorSpe
 # --- sources -------------------------------------------------------------------------------------
 
 
-def tensors(components: Sequence[Any], output_shapes: Any, name: str | None = None) -> tf.Tensor:
+def tensors(
+    components: Sequence[Any], output_shapes: Sequence[ShapeLike], name: str | None = None
+) -> tf.Tensor:
     return _flat(tf.data.Dataset.from_tensors(tuple(components)))
 
 
-def slices(components: Sequence[Any], output_shapes: Any, name: str | None = None) -> tf.Tensor:
+def slices(
+    components: Sequence[Any], output_shapes: Sequence[ShapeLike], name: str | None = None
+) -> tf.Tensor:
     return _flat(tf.data.Dataset.from_tensor_slices(tuple(components)))
 
 
@@ -104,7 +108,7 @@ def numbers(
     stop: TensorLike,
     step: TensorLike,
     output_types: Sequence[Any],
-    output_shapes: Any,
+    output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> tf.Tensor:
     (dtype,) = output_types
@@ -113,8 +117,8 @@ def numbers(
 
 def zipped(
     input_datasets: Sequence[tf.Tensor],
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> tf.Tensor:
     parts = tuple([_opened("ZipDataset", handle) for handle in input_datasets])
@@ -124,8 +128,8 @@ def zipped(
 def joined(
     input_dataset: tf.Tensor,
     another_dataset: tf.Tensor,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> tf.Tensor:
     op = "ConcatenateDataset"
@@ -139,8 +143,8 @@ def mapped(
     input_dataset: tf.Tensor,
     other_arguments: Sequence[Any],
     f: Any,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     num_parallel_calls: IntLike | None = None,
     deterministic: str = "default",
     name: str | None = None,
@@ -154,8 +158,8 @@ def flat_mapped(
     input_dataset: tf.Tensor,
     other_arguments: Sequence[Any],
     f: Any,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> tf.Tensor:
     op = "FlatMapDataset"
@@ -169,8 +173,8 @@ def interleaved(
     cycle_length: IntLike,
     block_length: IntLike,
     f: Any,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     num_parallel_calls: IntLike | None = None,
     name: str | None = None,
 ) -> tf.Tensor:
@@ -184,8 +188,8 @@ def filtered(
     input_dataset: tf.Tensor,
     other_arguments: Sequence[Any],
     predicate: Any,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> tf.Tensor:
     function = _single(_function(predicate, other_arguments))
@@ -196,8 +200,8 @@ def taken_while(
     input_dataset: tf.Tensor,
     other_arguments: Sequence[Any],
     predicate: Any,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> tf.Tensor:
     function = _single(_function(predicate, other_arguments))
@@ -209,8 +213,8 @@ def scanned(
     initial_state: Sequence[Any],
     other_arguments: Sequence[Any],
     f: Any,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> tf.Tensor:
     start = tuple([tf.convert_to_tensor(x) for x in initial_state])
@@ -228,8 +232,8 @@ def reduced(
     initial_state: Sequence[Any],
     other_arguments: Sequence[Any],
     f: Any,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> list[tf.Tensor]:
     start = tuple([tf.convert_to_tensor(x) for x in initial_state])
@@ -246,8 +250,8 @@ def grouped(
     key_func: Any,
     reduce_func: Any,
     window_size_func: Any,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> tf.Tensor:
     op = "GroupByWindowDataset"
@@ -265,8 +269,8 @@ def grouped(
 def batched(
     input_dataset: tf.Tensor,
     batch_size: IntLike,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     drop_remainder: Any = False,
     num_parallel_calls: IntLike | None = None,
     name: str | None = None,
@@ -279,7 +283,7 @@ def padded(
     batch_size: IntLike,
     padded_shapes: Sequence[Any],
     padding_values: Sequence[Any],
-    output_shapes: Any,
+    output_shapes: Sequence[ShapeLike],
     drop_remainder: Any = False,
     name: str | None = None,
 ) -> tf.Tensor:
@@ -299,8 +303,8 @@ def _counted(method: str) -> Callable[..., tf.Tensor]:
     def change(
         input_dataset: tf.Tensor,
         count: TensorLike,
-        output_types: Any,
-        output_shapes: Any,
+        output_types: Sequence[DTypeLike],
+        output_shapes: Sequence[ShapeLike],
         name: str | None = None,
     ) -> tf.Tensor:
         dataset = _opened(f"Dataset.{method}", input_dataset)
@@ -316,8 +320,8 @@ def sharded(
     input_dataset: tf.Tensor,
     num_shards: IntLike,
     index: IntLike,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> tf.Tensor:
     return _flat(_opened("ShardDataset", input_dataset).shard(num_shards, index))
@@ -328,8 +332,8 @@ def shuffled(
     buffer_size: IntLike,
     seed: TensorLike,
     seed2: TensorLike,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     seed_generator: tf.Tensor | None = None,
     reshuffle_each_iteration: bool = True,
     name: str | None = None,
@@ -347,8 +351,8 @@ def shuffled(
 def cached(
     input_dataset: tf.Tensor,
     filename: TensorLike,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     cache: tf.Tensor | None = None,
     name: str | None = None,
 ) -> tf.Tensor:
@@ -359,21 +363,27 @@ def cached(
 def prefetched(
     input_dataset: tf.Tensor,
     buffer_size: IntLike,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> tf.Tensor:
     return _flat(_opened("PrefetchDataset", input_dataset).prefetch(buffer_size))
 
 
 def unbatched(
-    input_dataset: tf.Tensor, output_types: Any, output_shapes: Any, name: str | None = None
+    input_dataset: tf.Tensor,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
 ) -> tf.Tensor:
     return _flat(_opened("UnbatchDataset", input_dataset).unbatch())
 
 
 def unique(
-    input_dataset: tf.Tensor, output_types: Any, output_shapes: Any, name: str | None = None
+    input_dataset: tf.Tensor,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
 ) -> tf.Tensor:
     return _flat(_opened("UniqueDataset", input_dataset).unique())
 
@@ -384,8 +394,8 @@ def windows(
     shift: IntLike,
     stride: IntLike,
     drop_remainder: Any,
-    output_types: Any,
-    output_shapes: Any,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = None,
 ) -> tf.Tensor:
     """Elements are datasets, one for each part."""
@@ -403,7 +413,10 @@ def cardinality(input_dataset: tf.Tensor, name: str | None = None) -> tf.Tensor:
 
 
 def single_element(
-    dataset: tf.Tensor, output_types: Any, output_shapes: Any, name: str | None = None
+    dataset: tf.Tensor,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
 ) -> list[tf.Tensor]:
     only = _opened("DatasetToSingleElement", dataset).get_single_element()
     return structure.flatten_element(only)
@@ -412,12 +425,14 @@ def single_element(
 # --- iterators -----------------------------------------------------------------------------------
 
 
-def iterator(output_types: Any, output_shapes: Any, name: str | None = None) -> tf.Tensor:
+def iterator(
+    output_types: Sequence[DTypeLike], output_shapes: Sequence[ShapeLike], name: str | None = None
+) -> tf.Tensor:
     return iterators.anonymous_op(name=name)
 
 
 def iterator_and_deleter(
-    output_types: Any, output_shapes: Any, name: str | None = None
+    output_types: Sequence[DTypeLike], output_shapes: Sequence[ShapeLike], name: str | None = None
 ) -> tuple[tf.Tensor, tf.Tensor]:
     return iterator(output_types, output_shapes, name), nothing_to_delete()
 
@@ -432,14 +447,20 @@ def start(dataset: tf.Tensor, iterator: tf.Tensor, name: str | None = None) -> N
 
 
 def next_element(
-    iterator: tf.Tensor, output_types: Any, output_shapes: Any, name: str | None = None
+    iterator: tf.Tensor,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
 ) -> list[tf.Tensor]:
     specs = _declared(output_types, output_shapes)
     return list(iterators.get_next_op(iterator, specs=specs, name=name))
 
 
 def next_optional(
-    iterator: tf.Tensor, output_types: Any, output_shapes: Any, name: str | None = None
+    iterator: tf.Tensor,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = None,
 ) -> tf.Tensor:
     return iterators.get_next_as_optional_op(iterator, name=name)
 

@@ -162,6 +162,37 @@ def suppressed(
     )
 
 
+def sampled_box(
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
+    min_object_covered: TensorLike = 0.1,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+    **ranges: Any,
+) -> Any:
+    """Two seeds are used as they are."""
+    pair = (int(seed), int(seed2)) if seed or seed2 else 0
+    return tf.image.sample_distorted_bounding_box(
+        image_size, bounding_boxes, pair, min_object_covered, name=name, **ranges
+    )
+
+
+def glimpse(
+    input: TensorLike,
+    size: TensorLike,
+    offsets: TensorLike,
+    centered: bool = True,
+    normalized: bool = True,
+    uniform_noise: bool = True,
+    noise: str = "uniform",
+    name: str | None = None,
+) -> tf.Tensor:
+    """Noise is uniform if either argument says so."""
+    kind = "uniform" if uniform_noise else noise
+    return tf.image.extract_glimpse(input, size, offsets, centered, normalized, kind, name)
+
+
 # --- gradients -----------------------------------------------------------------------------------
 
 

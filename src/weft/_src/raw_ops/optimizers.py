@@ -105,21 +105,28 @@ def _turns(rows: tf.Tensor) -> tf.Tensor:
 
 
 @_rule("var", "delta")
-def _descent(g: Any, var: Any, alpha: Any) -> New:
+def _descent(g: tf.Tensor, var: tf.Tensor, alpha: tf.Tensor) -> New:
     return (var - alpha * g,)
 
 
-def _shrunk(x: Any, step: Any, l1: Any, l2: Any) -> Any:
+def _shrunk(x: tf.Tensor, step: tf.Tensor, l1: tf.Tensor, l2: tf.Tensor) -> Any:
     """Pulled towards 0: by a constant, and in proportion."""
     return tf.sign(x) * tf.maximum(tf.abs(x) - step * l1, 0) / (1 + l2 * step)
 
 
-def _proximal(g: Any, var: Any, alpha: Any, l1: Any, l2: Any) -> New:
+def _proximal(g: tf.Tensor, var: tf.Tensor, alpha: tf.Tensor, l1: tf.Tensor, l2: tf.Tensor) -> New:
     return (_shrunk(var - alpha * g, alpha, l1, l2),)
 
 
 @_rule("var accum", switches="use_nesterov")
-def _momentum(g: Any, var: Any, accum: Any, lr: Any, momentum: Any, use_nesterov: bool) -> New:
+def _momentum(
+    g: tf.Tensor,
+    var: tf.Tensor,
+    accum: tf.Tensor,
+    lr: tf.Tensor,
+    momentum: tf.Tensor,
+    use_nesterov: bool,
+) -> New:
     accum = accum * momentum + g
     step = g * lr + accum * momentum * lr if use_nesterov else accum * lr
     return var - step, accum
@@ -127,20 +134,41 @@ def _momentum(g: Any, var: Any, accum: Any, lr: Any, momentum: Any, use_nesterov
 
 @_rule("var accum", switches="use_nesterov")
 def _keras_momentum(
-    g: Any, var: Any, accum: Any, lr: Any, momentum: Any, use_nesterov: bool
+    g: tf.Tensor,
+    var: tf.Tensor,
+    accum: tf.Tensor,
+    lr: tf.Tensor,
+    momentum: tf.Tensor,
+    use_nesterov: bool,
 ) -> New:
     accum = accum * momentum - g * lr
     return var + (accum * momentum - g * lr if use_nesterov else accum), accum
 
 
 @_rule("var m")
-def _add_sign(g: Any, var: Any, m: Any, lr: Any, alpha: Any, sign_decay: Any, beta: Any) -> New:
+def _add_sign(
+    g: tf.Tensor,
+    var: tf.Tensor,
+    m: tf.Tensor,
+    lr: tf.Tensor,
+    alpha: tf.Tensor,
+    sign_decay: tf.Tensor,
+    beta: tf.Tensor,
+) -> New:
     m = m * beta + g * (1 - beta)
     return var - lr * (alpha + sign_decay * tf.sign(g) * tf.sign(m)) * g, m
 
 
 @_rule("var m")
-def _power_sign(g: Any, var: Any, m: Any, lr: Any, logbase: Any, sign_decay: Any, beta: Any) -> New:
+def _power_sign(
+    g: tf.Tensor,
+    var: tf.Tensor,
+    m: tf.Tensor,
+    lr: tf.Tensor,
+    logbase: tf.Tensor,
+    sign_decay: tf.Tensor,
+    beta: tf.Tensor,
+) -> New:
     m = m * beta + g * (1 - beta)
     return var - lr * tf.exp(logbase * sign_decay * tf.sign(g) * tf.sign(m)) * g, m
 
@@ -149,20 +177,36 @@ def _power_sign(g: Any, var: Any, m: Any, lr: Any, logbase: Any, sign_decay: Any
 
 
 @_rule("var accum", switches="update_slots")
-def _adagrad(g: Any, var: Any, accum: Any, lr: Any, update_slots: bool) -> New:
+def _adagrad(
+    g: tf.Tensor, var: tf.Tensor, accum: tf.Tensor, lr: tf.Tensor, update_slots: bool
+) -> New:
     accum = accum + g * g if update_slots else accum
     return var - lr * g * tf.math.rsqrt(accum), accum
 
 
 @_rule("var accum", switches="update_slots")
-def _adagrad_v2(g: Any, var: Any, accum: Any, lr: Any, epsilon: Any, update_slots: bool) -> New:
+def _adagrad_v2(
+    g: tf.Tensor,
+    var: tf.Tensor,
+    accum: tf.Tensor,
+    lr: tf.Tensor,
+    epsilon: tf.Tensor,
+    update_slots: bool,
+) -> New:
     accum = accum + g * g if update_slots else accum
     return var - lr * g / (tf.sqrt(accum) + epsilon), accum
 
 
 @_rule("var gradient_accumulator gradient_squared_accumulator")
 def _adagrad_da(
-    g: Any, var: Any, sums: Any, squares: Any, lr: Any, l1: Any, l2: Any, global_step: Any
+    g: tf.Tensor,
+    var: tf.Tensor,
+    sums: tf.Tensor,
+    squares: tf.Tensor,
+    lr: tf.Tensor,
+    l1: tf.Tensor,
+    l2: tf.Tensor,
+    global_step: tf.Tensor,
 ) -> New:
     sums, squares = sums + g, squares + g * g
     pull = -tf.sign(sums) * tf.maximum(tf.abs(sums) - l1 * global_step, 0)
@@ -170,7 +214,9 @@ def _adagrad_da(
 
 
 @_rule("var accum")
-def _proximal_adagrad(g: Any, var: Any, accum: Any, lr: Any, l1: Any, l2: Any) -> New:
+def _proximal_adagrad(
+    g: tf.Tensor, var: tf.Tensor, accum: tf.Tensor, lr: tf.Tensor, l1: tf.Tensor, l2: tf.Tensor
+) -> New:
     accum = accum + g * g
     step = lr * tf.math.rsqrt(accum)
     return _shrunk(var - step * g, step, l1, l2), accum
@@ -178,7 +224,13 @@ def _proximal_adagrad(g: Any, var: Any, accum: Any, lr: Any, l1: Any, l2: Any) -
 
 @_rule("var accum accum_update")
 def _adadelta(
-    g: Any, var: Any, accum: Any, accum_update: Any, lr: Any, rho: Any, epsilon: Any
+    g: tf.Tensor,
+    var: tf.Tensor,
+    accum: tf.Tensor,
+    accum_update: tf.Tensor,
+    lr: tf.Tensor,
+    rho: tf.Tensor,
+    epsilon: tf.Tensor,
 ) -> New:
     accum = accum * rho + g * g * (1 - rho)
     update = tf.sqrt(accum_update + epsilon) * tf.math.rsqrt(accum + epsilon) * g
@@ -190,7 +242,14 @@ def _adadelta(
 
 @_rule("var ms mom")
 def _rms_prop(
-    g: Any, var: Any, ms: Any, mom: Any, lr: Any, rho: Any, momentum: Any, epsilon: Any
+    g: tf.Tensor,
+    var: tf.Tensor,
+    ms: tf.Tensor,
+    mom: tf.Tensor,
+    lr: tf.Tensor,
+    rho: tf.Tensor,
+    momentum: tf.Tensor,
+    epsilon: tf.Tensor,
 ) -> New:
     ms = ms + (g * g - ms) * (1 - rho)
     mom = mom * momentum + g * lr * tf.math.rsqrt(ms + epsilon)
@@ -199,7 +258,15 @@ def _rms_prop(
 
 @_rule("var mg ms mom")
 def _centered_rms_prop(
-    g: Any, var: Any, mg: Any, ms: Any, mom: Any, lr: Any, rho: Any, momentum: Any, epsilon: Any
+    g: tf.Tensor,
+    var: tf.Tensor,
+    mg: tf.Tensor,
+    ms: tf.Tensor,
+    mom: tf.Tensor,
+    lr: tf.Tensor,
+    rho: tf.Tensor,
+    momentum: tf.Tensor,
+    epsilon: tf.Tensor,
 ) -> New:
     ms = ms + (g * g - ms) * (1 - rho)
     mg = mg + (g - mg) * (1 - rho)
@@ -207,22 +274,22 @@ def _centered_rms_prop(
     return var - mom, mg, ms, mom
 
 
-def _rate(lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
+def _rate(lr: tf.Tensor, beta1_power: tf.Tensor, beta2_power: tf.Tensor) -> Any:
     return lr * tf.sqrt(1 - beta2_power) / (1 - beta1_power)
 
 
 @_rule("var m v", switches="use_nesterov")
 def _adam(
-    g: Any,
-    var: Any,
-    m: Any,
-    v: Any,
-    beta1_power: Any,
-    beta2_power: Any,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    epsilon: Any,
+    g: tf.Tensor,
+    var: tf.Tensor,
+    m: tf.Tensor,
+    v: tf.Tensor,
+    beta1_power: tf.Tensor,
+    beta2_power: tf.Tensor,
+    lr: tf.Tensor,
+    beta1: tf.Tensor,
+    beta2: tf.Tensor,
+    epsilon: tf.Tensor,
     use_nesterov: bool,
 ) -> New:
     m, v = m + (g - m) * (1 - beta1), v + (g * g - v) * (1 - beta2)
@@ -233,17 +300,17 @@ def _adam(
 
 @_rule("var m v vhat")
 def _amsgrad(
-    g: Any,
-    var: Any,
-    m: Any,
-    v: Any,
+    g: tf.Tensor,
+    var: tf.Tensor,
+    m: tf.Tensor,
+    v: tf.Tensor,
     vhat: Any,
-    beta1_power: Any,
-    beta2_power: Any,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    epsilon: Any,
+    beta1_power: tf.Tensor,
+    beta2_power: tf.Tensor,
+    lr: tf.Tensor,
+    beta1: tf.Tensor,
+    beta2: tf.Tensor,
+    epsilon: tf.Tensor,
 ) -> New:
     m, v = m + (g - m) * (1 - beta1), v + (g * g - v) * (1 - beta2)
     vhat = tf.maximum(vhat, v)
@@ -253,15 +320,15 @@ def _amsgrad(
 
 @_rule("var m v")
 def _adamax(
-    g: Any,
-    var: Any,
-    m: Any,
-    v: Any,
-    beta1_power: Any,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    epsilon: Any,
+    g: tf.Tensor,
+    var: tf.Tensor,
+    m: tf.Tensor,
+    v: tf.Tensor,
+    beta1_power: tf.Tensor,
+    lr: tf.Tensor,
+    beta1: tf.Tensor,
+    beta2: tf.Tensor,
+    epsilon: tf.Tensor,
 ) -> New:
     m, v = m + (g - m) * (1 - beta1), tf.maximum(beta2 * v, tf.abs(g))
     return var - lr / (1 - beta1_power) * (m / (v + epsilon)), m, v
@@ -271,16 +338,16 @@ def _adamax(
 
 
 def _followed(
-    g: Any,
-    var: Any,
-    accum: Any,
-    linear: Any,
-    lr: Any,
-    l1: Any,
-    l2: Any,
-    lr_power: Any,
+    g: tf.Tensor,
+    var: tf.Tensor,
+    accum: tf.Tensor,
+    linear: tf.Tensor,
+    lr: tf.Tensor,
+    l1: tf.Tensor,
+    l2: tf.Tensor,
+    lr_power: tf.Tensor,
     multiply_linear_by_lr: bool,
-    l2_shrinkage: Any = 0,
+    l2_shrinkage: tf.Tensor | int = 0,
 ) -> New:
     """Sums are kept divided by the learning rate, or not, as the switch says."""
     rate = 1 if multiply_linear_by_lr else lr

@@ -12,7 +12,7 @@ from weft._src.ops.static import static_int
 from weft._src.raw_ops.text import known_text
 
 
-def _made(indices: Any, values: Any, shape: Any) -> tf.SparseTensor:
+def _made(indices: TensorLike, values: TensorLike, shape: Any) -> tf.SparseTensor:
     return tf.SparseTensor(indices, values, shape)
 
 
@@ -21,12 +21,12 @@ def _parts(sp: tf.SparseTensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
 
 
 def add(
-    a_indices: Any,
-    a_values: Any,
-    a_shape: Any,
-    b_indices: Any,
-    b_values: Any,
-    b_shape: Any,
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: ShapeLike,
+    b_indices: TensorLike,
+    b_values: TensorLike,
+    b_shape: ShapeLike,
     thresh: Any,
     name: str | None = None,
 ) -> Any:
@@ -117,14 +117,16 @@ def slice_of(
     return _parts(tf.sparse.slice(_made(indices, values, shape), start, size))
 
 
-def softmax(sp_indices: Any, sp_values: Any, sp_shape: Any, name: str | None = None) -> tf.Tensor:
+def softmax(
+    sp_indices: TensorLike, sp_values: TensorLike, sp_shape: ShapeLike, name: str | None = None
+) -> tf.Tensor:
     return tf.sparse.softmax(_made(sp_indices, sp_values, sp_shape)).values
 
 
 def matmul(
-    a_indices: Any,
-    a_values: Any,
-    a_shape: Any,
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: ShapeLike,
     b: Any,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
@@ -135,12 +137,12 @@ def matmul(
 
 
 def edit_distance(
-    hypothesis_indices: Any,
-    hypothesis_values: Any,
-    hypothesis_shape: Any,
-    truth_indices: Any,
-    truth_values: Any,
-    truth_shape: Any,
+    hypothesis_indices: TensorLike,
+    hypothesis_values: TensorLike,
+    hypothesis_shape: ShapeLike,
+    truth_indices: TensorLike,
+    truth_values: TensorLike,
+    truth_shape: ShapeLike,
     normalize: bool = True,
     name: str | None = None,
 ) -> tf.Tensor:
@@ -155,7 +157,11 @@ def _with_dense(function: Callable[..., Any]) -> Callable[..., tf.Tensor]:
     """Values combined with the elements of a tensor at the same places, which is broadcast."""
 
     def combine(
-        sp_indices: Any, sp_values: Any, sp_shape: Any, dense: Any, name: str | None = None
+        sp_indices: TensorLike,
+        sp_values: TensorLike,
+        sp_shape: ShapeLike,
+        dense: Any,
+        name: str | None = None,
     ) -> tf.Tensor:
         values = tf.convert_to_tensor(sp_values)
         wide = tf.broadcast_to(tf.convert_to_tensor(dense, dtype_hint=values.dtype), sp_shape)
@@ -170,7 +176,11 @@ divide_dense = _with_dense(tf.divide)
 
 
 def add_to_dense(
-    a_indices: Any, a_values: Any, a_shape: Any, b: Any, name: str | None = None
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: ShapeLike,
+    b: Any,
+    name: str | None = None,
 ) -> tf.Tensor:
     a = _made(a_indices, a_values, a_shape)
     return tf.sparse.add(a, tf.convert_to_tensor(b, dtype_hint=a.dtype))
@@ -178,12 +188,12 @@ def add_to_dense(
 
 def _of_two(function: Callable[..., Any]) -> Callable[..., Any]:
     def combine(
-        a_indices: Any,
-        a_values: Any,
-        a_shape: Any,
-        b_indices: Any,
-        b_values: Any,
-        b_shape: Any,
+        a_indices: TensorLike,
+        a_values: TensorLike,
+        a_shape: ShapeLike,
+        b_indices: TensorLike,
+        b_values: TensorLike,
+        b_shape: ShapeLike,
         name: str | None = None,
     ) -> Any:
         out = function(_made(a_indices, a_values, a_shape), _made(b_indices, b_values, b_shape))

@@ -13,6 +13,7 @@ from weft._src.raw_ops.rows import (
     data,
     gradients,
     images,
+    media,
     random_numbers,
     sparse,
     state,
@@ -23,7 +24,17 @@ from weft._src.raw_ops.rows import (
 ROWS = "".join(
     [
         file.ROWS
-        for file in (data, gradients, images, random_numbers, sparse, state, strings, tensors)
+        for file in (
+            data,
+            gradients,
+            images,
+            media,
+            random_numbers,
+            sparse,
+            state,
+            strings,
+            tensors,
+        )
     ]
 )
 

@@ -12,6 +12,7 @@ import numpy as np
 import weft as tf
 from weft._src import nest
 from weft._src.core.tensor import EagerTensor
+from weft._src.messages.message import Message
 from weft._src.saved_model.structures import value_of
 from weft._src.state.tracking import Trackable
 
@@ -146,7 +147,7 @@ def _packed(structure: Any, flat: Iterator[Any]) -> Any:
 class Parameters:
     """What the Python function took, by which arguments are put into their places."""
 
-    def __init__(self, message: Any) -> None:
+    def __init__(self, message: Message) -> None:
         spec = value_of(message.fullargspec)
         fields = dict(zip(spec._fields, spec, strict=True)) if spec is not None else {}
         names = list(fields.get("args") or ())

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import weft as tf
 from weft._src.errors import DataLossError, UnsupportedError
+from weft._src.messages.message import Message
+from weft._src.raw_ops.reaching_out import check_files, problem_of
 from weft._src.raw_ops.signatures import signature_of
 from weft._src.saved_model.nodes import attribute_value, in_order
 
 _MOST_DEEP = 100  # functions that call functions
-# The old form of branches and loops: nodes that pass tensors on or not.
-_OF_TENSORFLOW_1 = frozenset({"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"})
-# What reaches out of the model: files, other programs, Python.
-_OUTSIDE = frozenset(
-    {
-        *("ReadFile", "WriteFile", "MatchingFiles", "ReaderReadV2", "WholeFileReaderV2"),
-        *("TFRecordDataset", "TFRecordDatasetV2", "TextLineDataset", "TextLineDatasetV2"),
-        *("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "CSVDataset", "CSVDatasetV2"),
-        *("SaveV2", "Save", "SaveSlices", "RestoreV2", "Restore", "MergeV2Checkpoints"),
-        *("PyFunc", "PyFuncStateless", "EagerPyFunc", "PrintV2", "Print"),
-        *("SaveDataset", "SaveDatasetV2", "LoadDataset", "SnapshotDataset", "SnapshotDatasetV2"),
-        *("WriteSummary", "WriteScalarSummary", "CreateSummaryFileWriter", "LogSummary"),
-        *("InitializeTableFromTextFileV2", "InitializeTableFromTextFile"),
-    }
-)
-_TABLES_OF_FILES = frozenset({"InitializeTableFromTextFileV2", "InitializeTableFromTextFile"})
-_PRINTS = frozenset({"PrintV2", "Print"})
 
 
 class Library:
@@ -137,7 +123,7 @@ class Library:
                 None, None, f"{self._source}, function {name!r}: there is no tensor {error}."
             ) from None
 
-    def _node(self, node: Any, given: list[Any]) -> dict[str, list[Any]]:
+    def _node(self, node: Message, given: list[Any]) -> dict[str, list[Any]]:
         if node.op in self:
             found = self.run(node.op, given)
             names = [output.name for output in self.function(node.op).signature.output_arg]
@@ -158,6 +144,8 @@ class Library:
             if attribute.name not in signature.inferred and attribute.name in attributes:
                 value = self._attribute(attributes[attribute.name])
                 arguments[called[attribute.name]] = value
+        if not self._allow_io:
+            check_files(node.op, arguments, os.path.join(self._source, "assets"))
         out = getattr(tf.raw_ops, node.op)(**arguments)
         parts = [] if not signature.outputs else [out] if len(signature.outputs) == 1 else list(out)
         return {
@@ -165,7 +153,7 @@ class Library:
             for output, part in zip(signature.outputs, parts, strict=True)
         }
 
-    def _attribute(self, message: Any) -> Any:
+    def _attribute(self, message: Message) -> Any:
         value = attribute_value(message)
         if isinstance(value, tuple):
             return self.callable(value[1])
@@ -188,7 +176,7 @@ def _count(name: str, attributes: dict[str, Any]) -> int:
     return value if isinstance(value, int) else len(value)
 
 
-def _called(node: Any) -> Iterable[str]:
+def _called(node: Message) -> Iterable[str]:
     """The functions that a node names in its attributes."""
     for attribute in node.attr.values():
         kind = attribute.WhichOneof("value")
@@ -197,17 +185,3 @@ def _called(node: Any) -> Iterable[str]:
         elif kind == "list":
             for function in attribute.list.func:
                 yield function.name
-
-
-def problem_of(op: str, allow_io: bool) -> str | None:
-    """Why an op cannot run; None if it can."""
-    if op in _OF_TENSORFLOW_1:
-        return (
-            "branches and loops of TensorFlow 1; save the model again with TensorFlow 2, with "
-            "tf.compat.v1.enable_control_flow_v2()"
-        )
-    if op in _OUTSIDE and not allow_io and op not in _TABLES_OF_FILES | _PRINTS:
-        return "it reaches out of the model (files, Python); allow_io=True lets it"
-    if not hasattr(tf.raw_ops, op):
-        return "Weft does not have it"
-    return None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
+from weft._src.core.aliases import PathLike
 from weft._src.core.context import init_scope
 from weft._src.errors import (
     DataLossError,
@@ -18,6 +19,7 @@ from weft._src.errors import (
     UnsupportedError,
 )
 from weft._src.messages.checkpoints import TrackableObjectGraph
+from weft._src.messages.message import Message
 from weft._src.messages.saved_models import SavedModel
 from weft._src.saved_model.functions import LoadedFunction, Parameters, Signature, Trace
 from weft._src.saved_model.importing import Library
@@ -71,9 +73,9 @@ class _Captured(Trackable):
         self.name = name
 
 
-def meta_graph(export_dir: Any, tags: Any = None) -> Any:
+def meta_graph(export_dir: PathLike, tags: Any = None) -> Any:
     """The graph of a SavedModel with the given tags; all of its errors are said here."""
-    folder = os.fspath(export_dir)
+    folder = os.fsdecode(export_dir)
     path = os.path.join(folder, _FILE)
     try:
         data = Path(path).read_bytes()
@@ -109,8 +111,8 @@ def meta_graph(export_dir: Any, tags: Any = None) -> Any:
 class Loader:
     """One SavedModel while its objects are made."""
 
-    def __init__(self, export_dir: Any, graph: Any, *, allow_io: bool) -> None:
-        self.folder = os.fspath(export_dir)
+    def __init__(self, export_dir: PathLike, graph: Any, *, allow_io: bool) -> None:
+        self.folder = os.fsdecode(export_dir)
         self.graph = graph
         self.saved = list(graph.object_graph_def.nodes)
         if not self.saved:
@@ -192,7 +194,7 @@ class Loader:
 
     # --- objects ----------------------------------------------------------------------------------
 
-    def _made(self, number: int, saved: Any, values: dict[int, dict[str, Any]]) -> Any:
+    def _made(self, number: int, saved: Message, values: dict[int, dict[str, Any]]) -> Any:
         kind = saved.WhichOneof("kind")
         if kind == "variable":
             return self._variable(number, saved.variable, values)
@@ -219,7 +221,7 @@ class Loader:
             return _Captured(saved.captured_tensor.name)
         return LoadedObject()
 
-    def _variable(self, number: int, saved: Any, values: dict[int, dict[str, Any]]) -> Any:
+    def _variable(self, number: int, saved: Message, values: dict[int, dict[str, Any]]) -> Any:
         dtype, shape = tf.as_dtype(saved.dtype), shape_of(saved.shape)
         stored = values.get(number, {}).get("VARIABLE_VALUE")
         if stored is None:
@@ -275,13 +277,13 @@ class Loader:
             return found.resource_handle
         return found.asset_path if isinstance(found, LoadedAsset) else found
 
-    def _function(self, saved: Any) -> LoadedFunction:
+    def _function(self, saved: Message) -> LoadedFunction:
         names = list(saved.concrete_functions)
         shown = names[0].removeprefix("__inference_").rstrip("_0123456789") if names else "function"
         traces = [self._trace(name) for name in names]
         return LoadedFunction(shown, Parameters(saved.function_spec), traces)
 
-    def _signature(self, saved: Any) -> Signature:
+    def _signature(self, saved: Message) -> Signature:
         name = saved.concrete_function_name
         places = int(saved.allowed_positional_arguments)
         return Signature(name, self._trace(name), list(saved.argument_keywords), places)
@@ -347,7 +349,10 @@ def _container(identifier: str) -> Any:
 
 
 def load(
-    export_dir: Any, tags: Any = None, options: Any = None, allow_io: bool = False
+    export_dir: PathLike,
+    tags: Any = None,
+    options: Any = None,
+    allow_io: bool = False,
 ) -> LoadedObject:
     """Loads a SavedModel that TensorFlow, Keras or Weft has written.
 
@@ -378,10 +383,12 @@ def load(
         try:
             return Loader(export_dir, graph, allow_io=allow_io).load()
         except ParseError as error:
-            raise DataLossError(None, None, f"{export_dir} is damaged: {error}") from None
+            raise DataLossError(
+                None, None, f"{os.fsdecode(export_dir)} is damaged: {error}"
+            ) from None
 
 
-def contains_saved_model(export_dir: Any) -> bool:
+def contains_saved_model(export_dir: PathLike) -> bool:
     """Whether there is a SavedModel in a folder.
 
     Args:
@@ -393,5 +400,5 @@ def contains_saved_model(export_dir: Any) -> bool:
     >>> tf.saved_model.contains_saved_model("/nothing")
     False
     """
-    folder = os.fspath(export_dir)
+    folder = os.fsdecode(export_dir)
     return any(os.path.exists(os.path.join(folder, name)) for name in (_FILE, _TEXT))

@@ -8,10 +8,11 @@ from typing import Any
 import weft as tf
 from weft._src.errors import DataLossError
 from weft._src.graph.tensor_proto import make_ndarray
+from weft._src.messages.message import Message
 from weft._src.saved_model.structures import shape_of
 
 
-def attribute_value(message: Any) -> Any:
+def attribute_value(message: Message) -> Any:
     """The value of an attribute; functions are ("function", name)."""
     kind = message.WhichOneof("value")
     if kind is None:
@@ -69,5 +70,5 @@ def in_order(nodes: Sequence[Any], where: str) -> list[Any]:
     return order
 
 
-def _needed(node: Any) -> list[str]:
+def _needed(node: Message) -> list[str]:
     return [text.removeprefix("^").partition(":")[0] for text in node.input]

@@ -9,6 +9,7 @@ import numpy as np
 
 import weft as tf
 from weft._src.errors import UnsupportedError
+from weft._src.messages.message import Message
 from weft._src.messages.structures import (
     NoneValue,
     StructuredDict,
@@ -26,14 +27,14 @@ _SPARSE, _SLICES, _RAGGED, _ARRAY, _DATASET, _ITERATOR, _OPTIONAL = 1, 2, 3, 4, 
 _VARIABLE, _NON_TENSOR = 9, 12
 
 
-def shape_of(message: Any) -> Any:
+def shape_of(message: Message) -> Any:
     """A shape, whose unknown sizes are -1."""
     if message.unknown_rank:
         return tf.TensorShape(None)
     return tf.TensorShape([None if dim.size < 0 else dim.size for dim in message.dim])
 
 
-def value_of(message: Any) -> Any:
+def value_of(message: Message) -> Any:
     """The value of a StructuredValue; tensors are their specs."""
     kind = message.WhichOneof("kind")
     if kind is None or kind == "none_value":
@@ -60,7 +61,7 @@ def value_of(message: Any) -> Any:
     return found
 
 
-def _type_spec(message: Any) -> Any:
+def _type_spec(message: Message) -> Any:
     state = value_of(message.type_state)
     number = message.type_spec_class
     if number == _SPARSE:

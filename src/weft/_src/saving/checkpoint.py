@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import PathLike
 from weft._src.core.context import init_scope, state
 from weft._src.core.dtypes import int64
 from weft._src.core.tensor import EagerTensor
@@ -102,7 +103,7 @@ class Checkpoint(AutoTrackable):
             return self, {}
         return self._root, self._trackable_children() | {"root": self._root}
 
-    def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
+    def write(self, file_prefix: PathLike, options: CheckpointOptions | None = None) -> str:
         """Writes a checkpoint under just this name; `save` counts them.
 
         Args:
@@ -121,7 +122,7 @@ class Checkpoint(AutoTrackable):
         """
         return self._write(file_prefix, options or _PLAIN, after=())
 
-    def _write(self, file_prefix: Any, options: CheckpointOptions, after: Any) -> str:
+    def _write(self, file_prefix: PathLike, options: CheckpointOptions, after: Any) -> str:
         if state.graph is not None:
             raise RuntimeError(
                 "tf.train.Checkpoint.write and save write files at once, and a function is being "
@@ -143,7 +144,7 @@ class Checkpoint(AutoTrackable):
         background.writer.run(work, wait=not options.enable_async)
         return prefix
 
-    def save(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
+    def save(self, file_prefix: PathLike, options: CheckpointOptions | None = None) -> str:
         """Writes a checkpoint under a numbered name, and notes it as the newest of its folder.
 
         Args:
@@ -171,7 +172,7 @@ class Checkpoint(AutoTrackable):
             self.save_counter.assign_sub(1)
             raise
 
-    def read(self, save_path: Any, options: CheckpointOptions | None = None) -> Any:
+    def read(self, save_path: PathLike, options: CheckpointOptions | None = None) -> Any:
         """Restores what `write` wrote; like `restore`, without the counter.
 
         Args:
@@ -201,7 +202,7 @@ class Checkpoint(AutoTrackable):
             return _by_name(reader, root, extra)
         return CheckpointLoadStatus(Restoration(reader, root, extra))
 
-    def restore(self, save_path: Any, options: CheckpointOptions | None = None) -> Any:
+    def restore(self, save_path: PathLike, options: CheckpointOptions | None = None) -> Any:
         """Restores values from a checkpoint: at once, or when the objects they belong to come.
 
         Args:

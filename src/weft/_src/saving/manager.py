@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from weft._src.core.aliases import PathLike
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DataLossError, NotFoundError
 from weft._src.fileio.paths import path_text
@@ -38,7 +39,7 @@ class CheckpointManager:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        directory: Any,
+        directory: PathLike,
         max_to_keep: int | None,
         keep_checkpoint_every_n_hours: float | None = None,
         checkpoint_name: str = "ckpt",

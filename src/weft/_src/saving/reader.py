@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core.aliases import PathLike
 from weft._src.core.dtypes import DType, plain
 from weft._src.fileio.paths import path_text
 from weft._src.saving.bundle import BundleReader
@@ -106,7 +107,7 @@ class CheckpointReader:
         return "\n".join(lines).encode()
 
 
-def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
+def load_checkpoint(ckpt_dir_or_file: PathLike) -> CheckpointReader:
     """A reader for a checkpoint.
 
     Args:
@@ -133,7 +134,7 @@ def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
     return CheckpointReader(open_checkpoint(path))
 
 
-def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+def load_variable(ckpt_dir_or_file: PathLike, name: str) -> Any:
     """The value of one tensor of a checkpoint.
 
     Args:
@@ -153,7 +154,7 @@ def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
-def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
+def list_variables(ckpt_dir_or_file: PathLike) -> list[tuple[str, list[int]]]:
     """The names and shapes of all tensors of a checkpoint.
 
     Args:

@@ -8,6 +8,7 @@ import re
 import time
 from typing import Any
 
+from weft._src.core.aliases import PathLike
 from weft._src.messages.checkpoints import CheckpointState
 from weft._src.saving.writing import write_text
 
@@ -46,7 +47,7 @@ def _text(path: str) -> str:
     return path.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> Any:
+def get_checkpoint_state(checkpoint_dir: PathLike, latest_filename: str | None = None) -> Any:
     """What the file `checkpoint` of a folder says.
 
     Args:
@@ -61,7 +62,7 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
     >>> tf.train.get_checkpoint_state("/tmp/weft-doc/states").model_checkpoint_path
     '/tmp/weft-doc/states/c-1'
     """
-    folder = os.fspath(checkpoint_dir)
+    folder = os.fsdecode(checkpoint_dir)
     try:
         with open(state_file(folder, latest_filename), encoding="utf-8") as file:
             lines = file.read().splitlines()
@@ -95,7 +96,7 @@ def _absolute(path: str, folder: str) -> str:
     return path if os.path.isabs(path) else os.path.join(folder, path)
 
 
-def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
+def latest_checkpoint(checkpoint_dir: PathLike, latest_filename: str | None = None) -> str | None:
     """The newest checkpoint of a folder.
 
     Args:
@@ -116,7 +117,7 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
 
 
 def checkpoints_iterator(
-    checkpoint_dir: Any,
+    checkpoint_dir: PathLike,
     min_interval_secs: float = 0,
     timeout: float | None = None,
     timeout_fn: Any = None,

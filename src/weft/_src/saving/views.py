@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core.aliases import PathLike
 from weft._src.errors import NotFoundError
 from weft._src.fileio.paths import path_text
 from weft._src.messages.checkpoints import TrackableObjectGraph
@@ -68,7 +69,7 @@ class CheckpointView:
     {'v': 1}
     """
 
-    def __init__(self, save_path: Any, options: Any = None) -> None:
+    def __init__(self, save_path: PathLike, options: Any = None) -> None:
         prefix = path_text("tf.train.CheckpointView", save_path)
         reader = open_checkpoint(prefix)
         if OBJECT_GRAPH not in reader:

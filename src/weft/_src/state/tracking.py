@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, UserDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
+# Neither is a dict: Keras looks for what it saves in an object's lists and dicts, and would find
+# each child a second time.
 _NAMED = "_self_named_children"
 _AWAITED = "_self_awaited_children"
 
 # Takes a child that an object got: what was saved of it is restored.
 Arrival = Callable[[Any], None]
+Owner: TypeAlias = "Trackable | list[Any] | dict[Any, Any] | tuple[Any, ...]"
 
 
 class Trackable:
@@ -23,7 +26,7 @@ class Trackable:
 
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
         """Makes an object a child of this one under a name."""
-        named = self.__dict__.setdefault(_NAMED, {})
+        named = self.__dict__.setdefault(_NAMED, UserDict())
         before = named.get(name)
         if before is not None and before is not trackable and not overwrite:
             raise ValueError(
@@ -76,7 +79,7 @@ def is_trackable(value: Any) -> bool:
     return isinstance(value, tuple) and any(is_trackable(item) for item in value)
 
 
-def children_of(owner: Any) -> dict[str, Any]:
+def children_of(owner: Owner) -> dict[str, Any]:
     """The children of an object or a container, by name."""
     if isinstance(owner, Trackable):
         found = owner._trackable_children()
@@ -97,13 +100,13 @@ def children_of(owner: Any) -> dict[str, Any]:
 # --- children that are not there yet -------------------------------------------------------------
 
 
-def await_child(owner: Any, name: str, arrival: Arrival) -> Any:
+def await_child(owner: Owner, name: str, arrival: Arrival) -> Any:
     """Calls `arrival` with the child that the owner gets under a name.
 
     Returns what takes the owner's place: a list or a dict becomes one that tells of what it gets.
     """
     if isinstance(owner, Trackable):
-        owner.__dict__.setdefault(_AWAITED, {}).setdefault(name, []).append(arrival)
+        owner.__dict__.setdefault(_AWAITED, UserDict()).setdefault(name, []).append(arrival)
         return owner
     if isinstance(owner, list) and not isinstance(owner, AwaitingList):
         owner = AwaitingList(owner)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from typing import Any
 
 import numpy as np
 
 from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.media import png_writing
 
 Array = np.ndarray[Any, Any]
 
@@ -54,7 +53,7 @@ def image_form(data: Array, max_outputs: int) -> Array:
             None,
             f"image: data must have 1, 2, 3 or 4 channels (its last axis), got {channels}.",
         )
-    files = [_png(image) for image in pixels] if height and width else []
+    files = [png_writing.encode(image) for image in pixels] if height and width else []
     return np.array([str(width).encode(), str(height).encode(), *files], object)
 
 
@@ -66,21 +65,3 @@ def _bytes_of_pixels(images: Array) -> Array:
         return (images >> 8).astype(np.uint8)
     scaled = np.nan_to_num(np.asarray(images, np.float64) * 255.5, nan=0.0)
     return np.clip(scaled, 0, 255).astype(np.uint8)
-
-
-_PNG_COLOURS = {1: 0, 2: 4, 3: 2, 4: 6}  # grey, grey and opacity, RGB, RGB and opacity
-
-
-def _png(pixels: Array) -> bytes:
-    height, width, channels = pixels.shape
-    # Every row begins with the number of a filter: none.
-    rows = np.zeros((height, width * channels + 1), np.uint8)
-    rows[:, 1:] = pixels.reshape(height, -1)
-    header = struct.pack(">IIBBBBB", width, height, 8, _PNG_COLOURS[channels], 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes())), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join([_chunk(kind, content) for kind, content in chunks])
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    checksum = struct.pack(">I", zlib.crc32(kind + content))
-    return struct.pack(">I", len(content)) + kind + content + checksum

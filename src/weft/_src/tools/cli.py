@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from weft._src.errors import OpError
 from weft._src.function.explain import explain
 from weft._src.graph.passes import optimize
-from weft._src.tools import doctor, drawing, generated_code
+from weft._src.tools import doctor, drawing, generated_code, showing_files
+from weft._src.tools.showing_files import NothingToShowError
 from weft._src.tools.target import Target, TargetError
 
 
@@ -19,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         result: int = options.run(options)
-    except TargetError as error:
+    except (TargetError, NothingToShowError, OpError) as error:
         print(f"weft: {error}", file=sys.stderr)
         return 2
     return result
@@ -44,9 +46,28 @@ def _parser() -> argparse.ArgumentParser:
     drawn.add_argument("-o", "--output", help="a file to write: .svg or .html; text without it")
     drawn.add_argument("--optimized", action="store_true", help="the graph after all passes")
     drawn.set_defaults(run=_graph)
+    for name, run, text in (
+        ("show", _show, "what is in a checkpoint or a SavedModel"),
+        ("check", _check, "which ops of a SavedModel cannot run here"),
+    ):
+        looked = commands.add_parser(name, help=text, description=text)
+        looked.add_argument("path", metavar="PATH", help="a checkpoint, or a folder")
+        looked.set_defaults(run=run)
     doctored = commands.add_parser("doctor", help="versions, processor, and tiers")
     doctored.set_defaults(run=_doctor)
     return parser
+
+
+def _show(options: argparse.Namespace) -> int:
+    for line in showing_files.shown(options.path):
+        print(line)
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    for line in showing_files.checked(options.path):
+        print(line)
+    return 0 if showing_files.is_fine(options.path) else 1
 
 
 def _of_function(commands: Any, name: str, text: str) -> argparse.ArgumentParser:

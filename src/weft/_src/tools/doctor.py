@@ -23,7 +23,7 @@ from weft._src.ops.reduce import sums
 
 _NEEDED = ("numpy", "scipy", "ml_dtypes", "llvmlite")
 _WORKS = "works"
-_OPTIONAL = ("tensorboard", "tqdm", "keras", "jax")
+_OPTIONAL = ("tensorboard", "tqdm", "pillow", "keras", "jax")
 
 
 def report() -> tuple[str, bool]:

@@ -28,6 +28,7 @@ Dilation2DBackpropFilter: raw.windows.dilation_filter(input filter out_backprop 
 Dilation2DBackpropInput: raw.windows.dilation_input(input filter out_backprop strides rates padding)
 DrawBoundingBoxes: image.draw_bounding_boxes(images boxes !colors=None)
 DrawBoundingBoxesV2: image.draw_bounding_boxes(images boxes colors)
+ExtractGlimpseV2: raw.images.glimpse(input size offsets centered=True normalized=True uniform_noise=True noise='uniform')
 ExtractImagePatches: image.extract_patches(images ksizes:sizes strides rates padding)
 FusedBatchNorm: raw.normalization.normalized(x scale offset mean variance epsilon=0.0001 exponential_avg_factor=1.0 data_format='NHWC' is_training=True)
 FusedBatchNormGrad: raw.normalization.of_normalized(y_backprop x scale reserve_space_1 reserve_space_2 epsilon=0.0001 data_format='NHWC' is_training=True)
@@ -63,6 +64,9 @@ ResizeBilinear: raw.images.resize_bilinear(images size align_corners=False half_
 ResizeBilinearGrad: raw.images.of_resize_bilinear(grads original_image align_corners=False half_pixel_centers=False)
 ResizeNearestNeighbor: raw.images.resize_nearest(images size align_corners=False half_pixel_centers=False)
 ResizeNearestNeighborGrad: raw.images.of_resize_nearest(grads size align_corners=False half_pixel_centers=False)
+SampleDistortedBoundingBox: raw.images.sampled_box(image_size bounding_boxes seed=0 seed2=0 min_object_covered=0.1 aspect_ratio_range=[0.75,1.33] area_range=[0.05,1] max_attempts=100 use_image_if_no_bounding_boxes=False)
+SampleDistortedBoundingBoxV2: raw.images.sampled_box(image_size bounding_boxes min_object_covered seed=0 seed2=0 aspect_ratio_range=[0.75,1.33] area_range=[0.05,1] max_attempts=100 use_image_if_no_bounding_boxes=False)
 ScaleAndTranslate: raw.images.scale_and_translate(images size scale translation kernel_type='lanczos3' antialias=True)
 ScaleAndTranslateGrad: raw.images.of_scale_and_translate(grads original_image scale translation kernel_type='lanczos3' antialias=True)
+StatelessSampleDistortedBoundingBox: image.stateless_sample_distorted_bounding_box(image_size bounding_boxes min_object_covered seed aspect_ratio_range=[0.75,1.33] area_range=[0.05,1] max_attempts=100 use_image_if_no_bounding_boxes=False)
 """  # noqa: E501

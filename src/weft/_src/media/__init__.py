@@ -1,0 +1,1 @@
+"""Images and sound as bytes: PNG, BMP, GIF, JPEG, WebP and WAV files, read and written."""

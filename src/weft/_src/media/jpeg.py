@@ -1,0 +1,211 @@
+"""JPEG files as arrays, with Pillow, and with the values of TensorFlow.
+
+Both use libjpeg-turbo. What Pillow cannot be told is which transform goes with which way to spread
+colours: it has the accurate one with blending, and the fast one without.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft._src.media import jpeg_colours
+from weft._src.media.damage import check_enough, check_room, invalid
+from weft._src.media.jpeg_header import CMYK, END, GREY, YCBCR, YCCK, Header, read_header
+from weft._src.media.pillow import image_module
+
+Array = np.ndarray[Any, Any]
+_MANY_ENDS = END * (1 << 15)  # also if a segment is cut short, which then takes some of them
+_BANDS = {"L": 1, "RGB": 3, "YCbCr": 3, "CMYK": 4}
+_MOST_PIXELS = 1 << 29  # as in TensorFlow
+Window = tuple[int, int, int, int]  # the first row and column, numbers of rows and columns
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How a file is to be decoded."""
+
+    channels: int = 0
+    ratio: int = 1
+    blends: bool = True  # colours that are stored for every second pixel
+    is_fast: bool = True  # the transform
+    completes: bool = False  # a file that is cut short
+    accepted: float = 1.0  # the part of the rows that must be there
+
+
+def decode(op: str, data: bytes, choices: Choices, window: Window | None = None) -> Array:
+    """The pixels of a JPEG file, [height, width, channels] of uint8.
+
+    Args:
+      op: the name of the function, for errors.
+      data: the file.
+      choices: how.
+      window: the part that is wanted; None is all.
+    """
+    if choices.channels == 4:
+        raise invalid(op, "channels must be 0, 1 or 3 for a JPEG file, got 4.")
+    header = read_header(op, data)
+    channels = choices.channels or (1 if header.space == GREY else 3)
+    if channels == 1 and header.space in (CMYK, YCCK):
+        raise invalid(op, f"channels must be 0 or 3 for a JPEG file in {header.space}, got 1.")
+    height, width = [-(-n // choices.ratio) for n in (header.height, header.width)]
+    if height * width >= _MOST_PIXELS:
+        raise invalid(op, f"the JPEG file is too large: {height} rows of {width} pixels.")
+    if window is not None:
+        _check_window(op, window, height, width)
+    if choices.accepted >= 1 and not choices.completes:
+        _check_length(op, header, data)
+    # Pillow's four bytes for each pixel, what is read from there, and the result. Progressive files
+    # need all of their blocks at once.
+    coefficients = 128 * header.blocks if header.is_progressive else 0
+    check_room(op, (height, width, channels), coefficients + 10 * height * width)
+    reader = _Reader(op, data, header, choices, (width, height), window)
+    pixels, rows = reader.read(channels)
+    if rows < height:
+        _accept(op, choices.accepted, rows, height)
+        pixels = np.concatenate([pixels[:rows], np.zeros_like(pixels[rows:])])
+    if window is not None:
+        top, left, rows, columns = window
+        pixels = pixels[top : top + rows, left : left + columns]
+    is_own = pixels.flags.c_contiguous and pixels.flags.writeable  # not a part, nor Pillow's
+    return pixels if is_own else pixels.copy()
+
+
+def shape_of(op: str, data: bytes) -> tuple[int, int, int]:
+    """The height, width and number of components that a JPEG file has."""
+    header = read_header(op, data)
+    return header.height, header.width, len(header.components)
+
+
+def _check_window(op: str, window: Window, height: int, width: int) -> None:
+    top, left, rows, columns = window
+    if top < 0 or left < 0 or rows < 1 or columns < 1 or top + rows > height or (
+        left + columns > width
+    ):  # fmt: skip
+        raise invalid(
+            op,
+            f"the window must lie within the {height} rows and {width} columns of the image, got "
+            f"[{top}, {left}, {rows}, {columns}].",
+        )
+
+
+def _check_length(op: str, header: Header, data: bytes) -> None:
+    claim = f"{header.height} rows of {header.width} pixels"
+    least = header.blocks * header.bits_per_block // 8
+    check_enough(op, "JPEG", claim, least, len(data) - header.start)
+    if data.rfind(END, header.start) < 0:
+        raise _cut_short(op)
+
+
+def _cut_short(op: str) -> Exception:
+    return invalid(
+        op,
+        "the JPEG file is cut short: it does not end. With try_recover_truncated=True the rest is "
+        "filled up.",
+    )
+
+
+def _accept(op: str, accepted: float, rows: int, height: int) -> None:
+    if rows < min(1.0, accepted) * height:
+        raise invalid(
+            op,
+            f"the JPEG file is cut short: {rows} of {height} rows are there, and "
+            f"acceptable_fraction is {accepted:g}.",
+        )
+
+
+class _Reader:
+    """Chooses what Pillow is asked for, and does the rest."""
+
+    def __init__(
+        self, op: str, data: bytes, header: Header, choices: Choices, size: tuple[int, int],
+        window: Window | None,
+    ) -> None:  # fmt: skip
+        self._op, self._header, self._choices, self._size = op, header, choices, size
+        self._pillow = image_module(op, "JPEG")
+        is_whole = data.rfind(END, header.start) >= 0
+        self._data = data if is_whole or not choices.completes else data + _MANY_ENDS
+        self._columns = (0, size[0]) if window is None else self._unit(window)
+        columns = None if window is None else self._columns
+        self._spreads = jpeg_colours.spreads(header, choices.ratio, columns)
+
+    def _unit(self, window: Window) -> tuple[int, int]:
+        """The columns that libjpeg decodes for a window: from the beginning of a unit on."""
+        unit = 8 // self._choices.ratio
+        unit *= self._header.across if len(self._header.components) > 1 else 1
+        first = window[1] // unit * unit
+        return first, window[1] + window[3] - first
+
+    def read(self, channels: int) -> tuple[Array, int]:
+        """Pixels, and how many rows of them could be decoded."""
+        space = self._header.space
+        if space == GREY or (space == YCBCR and channels == 1):
+            grey, rows = self._decoded("L", "L", self._choices.is_fast)
+            return (grey[:, :, None] if channels == 1 else np.dstack([grey] * 3)), rows
+        if space in (CMYK, YCCK):
+            inks, rows = self._decoded("CMYK", "CMYK", self._is_fast())
+            return _without_inks(inks, self._header.has_adobe_marker), rows
+        if channels == 1:
+            grey, rows = self._decoded("L", "L", self._is_fast())
+            return grey[:, :, None], rows
+        kinds = self._spreads
+        is_blended = any(kind.blends for kind in kinds)
+        if space != YCBCR or not (self._choices.blends and self._choices.is_fast and is_blended):
+            return self._decoded("RGB", "RGB", self._is_fast())
+        given, rows = self._decoded("YCbCr", "YCbCr", is_fast=True)
+        if rows < len(given) and any(kind.blends and kind.down > 1 for kind in kinds):
+            rows = max(0, rows - self._header.down)  # libjpeg waits for the next row of colours
+        return jpeg_colours.blended(given, kinds, self._columns), rows
+
+    def _is_fast(self) -> bool:
+        """Which transform can be had: where colours blend, only the accurate one."""
+        if any(kind.blends for kind in self._spreads):
+            return not self._choices.blends
+        return self._choices.is_fast
+
+    def _decoded(self, mode: str, kind: str, is_fast: bool) -> tuple[Array, int]:
+        """What Pillow gives, and how many rows it is."""
+        height = self._size[1]
+        try:
+            return np.asarray(self._filled(mode, kind, is_fast, 0)), height
+        except _CutShortError as error:
+            if self._choices.accepted >= 1 or self._header.is_progressive:
+                raise _cut_short(self._op) from None
+            some = np.asarray(error.image)
+        try:
+            self._filled(mode, kind, is_fast, 255)
+        except _CutShortError as error:
+            # What differs is what was there before.
+            differs = (some != np.asarray(error.image)).reshape(height, -1).any(axis=1)
+            return some, int(np.argmax(differs)) if differs.any() else height
+        raise AssertionError("a file that is cut short was decoded")
+
+    def _filled(self, mode: str, kind: str, is_fast: bool, colour: int) -> Any:
+        """An image of that colour, with the pixels of the file decoded into it."""
+        image = self._pillow.new(mode, self._size, (colour,) * _BANDS[mode])
+        try:
+            image.frombytes(self._data, "jpeg", kind, "", self._choices.ratio, int(is_fast))
+        except ValueError as error:
+            if "not enough" in str(error):
+                raise _CutShortError(image) from None
+            raise invalid(
+                self._op, "the JPEG file is damaged: its compressed pixels make no sense."
+            ) from None
+        return image
+
+
+class _CutShortError(Exception):
+    """There are fewer rows than there should be."""
+
+    def __init__(self, image: Any) -> None:
+        super().__init__()
+        self.image = image
+
+
+def _without_inks(inks: Array, is_inverted: bool) -> Array:
+    """Cyan, magenta, yellow and black as RGB; programs of Adobe store what is left of the light."""
+    light = inks if is_inverted else 255 - inks
+    wide = light.astype(np.uint16)
+    return (wide[:, :, :3] * wide[:, :, 3:] // 255).astype(np.uint8)

@@ -1,0 +1,58 @@
+"""Which raw ops a loaded model may not run: those that reach out of it, or are missing."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import weft as tf
+from weft._src.errors import UnsupportedError
+
+# The old form of branches and loops: nodes that pass tensors on or not.
+_OF_TENSORFLOW_1 = frozenset({"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"})
+# What reaches out of the model: files, other programs, Python.
+_OUTSIDE = frozenset(
+    {
+        *("ReadFile", "WriteFile", "MatchingFiles", "ReaderReadV2", "WholeFileReaderV2"),
+        *("TFRecordDataset", "TFRecordDatasetV2", "TextLineDataset", "TextLineDatasetV2"),
+        *("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "CSVDataset", "CSVDatasetV2"),
+        *("SaveV2", "Save", "SaveSlices", "RestoreV2", "Restore", "MergeV2Checkpoints"),
+        *("PyFunc", "PyFuncStateless", "EagerPyFunc", "PrintV2", "Print"),
+        *("SaveDataset", "SaveDatasetV2", "LoadDataset", "SnapshotDataset", "SnapshotDatasetV2"),
+        *("WriteSummary", "WriteScalarSummary", "CreateSummaryFileWriter", "LogSummary"),
+        *("InitializeTableFromTextFileV2", "InitializeTableFromTextFile"),
+    }
+)
+_TABLES_OF_FILES = frozenset({"InitializeTableFromTextFileV2", "InitializeTableFromTextFile"})
+_PRINTS = frozenset({"PrintV2", "Print"})
+
+
+def check_files(op: str, arguments: dict[str, Any], assets: str) -> None:
+    """A table is filled from files of the model itself only, and prints go to no file."""
+    stream = arguments.get("output_stream", "") if op in _PRINTS else ""
+    if str(stream).startswith("file:"):
+        raise UnsupportedError(f"A model wants to print into {stream}; allow_io=True lets it.")
+    if op not in _TABLES_OF_FILES:
+        return
+    name = tf.get_static_value(arguments["filename"])
+    folder = os.path.realpath(assets)
+    path = "" if name is None else os.path.realpath(bytes(name.reshape(-1)[0]).decode())
+    if not path or os.path.commonpath([folder, path]) != folder:
+        raise UnsupportedError(
+            f"A table of a model is to be filled from {path or 'a file that is not known'!r}, "
+            "which is not among the assets of the model; allow_io=True lets it."
+        )
+
+
+def problem_of(op: str, allow_io: bool) -> str | None:
+    """Why an op cannot run; None if it can."""
+    if op in _OF_TENSORFLOW_1:
+        return (
+            "branches and loops of TensorFlow 1; save the model again with TensorFlow 2, with "
+            "tf.compat.v1.enable_control_flow_v2()"
+        )
+    if op in _OUTSIDE and not allow_io and op not in _TABLES_OF_FILES | _PRINTS:
+        return "it reaches out of the model (files, Python); allow_io=True lets it"
+    if not hasattr(tf.raw_ops, op):
+        return "Weft does not have it"
+    return None
