@@ -44,9 +44,9 @@ class _Missing(ModuleType):
         pytest.skip(f"needs {self.__name__}")
 
 
-for _name in ("grain", "torch"):
-    if find_spec(_name) is None:
-        sys.modules[_name] = _Missing(_name)
+for _names in (("grain",), ("torch", "torch.nn", "torch.nn.functional")):
+    if find_spec(_names[0]) is None:
+        sys.modules.update({name: _Missing(name) for name in _names})
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -25,15 +25,18 @@ LEFT_OUT = {
     "backend/tensorflow/distribute_test.py": "several devices",
     "backend/tensorflow/optimizer_distribute_test.py": "several devices",
     "callbacks/orbax_checkpoint_test.py": "orbax, a package for JAX",
+    "callbacks/tensorboard_test.py": "reads its files with TensorFlow's own classes",
     "distribution": "several devices",
     "export": "exports to other formats",
     "backend/tensorflow/saved_model_test.py": "SavedModels",
     "quantizers/gptq_test.py": "large models",
     "trainers/data_adapters/grain_dataset_adapter_test.py": "grain",
     "trainers/data_adapters/torch_data_loader_adapter_test.py": "torch",
+    "utils/dataset_utils_test.py": "torch",
     "utils/jax_layer_test.py": "jax",
     "utils/torch_utils_test.py": "torch",
     "utils/grain_utils_test.py": "grain",
+    "wrappers/sklearn_test.py": "scikit-learn",
 }
 # A part of each kind that takes about a minute.
 FAST = [

@@ -217,3 +217,11 @@ def test_raw_ops_are_the_functions() -> None:
 def test_names_in_both_namespaces() -> None:
     for name in ("decode_png", "decode_jpeg", "decode_image", "encode_png", "is_jpeg"):
         assert getattr(tf.image, name) is getattr(tf.io, name)
+
+
+def test_arrays_of_float64_are_sound_too() -> None:
+    samples = np.array([[0.5, -0.25], [1.0, 0.0], [0.125, 0.75]])
+    expected = tf.audio.encode_wav(tf.constant(samples, tf.float32), 1000)
+    assert tf.audio.encode_wav(samples, 1000).numpy() == expected.numpy()
+    with pytest.raises(tf.errors.DTypeError, match="float64"):
+        tf.audio.encode_wav(tf.constant(samples), 1000)

@@ -321,3 +321,10 @@ def test_lengths_may_be_int64_where_sizes_are_unknown() -> None:
     x = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
     spectrum = tf.function(S.rfft2d, input_signature=unknown)(x, np.array([2, 6]))
     np.testing.assert_allclose(spectrum, np.fft.rfft2(x, [2, 6]), 1e-5, 1e-5)
+
+
+@pytest.mark.parametrize("dtype", [tf.int8, tf.uint16, tf.float16, tf.bfloat16, tf.float64])
+def test_the_width_of_a_kaiser_window_is_a_tensor_of_any_dtype(dtype: tf.DType) -> None:
+    made = tf.signal.kaiser_window(5, beta=tf.cast(3, dtype))
+    assert made.dtype is tf.float32
+    np.testing.assert_allclose(made, np.kaiser(5, 3.0), 1e-5)

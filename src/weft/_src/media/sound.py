@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
+from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, float32, int32, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -137,5 +138,6 @@ def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = No
     >>> tf.audio.encode_wav([[0.5], [-0.5]], 8000).numpy()[:4]
     b'RIFF'
     """
-    samples = with_hint(audio, float32)
+    # NumPy's numbers are float64 unless somebody says otherwise.
+    samples = audio if isinstance(audio, Tensor) else convert_to_tensor(audio, float32)
     return encode_wav_op(samples, with_hint(sample_rate, int32), name=name)

@@ -125,7 +125,7 @@ def kaiser_window(
     array([0.4387, 1.    , 0.4387], dtype=float32)
     """
     length, found = _arguments("kaiser_window", window_length, dtype)
-    width = adopt(beta, found)
+    width = casting.cast(beta, found)
     half = casting.cast(length - 1, found) / 2
     places = casting.cast(ranges.range(length), found) - half
     share = unary.square(places / arithmetic.maximum(half, adopt(0.5, found)))
