@@ -136,9 +136,9 @@ def define(tf: Any) -> None:
 
     @case(floats(2, 4, 3))
     def recurrent_slopes(x: Any) -> Any:
-        weights = tf.constant(floats(3, 3, seed=3))
+        weights = x[0, :3] * 0.5
         with tf.GradientTape() as tape:
-            tape.watch([x, weights])
+            tape.watch(weights)
             rows = tf.TensorArray(tf.float32, 4).unstack(tf.transpose(x, [1, 0, 2]))
             out = tf.TensorArray(tf.float32, 4)
             h = tf.zeros_like(x[:, 0])

@@ -80,9 +80,9 @@ EXCEPTIONS = {
     "graph/passes/simplify.py": "algebra: patterns of ops, which belong to none of them",
     "data/transforms/vectorizing.py": "its rules become the field `batch`",
     "raw_ops": "tables of TensorFlow's names and signatures",
-    "ops/graph_forms.py": "the vocabulary of GraphDefs: TensorFlow's ops, not ours",
-    "ops/control/graph_forms.py": "the vocabulary of GraphDefs: TensorFlow's ops, not ours",
-    "saved_model": "nodes of GraphDefs are TensorFlow's ops",
+    "ops/graph_forms.py": "TensorFlow's ops, of which the forms in SavedModels consist",
+    "ops/control/graph_forms.py": "the same",
+    "saved_model": "graphs of TensorFlow, with the names of its ops",
 }
 
 # Says in which file each op is defined: the module that is being imported meanwhile.

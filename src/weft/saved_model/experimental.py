@@ -1,6 +1,6 @@
 """`tf.saved_model.experimental`."""
 
-from weft._src.lookup.base import LookupTable as TrackableResource
+from weft._src.lookup.base import TrackableResource
 from weft._src.public.namespaces import open_namespace as _open_namespace
 
 __all__ = ["TrackableResource"]

@@ -16,7 +16,16 @@ from weft._src.ops.sparse.tensor import SparseTensor
 from weft._src.state.tracking import Trackable
 
 
-class LookupTable(Trackable):
+class TrackableResource(Trackable):
+    """An object that stands for state with a handle, such as a table.
+
+    >>> table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    >>> isinstance(table, tf.saved_model.experimental.TrackableResource)
+    True
+    """
+
+
+class LookupTable(TrackableResource):
     """Base of tables: a resource, which functions capture, with the dtypes of keys and values."""
 
     # Python would take `table[0]`, `table[1]` and so on for the items of a sequence.
