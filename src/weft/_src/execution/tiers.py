@@ -5,7 +5,6 @@ Hot path: `plan.run(*values)`; `run` is replaced when the tier changes.
 
 from __future__ import annotations
 
-import functools
 import logging
 import threading
 import time
@@ -16,6 +15,7 @@ from weft._src.core import dtypes
 from weft._src.core.cells import VariableCell
 from weft._src.core.flags import flags
 from weft._src.core.holding import run_holding
+from weft._src.core.lazily import cached_property
 from weft._src.core.memory import TooLargeError
 from weft._src.core.processors import is_one_idle
 from weft._src.errors import ResourceExhaustedError, UnimplementedError
@@ -89,7 +89,7 @@ class TieredPlan:
     def __call__(self, *values: Any) -> Any:
         return self.run(*values)
 
-    @functools.cached_property
+    @cached_property
     def numpy(self) -> Any:
         """The NumPy tier, which a function that is compiled at once may never need."""
         return self._kernel or NumpyPlan(optimize(self.graph))
@@ -99,7 +99,7 @@ class TieredPlan:
         """The Python code of the NumPy tier."""
         return str(self.numpy.source)
 
-    @functools.cached_property
+    @cached_property
     def _estimate(self) -> float:
         return seconds_for(self.graph)
 

@@ -316,10 +316,10 @@ class Saver:
     def write(self, folder: str) -> None:
         """Writes everything into a folder, `saved_model.pb` last."""
         taken = snapshot(self.found)
-        table = np.array(taken.graph.SerializeToString(), object)
+        table = np.array(taken.graph().SerializeToString(), object)
         os.makedirs(os.path.join(folder, "assets"), exist_ok=True)
         prefix = os.path.join(folder, "variables", "variables")
-        write_bundle(prefix, [*sorted(taken.arrays.items()), (OBJECT_GRAPH, table)])
+        write_bundle(prefix, [*sorted(taken.arrays().items()), (OBJECT_GRAPH, table)])
         path = os.path.join(folder, "saved_model.pb")
         temporary = f"{path}.tmp-{uuid.uuid4().hex[:12]}"
         Path(temporary).write_bytes(self.message().SerializeToString())

@@ -134,8 +134,8 @@ class Checkpoint(AutoTrackable):
         callbacks = [*options.experimental_write_callbacks]
 
         def work() -> None:
-            graph = np.array(taken.graph.SerializeToString(), object)
-            write_bundle(prefix, [*sorted(taken.arrays.items()), (OBJECT_GRAPH, graph)])
+            graph = np.array(taken.graph().SerializeToString(), object)
+            write_bundle(prefix, [*sorted(taken.arrays().items()), (OBJECT_GRAPH, graph)])
             for call in after:
                 call(prefix)
             for callback in callbacks:

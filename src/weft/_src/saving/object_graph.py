@@ -85,54 +85,64 @@ def variables_among(objects: list[Found]) -> Iterator[tuple[Found, Variable]]:
 
 @dataclass
 class Snapshot:
-    """What is written: arrays by key, and the map."""
+    """The values of objects at one moment, by which name they have there."""
 
-    arrays: dict[str, Array]
-    graph: TrackableObjectGraph
+    objects: list[Found]
+    values: list[dict[str, Array]]
+
+    def arrays(self) -> dict[str, Array]:
+        """All values, by their keys."""
+        return {
+            _begin(one) + name: value
+            for one, values in zip(self.objects, self.values, strict=True)
+            for name, value in values.items()
+        }
+
+    def graph(self) -> TrackableObjectGraph:
+        """The map of the objects."""
+        has_values = [bool(values) for values in self.values]
+        _spread(self.objects, has_values)
+        return TrackableObjectGraph(
+            nodes=[
+                TrackableObject(
+                    children=[
+                        ObjectReference(node_id=number, local_name=name)
+                        for name, number in one.children.items()
+                    ],
+                    attributes=_attributes(one, values),
+                    has_checkpoint_values=BoolValue(value=has_values[one.number]),
+                )
+                for one, values in zip(self.objects, self.values, strict=True)
+            ]
+        )
+
+
+def _begin(one: Found) -> str:
+    return f"{one.key}/{_ATTRIBUTES}/" if one.path else f"{_ATTRIBUTES}/"
+
+
+def _attributes(one: Found, values: dict[str, Array]) -> list[SerializedTensor]:
+    """What consists of several tensors, "table-keys" and "table-values", is one attribute."""
+    variable = variable_of(one.value)
+    return [
+        SerializedTensor(
+            name=_OF_ITERATORS.get(name, name),
+            full_name="" if variable is None else _plain_name(one.value, variable),
+            checkpoint_key=_begin(one) + _OF_ITERATORS.get(name, name),
+        )
+        for name in dict.fromkeys([name.partition("-")[0] for name in values])
+    ]
 
 
 def snapshot(objects: list[Found]) -> Snapshot:
     """The values of all objects at one moment: nobody changes a variable in between."""
     cells = {id(v._handle._value): v._handle._value for _, v in variables_among(objects)}
     locks = [cell.lock for _, cell in sorted(cells.items())]
-    return run_holding(locks, lambda: _taken(objects), (), "a checkpoint")
 
+    def taken() -> list[dict[str, Array]]:
+        return [saved_values(one.value) for one in objects]
 
-def _taken(objects: list[Found]) -> Snapshot:
-    arrays: dict[str, Array] = {}
-    messages = []
-    has_values = [False] * len(objects)
-    for one in objects:
-        attributes = []
-        begin = f"{one.key}/{_ATTRIBUTES}/" if one.path else f"{_ATTRIBUTES}/"
-        values = saved_values(one.value)
-        arrays |= {begin + name: value for name, value in values.items()}
-        # What consists of several tensors, "table-keys" and "table-values", is one attribute.
-        for name in dict.fromkeys([name.partition("-")[0] for name in values]):
-            variable = variable_of(one.value)
-            full_name = "" if variable is None else _plain_name(one.value, variable)
-            attributes.append(
-                SerializedTensor(
-                    name=_OF_ITERATORS.get(name, name),
-                    full_name=full_name,
-                    checkpoint_key=begin + _OF_ITERATORS.get(name, name),
-                )
-            )
-        has_values[one.number] = bool(attributes)
-        messages.append((one, attributes))
-    _spread(objects, has_values)
-    nodes = [
-        TrackableObject(
-            children=[
-                ObjectReference(node_id=number, local_name=name)
-                for name, number in one.children.items()
-            ],
-            attributes=attributes,
-            has_checkpoint_values=BoolValue(value=has_values[one.number]),
-        )
-        for one, attributes in messages
-    ]
-    return Snapshot(arrays, TrackableObjectGraph(nodes=nodes))
+    return Snapshot(objects, run_holding(locks, taken, (), "a checkpoint"))
 
 
 def _plain_name(value: Any, variable: Variable) -> str:

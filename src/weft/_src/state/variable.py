@@ -6,7 +6,6 @@ graphs capture by reference. Reading gives a snapshot that later assignments do 
 
 from __future__ import annotations
 
-import functools
 import itertools
 import weakref
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from weft._src.core.context import init_scope, state
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dlpack import DEVICE
 from weft._src.core.dtypes import DType
+from weft._src.core.lazily import cached_property
 from weft._src.core.reference import Reference
 from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import Array, EagerTensor, SymbolicTensor, Tensor
@@ -178,7 +178,7 @@ class Variable(PartialAccess, Trackable, metaclass=InterceptedClass):
         """The resource tensor that stands for the variable in ops."""
         return self._handle
 
-    @functools.cached_property
+    @cached_property
     def _unique_id(self) -> str:
         """A name that no other variable of this process has: Keras keeps what belongs to it."""
         return f"{self._name}_{next(_numbers)}"

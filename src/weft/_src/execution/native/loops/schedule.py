@@ -25,10 +25,10 @@ right where that result will be.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from weft._src.core.lazily import cached_property
 from weft._src.execution.native.front.lowering.rules import copy_rule
 from weft._src.execution.native.loops import scalars
 from weft._src.execution.native.loops.blocks import (
@@ -376,7 +376,7 @@ class Schedule:
             if key in self.memory and key not in roots
         )
 
-    @functools.cached_property
+    @cached_property
     def _read_by_step(self) -> dict[int, list[int]]:
         """What each step takes from memory, once all is planned."""
         found: dict[int, list[int]] = {}
