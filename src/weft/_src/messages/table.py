@@ -6,11 +6,11 @@ object keeps of a field that holds messages is their bytes, until somebody looks
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from weft._src.core.lazily import cached_property
 from weft._src.messages.containers import MessageMap, RepeatedMessages, RepeatedValues, ValueMap
 from weft._src.messages.kinds import Kind
 from weft._src.messages.wire import BYTES, fields, varint
@@ -175,7 +175,7 @@ class _OfMessages(Field):
         self._start = self._key(BYTES)
         self._kind = kind
 
-    @cached_property
+    @functools.cached_property
     def cls(self) -> type[Any]:
         """The class of the messages."""
         return declared[self._kind] if isinstance(self._kind, str) else self._kind
