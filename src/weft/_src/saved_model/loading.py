@@ -6,19 +6,15 @@ import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import weft as tf
 from weft._src.core.aliases import PathLike
 from weft._src.core.context import init_scope
 from weft._src.errors import (
-    DataLossError,
     InvalidArgumentError,
     NotFoundError,
     ParseError,
     UnsupportedError,
 )
-from weft._src.messages.checkpoints import TrackableObjectGraph
 from weft._src.messages.message import Message
 from weft._src.messages.saved_models import SavedModel
 from weft._src.saved_model.functions import LoadedFunction, Parameters, Signature, Trace
@@ -26,7 +22,8 @@ from weft._src.saved_model.importing import Library
 from weft._src.saved_model.nodes import attribute_value
 from weft._src.saved_model.structures import shape_of, value_of
 from weft._src.saving.bundle import BundleReader
-from weft._src.saving.object_graph import OBJECT_GRAPH
+from weft._src.saving.object_graph import saved_objects, stored_parts
+from weft._src.saving.sorted_table import damaged
 from weft._src.state.tracking import AutoTrackable, Trackable
 
 _FILE = "saved_model.pb"
@@ -92,9 +89,9 @@ def meta_graph(export_dir: PathLike, tags: Any = None) -> Any:
         graphs = list(SavedModel.FromString(data).meta_graphs)
         found = [set(graph.meta_info_def.tags) for graph in graphs]
     except ParseError:
-        raise DataLossError(None, None, f"{path} is damaged: it is no SavedModel.") from None
+        raise damaged(path, "it is no SavedModel") from None
     if not graphs:
-        raise DataLossError(None, None, f"{path} is damaged: there is no graph in it.")
+        raise damaged(path, "there is no graph in it")
     if tags is None:
         return graphs[found.index({_SERVE}) if {_SERVE} in found else 0]
     wanted = {tags} if isinstance(tags, str) else set(tags)
@@ -123,8 +120,20 @@ class Loader:
         self.library = Library(graph.graph_def.library.function, self.folder, allow_io=allow_io)
         self.concrete = dict(graph.object_graph_def.concrete_functions.items())
         self.constants = {node.name: node for node in graph.graph_def.node if node.op == "Const"}
+        self._check_numbers()
         self.objects: dict[int, Any] = {}
         self.root: Any = None
+
+    def _check_numbers(self) -> None:
+        """Objects name each other by numbers: none that is not there."""
+        named = [child.node_id for saved in self.saved for child in saved.children]
+        named += [n for function in self.concrete.values() for n in function.bound_inputs]
+        for saved in self.saved:
+            for saveable in saved.saveable_objects.values():
+                named += [saveable.save_function, saveable.restore_function]
+        wrong = [number for number in named if not 0 <= number < len(self.saved)]
+        if wrong:
+            raise damaged(self.folder, f"it names object {wrong[0]} of {len(self.saved)}")
 
     def load(self) -> Any:
         """The root, with everything below it."""
@@ -170,8 +179,7 @@ class Loader:
         if not os.path.exists(f"{prefix}.index"):
             return {}
         reader = BundleReader(prefix)
-        graph = reader.read(OBJECT_GRAPH)
-        nodes = list(TrackableObjectGraph.FromString(bytes(graph.reshape(-1)[0])).nodes)
+        nodes = saved_objects(reader)
         pairs, pending = {0: 0}, [0]
         while pending:
             number = pending.pop()
@@ -183,14 +191,10 @@ class Loader:
         found: dict[int, dict[str, Any]] = {}
         for number, node in pairs.items():
             for attribute in nodes[node].attributes:
-                found.setdefault(number, {}).update(self._stored(reader, attribute))
+                parts = stored_parts(reader, attribute)
+                stored = {name: (reader, key) for name, key in parts.items()}
+                found.setdefault(number, {}).update(stored)
         return found
-
-    @staticmethod
-    def _stored(reader: BundleReader, attribute: Any) -> dict[str, Any]:
-        key = attribute.checkpoint_key
-        keys = [key] if key in reader else [k for k in reader.names() if k.startswith(f"{key}-")]
-        return {f"{attribute.name}{k.removeprefix(key)}": (reader, k) for k in keys}
 
     # --- objects ----------------------------------------------------------------------------------
 
@@ -201,11 +205,7 @@ class Loader:
         if kind == "constant":
             node = self.constants.get(saved.constant.operation)
             if node is None:
-                raise DataLossError(
-                    None,
-                    None,
-                    f"{self.folder}: there is no constant {saved.constant.operation!r}.",
-                )
+                raise damaged(self.folder, f"there is no constant {saved.constant.operation!r}")
             return attribute_value(node.attr["value"])
         if kind == "asset":
             return LoadedAsset(self._asset(saved.asset.asset_file_def_index))
@@ -225,16 +225,11 @@ class Loader:
         dtype, shape = tf.as_dtype(saved.dtype), shape_of(saved.shape)
         stored = values.get(number, {}).get("VARIABLE_VALUE")
         if stored is None:
-            value: Any = np.zeros([size or 0 for size in shape], dtype.as_numpy_dtype)
-        else:
-            reader, key = stored
-            value = reader.read(key)
-            if not shape.is_compatible_with(value.shape):
-                raise DataLossError(
-                    None,
-                    None,
-                    f"{self.folder}: {saved.name!r} is {shape}, and its value {value.shape}.",
-                )
+            raise damaged(self.folder, f"its checkpoint has no value for {saved.name!r}")
+        reader, key = stored
+        value = reader.read(key)
+        if not shape.is_compatible_with(value.shape):
+            raise damaged(self.folder, f"{saved.name!r} is {shape}, and its value {value.shape}")
         return tf.Variable(
             value, dtype=dtype, shape=shape, trainable=saved.trainable, name=saved.name or None
         )
@@ -246,15 +241,13 @@ class Loader:
         folder = os.path.realpath(os.path.join(self.folder, "assets"))
         path = os.path.realpath(os.path.join(folder, name))
         if not name or os.path.commonpath([folder, path]) != folder or path == folder:
-            raise DataLossError(
-                None, None, f"{self.folder}: the asset {name!r} does not lie in its folder."
-            )
+            raise damaged(self.folder, f"the asset {name!r} does not lie in its folder")
         return path
 
     def _trace(self, name: str) -> Trace:
         saved = self.concrete.get(name)
         if saved is None:
-            raise DataLossError(None, None, f"{self.folder}: there is no function {name!r}.")
+            raise damaged(self.folder, f"there is no function {name!r}")
         bound = list(saved.bound_inputs)
 
         def run(tensors: list[Any]) -> list[Any]:
@@ -293,10 +286,6 @@ class Loader:
         for number, saved in enumerate(self.saved):
             owner = self.objects[number]
             for child in saved.children:
-                if not 0 <= child.node_id < len(self.saved):
-                    raise DataLossError(
-                        None, None, f"{self.folder}: there is no object {child.node_id}."
-                    )
                 self._give(owner, child.local_name, self.objects[child.node_id])
         signatures = getattr(self.objects[0], "signatures", None)
         if isinstance(signatures, dict):
@@ -306,9 +295,9 @@ class Loader:
 
     def _give(self, owner: Any, name: str, child: Any) -> None:
         if isinstance(owner, list):
-            while len(owner) <= int(name):
-                owner.append(None)
-            owner[int(name)] = child
+            if name != str(len(owner)):  # they are saved in their order
+                raise damaged(self.folder, f"a list has an item {name!r} after {len(owner)} others")
+            owner.append(child)
         elif isinstance(owner, dict):
             owner[name] = child
         elif isinstance(owner, LoadedObject):
@@ -321,7 +310,7 @@ class Loader:
         children = {child.local_name: child.node_id for child in self.saved[number].children}
         resource = self.objects[number]
         with init_scope():
-            resource.resource_handle = self._call(children["_create_resource"])[0]
+            resource.resource_handle = self._call(children.get("_create_resource"))[0]
             if "_initialize" in children:
                 self._call(children["_initialize"])
             stored = values.get(number, {})
@@ -334,8 +323,11 @@ class Loader:
                     values=tf.constant(held[0].read(held[1])),
                 )
 
-    def _call(self, number: int) -> list[Any]:
-        (name,) = list(self.saved[number].function.concrete_functions)
+    def _call(self, number: int | None) -> list[Any]:
+        names = [] if number is None else list(self.saved[number].function.concrete_functions)
+        if len(names) != 1 or names[0] not in self.concrete:
+            raise damaged(self.folder, "it does not say how one of its tables is made")
+        (name,) = names
         bound = [self._handle(n) for n in self.concrete[name].bound_inputs]
         return self.library.run(name, bound)
 
@@ -383,9 +375,7 @@ def load(
         try:
             return Loader(export_dir, graph, allow_io=allow_io).load()
         except ParseError as error:
-            raise DataLossError(
-                None, None, f"{os.fsdecode(export_dir)} is damaged: {error}"
-            ) from None
+            raise damaged(os.fsdecode(export_dir), str(error).removesuffix(".")) from None
 
 
 def contains_saved_model(export_dir: PathLike) -> bool:

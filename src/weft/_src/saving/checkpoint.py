@@ -10,10 +10,8 @@ import numpy as np
 from weft._src.core.aliases import PathLike
 from weft._src.core.context import init_scope, state
 from weft._src.core.dtypes import int64
-from weft._src.core.tensor import EagerTensor
 from weft._src.errors import NotFoundError
 from weft._src.fileio.paths import path_text
-from weft._src.messages.checkpoints import TrackableObjectGraph
 from weft._src.saving import background
 from weft._src.saving.bundle import BundleReader
 from weft._src.saving.object_graph import OBJECT_GRAPH, snapshot, walk
@@ -77,13 +75,12 @@ class Checkpoint(AutoTrackable):
                 )
         for name, value in kwargs.items():
             setattr(self, name, value)
-        self._named = dict(kwargs)
         self._root = root
         self._save_counter: Variable | None = None
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         found = super()._trackable_children(save_type, **kwargs)
-        for private in ("_named", "_root", "_save_counter"):
+        for private in ("_root", "_save_counter"):
             found.pop(private, None)
         if self._save_counter is not None:
             found["save_counter"] = self._save_counter
@@ -172,7 +169,7 @@ class Checkpoint(AutoTrackable):
             self.save_counter.assign_sub(1)
             raise
 
-    def read(self, save_path: PathLike, options: CheckpointOptions | None = None) -> Any:
+    def read(self, save_path: PathLike | None, options: CheckpointOptions | None = None) -> Any:
         """Restores what `write` wrote; like `restore`, without the counter.
 
         Args:
@@ -199,10 +196,10 @@ class Checkpoint(AutoTrackable):
         reader = open_checkpoint(prefix)
         root, extra = self._start()
         if OBJECT_GRAPH not in reader:
-            return _by_name(reader, root, extra)
+            return NameBasedStatus(reader, root, extra)
         return CheckpointLoadStatus(Restoration(reader, root, extra))
 
-    def restore(self, save_path: PathLike, options: CheckpointOptions | None = None) -> Any:
+    def restore(self, save_path: PathLike | None, options: CheckpointOptions | None = None) -> Any:
         """Restores values from a checkpoint: at once, or when the objects they belong to come.
 
         Args:
@@ -253,7 +250,7 @@ def _note_newest(prefix: str) -> None:
 
 
 def open_checkpoint(prefix: str) -> BundleReader:
-    """A checkpoint; the name of one of its files is understood, too."""
+    """A checkpoint; who gives the name of one of its files is told that of the checkpoint."""
     for ending in (".index", ".data-00000-of-00001"):
         if prefix.endswith(ending):
             raise NotFoundError(
@@ -265,31 +262,20 @@ def open_checkpoint(prefix: str) -> BundleReader:
     return BundleReader(prefix)
 
 
-def _by_name(reader: BundleReader, root: Any, extra: dict[str, Any]) -> Any:
-    """A file of TensorFlow 1, which has no map of objects: names of variables lead to them."""
-    taken = restore_by_name(reader, root, extra)
-    nodes = TrackableObjectGraph()
-    return NameBasedStatus(reader, taken, root, extra, nodes)
-
-
 class NameBasedStatus(CheckpointLoadStatus):
-    """What came of restoring variables by their names."""
+    """What came of restoring variables by their names, from a file of TensorFlow 1."""
 
-    def __init__(
-        self, reader: BundleReader, taken: set[str], root: Any, extra: dict[str, Any], _: Any
-    ) -> None:
-        self._asked = False
-        self._restoration = _Named(reader, taken, root, extra)  # type: ignore[assignment]
+    def __init__(self, reader: BundleReader, root: Any, extra: dict[str, Any]) -> None:
+        super().__init__(_Named(reader, root, extra))
 
 
 class _Named:
-    """What is left after restoring by name."""
+    """A file without a map of objects: the names of variables lead to them."""
 
-    def __init__(
-        self, reader: BundleReader, taken: set[str], root: Any, extra: dict[str, Any]
-    ) -> None:
-        self.reader, self.taken = reader, taken
+    def __init__(self, reader: BundleReader, root: Any, extra: dict[str, Any]) -> None:
+        self.reader = reader
         self.root, self.extra = root, extra
+        self.taken = restore_by_name(reader, root, extra)
 
     def missing(self) -> list[str]:
         """Variables that were not found by name."""
@@ -313,8 +299,3 @@ class _Named:
         """What did not find its place."""
         lines = [f"  in the program, not in the file: {name}" for name in self.missing()]
         return "\n".join([*lines, *[f"  in the file, not taken: {key}" for key in self.unused()]])
-
-
-def loaded_tensor(reader: BundleReader, key: str) -> EagerTensor:
-    """A tensor of a checkpoint."""
-    return EagerTensor(reader.read(key))

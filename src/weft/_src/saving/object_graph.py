@@ -11,6 +11,7 @@ import numpy as np
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.holding import run_holding
 from weft._src.core.tensor import EagerTensor
+from weft._src.errors import ParseError
 from weft._src.messages.checkpoints import (
     BoolValue,
     ObjectReference,
@@ -18,6 +19,8 @@ from weft._src.messages.checkpoints import (
     TrackableObject,
     TrackableObjectGraph,
 )
+from weft._src.saving.bundle import BundleReader
+from weft._src.saving.sorted_table import damaged
 from weft._src.state.tracking import Trackable, children_of
 from weft._src.state.variable import Variable
 
@@ -145,6 +148,40 @@ def snapshot(objects: list[Found]) -> Snapshot:
     return Snapshot(objects, run_holding(locks, taken, (), "a checkpoint"))
 
 
+# --- the map in a file ----------------------------------------------------------------------------
+
+
+def saved_objects(reader: BundleReader) -> list[Any]:
+    """The objects of a checkpoint, the root first; DataLossError if its map is damaged."""
+    try:
+        text = bytes(reader.read(OBJECT_GRAPH).reshape(-1)[0])
+        nodes = list(TrackableObjectGraph.FromString(text).nodes)
+        named = [child.node_id for node in nodes for child in node.children]
+    except (ParseError, IndexError, TypeError):
+        raise damaged(reader.prefix, "the map of its objects cannot be read") from None
+    wrong = [number for number in named if not 0 <= number < len(nodes)]
+    if wrong or not nodes:
+        what = f"its map names object {wrong[0]} of {len(nodes)}" if wrong else "its map is empty"
+        raise damaged(reader.prefix, what)
+    return nodes
+
+
+def stored_parts(reader: BundleReader, attribute: Any) -> dict[str, str]:
+    """The keys of the tensors of an attribute: one of its name, or several that begin with it."""
+    name, key = attribute.name, attribute.checkpoint_key
+    if key in reader:
+        return {name: key}
+    if name in _OF_ITERATORS.values():
+        return {f"{name}_STATE": f"{key}_STATE"}
+    parts = [stored for stored in reader.names() if stored.startswith(f"{key}-")]
+    if not parts:
+        raise damaged(reader.prefix, f"its map names {key!r}, which it does not have")
+    return {f"{name}{stored.removeprefix(key)}": stored for stored in parts}
+
+
+# --- the map of a program -------------------------------------------------------------------------
+
+
 def _plain_name(value: Any, variable: Variable) -> str:
     name = getattr(value, "path", None) if value is not variable else None
     return str(name or variable.name.removesuffix(":0"))
@@ -155,20 +192,15 @@ def _spread(objects: list[Found], has_values: list[bool]) -> None:
     changed = True
     while changed:
         changed = False
-        for one in objects:
+        for one in reversed(objects):  # what is led to mostly comes later
             if not has_values[one.number] and any(has_values[n] for n in one.children.values()):
                 has_values[one.number] = changed = True
 
 
 def saved_values(value: Any) -> dict[str, Array]:
     """What is saved of an object itself, by the name of the attribute."""
-    if not isinstance(value, Trackable):
-        return {}
-    try:
-        found = value._serialize_to_tensors()
-    except NotImplementedError:
-        return {}
-    return {name: _array(item) for name, item in found.items()}
+    serialize = getattr(value, "_serialize_to_tensors", None)
+    return {} if serialize is None else {name: _array(x) for name, x in serialize().items()}
 
 
 def _array(value: Any) -> Array:

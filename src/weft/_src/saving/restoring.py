@@ -11,10 +11,15 @@ from typing import Any
 
 from weft._src.core.dtypes import variant
 from weft._src.core.tensor import EagerTensor
-from weft._src.errors import DataLossError, ParseError
-from weft._src.messages.checkpoints import TrackableObjectGraph
 from weft._src.saving.bundle import BundleReader
-from weft._src.saving.object_graph import OBJECT_GRAPH, escaped, variable_of, walk
+from weft._src.saving.object_graph import (
+    OBJECT_GRAPH,
+    escaped,
+    saved_objects,
+    stored_parts,
+    variable_of,
+    walk,
+)
 from weft._src.state.tracking import Trackable, await_child, children_of
 
 _MOST_NAMES = 12  # that are listed of each kind
@@ -26,62 +31,46 @@ class Restoration:
     def __init__(self, reader: BundleReader, root: Any, extra: dict[str, Any] | None) -> None:
         self.reader = reader
         self.root, self.extra = root, extra or {}
-        self.nodes = self._nodes()
+        self.nodes = saved_objects(reader)
         self.bound: dict[int, Any] = {}  # objects by their number in the checkpoint
         self.taken: set[str] = set()  # keys of values that were restored
         self.foreign: list[str] = []
-        self.waiting: dict[int, str] = {}  # paths of objects that are not there yet
+        self.waiting: set[int] = set()  # the numbers of objects that are not there yet
         self._bind(0, root, ())
 
-    def _nodes(self) -> list[Any]:
-        try:
-            text = self.reader.read(OBJECT_GRAPH)
-            return list(TrackableObjectGraph.FromString(bytes(text.reshape(-1)[0])).nodes)
-        except (ParseError, IndexError, TypeError):
-            raise DataLossError(
-                None, None, f"{self.reader.prefix}: the map of its objects cannot be read."
-            ) from None
+    def _bind(self, number: int, value: Any, path: tuple[str, ...]) -> None:
+        """Object `number` of the checkpoint is this one, and so on with its children.
 
-    def _node(self, number: int) -> Any:
-        if not 0 <= number < len(self.nodes):
-            raise DataLossError(
-                None,
-                None,
-                f"{self.reader.prefix}: its map names object {number} of {len(self.nodes)}.",
-            )
-        return self.nodes[number]
-
-    def _bind(self, number: int, value: Any, path: tuple[str, ...]) -> Any:
-        """Object `number` of the checkpoint is this one; what takes its place among its owner's."""
+        Everything is read and compared before the first value is restored: an error changes none.
+        """
+        restored: list[tuple[Any, dict[str, Any]]] = []
         pending = [(number, value, path)]
-        replaced = value
         while pending:
             number, value, path = pending.pop()
             if number in self.bound:
                 continue
-            node = self._node(number)
+            node = self.nodes[number]
             self.bound[number] = value
-            self.waiting.pop(number, None)
-            self._restore(node, value, path)
-            here = children_of(value)
-            if not path:
-                here |= self.extra
+            self.waiting.discard(number)
+            restored.append((value, self._values(node, value, path)))
+            here = children_of(value) | ({} if path else self.extra)
             for child in node.children:
                 name, below = child.local_name, (*path, child.local_name)
                 if name in here:
                     pending.append((child.node_id, here[name], below))
                 elif child.node_id not in self.bound:
-                    self.waiting.setdefault(child.node_id, "/".join(below))
+                    self.waiting.add(child.node_id)
                     value = self._await(value, name, child.node_id, below)
             if value is not self.bound[number]:
-                self._put(number, value, path)
-                replaced = value if len(path) == 0 else replaced
-        return replaced
+                self._put(number, value)
+        for value, found in restored:
+            if found:
+                value._restore_from_tensors(found)
 
     def _await(self, owner: Any, name: str, number: int, path: tuple[str, ...]) -> Any:
         return await_child(owner, name, lambda child: self._bind(number, child, path))
 
-    def _put(self, number: int, value: Any, path: tuple[str, ...]) -> None:
+    def _put(self, number: int, value: Any) -> None:
         """A list or dict that awaits children takes the place of the one before."""
         before, self.bound[number] = self.bound[number], value
         for owner in list(self.bound.values()):
@@ -96,32 +85,20 @@ class Restoration:
                     if held is before:
                         dict.__setitem__(owner, name, value)
 
-    def _restore(self, node: Any, value: Any, path: tuple[str, ...]) -> None:
+    def _values(self, node: Any, value: Any, path: tuple[str, ...]) -> dict[str, Any]:
+        """What the checkpoint has for an object; nothing, if the object takes nothing."""
+        if not hasattr(value, "_restore_from_tensors"):
+            return {}
         found: dict[str, Any] = {}
         for attribute in node.attributes:
-            key = attribute.checkpoint_key
-            for name, stored in self._stored(attribute.name, key):
+            for name, stored in stored_parts(self.reader, attribute).items():
                 self.taken.add(stored)
                 # TensorFlow keeps positions of iterators in a form that only it can read.
                 if self.reader.dtype_and_shape(stored)[0] is variant:
                     self.foreign.append(stored)
                 else:
                     found[name] = EagerTensor(self._checked(stored, value, path))
-        if found and isinstance(value, Trackable):
-            value._restore_from_tensors(found)
-
-    def _stored(self, name: str, key: str) -> list[tuple[str, str]]:
-        """The tensors of an attribute: one of its name, or several that begin with it."""
-        if key in self.reader:
-            return [(name, key)]
-        if name == "ITERATOR":
-            return [("ITERATOR_STATE", f"{key}_STATE")]
-        parts = [stored for stored in self.reader.names() if stored.startswith(f"{key}-")]
-        if not parts:
-            raise DataLossError(
-                None, None, f"{self.reader.prefix}: its map names {key!r}, which it does not have."
-            )
-        return [(f"{name}{stored.removeprefix(key)}", stored) for stored in parts]
+        return found
 
     def _checked(self, key: str, value: Any, path: tuple[str, ...]) -> Any:
         """The value, if it fits the variable that it is for."""
@@ -152,12 +129,11 @@ class Restoration:
         """What belongs to objects that are not there yet."""
         seen: set[int] = set(self.waiting)
         pending = list(self.waiting)
-        keys = []
+        keys: list[str] = []
         while pending:
-            node = self._node(pending.pop())
+            node = self.nodes[pending.pop()]
             for attribute in node.attributes:
-                stored = self._stored(attribute.name, attribute.checkpoint_key)
-                keys += [key for _, key in stored]
+                keys += stored_parts(self.reader, attribute).values()
             for child in node.children:
                 if child.node_id not in seen and child.node_id not in self.bound:
                     seen.add(child.node_id)

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
-from weft._src.saving.restoring import Restoration
+from weft._src.saving.bundle import BundleReader
 
 _log = logging.getLogger("weft")
+
+
+class Restored(Protocol):
+    """What is known after restoring: what was taken, and what is left on either side."""
+
+    @property
+    def reader(self) -> BundleReader: ...
+    @property
+    def taken(self) -> set[str]: ...
+    def missing(self) -> list[str]: ...
+    def unused(self) -> list[str]: ...
+    def deferred(self) -> list[str]: ...
+    def report(self) -> str: ...
 
 
 class CheckpointLoadStatus:
@@ -22,7 +35,7 @@ class CheckpointLoadStatus:
     ([], [], [])
     """
 
-    def __init__(self, restoration: Restoration) -> None:
+    def __init__(self, restoration: Restored) -> None:
         self._restoration = restoration
         self._asked = False
 

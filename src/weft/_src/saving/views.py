@@ -7,9 +7,8 @@ from typing import Any
 from weft._src.core.aliases import PathLike
 from weft._src.errors import NotFoundError
 from weft._src.fileio.paths import path_text
-from weft._src.messages.checkpoints import TrackableObjectGraph
 from weft._src.saving.checkpoint import open_checkpoint
-from weft._src.saving.object_graph import OBJECT_GRAPH, walk
+from weft._src.saving.object_graph import OBJECT_GRAPH, saved_objects, walk
 from weft._src.state.tracking import children_of
 
 
@@ -78,8 +77,7 @@ class CheckpointView:
                 None,
                 f"tf.train.CheckpointView: {prefix} has no map of objects: it was written by name.",
             )
-        graph = reader.read(OBJECT_GRAPH)
-        self._nodes = list(TrackableObjectGraph.FromString(bytes(graph.reshape(-1)[0])).nodes)
+        self._nodes = saved_objects(reader)
 
     @property
     def root(self) -> int:

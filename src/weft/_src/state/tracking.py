@@ -21,7 +21,9 @@ class Trackable:
 
     Nothing happens when attributes are set: who wants the children asks for them, and finds what
     the object holds at that moment. An object whose children have other names than its attributes
-    says so with `_track_trackable`.
+    says so with `_track_trackable`. One that has values of its own, besides those of its children,
+    has the methods `_serialize_to_tensors()`, a dict of them by name, and `_restore_from_tensors`,
+    which takes such a dict: so Keras has it.
     """
 
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
@@ -39,14 +41,6 @@ class Trackable:
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """The children by name."""
         return dict(self.__dict__.get(_NAMED, ()))
-
-    def _serialize_to_tensors(self) -> dict[str, Any]:
-        """What is saved of the object itself, by name; NotImplementedError if it has nothing."""
-        raise NotImplementedError
-
-    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> Any:
-        """Takes what was saved."""
-        raise NotImplementedError
 
 
 class AutoTrackable(Trackable):
