@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.holding import run_holding
 from weft._src.core.tensor import EagerTensor
-from weft._src.errors import ParseError
+from weft._src.errors import InvalidArgumentError, ParseError
 from weft._src.messages.checkpoints import (
     BoolValue,
     ObjectReference,
@@ -25,9 +25,11 @@ from weft._src.state.tracking import Trackable, children_of
 from weft._src.state.variable import Variable
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+VARIABLE_VALUE = "VARIABLE_VALUE"
 _ATTRIBUTES = ".ATTRIBUTES"
 _OF_ITERATORS = {"ITERATOR_STATE": "ITERATOR"}  # the attribute has another name than its tensor
 Array = np.ndarray[Any, Any]
+T = TypeVar("T")
 
 
 @dataclass
@@ -101,6 +103,19 @@ class Snapshot:
             for name, value in values.items()
         }
 
+    def flat(self) -> dict[str, Array]:
+        """All values, by names for a file without a map."""
+        found: dict[str, Array] = {}
+        for one, values in zip(self.objects, self.values, strict=True):
+            for name, value in values.items():
+                flat = flat_name(one, name)
+                if flat in found:
+                    raise InvalidArgumentError(
+                        None, None, f"Two values to be saved have the same name, {flat!r}."
+                    )
+                found[flat] = value
+        return found
+
     def graph(self) -> TrackableObjectGraph:
         """The map of the objects."""
         has_values = [bool(values) for values in self.values]
@@ -118,6 +133,12 @@ class Snapshot:
                 for one, values in zip(self.objects, self.values, strict=True)
             ]
         )
+
+
+def flat_name(one: Found, attribute: str) -> str:
+    """The name of a value in a file without a map: the names that lead to it, with dots."""
+    own = () if attribute == VARIABLE_VALUE else (attribute,)
+    return ".".join((*one.path, *own))
 
 
 def _begin(one: Found) -> str:
@@ -139,13 +160,18 @@ def _attributes(one: Found, values: dict[str, Array]) -> list[SerializedTensor]:
 
 def snapshot(objects: list[Found]) -> Snapshot:
     """The values of all objects at one moment: nobody changes a variable in between."""
-    cells = {id(v._handle._value): v._handle._value for _, v in variables_among(objects)}
+    return at_one_moment(
+        [variable for _, variable in variables_among(objects)],
+        lambda: Snapshot(objects, [saved_values(one.value) for one in objects]),
+    )
+
+
+def at_one_moment(variables: Iterable[Variable], call: Callable[[], T]) -> T:
+    """What a call gives while nobody changes one of the variables."""
+    cells = {id(v._handle._value): v._handle._value for v in variables}
     locks = [cell.lock for _, cell in sorted(cells.items())]
-
-    def taken() -> list[dict[str, Array]]:
-        return [saved_values(one.value) for one in objects]
-
-    return Snapshot(objects, run_holding(locks, taken, (), "a checkpoint"))
+    result: T = run_holding(locks, call, (), "a checkpoint")
+    return result
 
 
 # --- the map in a file ----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 
 from weft._src.core.aliases import PathLike
 from weft._src.messages.checkpoints import CheckpointState
+from weft._src.saving.files import is_there
 from weft._src.saving.writing import write_text
 
 _LINE = re.compile(r'^\s*(\w+)\s*:\s*(?:"((?:[^"\\]|\\.)*)"|([-+.\deE]+))\s*$')
@@ -111,7 +112,7 @@ def latest_checkpoint(checkpoint_dir: PathLike, latest_filename: str | None = No
     '/tmp/weft-doc/latest/c-1'
     """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
-    if state is None or not os.path.exists(f"{state.model_checkpoint_path}.index"):
+    if state is None or not is_there(state.model_checkpoint_path):
         return None
     return str(state.model_checkpoint_path)
 

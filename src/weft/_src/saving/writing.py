@@ -14,7 +14,7 @@ import glob
 import logging
 import os
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -134,17 +134,26 @@ def _copy(source: str, target: str) -> None:
         _to_disk(new)
 
 
-def write_text(path: str, text: str, replace: Callable[[str, str], None] = _rename) -> None:
-    """Writes a small file in one step."""
+@contextlib.contextmanager
+def whole_file(path: str, what: str) -> Iterator[Any]:
+    """A file to write into, which takes the place of the one at `path` when all is written."""
     temporary = f"{path}.tmp-{uuid.uuid4().hex[:12]}"
-    with file_errors("Writing", path):
+    with file_errors(what, path):
+        folder = os.path.dirname(os.path.abspath(path))
+        os.makedirs(folder, exist_ok=True)
         try:
-            with open(temporary, "w", encoding="utf-8") as file:
-                file.write(text)
+            with open(temporary, "wb") as file:
+                yield file
                 _to_disk(file)
-            replace(temporary, path)
-            sync_folder(os.path.dirname(os.path.abspath(path)))
+            _rename(temporary, path)
+            sync_folder(folder)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.remove(temporary)
             raise
+
+
+def write_text(path: str, text: str) -> None:
+    """Writes a small file in one step."""
+    with whole_file(path, "Writing") as file:
+        file.write(text.encode())
