@@ -23,6 +23,7 @@ from weft._src.messages.checkpoints import BundleEntryProto, BundleHeaderProto
 from weft._src.messages.graphs import VersionDef
 from weft._src.messages.tensors import shape_message
 from weft._src.messages.wire import packed_varints, read_varint
+from weft._src.saving.slice_keys import ALL, slice_key
 from weft._src.saving.sorted_table import damaged, table_bytes, table_entries
 
 Array = np.ndarray[Any, Any]
@@ -112,6 +113,8 @@ class BundleReader:
         """A tensor; DataLossError if its bytes are not those that were written."""
         entry = self.entry(key)
         dtype, shape = self._type(key, entry)
+        if entry.slices:
+            return self._joined(key, dtype, shape, entry.slices)
         data = self._content(key, entry)
         if dtype in (dtypes.variant, dtypes.resource):
             raise UnimplementedError(
@@ -129,22 +132,68 @@ class BundleReader:
         self._verify(key, entry, crc32c(data))
         return np.frombuffer(data, dtype.numpy_dtype).reshape(shape)
 
+    def _joined(self, key: str | bytes, dtype: DType, shape: tuple[int, ...], slices: Any) -> Array:
+        """A tensor that was written in parts, each under a key of its own."""
+        name = key.encode() if isinstance(key, str) else key
+        places = [self._place(name, one, shape) for one in slices]
+        sizes = [math.prod([stop - start for start, stop in place]) for place, _ in places]
+        room = sum(
+            [
+                len(self._mapped(shard))
+                for shard in {self._shard(k, self.entry(k)) for _, k in places}
+            ]
+        )
+        least = 1 if dtype is dtypes.string else dtype.size  # bytes of a number in a file
+        if sum(sizes) != math.prod(shape) or sum(sizes) * least > room:
+            raise damaged(self._index_file, f"the parts of {key!r} do not make up {list(shape)}")
+        whole = np.empty(shape, dtype.numpy_dtype)
+        filled = np.zeros(shape, np.bool_)
+        for place, part_key in places:
+            here = tuple([slice(start, stop) for start, stop in place])
+            part = self.read(part_key)
+            if part.dtype != whole.dtype or part.shape != whole[here].shape or filled[here].any():
+                raise damaged(self._index_file, f"a part of {key!r} does not fit at {place}")
+            whole[here], filled[here] = part, True
+        return whole
+
+    def _place(
+        self, name: bytes, one: Any, shape: tuple[int, ...]
+    ) -> tuple[list[tuple[int, int]], bytes]:
+        """From where to where a part goes along each axis, and its key."""
+        extents = [
+            (int(e.start), int(e.length) if e.HasField("length") else ALL) for e in one.extent
+        ]
+        place = [
+            (start, start + (size if length == ALL else length))
+            for (start, length), size in zip(extents, shape, strict=False)
+        ]
+        inside = all(0 <= start <= stop <= n for (start, stop), n in zip(place, shape))
+        if len(extents) != len(shape) or not inside:
+            raise damaged(self._index_file, f"a part of {name!r} is at {extents} of {list(shape)}")
+        key = slice_key(name, extents)
+        if key not in self._entries or self.entry(key).slices:
+            raise damaged(self._index_file, f"the part of {name!r} at {place} is missing")
+        return place, key
+
     def verify(self) -> None:
         """Reads everything; DataLossError or NotFoundError at the first that is not as written."""
         for key in self._entries:
-            entry = self.entry(key)
-            if not entry.slices and self._type(key, entry)[0] is not dtypes.variant:
+            if self._type(key, self.entry(key))[0] is not dtypes.variant:
                 self.read(key)
 
     def _content(self, key: str | bytes, entry: Any) -> memoryview:
-        if not 0 <= entry.shard_id < self.shards:
-            raise damaged(self._index_file, f"{key!r} is in file {entry.shard_id} of {self.shards}")
-        file = self._mapped(entry.shard_id)
+        file = self._mapped(self._shard(key, entry))
         if not 0 <= entry.offset <= entry.offset + entry.size <= len(file):
             name = data_file(self.prefix, entry.shard_id, self.shards)
             end = entry.offset + entry.size
             raise damaged(name, f"{key!r} ends at byte {end}, and the file has {len(file)}")
         return file[entry.offset : entry.offset + entry.size]
+
+    def _shard(self, key: str | bytes, entry: Any) -> int:
+        shard: int = entry.shard_id
+        if not 0 <= shard < self.shards:
+            raise damaged(self._index_file, f"{key!r} is in file {shard} of {self.shards}")
+        return shard
 
     def _mapped(self, shard: int) -> memoryview:
         """A data file, of which the system reads what is looked at."""
