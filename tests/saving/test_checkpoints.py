@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -359,6 +360,77 @@ def test_in_the_background(tmp_path: Path) -> None:
     with pytest.raises(tf.errors.OpError):
         checkpoint.sync()
     checkpoint.sync()
+
+
+@pytest.mark.parametrize("size", [1, 3, 5000])
+@pytest.mark.parametrize("execution", ["numpy", "native"])
+def test_what_is_written_in_the_background_is_of_one_moment(
+    size: int, execution: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever way variables change afterwards: buffers are lent, not copied."""
+    a, b = tf.Variable(tf.zeros([size])), tf.Variable(0.0)
+    checkpoint = tf.train.Checkpoint(a=a, b=b)
+    options = tf.train.CheckpointOptions(enable_async=True)
+
+    @tf.function
+    def step() -> None:
+        a.assign_add(tf.ones([size]))
+        b.assign_add(1.0)
+
+    def changed() -> None:
+        step()
+        a.assign_add(tf.ones([size]))
+        a.scatter_nd_add([[0]], [1.0])
+        a[0].assign(a[0] - 1.0)
+        b.assign(b + 1.0)
+
+    monkeypatch.setattr(tf.config, "execution", execution)
+    for i in range(20):
+        changed()
+        path = checkpoint.write(tmp_path / f"c{i}", options)
+        changed()
+        checkpoint.sync()
+        reader = tf.train.load_checkpoint(path)
+        expected = 2.0 * (2 * i + 1)
+        assert reader.get_tensor("b/.ATTRIBUTES/VARIABLE_VALUE") == expected
+        found = reader.get_tensor("a/.ATTRIBUTES/VARIABLE_VALUE")
+        np.testing.assert_array_equal(found, np.full(size, expected, "f4"))
+
+
+def test_a_snapshot_while_others_write(tmp_path: Path) -> None:
+    a, b = tf.Variable(0.0), tf.Variable(tf.zeros([2000]))
+    goes_on = [True]
+
+    @tf.function
+    def step() -> None:
+        a.assign_add(1.0)
+        b.assign_add(tf.ones([2000]))
+
+    def write() -> None:
+        while goes_on:
+            step()
+
+    step()
+    threads = [threading.Thread(target=write) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    checkpoint = tf.train.Checkpoint(a=a, b=b)
+    options = tf.train.CheckpointOptions(enable_async=True)
+    seen = set()
+    try:
+        for i in range(30):
+            path = checkpoint.write(tmp_path / f"c{i}", options)
+            checkpoint.sync()
+            reader = tf.train.load_checkpoint(path)
+            first = float(reader.get_tensor("a/.ATTRIBUTES/VARIABLE_VALUE"))
+            second = np.unique(reader.get_tensor("b/.ATTRIBUTES/VARIABLE_VALUE"))
+            assert second.tolist() == [first]
+            seen.add(first)
+    finally:
+        goes_on.clear()
+        for thread in threads:
+            thread.join()
+    assert len(seen) > 1
 
 
 def test_views(tmp_path: Path) -> None:

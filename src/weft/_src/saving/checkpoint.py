@@ -14,7 +14,7 @@ from weft._src.fileio.paths import path_text
 from weft._src.saving import background
 from weft._src.saving.by_name import RestorationByName
 from weft._src.saving.files import is_safetensors, numbered, open_checkpoint
-from weft._src.saving.object_graph import OBJECT_GRAPH, Snapshot, snapshot, walk
+from weft._src.saving.object_graph import OBJECT_GRAPH, Snapshot, snapshot_below
 from weft._src.saving.restoring import Restoration
 from weft._src.saving.safetensors import SafetensorsReader, stored_kind, write_safetensors
 from weft._src.saving.states import update_checkpoint_state
@@ -131,7 +131,7 @@ class Checkpoint(AutoTrackable):
             )
         prefix = path_text(_WRITE, file_prefix)
         root, extra = self._start()
-        taken = snapshot(walk(root, extra))
+        taken = snapshot_below(root, extra)
         callbacks = [*options.experimental_write_callbacks]
         flat = _flat(taken) if is_safetensors(prefix) else None
 

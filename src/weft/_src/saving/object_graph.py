@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 
+from weft._src.core.cells import VariableCell, lent
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.holding import run_holding
 from weft._src.core.tensor import EagerTensor
@@ -21,7 +23,7 @@ from weft._src.messages.checkpoints import (
 )
 from weft._src.saving.bundle import BundleReader
 from weft._src.saving.sorted_table import damaged
-from weft._src.state.tracking import Trackable, children_of
+from weft._src.state.tracking import Trackable, children_of, has_named_children
 from weft._src.state.variable import Variable
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -52,24 +54,54 @@ def escaped(name: str) -> str:
     return name.replace(".", "..").replace("/", ".S")
 
 
+@dataclass
+class Reached:
+    """All objects below a root, nearest first: who holds which, and each once, by its address."""
+
+    owners: list[tuple[Any, dict[str, Any]]]
+    objects: dict[int, Any]
+
+    def found(self) -> list[Found]:
+        """The objects with their numbers, each with the shortest path to it."""
+        numbers = {address: number for number, address in enumerate(self.objects)}
+        root, _ = self.owners[0]
+        found = {id(root): Found(root, 0, ())}
+        for owner, children in self.owners:
+            holder = found[id(owner)]
+            for name, child in children.items():
+                number = numbers[id(child)]
+                if id(child) not in found:
+                    found[id(child)] = Found(child, number, (*holder.path, name))
+                holder.children[name] = number
+        return list(found.values())
+
+
+def reach(root: Any, extra: dict[str, Any] | None = None) -> Reached:
+    """All objects below a root.
+
+    A program waits for this while a checkpoint is taken: variables, of which there are thousands,
+    are not asked for children if they have none, and numbers and paths are left for later.
+    """
+    owners: list[tuple[Any, dict[str, Any]]] = []
+    objects = {id(root): root}
+    pending = [root]
+    for owner in pending:
+        children = children_of(owner)
+        if extra and not owners:
+            children |= extra
+        for child in children.values():
+            address = id(child)
+            if address not in objects:
+                objects[address] = child
+                if type(child) is not Variable or has_named_children(child):
+                    pending.append(child)
+        owners.append((owner, children))
+    return Reached(owners, objects)
+
+
 def walk(root: Any, extra: dict[str, Any] | None = None) -> list[Found]:
     """All objects below a root, nearest first; each once, under the shortest path to it."""
-    found = [Found(root, 0, ())]
-    numbers = {id(root): 0}
-    at = 0
-    while at < len(found):
-        owner = found[at]
-        children = children_of(owner.value)
-        if at == 0 and extra:
-            children |= extra
-        for name, child in children.items():
-            number = numbers.get(id(child))
-            if number is None:
-                number = numbers[id(child)] = len(found)
-                found.append(Found(child, number, (*owner.path, name)))
-            owner.children[name] = number
-        at += 1
-    return found
+    return reach(root, extra).found()
 
 
 def variable_of(value: Any) -> Variable | None:
@@ -88,12 +120,33 @@ def variables_among(objects: list[Found]) -> Iterator[tuple[Found, Variable]]:
             yield one, variable
 
 
-@dataclass
 class Snapshot:
-    """The values of objects at one moment, by which name they have there."""
+    """The values of objects at one moment, by which name they have there.
 
-    objects: list[Found]
-    values: list[dict[str, Array]]
+    It is taken quickly, and what can be made of it later is made when it is asked for.
+    """
+
+    def __init__(
+        self,
+        variables: list[Array],
+        others: list[dict[str, Array]],
+        found: Callable[[], list[Found]],
+    ) -> None:
+        self._variables, self._others, self._found = variables, others, found
+
+    @functools.cached_property
+    def objects(self) -> list[Found]:
+        """The objects."""
+        return self._found()
+
+    @functools.cached_property
+    def values(self) -> list[dict[str, Array]]:
+        """What each has."""
+        variables, others = iter(self._variables), iter(self._others)
+        return [
+            {VARIABLE_VALUE: next(variables)} if type(one.value) is Variable else next(others)
+            for one in self.objects
+        ]
 
     def arrays(self) -> dict[str, Array]:
         """All values, by their keys."""
@@ -160,16 +213,35 @@ def _attributes(one: Found, values: dict[str, Array]) -> list[SerializedTensor]:
 
 def snapshot(objects: list[Found]) -> Snapshot:
     """The values of all objects at one moment: nobody changes a variable in between."""
-    return at_one_moment(
-        [variable for _, variable in variables_among(objects)],
-        lambda: Snapshot(objects, [saved_values(one.value) for one in objects]),
-    )
+    return _taken([one.value for one in objects], lambda: objects)
+
+
+def snapshot_below(root: Any, extra: dict[str, Any]) -> Snapshot:
+    """The values of all objects below a root at one moment."""
+    reached = reach(root, extra)
+    return _taken(reached.objects.values(), reached.found)
+
+
+def _taken(objects: Iterable[Any], found: Callable[[], list[Found]]) -> Snapshot:
+    """Variables give their buffers, also small ones; all others what they make of themselves."""
+    cells = [value._handle._value for value in objects if type(value) is Variable]
+    others = [value for value in objects if type(value) is not Variable]
+    inner = [variable_of(value) for value in others]
+
+    def take() -> Snapshot:
+        return Snapshot(lent(cells), [saved_values(value) for value in others], found)
+
+    return _run_holding([*cells, *[v._handle._value for v in inner if v is not None]], take)
 
 
 def at_one_moment(variables: Iterable[Variable], call: Callable[[], T]) -> T:
     """What a call gives while nobody changes one of the variables."""
-    cells = {id(v._handle._value): v._handle._value for v in variables}
-    locks = [cell.lock for _, cell in sorted(cells.items())]
+    return _run_holding([v._handle._value for v in variables], call)
+
+
+def _run_holding(cells: list[VariableCell], call: Callable[[], T]) -> T:
+    by_address = {id(cell): cell.lock for cell in cells}
+    locks = [by_address[address] for address in sorted(by_address)]
     result: T = run_holding(locks, call, (), "a checkpoint")
     return result
 
