@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import weft as tf
-from weft._src.errors import DataLossError, UnsupportedError
+from weft._src.errors import UnsupportedError
 from weft._src.messages.message import Message
 from weft._src.raw_ops.reaching_out import check_files, problem_of
-from weft._src.raw_ops.signatures import signature_of
+from weft._src.raw_ops.signatures import Signature as OpSignature, signature_of
 from weft._src.saved_model.nodes import attribute_value, in_order
+from weft._src.saving.sorted_table import damaged
 
 _MOST_DEEP = 100  # functions that call functions
 
@@ -34,9 +36,7 @@ class Library:
         """A FunctionDef."""
         found = self._functions.get(name)
         if found is None:
-            raise DataLossError(
-                None, None, f"{self._source}: there is no function {name!r}, though it is called."
-            )
+            raise damaged(self._source, f"there is no function {name!r}, though it is called")
         return found
 
     def _body(self, name: str) -> list[Any]:
@@ -84,11 +84,8 @@ class Library:
         function = self.function(name)
         arguments = [argument.name for argument in function.signature.input_arg]
         if len(arguments) != len(tensors):
-            raise DataLossError(
-                None,
-                None,
-                f"{self._source}: {name!r} takes {len(arguments)} tensors and gets {len(tensors)}.",
-            )
+            what = f"{name!r} takes {len(arguments)} tensors and gets {len(tensors)}"
+            raise damaged(self._source, what)
         self._depth += 1
         if self._depth > _MOST_DEEP:
             self._depth = 0
@@ -103,25 +100,18 @@ class Library:
 
         def tensor(text: str) -> Any:
             node, _, rest = text.partition(":")
-            if not rest:
-                return inputs[node]
             output, _, number = rest.partition(":")
-            return results[node][output][int(number or 0)]
+            try:
+                return results[node][output][int(number or 0)] if rest else inputs[node]
+            except (KeyError, IndexError, ValueError):
+                what = f"function {name!r} has no tensor {text!r}"
+                raise damaged(self._source, what) from None
 
-        try:
-            for node in self._body(name):
-                given = [tensor(text) for text in node.input if not text.startswith("^")]
-                results[node.name] = self._node(node, given)
-            named = dict(function.ret.items())
-            return [tensor(named[output.name]) for output in function.signature.output_arg]
-        except (KeyError, IndexError, ValueError) as error:
-            if isinstance(error, tf.errors.OpError) or not isinstance(
-                error, (KeyError, IndexError)
-            ):
-                raise
-            raise DataLossError(
-                None, None, f"{self._source}, function {name!r}: there is no tensor {error}."
-            ) from None
+        for node in self._body(name):
+            given = [tensor(text) for text in node.input if not text.startswith("^")]
+            results[node.name] = self._node(node, given)
+        named = dict(function.ret.items())
+        return [tensor(named.get(output.name, "")) for output in function.signature.output_arg]
 
     def _node(self, node: Message, given: list[Any]) -> dict[str, list[Any]]:
         if node.op in self:
@@ -131,19 +121,7 @@ class Library:
         signature = signature_of(node.op)
         if signature is None:
             raise UnsupportedError(f"{self._source}: TensorFlow has no op {node.op!r}.")
-        attributes = dict(node.attr.items())
-        called = signature.names
-        arguments: dict[str, Any] = {}
-        at = 0
-        for part in signature.inputs:
-            count = _count(part.many, attributes) if part.many else 1
-            taken = given[at : at + count]
-            at += count
-            arguments[called[part.name]] = taken if part.many else taken[0]
-        for attribute in signature.attributes:
-            if attribute.name not in signature.inferred and attribute.name in attributes:
-                value = self._attribute(attributes[attribute.name])
-                arguments[called[attribute.name]] = value
+        arguments = self._arguments(node, signature, given)
         if not self._allow_io:
             check_files(node.op, arguments, os.path.join(self._source, "assets"))
         out = getattr(tf.raw_ops, node.op)(**arguments)
@@ -152,6 +130,27 @@ class Library:
             output.name: list(part) if output.many else [part]
             for output, part in zip(signature.outputs, parts, strict=True)
         }
+
+    def _arguments(self, node: Message, signature: OpSignature, given: list[Any]) -> dict[str, Any]:
+        """What the raw op of a node takes, by the names of its parameters."""
+        attributes = dict(node.attr.items())
+        needed = [a.name for a in signature.attributes if not a.has_default]
+        if missing := [name for name in needed if name not in attributes]:
+            raise damaged(self._source, f"{node.name} ({node.op}) lacks its attribute {missing[0]}")
+        called = signature.names
+        arguments: dict[str, Any] = {}
+        rest = iter(given)
+        for part in signature.inputs:
+            count = _count(part.many, attributes) if part.many else 1
+            taken = list(itertools.islice(rest, max(count, 0)))
+            if len(taken) != count:
+                raise damaged(self._source, f"{node.name} ({node.op}) lacks its input {part.name}")
+            arguments[called[part.name]] = taken if part.many else taken[0]
+        for attribute in signature.attributes:
+            if attribute.name not in signature.inferred and attribute.name in attributes:
+                value = self._attribute(attributes[attribute.name])
+                arguments[called[attribute.name]] = value
+        return arguments
 
     def _attribute(self, message: Message) -> Any:
         value = attribute_value(message)
@@ -173,7 +172,7 @@ class Library:
 
 def _count(name: str, attributes: dict[str, Any]) -> int:
     value = attribute_value(attributes[name])
-    return value if isinstance(value, int) else len(value)
+    return len(value) if isinstance(value, list) else int(value or 0)
 
 
 def _called(node: Message) -> Iterable[str]:

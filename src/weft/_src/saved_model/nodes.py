@@ -7,9 +7,9 @@ from typing import Any
 
 import weft as tf
 from weft._src.errors import DataLossError
-from weft._src.graph.tensor_proto import make_ndarray
+from weft._src.graph.tensor_proto import array_of
 from weft._src.messages.message import Message
-from weft._src.saved_model.structures import shape_of
+from weft._src.saved_model.structures import dtype_of, shape_of
 
 
 def attribute_value(message: Message) -> Any:
@@ -29,11 +29,11 @@ def attribute_value(message: Message) -> Any:
 
 def _one(kind: str, value: Any) -> Any:
     if kind == "type":
-        return tf.as_dtype(int(value))
+        return dtype_of(value)
     if kind == "shape":
         return shape_of(value)
     if kind == "tensor":
-        return tf.constant(make_ndarray(value))
+        return tf.constant(array_of(value))
     if kind == "func":
         return ("function", value.name)
     if kind == "s":
