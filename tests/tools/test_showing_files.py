@@ -39,6 +39,19 @@ def test_a_saved_model(capsys: pytest.CaptureFixture[str]) -> None:
     assert "0 kinds cannot run" in capsys.readouterr().out
 
 
+def test_a_saved_model_of_weft(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module = tf.Module()
+    module.f = tf.function(lambda x: x + 1.0, input_signature=[tf.TensorSpec([2])])
+    tf.saved_model.save(module, tmp_path)
+    assert main(["show", str(tmp_path)]) == 0
+    written = f"written by weft {tf.__version__}, checksum as written"
+    assert written in capsys.readouterr().out
+    path = tmp_path / "saved_model.pb"
+    path.write_bytes(b"\x08\x02" + path.read_bytes()[2:])
+    assert main(["show", str(tmp_path)]) == 2
+    assert "saved_model.pb is damaged: its checksum is" in capsys.readouterr().err
+
+
 def test_what_is_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("show", "check"):
         assert main([command, str(tmp_path)]) == 2

@@ -266,8 +266,8 @@ def save(
       RuntimeError: if it is called while a function is traced.
 
     >>> weights = {"layer.kernel": tf.ones([2, 3]), "layer.bias": tf.zeros([3], tf.bfloat16)}
-    >>> tf.save("/tmp/weft-doc/weights.safetensors", weights, metadata={"epoch": "7"})
-    >>> sorted(tf.load("/tmp/weft-doc/weights.safetensors"))
+    >>> tf.save("weights.safetensors", weights, metadata={"epoch": "7"})
+    >>> sorted(tf.load("weights.safetensors"))
     ['layer.bias', 'layer.kernel']
     """
     if state.graph is not None:
@@ -333,8 +333,8 @@ def load(path: PathLike, verify: bool = True) -> LoadedTensors:
       tf.errors.DataLossError: if it is damaged, or no safetensors file.
       tf.errors.UnsupportedError: for a tensor of a dtype that Weft does not have, when it is read.
 
-    >>> tf.save("/tmp/weft-doc/one.safetensors", {"x": [1.0, 2.0]}, metadata={"by": "hand"})
-    >>> loaded = tf.load("/tmp/weft-doc/one.safetensors")
+    >>> tf.save("one.safetensors", {"x": [1.0, 2.0]}, metadata={"by": "hand"})
+    >>> loaded = tf.load("one.safetensors")
     >>> loaded["x"].numpy(), loaded.metadata
     (array([1., 2.], dtype=float32), {'by': 'hand'})
     """

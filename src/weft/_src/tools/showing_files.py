@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from weft._src.core import dtypes
 from weft._src.errors import DataLossError, NotFoundError
 from weft._src.raw_ops import reaching_out
-from weft._src.saved_model import loading, structures
+from weft._src.saved_model import loading, seals, structures
 from weft._src.saving.bundle import BundleReader
 from weft._src.saving.files import is_safetensors
 from weft._src.saving.safetensors import SafetensorsReader
@@ -93,8 +94,11 @@ def _checkpoint(prefix: str) -> Iterator[str]:
 def _model(path: str) -> Iterator[str]:
     graph = loading.meta_graph(path)
     info = graph.meta_info_def
-    version = info.tensorflow_version or "?"
-    yield f"SavedModel {path}: written by TensorFlow {version}, not checksummed"
+    if seals.is_sealed(Path(path, _SAVED_MODEL).read_bytes()):  # it was verified above
+        writer, checksums = info.tensorflow_git_version, "checksum as written"
+    else:
+        writer, checksums = f"TensorFlow {info.tensorflow_version or '?'}", "not checksummed"
+    yield f"SavedModel {path}: written by {writer}, {checksums}"
     for name, signature in sorted(graph.signature_def.items()):
         if name.startswith("__"):
             continue
