@@ -11,7 +11,7 @@ import mmap
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,18 @@ def data_file(prefix: str, shard: int, count: int) -> str:
 
 
 # --- reading ------------------------------------------------------------------------------------
+
+
+class _Entry(NamedTuple):
+    """What the index says of a tensor: its type, and where it lies, in parts if it has slices."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    shard: int
+    offset: int
+    size: int
+    crc32c: int
+    slices: list[list[tuple[int, int]]]
 
 
 class BundleReader:
@@ -73,6 +85,7 @@ class BundleReader:
             )
         self.shards: int = header.num_shards
         self._entries = entries
+        self._known: dict[bytes, _Entry] = {}  # entries that were asked for
         self._files: dict[int, memoryview] = {}
 
     def _message(self, kind: Any, data: bytes, what: str) -> Any:
@@ -88,33 +101,49 @@ class BundleReader:
     def __contains__(self, key: str) -> bool:
         return key.encode() in self._entries
 
-    def entry(self, key: str | bytes) -> Any:
+    def _entry(self, key: str | bytes) -> _Entry:
         """What the index says of a tensor."""
-        found = self._entries.get(key.encode() if isinstance(key, str) else key)
-        if found is None:
-            raise NotFoundError(None, None, f"There is no tensor {key!r} in {self.prefix}.")
-        return self._message(BundleEntryProto, found, f"the entry of {key!r}")
+        name = key.encode() if isinstance(key, str) else key
+        known = self._known.get(name)
+        if known is None:
+            if name not in self._entries:
+                raise NotFoundError(None, None, f"There is no tensor {key!r} in {self.prefix}.")
+            known = self._known[name] = self._parsed(name)
+        return known
 
-    def dtype_and_shape(self, key: str) -> tuple[DType, tuple[int, ...]]:
-        """The type of a tensor."""
-        return self._type(key, self.entry(key))
-
-    def _type(self, key: str | bytes, entry: Any) -> tuple[DType, tuple[int, ...]]:
+    def _parsed(self, name: bytes) -> _Entry:
+        try:
+            entry = BundleEntryProto.FromString(self._entries[name])
+            shape = tuple([int(dim.size) for dim in entry.shape.dim])
+            slices = [
+                [(int(e.start), int(e.length) if e.HasField("length") else ALL) for e in one.extent]
+                for one in entry.slices
+            ]
+        except ParseError:
+            raise damaged(self._index_file, f"the entry of {name!r} cannot be read") from None
         try:
             dtype = dtypes.as_dtype(int(entry.dtype))
         except TypeError:
-            raise damaged(self._index_file, f"{key!r} has dtype number {entry.dtype}") from None
-        sizes = tuple([int(dim.size) for dim in entry.shape.dim])
-        if len(sizes) > _MOST_AXES or any(size < 0 for size in sizes):
-            raise damaged(self._index_file, f"{key!r} has the shape {list(sizes)}")
-        return dtype, sizes
+            raise damaged(self._index_file, f"{name!r} has dtype number {entry.dtype}") from None
+        if len(shape) > _MOST_AXES or any(size < 0 for size in shape):
+            raise damaged(self._index_file, f"{name!r} has the shape {list(shape)}")
+        if not 0 <= entry.shard_id < self.shards:
+            raise damaged(
+                self._index_file, f"{name!r} is in file {entry.shard_id} of {self.shards}"
+            )
+        return _Entry(dtype, shape, entry.shard_id, entry.offset, entry.size, entry.crc32c, slices)
+
+    def dtype_and_shape(self, key: str) -> tuple[DType, tuple[int, ...]]:
+        """The type of a tensor."""
+        entry = self._entry(key)
+        return entry.dtype, entry.shape
 
     def read(self, key: str | bytes) -> Array:
         """A tensor; DataLossError if its bytes are not those that were written."""
-        entry = self.entry(key)
-        dtype, shape = self._type(key, entry)
+        entry = self._entry(key)
+        dtype, shape = entry.dtype, entry.shape
         if entry.slices:
-            return self._joined(key, dtype, shape, entry.slices)
+            return self._joined(key, entry)
         data = self._content(key, entry)
         if dtype in (dtypes.variant, dtypes.resource):
             raise UnimplementedError(
@@ -132,16 +161,14 @@ class BundleReader:
         self._verify(key, entry, crc32c(data))
         return np.frombuffer(data, dtype.numpy_dtype).reshape(shape)
 
-    def _joined(self, key: str | bytes, dtype: DType, shape: tuple[int, ...], slices: Any) -> Array:
+    def _joined(self, key: str | bytes, entry: _Entry) -> Array:
         """A tensor that was written in parts, each under a key of its own."""
         name = key.encode() if isinstance(key, str) else key
-        places = [self._place(name, one, shape) for one in slices]
+        dtype, shape = entry.dtype, entry.shape
+        places = [self._place(name, extents, shape) for extents in entry.slices]
         sizes = [math.prod([stop - start for start, stop in place]) for place, _ in places]
         room = sum(
-            [
-                len(self._mapped(shard))
-                for shard in {self._shard(k, self.entry(k)) for _, k in places}
-            ]
+            [len(self._mapped(shard)) for shard in {self._entry(k).shard for _, k in places}]
         )
         least = 1 if dtype is dtypes.string else dtype.size  # bytes of a number in a file
         if sum(sizes) != math.prod(shape) or sum(sizes) * least > room:
@@ -157,12 +184,9 @@ class BundleReader:
         return whole
 
     def _place(
-        self, name: bytes, one: Any, shape: tuple[int, ...]
+        self, name: bytes, extents: list[tuple[int, int]], shape: tuple[int, ...]
     ) -> tuple[list[tuple[int, int]], bytes]:
         """From where to where a part goes along each axis, and its key."""
-        extents = [
-            (int(e.start), int(e.length) if e.HasField("length") else ALL) for e in one.extent
-        ]
         place = [
             (start, start + (size if length == ALL else length))
             for (start, length), size in zip(extents, shape, strict=False)
@@ -171,29 +195,23 @@ class BundleReader:
         if len(extents) != len(shape) or not inside:
             raise damaged(self._index_file, f"a part of {name!r} is at {extents} of {list(shape)}")
         key = slice_key(name, extents)
-        if key not in self._entries or self.entry(key).slices:
+        if key not in self._entries or self._entry(key).slices:
             raise damaged(self._index_file, f"the part of {name!r} at {place} is missing")
         return place, key
 
     def verify(self) -> None:
         """Reads everything; DataLossError or NotFoundError at the first that is not as written."""
         for key in self._entries:
-            if self._type(key, self.entry(key))[0] is not dtypes.variant:
+            if self._entry(key).dtype is not dtypes.variant:
                 self.read(key)
 
-    def _content(self, key: str | bytes, entry: Any) -> memoryview:
-        file = self._mapped(self._shard(key, entry))
+    def _content(self, key: str | bytes, entry: _Entry) -> memoryview:
+        file = self._mapped(entry.shard)
         if not 0 <= entry.offset <= entry.offset + entry.size <= len(file):
-            name = data_file(self.prefix, entry.shard_id, self.shards)
+            name = data_file(self.prefix, entry.shard, self.shards)
             end = entry.offset + entry.size
             raise damaged(name, f"{key!r} ends at byte {end}, and the file has {len(file)}")
         return file[entry.offset : entry.offset + entry.size]
-
-    def _shard(self, key: str | bytes, entry: Any) -> int:
-        shard: int = entry.shard_id
-        if not 0 <= shard < self.shards:
-            raise damaged(self._index_file, f"{key!r} is in file {shard} of {self.shards}")
-        return shard
 
     def _mapped(self, shard: int) -> memoryview:
         """A data file, of which the system reads what is looked at."""
@@ -212,19 +230,19 @@ class BundleReader:
             self._files[shard] = memoryview(content)
         return self._files[shard]
 
-    def _verify(self, key: str | bytes, entry: Any, crc: int) -> None:
+    def _verify(self, key: str | bytes, entry: _Entry, crc: int) -> None:
         found = masked(crc)
         if found != entry.crc32c:
             raise damaged(
-                data_file(self.prefix, entry.shard_id, self.shards),
+                data_file(self.prefix, entry.shard, self.shards),
                 f"the checksum of {key!r} is {found:#010x}, and {entry.crc32c:#010x} was written",
             )
 
     def _strings(
-        self, key: str | bytes, data: memoryview, shape: tuple[int, ...], entry: Any
+        self, key: str | bytes, data: memoryview, shape: tuple[int, ...], entry: _Entry
     ) -> Array:
         """Lengths, their checksum, and the bytes of all strings."""
-        name = data_file(self.prefix, entry.shard_id, self.shards)
+        name = data_file(self.prefix, entry.shard, self.shards)
         count = math.prod(shape)
         if count > len(data):  # each length takes a byte at least
             raise damaged(name, f"{key!r} has {len(data)} bytes for {count} strings")

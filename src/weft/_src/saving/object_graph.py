@@ -255,6 +255,7 @@ def saved_objects(reader: BundleReader) -> list[Any]:
         text = bytes(reader.read(OBJECT_GRAPH).reshape(-1)[0])
         nodes = list(TrackableObjectGraph.FromString(text).nodes)
         named = [child.node_id for node in nodes for child in node.children]
+        _ = [part.checkpoint_key for node in nodes for part in node.attributes]  # they are whole
     except (ParseError, IndexError, TypeError):
         raise damaged(reader.prefix, "the map of its objects cannot be read") from None
     wrong = [number for number in named if not 0 <= number < len(nodes)]

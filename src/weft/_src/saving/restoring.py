@@ -15,11 +15,13 @@ from weft._src.saving.bundle import BundleReader
 from weft._src.saving.files import Reader
 from weft._src.saving.object_graph import (
     OBJECT_GRAPH,
+    VARIABLE_VALUE,
     saved_objects,
     stored_parts,
     variable_of,
     walk,
 )
+from weft._src.saving.sorted_table import damaged
 from weft._src.state.tracking import Trackable, await_child, children_of
 
 _MOST_NAMES = 12  # that are listed of each kind
@@ -65,7 +67,15 @@ class Restoration:
                 self._put(number, value)
         for value, found in restored:
             if found:
-                value._restore_from_tensors(found)
+                self._restore(value, found)
+
+    def _restore(self, value: Any, found: dict[str, Any]) -> None:
+        try:
+            value._restore_from_tensors(found)
+        except KeyError as error:
+            raise damaged(
+                self.reader.prefix, f"it has {sorted(found)} for {value!r}, without {error}"
+            ) from None
 
     def _await(self, owner: Any, name: str, number: int, path: tuple[str, ...]) -> Any:
         return await_child(owner, name, lambda child: self._bind(number, child, path))
@@ -98,6 +108,8 @@ class Restoration:
                     self.foreign.append(stored)
                 else:
                     found[name] = EagerTensor(fitting(self.reader, stored, value, path))
+        if found and variable_of(value) is not None and VARIABLE_VALUE not in found:
+            raise damaged(self.reader.prefix, f"it has {sorted(found)} for the variable {path}")
         return found
 
     # --- what is left ---------------------------------------------------------------------------

@@ -79,6 +79,8 @@ def get_checkpoint_state(checkpoint_dir: PathLike, latest_filename: str | None =
             value = ast.literal_eval(f'"{text}"') if text is not None else float(number)
         except (ValueError, SyntaxError):
             return None
+        if isinstance(value, float) != name.endswith(("timestamp", "timestamps")):
+            return None
         found.setdefault(name, []).append(value)
     paths = found.get("model_checkpoint_path")
     if not paths:
