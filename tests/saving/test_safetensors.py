@@ -171,6 +171,11 @@ def test_wrong_use(tmp_path: Path) -> None:
         tf.save(path, {"__metadata__": 1.0})
     with pytest.raises(tf.errors.InvalidArgumentError, match="texts only, got 'a': 3"):
         tf.save(path, {}, metadata={"a": 3})  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match="must be a dict of texts, got 'text'"):
+        tf.save(path, {}, metadata="text")  # type: ignore[arg-type]
+    for wrong in (object(), tf.ragged.constant([[1], [2, 3]]), [[1], [2, 3]]):
+        with pytest.raises(TypeError, match="weft.save: 'x' is"):
+            tf.save(path, {"x": wrong})
     with pytest.raises(tf.errors.InvalidArgumentError, match="is not Unicode"):
         tf.save(path, {"\ud800": 1.0})
     with pytest.raises(tf.errors.InvalidArgumentError, match="pairs of them"):

@@ -285,6 +285,8 @@ def save(
                 None, None, f"weft.save: {name!r} cannot be the name of a tensor."
             )
         _check_text("weft.save: the name of a tensor", name)
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise TypeError(f"weft.save: metadata must be a dict of texts, got {metadata!r}.")
     texts = dict(metadata or {})
     for key, text in texts.items():
         if not isinstance(key, str) or not isinstance(text, str) or key == _CHECKSUMS:
@@ -309,7 +311,10 @@ def _check_text(what: str, text: str) -> None:
 def _array(name: str, value: Any) -> Array:
     if isinstance(value, Variable):
         return value._handle._value.read()
-    tensor = convert_to_tensor(value)
+    try:
+        tensor = convert_to_tensor(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"weft.save: {name!r} is no tensor: {error}") from error
     if not isinstance(tensor, EagerTensor):
         raise TypeError(f"weft.save: {name!r} is a {type(tensor).__name__}, not a tensor.")
     return tensor._value
