@@ -79,6 +79,8 @@ def test_pieces_outside_are_refused(bad: tuple[int, int], monkeypatch: pytest.Mo
         packed.unpack(piece, (1,))
     with pytest.raises(AssertionError, match="outside"):
         packed.move(piece, np.array([0]), np.zeros(1 << 10, np.uint8))
+    with pytest.raises(AssertionError, match="outside"):
+        packed.parse(piece)
     there = Packed(data, np.array([0]), np.array([4]))
     for place in (-1, 7, 2**62):
         with pytest.raises(AssertionError, match="outside"):
@@ -112,6 +114,12 @@ def test_hashes(tier: str) -> None:
         lambda x: tf.strings.to_hash_bucket_strong(x, 1000, [7, 9]),
         lambda x: tf.strings.to_hash_bucket(x, 1000),
         tf.fingerprint,
+        tf.io.encode_base64,
+        lambda x: tf.io.encode_base64(x, pad=True),
+        lambda x: tf.strings.unicode_decode_with_offsets(x, "UTF-8"),
+        lambda x: tf.strings.unicode_split(x, "UTF-8"),
+        lambda x: tf.strings.unicode_decode(x[:6], "UTF-8"),
+        lambda x: tf.strings.unicode_transcode(x, "UTF-8", "UTF-16-BE"),
     ],
 )
 def test_ops(function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,6 +158,21 @@ def test_numbers(dtype: tf.DType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.signbit(one[0][1]) == (dtype is not tf.int64)
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "decimals"),
+    [
+        (b"0", 0, 0), (b"-12", -12, 0), (b"+1.50", 150, 3), (b".5", 5, 2), (b"5.", 5, 1),
+        (b"007", 7, 0), (b"9" * 18, 10**18 - 1, 0), (b"9" * 19, 0, -1), (b"", 0, -1), (b".", 0, -1),
+        (b"+", 0, -1), (b"1.2.3", 0, -1), (b"1e5", 0, -1), (b"1 ", 0, -1), (b"--1", 0, -1),
+        (b"-.", 0, -1), (b"\xff", 0, -1), (b"/", 0, -1), (b":", 0, -1),
+    ],
+)  # fmt: skip
+def test_plain_decimals(text: bytes, value: int, decimals: int, tier: str) -> None:
+    found = packed.parse(packed.pack(objects([b"7", text, b"8"] * 30)))
+    assert [x[1] for x in found] == [value, decimals]
+    assert [x[2].tolist() for x in found] == [8, 0]
+
+
 @pytest.mark.parametrize("word", [b"", b"-", b".", b"1.2.3", b"12a", b"1_0", b"--1", b"1 2"])
 def test_no_numbers(word: bytes, tier: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="is not a number"):
@@ -162,3 +185,75 @@ def test_no_numbers(word: bytes, tier: str) -> None:
 def test_numbers_beyond_the_dtype(word: bytes, tier: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="is not an integer of dtype int32"):
         tf.strings.to_number([b"1"] * 99 + [word], tf.int32)
+
+
+TEXTS = ["", "abc", "äöü €𝄞", "\0\x01", "日本語", "🎉" * 5] * 20
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16-BE", "UTF-32-BE"])
+def test_text(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> Any:
+        points, starts = tf.strings.unicode_decode_with_offsets(TEXTS, "UTF-8")
+        back = tf.strings.unicode_encode(points, encoding)
+        return points, starts, back, tf.strings.unicode_transcode(TEXTS, "UTF-8", encoding)
+
+    one, other = both(run, monkeypatch)
+    assert one == other
+    assert one[-1] == [text.encode(encoding) for text in TEXTS] == one[-2]
+
+
+@pytest.mark.parametrize("bad", [b"\xc3", b"\xa4", b"a\xff", b"\xed\xa0\x80"])
+def test_text_that_is_none(bad: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Between others whose bytes would make it whole.
+    x = [b"\xa4" if bad == b"\xc3" else b"x", bad, b"\xa4", b"ok"] * 20
+    one, other = both(lambda: tf.strings.unicode_decode_with_offsets(x, "UTF-8"), monkeypatch)
+    assert one == other
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is no valid utf-8"):
+        tf.strings.unicode_decode(x, "UTF-8", errors="strict")
+
+
+@pytest.mark.parametrize("errors", ["replace", "ignore"])
+def test_code_points_that_are_none(errors: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = tf.RaggedTensor.from_row_lengths([65, -1, 0xD800, 0x110000, 228] * 20, [3, 0, 2] * 20)
+    one, other = both(lambda: tf.strings.unicode_encode(points, "UTF-8", errors), monkeypatch)
+    assert one == other
+
+
+CSV = [b"%d,%.3f,w%d, 7 ,1e%d" % (i, i / 7, i, i % 5) for i in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "defaults", "options"),
+    [
+        (CSV, [0, 0.0, "", 0, 0.0], {}),
+        (CSV, [[0], [tf.float64.max], [""]], {"select_cols": [0, 1, 2]}),
+        ([b",,"] * 60, [5, 1.5, "x"], {}),
+        ([b"1,NA,NA", b"NA,2.5,b"] * 40, [5, 1.5, "x"], {"na_value": "NA"}),
+        ([b"1|2", b"3|4"] * 40, [0, 0], {"field_delim": "|"}),
+        ([b'1,"a,b"', b"2,c"] * 40, [0, ""], {}),
+        ([b'1,"a"', b"2,c"] * 40, [0, ""], {"use_quote_delim": False}),
+        ([b"-2147483648,9223372036854775807"] * 60, [0, tf.int64], {}),
+    ],
+)
+def test_csv(
+    lines: list[bytes], defaults: list[Any], options: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = both(lambda: tf.io.decode_csv(lines, defaults, **options), monkeypatch)
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"1", "2 fields are expected, record 60 has 1"),
+        (b"", "2 fields are expected, record 60 has 0"),
+        (b"1,2,3", "2 fields are expected, record 60 has 3"),
+        (b"x,2", "field 0 in record 60 is b'x', which is no int32"),
+        (b"9999999999,2", "field 0 in record 60 is b'9999999999', which is no int32"),
+        (b"1,", "field 1 is empty in record 60, but is required"),
+        (b'1,"2', "has no end"),
+    ],
+)
+def test_csv_that_is_wrong(line: bytes, message: str, tier: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        tf.io.decode_csv([b"1,2"] * 60 + [line], [0, tf.float32])

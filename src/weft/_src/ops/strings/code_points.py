@@ -12,6 +12,7 @@ import numpy as np
 
 from weft._src.core.tensor import Array
 from weft._src.errors import InvalidArgumentError
+from weft._src.ops.strings.in_bulk import before
 from weft._src.ops.strings.packed import Packed
 
 # Python knows these by name, but they are no encodings of text.
@@ -178,9 +179,9 @@ def decoded_in_bulk(packed: Packed, codec: str) -> tuple[Array, Array, Array] | 
     except UnicodeDecodeError:
         return None
     points = np.frombuffer(text.encode("utf-32-le"), "<i4").astype(np.int32, copy=False)
-    places = np.flatnonzero(begins)
-    counts = np.searchsorted(places, starts + sizes) - np.searchsorted(places, starts)
-    return points, places - np.repeat(starts, counts), counts
+    count = before(begins)
+    counts = count[starts + sizes] - count[starts]
+    return points, np.flatnonzero(begins) - np.repeat(starts, counts), counts
 
 
 def encoded_in_bulk(points: Array, counts: Array, codec: str) -> Packed | None:

@@ -9,44 +9,56 @@ from __future__ import annotations
 import numpy as np
 
 from weft._src.core.tensor import Array
-from weft._src.ops.strings.packed import Packed, move, pack, unpack
+from weft._src.ops.strings.packed import Packed, move, pack, parse, unpack
 
 _SPACE = np.zeros(256, np.bool_)
 _SPACE[list(b" \t\n\v\f\r")] = True
+_MOST_ROUNDS = 6  # in which one byte at an end goes; then all are looked at
 
 
 def character_counts(strings: Array) -> Array:
     """How many characters each string in UTF-8 has: bytes that begin one."""
     packed = pack(strings)
-    return _counts(packed, (packed.data & 0xC0) != 0x80).reshape(strings.shape)
+    count = before((packed.data & 0xC0) != 0x80)
+    found = count[packed.starts + packed.sizes] - count[packed.starts]
+    return found.reshape(strings.shape)
 
 
-def _counts(packed: Packed, marks: Array) -> Array:
-    """How many bytes of each piece are marked."""
-    before = np.zeros(len(marks) + 1, np.int64)
-    np.cumsum(marks, out=before[1:])
-    return before[packed.starts + packed.sizes] - before[packed.starts]
+def before(marks: Array) -> Array:
+    """How many marks there are before each place, and before the end."""
+    out = np.zeros(len(marks) + 1, np.int64)
+    np.cumsum(marks, out=out[1:])
+    return out
 
 
 def translated(strings: Array, table: bytes) -> Array:
     """The strings with every byte looked up in a table."""
     packed = pack(strings)
-    data = np.frombuffer(table, np.uint8)[packed.data]
-    return unpack(packed._replace(data=data), strings.shape)
+    text = packed.data.tobytes().translate(table)
+    return unpack(packed._replace(data=np.frombuffer(text, np.uint8)), strings.shape)
 
 
 def stripped(strings: Array) -> Array:
     """The strings without white space at both ends."""
-    packed = pack(strings)
-    data, starts, sizes = packed
-    solid = np.flatnonzero(~_SPACE[data])
-    ends = starts + sizes
+    data, starts, sizes = pack(strings)
+    begin, end = starts.copy(), starts + sizes
+    if len(data):
+        for _ in range(_MOST_ROUNDS):
+            some = end > begin
+            at_front = some & _SPACE[data[np.where(some, begin, 0)]]
+            at_back = some & ~at_front & _SPACE[data[np.where(some, end - 1, 0)]]
+            if not (at_front | at_back).any():
+                return unpack(Packed(data, begin, end - begin), strings.shape)
+            begin += at_front
+            end -= at_back
+    is_solid = ~_SPACE[data]
+    solid, count = np.flatnonzero(is_solid), before(is_solid)
     # The first and the last solid byte of each string, if there are any.
-    first, behind = np.searchsorted(solid, starts), np.searchsorted(solid, ends)
+    first, behind = count[begin], count[end]
     some = first < behind
-    begin, end = starts.copy(), starts.copy()
     begin[some], end[some] = solid[first[some]], solid[behind[some] - 1] + 1
-    return unpack(Packed(data, begin, end - begin), strings.shape)
+    size = np.where(some, end - begin, 0)
+    return unpack(Packed(data, begin, size), strings.shape)
 
 
 def cut(strings: Array, pos: Array, length: Array) -> Array | None:
@@ -85,39 +97,22 @@ def joined(columns: list[Array | bytes], count: int) -> Array:
 
 # --- numbers -------------------------------------------------------------------------------------
 
-_MOST_BYTES = 24  # of a number that is read here
-_EXACT_DIGITS = 15  # of which float64 holds every number, as it does the powers of ten below
-_POWERS = 10.0 ** np.arange(_MOST_BYTES)
+_EXACT = 2**53  # float64 holds every whole number up to that, and these powers of ten
+_POWERS = 10.0 ** np.arange(20)
 
 
-def decimal_numbers(packed: Packed, is_integer: bool) -> tuple[Array, Array]:
+def decimal_numbers(pieces: Packed, is_integer: bool) -> tuple[Array, Array]:
     """The numbers that pieces spell in plain decimals, and which of them do.
 
     Others (with exponents, spaces, of very many digits, or no numbers) are not read here. What is
     read is int64, or the nearest float64.
     """
-    data, starts, sizes = packed
-    padded = np.concatenate([data, np.zeros(1, np.uint8)])
-    first = padded[np.minimum(starts, len(data))]
-    has_sign = ((first == ord("-")) | (first == ord("+"))) & (sizes > 0)
-    at, left = starts + has_sign, sizes - has_sign
-    value, digits, decimals = [np.zeros(len(sizes), np.int64) for _ in range(3)]
-    fine, behind_point = left > 0, np.zeros(len(sizes), np.bool_)
-    for k in range(min(int(left.max(initial=0)), _MOST_BYTES)):
-        inside = left > k
-        byte = padded[np.where(inside, at + k, len(data))]
-        digit = (byte - ord("0")).astype(np.int64)
-        is_digit = inside & (byte >= ord("0")) & (byte <= ord("9"))
-        is_point = inside & (byte == ord(".")) & ~behind_point
-        fine &= ~inside | is_digit | is_point
-        # Beyond 18 digits the value is not looked at: it may overflow.
-        value = np.where(is_digit, value * 10 + digit, value)
-        digits += is_digit
-        decimals += is_digit & behind_point
-        behind_point |= is_point
-    most = 18 if is_integer else _EXACT_DIGITS
-    fine &= (digits > 0) & (digits <= most) & (left <= _MOST_BYTES)
-    sign = np.where(has_sign & (first == ord("-")), -1, 1)
+    values, decimals = parse(pieces)
     if is_integer:
-        return sign * value, fine & ~behind_point
-    return sign * (value / _POWERS[np.where(fine, decimals, 0)]), fine
+        return values, decimals == 0
+    exact = (decimals >= 0) & (np.abs(values) <= _EXACT)
+    found = values / _POWERS[np.where(exact, np.maximum(decimals - 1, 0), 0)]
+    zero = exact & (values == 0)
+    if zero.any():  # which may be a negative one
+        found[zero] = np.where(pieces.data[pieces.starts[zero]] == ord("-"), -0.0, 0.0)
+    return found, exact

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -41,6 +42,7 @@ class Packers(NamedTuple):
     fingerprint: Callable[[int], None]
     murmur: Callable[[int], None]
     siphash: Callable[[int], None]
+    parse: Callable[[int], None]
 
 
 class Packed(NamedTuple):
@@ -180,6 +182,34 @@ def move(packed: Packed, targets: Array, out: Array) -> None:
         return
     for start, size, place in zip(starts.tolist(), found.tolist(), places.tolist(), strict=True):
         out[place : place + size] = data[start : start + size]
+
+
+_PLAIN = re.compile(rb"([+-]?)(?=\d|\.\d)(\d*)(\.?)(\d*)")
+_MOST_DIGITS = 18
+
+
+def parse(pieces: Packed) -> tuple[Array, Array]:
+    """The numbers that pieces spell in plain decimals, as integers without their points.
+
+    And how many digits stand behind a point, plus one; 0 if there is no point, -1 if a piece is no
+    such number, or one of more than 18 digits.
+    """
+    data = np.ascontiguousarray(pieces.data)
+    starts, found = [np.ascontiguousarray(x, np.int64) for x in pieces[1:]]
+    values, decimals = np.empty(found.size, np.int64), np.empty(found.size, np.int64)
+    packers = _packers(found.size, new=False)
+    if packers is not None:
+        job: Words = {"sizes": found, "starts": starts, "data": data, "room": data.size}
+        status, _ = _run(packers.parse, found.size, targets=decimals, out=values, **job)
+        assert status == _FINE, "a piece lies outside of its data"
+        return values, decimals
+    for i, text in enumerate(unpack(pieces, found.shape).tolist()):
+        match = _PLAIN.fullmatch(text)
+        sign, whole, point, rest = match.groups() if match else (b"", b"", b"", b"")
+        is_plain = match is not None and len(whole + rest) <= _MOST_DIGITS
+        values[i] = int(sign + whole + rest) if is_plain else 0
+        decimals[i] = (len(rest) + 1 if point else 0) if is_plain else -1
+    return values, decimals
 
 
 # --- hashes --------------------------------------------------------------------------------------

@@ -185,10 +185,94 @@ ret i64 1
 }
 """
 
-_NAMES = ("measure", "pack", "unpack", "move", "fingerprint", "murmur", "siphash")
+# The number that a piece spells in plain decimals, without its point: at most 18 digits. "targets"
+# gets 0 for a whole number, one more than the digits behind a point, or -1 for what is no such.
+_PARSE = """
+define internal i64 @parse_one(ptr %job, i64 %k) alwaysinline {
+entry:
+<ptr sizes>
+<ptr starts>
+<ptr data>
+<i64 room>
+<ptr targets>
+<ptr out>
+%size.p = getelementptr i64, ptr %sizes, i64 %k
+%size = load i64, ptr %size.p
+%start.p = getelementptr i64, ptr %starts, i64 %k
+%start = load i64, ptr %start.p
+%point.p = getelementptr i64, ptr %targets, i64 %k
+%out.p2 = getelementptr i64, ptr %out, i64 %k
+%size.fits = icmp ule i64 %size, %room
+%last = sub i64 %room, %size
+%start.fits = icmp ule i64 %start, %last
+%fits = and i1 %size.fits, %start.fits
+br i1 %fits, label %begin, label %outside
+begin:
+%text = getelementptr i8, ptr %data, i64 %start
+%is.some = icmp sgt i64 %size, 0
+br i1 %is.some, label %sign, label %other
+sign:
+%front = load i8, ptr %text
+%is.minus = icmp eq i8 %front, 45
+%is.plus = icmp eq i8 %front, 43
+%is.sign = or i1 %is.minus, %is.plus
+%from = zext i1 %is.sign to i64
+br label %next
+next:
+%i = phi i64 [%from, %sign], [%i.next, %digit], [%i.next, %point]
+%value = phi i64 [0, %sign], [%value.next, %digit], [%value, %point]
+%digits = phi i64 [0, %sign], [%digits.next, %digit], [%digits, %point]
+%behind = phi i64 [0, %sign], [%behind.next, %digit], [1, %point]
+%is.more = icmp slt i64 %i, %size
+br i1 %is.more, label %look, label %done
+look:
+%byte.p = getelementptr i8, ptr %text, i64 %i
+%byte = load i8, ptr %byte.p
+%i.next = add i64 %i, 1
+%number = sub i8 %byte, 48
+%is.digit = icmp ule i8 %number, 9
+br i1 %is.digit, label %room.left, label %no.digit
+room.left:
+%is.few = icmp slt i64 %digits, 18
+br i1 %is.few, label %digit, label %other
+digit:
+%wide = zext i8 %number to i64
+%tenfold = mul i64 %value, 10
+%value.next = add i64 %tenfold, %wide
+%digits.next = add i64 %digits, 1
+%has.point = icmp sgt i64 %behind, 0
+%step = zext i1 %has.point to i64
+%behind.next = add i64 %behind, %step
+br label %next
+no.digit:
+%is.point = icmp eq i8 %byte, 46
+%is.first = icmp eq i64 %behind, 0
+%is.fine = and i1 %is.point, %is.first
+br i1 %is.fine, label %point, label %other
+point:
+br label %next
+done:
+%has.digits = icmp sgt i64 %digits, 0
+br i1 %has.digits, label %write, label %other
+write:
+%negative = sub i64 0, %value
+%signed = select i1 %is.minus, i64 %negative, i64 %value
+store i64 %signed, ptr %out.p2
+store i64 %behind, ptr %point.p
+ret i64 0
+other:
+store i64 0, ptr %out.p2
+store i64 -1, ptr %point.p
+ret i64 0
+outside:
+ret i64 1
+}
+"""
+
+_NAMES = ("measure", "pack", "unpack", "move", "fingerprint", "murmur", "siphash", "parse")
 TEXT = "\n".join(
     [
-        *[_LOOK, _MEASURE, _PACK, _UNPACK, _MOVE, FINGERPRINTS, HASHES],
+        *[_LOOK, _MEASURE, _PACK, _UNPACK, _MOVE, _PARSE, FINGERPRINTS, HASHES],
         *[_LOOP.format(name=name) for name in _NAMES],
     ]
 )
