@@ -6,6 +6,7 @@ saved and loaded here.
 
 from __future__ import annotations
 
+import collections
 import os
 import shutil
 from pathlib import Path
@@ -17,12 +18,14 @@ import pytest
 import weft as tf
 from checks import saved_models_in_tensorflow as models
 from weft._src.fileio.crc32c import crc32c
-from weft._src.messages.saved_models import SavedModel
+from weft._src.messages.saved_models import FunctionSpec, SavedModel
 from weft._src.messages.wire import varint
 from weft._src.ops.registry import all_ops
 from weft._src.raw_ops.signatures import signature_of
 from weft._src.saved_model import seals
+from weft._src.saved_model.functions import Parameters
 from weft._src.saved_model.loading import meta_graph
+from weft._src.saved_model.structures import message_of
 
 models.define(tf)
 
@@ -329,3 +332,27 @@ def test_hostile_lists_of_assets(line: str, tmp_path: Path) -> None:
     (tmp_path / "saved_model.pb").write_bytes(content + seal)
     with pytest.raises(tf.errors.DataLossError, match="is not the checksum of an asset"):
         tf.saved_model.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"defaults": [1.0, 2.0, 3.0]},
+        {"args": 5},
+        {"args": [1.0]},
+        {"kwonlydefaults": [1]},
+        {"kwonlyargs": "name"},
+    ],
+)
+def test_parameters_that_cannot_be(fields: dict[str, Any]) -> None:
+    kind = collections.namedtuple(
+        "FullArgSpec", ["args", "defaults", "kwonlydefaults", "kwonlyargs"]
+    )
+    known = {"args": ["x"], "defaults": [1.0], "kwonlydefaults": {}, "kwonlyargs": []}
+    spec = FunctionSpec(fullargspec=message_of(kind(**known)))
+    assert Parameters(spec).defaults == {"x": 1.0}
+    spec = FunctionSpec(fullargspec=message_of(kind(**known | fields)))
+    with pytest.raises(
+        tf.errors.DataLossError, match="the parameters of a function are said to be"
+    ):
+        Parameters(spec)
