@@ -17,6 +17,7 @@ import pytest
 import weft as tf
 from weft._src.saving import writing
 from weft._src.saving.bundle import BundleReader
+from weft._src.saving.safetensors import write_safetensors
 
 # Writes one state after another under one name until it is killed; all of a state are equal.
 WRITER = """
@@ -237,3 +238,15 @@ def test_a_signal_while_writing_leaves_no_files(tmp_path: Path) -> None:
             print([name for name in names if "tmp" in name])
         """
     assert run(program, str(tmp_path / "c")) == "[]\n"
+
+
+@pytest.mark.parametrize("ending", ["", ".safetensors"])
+def test_bytes_that_are_no_bool(ending: str, tmp_path: Path) -> None:
+    wrong = np.array([0, 1, 2], np.uint8).view(np.bool_)
+    path = f"{tmp_path}/x{ending}"
+    if ending:
+        write_safetensors("test", path, {"b": wrong}, {})
+    else:
+        writing.write_bundle(path, [("b", wrong)])
+    with pytest.raises(tf.errors.DataLossError, match="'b' in .* neither 0 nor 1"):
+        tf.train.load_variable(path, "b")

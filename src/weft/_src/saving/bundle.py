@@ -159,7 +159,7 @@ class BundleReader:
                 f"{key!r} of dtype {dtype.name} and shape {list(shape)} has {len(data)} bytes",
             )
         self._verify(key, entry, crc32c(data))
-        return np.frombuffer(data, dtype.numpy_dtype).reshape(shape)
+        return as_array(data, dtype, shape, f"{key!r} in {self.prefix}")
 
     def _joined(self, key: str | bytes, entry: _Entry) -> Array:
         """A tensor that was written in parts, each under a key of its own."""
@@ -267,6 +267,14 @@ class BundleReader:
             out[i] = raw[begin : begin + length]
             begin += length
         return out.reshape(shape)
+
+
+def as_array(data: Any, dtype: DType, shape: tuple[int, ...], what: str) -> Array:
+    """The bytes of a tensor as an array, where they lie; DataLossError if they are no numbers."""
+    raw = np.frombuffer(data, np.uint8)
+    if dtype is dtypes.bool_ and raw.size and raw.max() > 1:
+        raise DataLossError(None, None, f"{what} has bytes that are neither 0 nor 1, as bool.")
+    return raw.view(dtype.numpy_dtype).reshape(shape)
 
 
 def _length_bytes(length: int) -> bytes:

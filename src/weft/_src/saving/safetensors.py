@@ -21,6 +21,7 @@ from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.errors import InvalidArgumentError, NotFoundError, UnsupportedError
 from weft._src.fileio.crc32c import crc32c
 from weft._src.fileio.paths import file_errors, path_text
+from weft._src.saving.bundle import as_array
 from weft._src.saving.object_graph import at_one_moment
 from weft._src.saving.safetensors_header import (
     BY_DTYPE,
@@ -125,10 +126,8 @@ class SafetensorsReader:
         raw = np.frombuffer(data, np.uint8)
         if described.kind.bits == 4:
             raw = np.stack([raw & 15, raw >> 4], -1).reshape(-1)  # two numbers in a byte
-        elif described.kind.name == "BOOL" and raw.size and raw.max() > 1:
-            raise damaged(self.prefix, f"the tensor {key!r} has bytes that are neither 0 nor 1")
-        found_there = raw.view(dtype.numpy_dtype).reshape(shape)
-        return found_there if found_there.flags.aligned else found_there.copy()
+        there = as_array(raw, dtype, shape, f"The tensor {key!r} in {self.prefix}")
+        return there if there.flags.aligned else there.copy()
 
     def verify(self) -> None:
         """Reads everything that can be read; DataLossError at the first that is not as written."""
