@@ -20,6 +20,7 @@ from benchmarks import (
     native,
     ops,
     strings,
+    sweep,
     time_to_result,
     tracing,
 )
@@ -27,7 +28,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, compiling, choices,
-    ops, strings, image, lookup, examples, datasets, keras_training, time_to_result,
+    ops, sweep, strings, image, lookup, examples, datasets, keras_training, time_to_result,
 )  # fmt: skip
 
 
