@@ -1,31 +1,24 @@
 """Nested structures: flatten them, rebuild them, map over them, compare them.
 
-A structure is a list, tuple, namedtuple, mapping, attrs object, or any other sequence (strings and
-bytes excepted), nested to any depth; everything else is a leaf. Mappings are flattened in the order
+A structure is a list, tuple, namedtuple, mapping, attrs object, any other sequence (strings and
+bytes excepted), or a class with the methods `__tf_flatten__` and `__tf_unflatten__`, nested to any
+depth; everything else is a leaf. Mappings are flattened in the order
 of their sorted keys, so equal dicts flatten alike whatever their insertion order, and are rebuilt
 in the order and type they had.
 
-Composite values (objects whose `_type_spec` can take them apart) are leaves unless a function is
-called with `expand_composites=True`.
+Composite values (objects whose `_type_spec` can take them apart, frozen dataclasses that hold such
+objects) are leaves unless a function is called with `expand_composites=True`.
 
 This is a hot path: what a type is gets decided once per type and is then one dictionary lookup.
 """
 
-import copy
 import reprlib
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    MappingView,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, TypeVar, overload
+
+from weft._src.containers import ADAPTERS as _ADAPTERS, is_namedtuple
+from weft._src.dataclass_values import spec_of_dataclass
 
 __all__ = [
     "assert_same_structure",
@@ -262,177 +255,38 @@ def map_children(func: Callable[[Any], Any], container: Any) -> Any:
     return adapter.rebuild(container, [func(child) for child in adapter.values(container)])
 
 
-# How each type of container is taken apart and put together again
+def children(container: Any) -> list[Any]:
+    """The direct children of a container, in the order in which it is flattened."""
+    adapter = _ADAPTERS[type(container)]
+    if adapter is None:
+        raise TypeError(f"`children` needs a container, got {_describe(container)}.")
+    return list(adapter.values(container))
 
 
-@dataclass(frozen=True, slots=True)
-class _Adapter:
-    """What this module knows of one type of container."""
+def metadata(structure: Any) -> tuple[Any, ...]:
+    """What containers with `__tf_flatten__` hold beside their leaves, in the order of a walk."""
+    found: list[Any] = []
 
-    # The children, in flattening order.
-    values: Callable[[Any], Collection[Any]]
-    # The path entries of the children, in the same order.
-    keys: Callable[[Any], Collection[Any]]
-    # (original, new children) -> a container like the original.
-    rebuild: Callable[[Any, list[Any]], Any]
-    # Paths show fields as `.name`, everything else as `[key]`.
-    has_fields: bool = False
-    is_mapping: bool = False
+    def walk(value: Any) -> None:
+        adapter = _ADAPTERS[type(value)]
+        if adapter is not None:
+            if adapter.metadata is not None:
+                found.append(adapter.metadata(value))
+            for child in adapter.values(value):
+                walk(child)
 
-
-def _same(container: Any) -> Any:
-    return container
+    walk(structure)
+    return tuple(found)
 
 
-def _indices(container: Any) -> range:
-    return range(len(container))
-
-
-def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
-    try:
-        return sorted(mapping)
-    except TypeError:
-        types = sorted({type(key).__name__ for key in mapping})
-        raise TypeError(
-            f"The keys of a nested {type(mapping).__name__} must be sortable, because it is "
-            f"flattened in key order; got {reprlib.repr(list(mapping))} "
-            f"with keys of type {', '.join(types)}."
-        ) from None
-
-
-def _mapping_values(mapping: Mapping[Any, Any]) -> list[Any]:
-    return [mapping[key] for key in _sorted_keys(mapping)]
-
-
-def _rebuild_dict(original: Mapping[Any, Any], children: list[Any]) -> dict[Any, Any]:
-    by_key = dict(zip(_sorted_keys(original), children, strict=True))
-    return {key: by_key[key] for key in original}
-
-
-def _rebuild_dict_subclass(original: dict[Any, Any], children: list[Any]) -> dict[Any, Any]:
-    # A copy keeps what a constructor call would lose: default factories, attributes of subclasses.
-    rebuilt = copy.copy(original)
-    for key, child in zip(_sorted_keys(original), children, strict=True):
-        rebuilt[key] = child
-    return rebuilt
-
-
-def _rebuild_mapping(original: Mapping[Any, Any], children: list[Any]) -> Mapping[Any, Any]:
-    # Not a copy: an arbitrary mapping may share its storage with its copy.
-    cls: Any = type(original)
-    items = _rebuild_dict(original, children)
-    try:
-        if not isinstance(original, MutableMapping):
-            return cls(items)
-        rebuilt = cls()
-    except TypeError as error:
-        arguments = "without arguments" if isinstance(original, MutableMapping) else "with a dict"
-        raise TypeError(
-            f"A nested {cls.__name__} cannot be rebuilt: calling {cls.__name__} {arguments} "
-            f"failed ({error}); use a dict instead."
-        ) from error
-    for key, child in items.items():
-        rebuilt[key] = child
-    return rebuilt
-
-
-def _rebuild_sequence(original: Sequence[Any], children: list[Any]) -> Any:
-    cls: Any = type(original)
-    try:
-        return cls(children)
-    except TypeError as error:
-        raise TypeError(
-            f"A nested {cls.__name__} cannot be rebuilt: calling {cls.__name__} with a list failed "
-            f"({error}); use a list or tuple instead."
-        ) from error
-
-
-def _attrs_names(instance: Any) -> list[str]:
-    return [field.name for field in type(instance).__attrs_attrs__]
-
-
-def _attrs_values(instance: Any) -> list[Any]:
-    return [getattr(instance, name) for name in _attrs_names(instance)]
-
-
-def _rebuild_attrs(original: Any, children: list[Any]) -> Any:
-    # Not through the constructor: fields may be private, not init or frozen, and converters and
-    # validators are written for the values users pass, not for symbolic tensors.
-    rebuilt = copy.copy(original)
-    for name, child in zip(_attrs_names(original), children, strict=True):
-        object.__setattr__(rebuilt, name, child)
-    return rebuilt
-
-
-_DICT = _Adapter(_mapping_values, _sorted_keys, _rebuild_dict, is_mapping=True)
-_DICT_SUBCLASS = _Adapter(_mapping_values, _sorted_keys, _rebuild_dict_subclass, is_mapping=True)
-_MAPPING = _Adapter(_mapping_values, _sorted_keys, _rebuild_mapping, is_mapping=True)
-_MAPPING_PROXY = _Adapter(
-    _mapping_values,
-    _sorted_keys,
-    lambda original, children: MappingProxyType(_rebuild_dict(original, children)),
-    is_mapping=True,
-)
-_LIST = _Adapter(_same, _indices, lambda original, children: children)
-_TUPLE = _Adapter(_same, _indices, lambda original, children: tuple(children))
-_NAMEDTUPLE = _Adapter(
-    _same,
-    lambda original: original._fields,
-    lambda original, children: original._make(children),
-    has_fields=True,
-)
-_SEQUENCE = _Adapter(_same, _indices, _rebuild_sequence)
-_ATTRS = _Adapter(_attrs_values, _attrs_names, _rebuild_attrs, has_fields=True)
-
-
-class _AdapterTable(dict[type, _Adapter | None]):
-    """The adapter of each type seen so far; None for leaves."""
-
-    # Types are held strongly; the bound keeps classes made in a loop from piling up.
-    _MAX_TYPES = 4096
-
-    def __missing__(self, cls: type) -> _Adapter | None:
-        adapter = _adapter_for(cls)
-        if len(self) >= self._MAX_TYPES:
-            self.clear()
-        self[cls] = adapter
-        return adapter
-
-
-def _adapter_for(cls: type) -> _Adapter | None:
-    if cls is list or issubclass(cls, (range, MappingView)):
-        # Ranges and views cannot be built from new elements, so they come back as lists.
-        return _LIST
-    if cls is tuple:
-        return _TUPLE
-    if cls is dict:
-        return _DICT
-    if issubclass(cls, dict):
-        return _DICT_SUBCLASS
-    if cls is MappingProxyType:
-        return _MAPPING_PROXY
-    if _is_namedtuple(cls):
-        return _NAMEDTUPLE
-    if issubclass(cls, Mapping):
-        return _MAPPING
-    if hasattr(cls, "__attrs_attrs__"):
-        return _ATTRS
-    if issubclass(cls, Sequence) and not issubclass(cls, (str, bytes)):
-        return _SEQUENCE
-    return None
-
-
-def _is_namedtuple(cls: type) -> bool:
-    return issubclass(cls, tuple) and hasattr(cls, "_fields") and hasattr(cls, "_make")
-
-
-_ADAPTERS = _AdapterTable()
 _END = object()
 
 
 def _components(value: Any) -> tuple[Any, Any] | None:
     """Returns the type spec and the components of a composite value, None for other leaves."""
     spec = getattr(value, "_type_spec", None)
+    if spec is None:
+        spec = spec_of_dataclass(value)
     if spec is None or not hasattr(spec, "_to_components"):
         return None
     components = spec._to_components(value)
@@ -545,7 +399,7 @@ def _leaf_difference(a: Any, b: Any, check_types: bool, expand: bool) -> _Differ
 
 def _types_agree(a: Any, b: Any) -> bool:
     cls_a, cls_b = type(a), type(b)
-    if _is_namedtuple(cls_a) and _is_namedtuple(cls_b):
+    if is_namedtuple(cls_a) and is_namedtuple(cls_b):
         return cls_a.__name__ == cls_b.__name__ and a._fields == b._fields
     return any(isinstance(a, kind) and isinstance(b, kind) for kind in (list, Mapping))
 

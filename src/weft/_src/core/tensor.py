@@ -39,6 +39,7 @@ class Tensor:
 
     __slots__ = ()
 
+    is_tensor_like = True
     # NumPy arrays on the left of an operator give way to tensors because of this.
     __array_priority__ = 100
 
@@ -557,7 +558,7 @@ def is_tensor(x: Any) -> bool:
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor(1)
     (True, False)
     """
-    return isinstance(x, Tensor) or getattr(x, "is_tensor_like", False)
+    return bool(getattr(x, "is_tensor_like", False))
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:

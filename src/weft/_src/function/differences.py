@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 
 from weft._src import nest
 from weft._src.core.specs import TensorSpec
-from weft._src.function.trace_types import LiteralType, NestType, ObjectType, TensorType, TraceType
+from weft._src.function.trace_types import (
+    DataclassType,
+    LiteralType,
+    NestType,
+    ObjectType,
+    TensorType,
+    TraceType,
+)
 
 # How far apart two traces are: a value or a size is a small step, another dtype a larger one.
 _WEIGHT = {"value": 1, "shape": 1, "identity": 2, "dtype": 2, "structure": 3, "kind": 3}
@@ -64,6 +71,9 @@ def _pairs(path: tuple[Any, ...], a: TraceType, b: TraceType) -> Iterator[_Pair]
         paths = [path for path, _ in nest.flatten_with_paths(a.structure)]
         for inner, x, y in zip(paths, a.items, b.items, strict=True):
             yield from _pairs((*path, *inner), x, y)
+    elif isinstance(a, DataclassType) and isinstance(b, DataclassType) and a.kind is b.kind:
+        for name, x, y in zip(a.names, a.items, b.items, strict=True):
+            yield from _pairs((*path, name), x, y)
     elif isinstance(a, TensorType) and isinstance(b, TensorType):
         yield _Pair(path, a, b, "shape" if a.spec.dtype is b.spec.dtype else "dtype")
     elif isinstance(a, LiteralType) and isinstance(b, LiteralType):

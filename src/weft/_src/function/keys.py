@@ -21,6 +21,7 @@ from weft._src.core import dtypes
 from weft._src.core.convert import array_from
 from weft._src.core.shapes import Dim
 from weft._src.core.tensor import EagerTensor, SymbolicTensor
+from weft._src.dataclass_values import fields_of_dataclass
 from weft._src.state.variable import Variable
 
 Key = Any
@@ -86,6 +87,8 @@ class Keys:
             return _literal
         if nest.is_nested(value):
             return _nested
+        if fields_of_dataclass(kind) is not None:
+            return _dataclass
         return _object
 
 
@@ -144,7 +147,15 @@ def _dict(keys: Keys, value: dict[Any, Any], leaves: Leaves) -> Key:
 def _nested(keys: Keys, value: Any, leaves: Leaves) -> Key:
     """Namedtuples, attrs classes, other mappings: their type and what nest finds in them."""
     parts = nest.flatten_with_paths(value)
-    return (type(value), *[(path, keys.encode(leaf, leaves)) for path, leaf in parts])
+    found = [(path, keys.encode(leaf, leaves)) for path, leaf in parts]
+    beside = [keys.encode(item, leaves) for item in nest.metadata(value)]
+    return (type(value), *found, *beside)
+
+
+def _dataclass(keys: Keys, value: Any, leaves: Leaves) -> Key:
+    """A frozen dataclass: its type and the keys of its fields."""
+    fields = fields_of_dataclass(type(value)) or ()
+    return _items(keys, [getattr(value, name) for name in fields], leaves, [type(value)])
 
 
 def _method(keys: Keys, value: Any, leaves: Leaves) -> Key:

@@ -18,6 +18,7 @@ from weft._src import nest
 from weft._src.core.convert import array_from
 from weft._src.core.specs import TensorSpec, TypeSpec, spec_of
 from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from weft._src.dataclass_values import fields_of_dataclass, rebuilt
 from weft._src.state.variable import Variable
 
 
@@ -318,7 +319,8 @@ class NestType(TraceType):
         self.structure = structure  # the container with None for leaves
         self.items = tuple(items)
         paths = tuple(path for path, _ in nest.flatten_with_paths(structure))
-        self._key = (type(structure), repr(paths), self.items)
+        beside = tuple([type_of(item) for item in nest.metadata(structure)])
+        self._key = (type(structure), (repr(paths), beside), self.items)
 
     def _same_structure(self, other: TraceType) -> bool:
         return isinstance(other, NestType) and self._key[:2] == other._key[:2]
@@ -372,6 +374,68 @@ class NestType(TraceType):
 
     def __repr__(self) -> str:
         return repr(nest.pack_sequence_as(self.structure, list(self.items)))
+
+
+class DataclassType(TraceType):
+    """A frozen dataclass: the types of its fields. One that holds no tensors is kept as it is."""
+
+    def __init__(self, template: Any, items: Sequence[TraceType]) -> None:
+        self.kind = type(template)
+        self.items = tuple(items)
+        self._template = template
+        self.names = fields_of_dataclass(self.kind) or ()
+
+    def _same_structure(self, other: TraceType) -> bool:
+        return isinstance(other, DataclassType) and self.kind is other.kind
+
+    def is_subtype_of(self, other: TraceType) -> bool:
+        return self._same_structure(other) and all(
+            a.is_subtype_of(b)
+            for a, b in zip(self.items, other.items, strict=True)  # type: ignore[attr-defined]
+        )
+
+    def join(self, other: TraceType) -> TraceType | None:
+        if not self._same_structure(other):
+            return None
+        joined = [a.join(b) for a, b in zip(self.items, other.items, strict=True)]  # type: ignore[attr-defined]
+        if any(item is None for item in joined):
+            return None
+        return DataclassType(self._template, joined)  # type: ignore[arg-type]
+
+    @property
+    def family(self) -> Any:
+        items = families(self.items)
+        return None if items is None else (self.kind, items)
+
+    @property
+    def serves_others(self) -> bool:
+        return any(item.serves_others for item in self.items)
+
+    def placeholder(self, make: MakeInput, name: str) -> Any:
+        made = {
+            field: item.placeholder(make, f"{name}_{field}")
+            for field, item in zip(self.names, self.items, strict=True)
+            if any(True for _ in item.leaf_specs())
+        }
+        return rebuilt(self._template, made) if made else self._template
+
+    def leaf_specs(self) -> Iterator[TensorSpec]:
+        for item in self.items:
+            yield from item.leaf_specs()
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, DataclassType)
+            and self.kind is other.kind
+            and self.items == other.items
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.items))
+
+    def __repr__(self) -> str:
+        fields = [f"{name}={item!r}" for name, item in zip(self.names, self.items, strict=True)]
+        return f"{self.kind.__qualname__}({', '.join(fields)})"
 
 
 class CompositeType(TraceType):
@@ -470,6 +534,10 @@ def type_of(value: Any, variables: MetVariables | None = None) -> TraceType:
     if nest.is_nested(value):
         items = [type_of(leaf, variables) for leaf in nest.flatten(value)]
         return NestType(nest.map_structure(lambda _: None, value), items)
+    fields = fields_of_dataclass(type(value))
+    if fields is not None:
+        items = [type_of(getattr(value, name), variables) for name in fields]
+        return DataclassType(value, items)
     if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
         return LiteralType(value)
     return ObjectType(value)

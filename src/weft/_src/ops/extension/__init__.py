@@ -1,0 +1,1 @@
+"""Extension types: classes of users that are made of tensors."""
