@@ -263,6 +263,11 @@ def children(container: Any) -> list[Any]:
     return list(adapter.values(container))
 
 
+def components(value: Any) -> tuple[Any, Any] | None:
+    """The spec of a composite value and the nest of its components; None for all other values."""
+    return None if _ADAPTERS[type(value)] is not None else _components(value)
+
+
 def metadata(structure: Any) -> tuple[Any, ...]:
     """What containers with `__tf_flatten__` hold beside their leaves, in the order of a walk."""
     found: list[Any] = []

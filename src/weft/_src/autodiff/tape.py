@@ -17,6 +17,7 @@ from weft._src.autodiff import (
     calls as calls,  # register gradients
     control as control,  # register gradients
     jacobians,  # register gradients
+    structured,
 )
 from weft._src.autodiff.breaks import Breaks
 from weft._src.autodiff.sweep import Record, backward, backward_dense
@@ -123,6 +124,8 @@ class GradientTape:
         """
         if isinstance(tensor, CompositeTensor):
             tensor = tensor.all_values
+        elif structured.is_structured(tensor):
+            tensor = structured.opened(tensor)
         for leaf in nest.flatten(tensor, expand_composites=True):
             handle = getattr(leaf, "handle", None)
             if handle is not None:
@@ -346,6 +349,11 @@ class GradientTape:
         >>> tape.gradient(y, {"x": x})["x"].numpy()
         np.float32(6.0)
         """
+        if structured.any_structured(sources):
+            return structured.gradient(
+                lambda parts: self.gradient(target, parts, output_gradients, unconnected_gradients),
+                sources,
+            )
         self._check_usable(unconnected_gradients)
         with self._playing():
             gradients = self._sweep(target, sources, output_gradients)
@@ -529,11 +537,11 @@ class GradientTape:
 
     def _sweep(self, target: TensorNest, sources: Any, output_gradients: TensorNest) -> list[Any]:
         targets, seeds = [], []
-        flat_targets = nest.flatten(target)
+        flat_targets = structured.flatten(target)
         flat_seeds = (
             [None] * len(flat_targets)
             if output_gradients is None
-            else nest.flatten(output_gradients)
+            else structured.flatten(output_gradients)
         )
         if len(flat_seeds) != len(flat_targets):
             raise ValueError(

@@ -117,9 +117,7 @@ class ApiTargets:
             special = special or _holds_dispatchable(value)
         return special
 
-    def add(
-        self, function: Callable[..., Any], signatures: Sequence[Mapping[Any, Any]]
-    ) -> None:
+    def add(self, function: Callable[..., Any], signatures: Sequence[Mapping[Any, Any]]) -> None:
         """Registers a target, and has the public function look for it."""
         checked = tuple([self._checks(signature) for signature in signatures])
         self._add(_Target(function, checked, self._check_parameters(function), function))
@@ -205,7 +203,7 @@ class ApiTargets:
     def _uninstall(self) -> None:
         api = self.api
         api.__code__ = self._code
-        api.__kwdefaults__ = self._original.__kwdefaults__  # type: ignore[assignment]
+        api.__kwdefaults__ = self._original.__kwdefaults__
         del api.__signature__  # type: ignore[attr-defined]
         self._original = api
 
@@ -308,7 +306,7 @@ def targets_of(api: Any) -> ApiTargets:
 def remove_everywhere(function: Callable[..., Any]) -> bool:
     """Takes a target out of all public functions; whether it was in one."""
     with _lock:
-        return any([targets.remove(function) for targets in list(_all.values())])
+        return any(targets.remove(function) for targets in list(_all.values()))
 
 
 def dispatched(api: Any, *args: Any) -> Any:

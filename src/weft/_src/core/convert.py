@@ -64,6 +64,12 @@ def _asarray(value: Any) -> Array:
 
 
 def _cannot_convert(value: Any) -> Exception:
+    if hasattr(type(value), "_type_spec"):
+        return ValueError(
+            f"Cannot convert {value!r} of type {type(value).__name__} to a tensor. It is made of "
+            "several values: pass its tensors, or say what a function means for it with "
+            "tf.experimental.dispatch_for_api."
+        )
     return ValueError(
         f"Cannot convert {value!r} of type {type(value).__name__} to a tensor. "
         "Numbers, strings, NumPy arrays, tensors and nested lists of them can be converted."

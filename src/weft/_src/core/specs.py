@@ -27,14 +27,19 @@ class TypeSpec:
     >>> class PointSpec(tf.TypeSpec):
     ...     def __init__(self, shape):
     ...         self.shape = tf.TensorShape(shape)
+    ...
     ...     value_type = Point
+    ...
     ...     def _serialize(self):
     ...         return (self.shape,)
+    ...
     ...     @property
     ...     def _component_specs(self):
     ...         return tf.TensorSpec(self.shape)
+    ...
     ...     def _to_components(self, value):
     ...         return value.xy
+    ...
     ...     def _from_components(self, components):
     ...         return Point(components)
     >>> moved = tf.function(lambda point: Point(point.xy + 1.0))

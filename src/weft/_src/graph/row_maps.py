@@ -24,6 +24,8 @@ from weft._src.graph.tracing import set_outputs
 from weft._src.ops.arrays import joining, ranges
 from weft._src.ops.batching import NotBatched
 from weft._src.ops.control import functional
+from weft._src.ops.control.collecting import leaves
+from weft._src.ops.extension import batching
 
 _MOST_BYTES = 1 << 29  # of all values of the rows that are done at once
 
@@ -130,6 +132,10 @@ def vectorized_map(
     array([ 0,  5, 10], dtype=int32)
     """
     functional.check_callable("vectorized_map", fn)
+    if batching.has_encoder(leaves("vectorized_map", "elems", elems)):
+        return batching.mapped_as_traced(
+            lambda f, tensors: vectorized_map(f, tensors, fallback_to_while_loop, warn), fn, elems
+        )
     rows = functional.Rows("vectorized_map", elems, broadcast=True)
     if rows.static_length == 0 or rows.has_composites:
         return functional.mapped_row_by_row(fn, rows)

@@ -166,7 +166,10 @@ def _spec_message(spec: Any) -> TypeSpecProto:
         state = (spec.shape, spec.dtype, spec.ragged_rank, spec.row_splits_dtype)
         parts = spec.ragged_rank + 1
     else:
-        raise TypeError(f"A SavedModel of Weft has no form for a {type(spec).__name__} yet.")
+        raise TypeError(
+            f"A SavedModel has no form for {type(spec).__qualname__}. Take and return the tensors "
+            "that such values are made of."
+        )
     return TypeSpecProto(
         type_spec_class=number,
         type_state=message_of(state),

@@ -19,6 +19,7 @@ from weft._src.data.core import structure
 from weft._src.data.core.stage import stack_column
 from weft._src.data.core.structure import Values
 from weft._src.errors import DataLossError, InvalidArgumentError, ShapeError
+from weft._src.ops.extension import batching
 from weft._src.ops.ragged.spec import RaggedTensorSpec
 from weft._src.ops.sparse.tensor import SparseTensorSpec
 
@@ -71,7 +72,10 @@ def map_leaves(function: Callable[[Any], Any], spec: SpecNest, method: str) -> A
         if _is_none(item):
             return item
         if not isinstance(item, (TensorSpec, RaggedTensorSpec, SparseTensorSpec)):
-            raise TypeError(f"Dataset.{method}: elements that hold {item!r} cannot be handled.")
+            raise TypeError(
+                f"Dataset.{method}: elements that hold {item!r} cannot be handled. (An extension "
+                "type can be batched if it is a tf.experimental.BatchableExtensionType.)"
+            )
         return function(item)
 
     return nest.map_structure(leaf, spec)
@@ -79,23 +83,12 @@ def map_leaves(function: Callable[[Any], Any], spec: SpecNest, method: str) -> A
 
 def batched(spec: Any, size: int | None) -> Any:
     """The spec of several values along a new first axis."""
-    shape = None if spec.shape.rank is None else [size, *spec.shape]
-    if isinstance(spec, RaggedTensorSpec):
-        return RaggedTensorSpec(shape, spec.dtype, spec.ragged_rank + 1, spec.row_splits_dtype)
-    return type(spec)(shape, spec.dtype)
+    return batching.batched_spec(spec, size)
 
 
 def row_of(spec: Any, method: str) -> Any:
     """The spec of one row of a value."""
-    if spec.shape.rank == 0:
-        raise ShapeError(
-            f"Dataset.{method}: each component needs a first axis, got scalars. Batch first."
-        )
-    shape = None if spec.shape.rank is None else spec.shape[1:]
-    if isinstance(spec, RaggedTensorSpec):
-        rank = max(spec.ragged_rank - 1, 0)
-        return RaggedTensorSpec(shape, spec.dtype, rank, spec.row_splits_dtype)
-    return type(spec)(shape, spec.dtype)
+    return batching.row_spec(spec, f"Dataset.{method}")
 
 
 # --- stacking ----------------------------------------------------------------------------------

@@ -113,8 +113,7 @@ def pack(spec: SpecNest, tensors: Sequence[Any]) -> Any:
     def leaf(item: Any) -> Any:
         if isinstance(item, TensorSpec):
             return next(remaining)
-        parts = nest.map_structure(lambda _: next(remaining), item._component_specs)
-        return item._of_this_type(parts)
+        return item._of_this_type(nest.map_structure(leaf, item._component_specs))
 
     return nest.map_structure(leaf, spec)
 

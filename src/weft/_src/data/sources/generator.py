@@ -105,7 +105,7 @@ def _walk(value: Any, spec: Any, number: int, path: str) -> Iterator[Any]:
     elif isinstance(spec, TypeSpec):
         if not spec.is_compatible_with(value):
             raise _wrong_structure(value, spec, number)
-        for part in nest.flatten(spec._to_components(value)):
+        for part in nest.flatten(spec._to_components(value), expand_composites=True):
             yield part._value
     elif isinstance(spec, dict):
         if not isinstance(value, dict) or set(value) != set(spec):

@@ -12,7 +12,7 @@ from weft._src.core import dtypes
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike, TensorNest
 from weft._src.core.dtypes import DATA, REAL, int64, variant
 from weft._src.core.specs import TensorSpec
-from weft._src.data.core import columns, positions, structure
+from weft._src.data.core import columns, encodings, positions, structure
 from weft._src.data.core.base import (
     DatasetBase,
     dataset_op,
@@ -415,6 +415,9 @@ class SourceMethods(DatasetBase):
         leaves = [leaf for leaf in nest.flatten(element) if leaf is not None]
         if not leaves:
             raise ValueError("Dataset.from_tensor_slices: there are no tensors to slice.")
+        if encodings.holds_extension_types(spec):
+            return encodings.slices(DatasetBase.dataset_class.from_tensor_slices, element, spec)
+        columns.map_leaves(lambda s: s, spec, "from_tensor_slices")  # refuses what has no rows
         _check_slices(leaves)
         flat, layout = structure.flatten_element(element), columns.columns_of(spec)
         rows = columns.map_leaves(

@@ -35,6 +35,7 @@ from weft._src.data.core.columns import (
     plain,
     row_of,
 )
+from weft._src.data.core.encodings import holds_extension_types, through_encodings
 from weft._src.data.core.stage import UNKNOWN, Cursor, Run, Stage, join, row, scaled
 from weft._src.data.core.structure import Values
 from weft._src.errors import ShapeError
@@ -290,6 +291,10 @@ class BatchingMethods(DatasetBase):
         known = static_size(size) if drop else None
         if deterministic is not None and num_parallel_calls is None:
             raise ValueError("Dataset.batch: deterministic goes with num_parallel_calls.")
+        if holds_extension_types(self.element_spec):
+            return through_encodings(
+                self, lambda d: d.batch(size, drop, name=name), lambda s: batched(s, known)
+            )
         layout = columns_of(self.element_spec)
         spec = map_leaves(lambda s: batched(s, known), self.element_spec, "batch")
         if all_tensors(layout):
@@ -402,6 +407,10 @@ class BatchingMethods(DatasetBase):
         >>> [int(x) for x in rows]
         [1, 2, 3, 4]
         """
+        if holds_extension_types(self.element_spec):
+            return through_encodings(
+                self, lambda d: d.unbatch(name=name), lambda s: row_of(s, "unbatch")
+            )
         layout = columns_of(self.element_spec)
         spec = map_leaves(lambda s: row_of(s, "unbatch"), self.element_spec, "unbatch")
         if not layout:
@@ -437,7 +446,8 @@ class BatchingMethods(DatasetBase):
             isinstance(batch_size, Tensor) and batch_size.shape.rank == 1
         )
         drop = static_bool("rebatch", "drop_remainder", drop_remainder)
-        if not all_tensors(columns_of(self.element_spec)):
+        special = holds_extension_types(self.element_spec)
+        if special or not all_tensors(columns_of(self.element_spec)):
             if several:
                 raise TypeError(
                     "Dataset.rebatch: several batch sizes in turn are for tensors only, the "

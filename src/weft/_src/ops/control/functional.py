@@ -25,6 +25,8 @@ from weft._src.ops.control.collecting import Results, leaves, spec_of_leaf
 from weft._src.ops.control.loop import while_loop
 from weft._src.ops.control.nested import NestedTrace
 from weft._src.ops.control.sparse_rows import SparseRows
+from weft._src.ops.extension import batching
+from weft._src.ops.extension.extension_type import ExtensionType
 from weft._src.ops.ragged.spec import RaggedTensorSpec
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.sparse.tensor import SparseTensor, SparseTensorSpec
@@ -96,6 +98,11 @@ class Rows:
 
 def _rows_of(op: str, leaf: Any) -> Any:
     """What rows are picked from."""
+    if isinstance(leaf, ExtensionType):
+        raise TypeError(
+            f"{op}: a {type(leaf).__qualname__} has no rows. Derive it from "
+            "tf.experimental.BatchableExtensionType, or pass the tensors of its fields."
+        )
     x = convert_to_tensor(leaf)
     if isinstance(x, SparseTensor) and op == "map_fn":
         return SparseRows(x)
@@ -156,8 +163,22 @@ def map_fn(
     array([3, 7], dtype=int32)
     """
     check_callable("map_fn", fn)
-    rows = Rows("map_fn", elems)
     signature = dtype if fn_output_signature is None else fn_output_signature
+    special = [*leaves("map_fn", "elems", elems), *leaves("map_fn", "dtype", signature)]
+    if batching.has_encoder(special):
+        return batching.mapped_to_signature(
+            lambda f, tensors, types: map_fn(
+                f,
+                tensors,
+                parallel_iterations=parallel_iterations,
+                name=name,
+                fn_output_signature=types,
+            ),
+            fn,
+            elems,
+            signature,
+        )
+    rows = Rows("map_fn", elems)
     signature = rows.types() if signature is None else signature
     if state.graph is not None and parallel_iterations != 1:
         made = _batched(fn, rows, signature)

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src import nest
+from weft._src.core.convert import convert_to_tensor
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec, TypeSpec
-from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops.extension.extension_type import ExtensionType
 from weft._src.ops.extension.fields import ImmutableDict
@@ -219,12 +219,54 @@ def decoded(specs: Any, tensors: Any) -> Any:
     return tensors if encoder is None else encoder.decode(specs, tensors)
 
 
-def spec_of_structure(structure: Any) -> Any:
-    """The types of values in a nest; what has none stays as it is."""
+def _spec_of_structure(structure: Any) -> Any:
+    """The types of the extension types in a nest; all else stays as it is."""
+    return nest.map_structure(
+        lambda value: value if encoder_of(value) is None else value._type_spec, structure
+    )
 
-    def leaf(value: Any) -> Any:
-        if isinstance(value, Tensor):
-            return TensorSpec(value.shape, value.dtype)
-        return value._type_spec if hasattr(value, "_type_spec") else value
 
-    return nest.map_structure(leaf, structure)
+def _changed(specs: Any, change: Callable[[Any, Any], Any]) -> Any:
+    """Other types of the extension types in a nest."""
+    return nest.map_structure(
+        lambda s: s if encoder_of(s) is None else change(encoder_of(s), s), specs
+    )
+
+
+def _unbatched(specs: Any) -> Any:
+    return _changed(specs, lambda encoder, spec: encoder.unbatch(spec))
+
+
+def _batched(specs: Any) -> Any:
+    return _changed(specs, lambda encoder, spec: encoder.batch(spec, None))
+
+
+def mapped_to_signature(
+    mapped: Callable[..., Any], fn: Callable[[Any], Any], elems: Any, signature: Any
+) -> Any:
+    """`tf.map_fn` of elems or results that are extension types: `mapped` does it for tensors."""
+    rows = _unbatched(_spec_of_structure(elems))
+    if signature is None:
+        signature = nest.map_structure(
+            lambda s: s if encoder_of(s) is not None else convert_to_tensor(s).dtype, rows
+        )
+    out = mapped(
+        lambda row: encoded(fn(decoded(rows, row))),
+        encoded(elems, minimum_rank=1),
+        encoded_spec(signature),
+    )
+    return decoded(_batched(signature), out)
+
+
+def mapped_as_traced(mapped: Callable[..., Any], fn: Callable[[Any], Any], elems: Any) -> Any:
+    """`tf.vectorized_map` of elems that are extension types, of results as they come."""
+    rows = _unbatched(_spec_of_structure(elems))
+    found: list[Any] = []
+
+    def of_tensors(row: Any) -> Any:
+        result = fn(decoded(rows, row))
+        found[:] = [_spec_of_structure(result)]
+        return encoded(result)
+
+    out = mapped(of_tensors, encoded(elems, minimum_rank=1))
+    return decoded(_batched(found[0]), out)

@@ -25,30 +25,29 @@ from weft._src.ops.linalg import products
 from weft._src.ops.reduce import logic
 
 
-
 class ExtensionMeta(Sealing):
     """Makes the fields, the constructor and the `Spec` of a class out of its annotations."""
 
-    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> None:
+    def __init__(self, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> None:
         super().__init__(name, bases, body)
         if body.get("_abstract"):
             return
-        fields = _fields_of(cls, bases, body)
-        cls._extension_fields = Fields(cls, fields)
+        fields = _fields_of(self, bases, body)
+        self._extension_fields = Fields(self, fields)
         for field in fields:  # a default is an argument of the constructor, not an attribute
             if field in body:
-                delattr(cls, field)
-        if "__init__" not in body and not _inherits_constructor(cls):
-            cls.__init__ = constructor(cls._extension_fields, defaults=True)  # type: ignore[misc]
-        set_signature(cls)
-        cls.Spec = _spec_class(cls, bases, body.get("Spec"))  # type: ignore[attr-defined]
-        if cls._extension_fields.are_known():
-            _check_defaults(cls)
+                delattr(self, field)
+        if "__init__" not in body and not _inherits_constructor(self):
+            self.__init__ = constructor(self._extension_fields, self, defaults=True)  # type: ignore[misc]
+        set_signature(self)
+        self.Spec = _spec_class(self, bases, body.get("Spec"))
+        if self._extension_fields.are_known():
+            _check_defaults(self)
 
 
 def _inherits_constructor(cls: Any) -> bool:
     """Whether a base class has a constructor that the user wrote."""
-    found = [base for base in cls.__mro__[1:] if "__init__" in vars(base)][0]
+    found = next(base for base in cls.__mro__[1:] if "__init__" in vars(base))
     is_base = vars(found).get("_abstract", False)
     return not is_base and not hasattr(vars(found)["__init__"], "is_generated")
 
@@ -97,7 +96,7 @@ def _spec_class(cls: Any, bases: tuple[type, ...], written: Any) -> Any:
     }
     spec: Any = Sealing("Spec", parents, body)
     if written is None or "__init__" not in vars(written):
-        spec.__init__ = constructor(cls._extension_fields, defaults=False)
+        spec.__init__ = constructor(cls._extension_fields, spec, defaults=False)
     set_signature(spec)
     return spec
 
@@ -124,6 +123,7 @@ class ExtensionType(Sealed, metaclass=ExtensionMeta):
     >>> class MaskedTensor(tf.experimental.ExtensionType):
     ...     values: tf.Tensor
     ...     mask: tf.Tensor
+    ...
     ...     def with_default(self, default):
     ...         return tf.where(self.mask, self.values, default)
     >>> masked = MaskedTensor([1, 2, 3], [True, False, True])
@@ -152,7 +152,9 @@ class ExtensionType(Sealed, metaclass=ExtensionMeta):
         held = self.__dict__
         found: Any = held.get("_weft_spec")
         if found is None:
-            found = self.Spec._made_of({n: spec_of_part(held[n]) for n in self._extension_fields.names})
+            found = self.Spec._made_of(
+                {n: spec_of_part(held[n]) for n in self._extension_fields.names}
+            )
             held["_weft_spec"] = found
         return found
 
@@ -206,7 +208,7 @@ def _equal(x: Tensor, y: Tensor) -> Tensor:
         return logic.reduce_all(comparison.equal(x, y))
 
     same_shape = cond(same_rank, sizes_agree, no)
-    return cond(same_shape, elements_agree, no)  # type: ignore[no-any-return]
+    return cond(same_shape, elements_agree, no)
 
 
 def as_dict(value: ExtensionType) -> dict[str, Any]:

@@ -60,9 +60,7 @@ class Fields:
         annotations = {name: field.annotation for name, field in self.fields.items()}
         if any(isinstance(annotation, str) for annotation in annotations.values()):
             try:
-                hints = typing.get_type_hints(
-                    self.owner, localns={self.owner.__name__: self.owner}
-                )
+                hints = typing.get_type_hints(self.owner, localns={self.owner.__name__: self.owner})
             except NameError as e:
                 raise TypeError(
                     f"{self.owner.__qualname__}: an annotation names something that is not known "
@@ -142,7 +140,7 @@ class Sealed(metaclass=Sealing):
         return f"{type(self).__qualname__}({fields})"
 
 
-def constructor(fields: Fields, *, defaults: bool) -> Any:
+def constructor(fields: Fields, owner: type, *, defaults: bool) -> Any:
     """An `__init__` that takes the fields: by name only behind one that has a default."""
     parameters, scope, assignments, starred = ["self"], {}, [], False
     had_default = False
@@ -159,8 +157,8 @@ def constructor(fields: Fields, *, defaults: bool) -> Any:
     exec(f"def __init__({', '.join(parameters)}):\n{body}\n", scope)
     made = scope["__init__"]
     made.is_generated = True
-    made.__qualname__ = f"{fields.owner.__qualname__}.__init__"
-    made.__module__ = fields.owner.__module__
+    made.__qualname__ = f"{owner.__qualname__}.__init__"
+    made.__module__ = owner.__module__
     return made
 
 

@@ -49,7 +49,8 @@ class ExtensionTypeSpec(Sealed, TypeSpec):
         return found
 
     def _to_components(self, value: Any) -> tuple[Any, ...]:
-        held, leaves = value.__dict__, []
+        held = value.__dict__
+        leaves: list[Any] = []
         for name in self._extension_fields.names:
             collect(held[name], leaves)
         return tuple(leaves)
