@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Union, get_args, get_origin
 
 from weft._src.core.specs import TypeSpec
-from weft._src.core.tensor import Tensor
+from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
 
 Matcher = Callable[[Any], bool]
 _lock = threading.RLock()
@@ -34,16 +34,11 @@ def is_dispatchable(value: Any) -> bool:
       True for composite values, which have a `_type_spec`.
     """
     kind = type(value)
-    found = _dispatchable.get(kind)
-    if found is None:
-        if len(_dispatchable) > 4096:
-            _dispatchable.clear()
-        found = not issubclass(kind, (Tensor, TypeSpec)) and hasattr(kind, "_type_spec")
-        _dispatchable[kind] = found
-    return found
+    return not issubclass(kind, (Tensor, TypeSpec)) and hasattr(kind, "_type_spec")
 
 
-_dispatchable: dict[type, bool] = {}
+# Types that never lead to a target: what calls are about nearly always.
+_ordinary = frozenset({EagerTensor, SymbolicTensor, int, float, bool, str, type(None)})
 
 
 class _Check(NamedTuple):
@@ -77,7 +72,13 @@ class ApiTargets:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the public function does now: the target that fits, or what it always did."""
-        target = self.find(args, kwargs) if _any_dispatchable(args, kwargs) else None
+        for value in args:
+            if type(value) not in _ordinary and _holds_dispatchable(value):
+                target = self.find(args, kwargs)
+                break
+        else:
+            special = kwargs and any(map(_holds_dispatchable, kwargs.values()))
+            target = self.find(args, kwargs) if special else None
         if target is None:
             return self._original(*args, **kwargs)
         return self.run(target, args, kwargs)
@@ -127,6 +128,8 @@ class ApiTargets:
         operands = self.names[: len(kinds)]
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            if len(args) == len(operands) and not kwargs:
+                return handler(self.api, *args)
             given = self.signature.bind(*args, **kwargs).arguments
             rest = {name: value for name, value in given.items() if name not in operands}
 
@@ -260,10 +263,6 @@ def matcher(annotation: Any) -> Matcher:
         f"Dispatch does not understand the annotation {annotation!r}. Use classes, Union[...] and "
         "List[...]."
     )
-
-
-def _any_dispatchable(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    return any(map(_holds_dispatchable, args)) or any(map(_holds_dispatchable, kwargs.values()))
 
 
 def _holds_dispatchable(value: Any) -> bool:

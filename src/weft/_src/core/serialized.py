@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from weft._src.core.shapes import TensorShape
 
 
@@ -33,18 +35,26 @@ def agree(a: Any, b: Any, leaves_agree: Callable[[Any, Any], bool]) -> bool:
     return leaves_agree(a, b)
 
 
+def equal(a: Any, b: Any) -> bool:
+    """Whether two leaves are the same for a trace: True is not 1, NaN is NaN, 0.0 is not -0.0."""
+    if isinstance(a, (int, float, np.generic)):
+        return type(a) is type(b) and repr(a) == repr(b)
+    return bool(a == b)
+
+
 def compatible(a: Any, b: Any) -> bool:
     """Whether a value can be of both: shapes and specs are compatible."""
-    return bool(a.is_compatible_with(b) if _has_types(a, b) else a == b)
+    return bool(a.is_compatible_with(b)) if _has_types(a, b) else equal(a, b)
 
 
 def subtype(a: Any, b: Any) -> bool:
     """Whether the first part says at least as much."""
-    return bool(a.is_subtype_of(b) if _has_types(a, b) else a == b)
+    return bool(a.is_subtype_of(b)) if _has_types(a, b) else equal(a, b)
 
 
 def _has_types(a: Any, b: Any) -> bool:
-    return isinstance(a, TensorShape) or (hasattr(a, "_to_components") and type(a) is type(b))
+    is_type = isinstance(a, TensorShape) or hasattr(a, "_to_components")
+    return is_type and type(a) is type(b)
 
 
 def common(a: Any, b: Any) -> Any:
@@ -65,7 +75,7 @@ def common(a: Any, b: Any) -> Any:
             return a.most_specific_compatible_type(b)
         except ValueError:
             raise NoCommonType from None
-    if a != b:
+    if not equal(a, b):
         raise NoCommonType
     return a
 
@@ -76,4 +86,4 @@ def hashable(part: Any) -> Any:
         return frozenset([(key, hashable(value)) for key, value in part.items()])
     if isinstance(part, (list, tuple)):
         return tuple([hashable(item) for item in part])
-    return part
+    return repr(part) if isinstance(part, (float, np.floating)) else part

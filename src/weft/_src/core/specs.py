@@ -148,7 +148,7 @@ class TypeSpec:
     def __eq__(self, other: object) -> bool:
         if not self._is_made_of_parts():
             return self is other
-        return type(other) is type(self) and bool(self._serialize() == other._serialize())
+        return type(other) is type(self) and self._agrees_with(other, serialized.equal)
 
     def __hash__(self) -> int:
         if not self._is_made_of_parts():

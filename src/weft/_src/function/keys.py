@@ -22,6 +22,8 @@ from weft._src.core.convert import array_from
 from weft._src.core.shapes import Dim
 from weft._src.core.tensor import EagerTensor, SymbolicTensor
 from weft._src.dataclass_values import fields_of_dataclass
+from weft._src.ops.extension.extension_type import ExtensionType
+from weft._src.ops.extension.fields import ImmutableDict, is_component, sorted_items
 from weft._src.state.variable import Variable
 
 Key = Any
@@ -81,6 +83,8 @@ class Keys:
             return _numpy_scalar
         if hasattr(value, "__tf_tracing_type__"):
             return _custom
+        if issubclass(kind, ExtensionType):
+            return _extension
         if hasattr(value, "_type_spec"):
             return _composite
         if issubclass(kind, (int, float, str, bytes)) and not issubclass(kind, enum.Enum):
@@ -193,6 +197,34 @@ def _composite(keys: Keys, value: Any, leaves: Leaves) -> Key:
     spec = value._type_spec
     parts = [keys.encode(part, leaves) for part in nest.flatten(spec._to_components(value))]
     return spec if spec._describes_components else (spec, *parts)
+
+
+def _extension(keys: Keys, value: ExtensionType, leaves: Leaves) -> Key:
+    """An extension type by its fields: a tenth of what it takes to make and compare its spec."""
+    held = value.__dict__
+    parts: list[Any] = [type(value)]
+    for name in value._extension_fields.names:
+        part = held[name]
+        if type(part) is EagerTensor:
+            array = part._value
+            leaves.append(array if keys.collects_arrays else part)
+            parts.append((array.dtype, array.shape))
+        else:
+            parts.append(_extension_part(keys, part, leaves))
+    return tuple(parts)
+
+
+def _extension_part(keys: Keys, part: Any, leaves: Leaves) -> Key:
+    """What a field holds. In the order in which the spec takes it apart: that of the leaves."""
+    kind = type(part)
+    if kind is tuple:
+        return (tuple, *[_extension_part(keys, item, leaves) for item in part])
+    if kind is ImmutableDict:
+        items = sorted_items(part)
+        return (dict, *[(key, _extension_part(keys, item, leaves)) for key, item in items])
+    if is_component(part):
+        return keys.encode(part, leaves)
+    return _float(keys, part, leaves) if kind is float else (kind, part)
 
 
 def _custom(keys: Keys, value: Any, leaves: Leaves) -> Key:

@@ -18,9 +18,10 @@ Packer = Callable[[Sequence[Any]], Any]
 def make_packer(structure: Any, wrap: Callable[[Any], Any]) -> Packer:
     """A function that puts flat results into the structure; None stays None."""
     places = iter(range(len(nest.flatten(structure, expand_composites=True))))
-    text = _expression(structure, places)
+    scope = {"wrap": wrap}
+    text = _expression(structure, places, scope)
     if text is not None:
-        return eval(f"lambda r: {text}", {"wrap": wrap})
+        return eval(f"lambda r: {text}", scope)
     flat = nest.flatten(structure, expand_composites=True)
     present = [leaf is not None for leaf in flat]
 
@@ -32,27 +33,45 @@ def make_packer(structure: Any, wrap: Callable[[Any], Any]) -> Packer:
     return pack
 
 
-def _expression(structure: Any, places: Iterator[int]) -> str | None:
-    """Code that builds tuples, lists and dicts of results; None for other structures."""
+def _expression(structure: Any, places: Iterator[int], scope: dict[str, Any]) -> str | None:
+    """Code that builds tuples, lists, dicts and composites of results; None for other structures.
+
+    `scope` gets the functions that it calls.
+    """
     if structure is None:
         return "None"
     if isinstance(structure, Tensor):
         return f"wrap(r[{next(places)}])"
     if type(structure) is dict and all(type(key) is str for key in structure):
         # Results come in the order of the keys; the dict keeps the order it was written in.
-        parts = {key: _expression(structure[key], places) for key in sorted(structure)}
+        parts = {key: _expression(structure[key], places, scope) for key in sorted(structure)}
         if None in parts.values():
             return None
         return f"{{{', '.join(f'{key!r}: {parts[key]}' for key in structure)}}}"
     if type(structure) not in (tuple, list):
-        return None
-    items = [_expression(item, places) for item in structure]
+        return _composite_expression(structure, places, scope)
+    items = [_expression(item, places, scope) for item in structure]
     if None in items:
         return None
     joined = ", ".join([item for item in items if item is not None])
     if type(structure) is list:
         return f"[{joined}]"
     return f"({joined}{',' if len(items) == 1 else ''})"
+
+
+def _composite_expression(
+    structure: Any, places: Iterator[int], scope: dict[str, Any]
+) -> str | None:
+    found = nest.components(structure)
+    if found is None:
+        return None
+    spec, parts = found
+    text = _expression(parts, places, scope)
+    if text is None:
+        return None
+    name = f"make{len(scope)}"
+    scope[name] = spec._from_components
+    return f"{name}({text})"
 
 
 def pack_values(structure: Any) -> Packer:

@@ -44,17 +44,28 @@ def from_plain(layout: Sequence[tuple[Any, ...]]) -> tuple[Column, ...]:
 
 def columns_of(spec: SpecNest) -> tuple[Column, ...]:
     """The columns of elements of a type."""
-    return tuple([_column(leaf) for leaf in nest.flatten(spec) if not _is_none(leaf)])
+    return tuple([c for leaf in nest.flatten(spec) if not _is_none(leaf) for c in _columns(leaf)])
 
 
 def _is_none(leaf: Any) -> bool:
     return isinstance(leaf, structure.NoneTensorSpec)
 
 
-def _column(leaf: Any) -> Column:
+def _columns(leaf: Any) -> list[Column]:
     if isinstance(leaf, RaggedTensorSpec):
-        return Column("ragged", leaf.ragged_rank + 1, leaf.row_splits_dtype.name)
-    return Column("sparse", 3) if isinstance(leaf, SparseTensorSpec) else Column("tensor")
+        return [Column("ragged", leaf.ragged_rank + 1, leaf.row_splits_dtype.name)]
+    if isinstance(leaf, SparseTensorSpec):
+        return [Column("sparse", 3)]
+    if batching.encoder_of(leaf) is not None:
+        return list(columns_of(leaf._component_specs))
+    return [Column("tensor")]
+
+
+def parts_of(value: Any) -> list[Any]:
+    """The tensors, ragged and sparse tensors of a value: of an extension type those in it."""
+    if batching.encoder_of(value) is None:
+        return [value]
+    return [part for item in value._type_spec._to_components(value) for part in parts_of(item)]
 
 
 def all_tensors(columns: Sequence[Column]) -> bool:
@@ -71,7 +82,8 @@ def map_leaves(function: Callable[[Any], Any], spec: SpecNest, method: str) -> A
     def leaf(item: Any) -> Any:
         if _is_none(item):
             return item
-        if not isinstance(item, (TensorSpec, RaggedTensorSpec, SparseTensorSpec)):
+        known = isinstance(item, (TensorSpec, RaggedTensorSpec, SparseTensorSpec))
+        if not known and batching.encoder_of(item) is None:
             raise TypeError(
                 f"Dataset.{method}: elements that hold {item!r} cannot be handled. (An extension "
                 "type can be batched if it is a tf.experimental.BatchableExtensionType.)"

@@ -1,4 +1,8 @@
-"""Datasets whose elements hold batchable extension types: stacked and taken apart as tensors."""
+"""Datasets whose elements hold extension types with encoders of users.
+
+They are stacked and taken apart as the tensors that the encoder makes. (What the usual encoder
+does, to stack each tensor of a value, needs no function: it is what columns do.)
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,9 @@ from weft._src.core.aliases import SpecNest
 from weft._src.ops.extension import batching
 
 
-def holds_extension_types(spec: SpecNest) -> bool:
-    """Whether elements of a type have parts that an encoder turns into tensors."""
-    return batching.has_encoder(spec)
+def need_encoding(spec: SpecNest) -> bool:
+    """Whether elements of a type have parts that an encoder of the user turns into tensors."""
+    return any(batching.encodes_otherwise(leaf) for leaf in nest.flatten(spec))
 
 
 def through_encodings(

@@ -415,10 +415,10 @@ class SourceMethods(DatasetBase):
         leaves = [leaf for leaf in nest.flatten(element) if leaf is not None]
         if not leaves:
             raise ValueError("Dataset.from_tensor_slices: there are no tensors to slice.")
-        if encodings.holds_extension_types(spec):
+        if encodings.need_encoding(spec):
             return encodings.slices(DatasetBase.dataset_class.from_tensor_slices, element, spec)
         columns.map_leaves(lambda s: s, spec, "from_tensor_slices")  # refuses what has no rows
-        _check_slices(leaves)
+        _check_slices([part for leaf in leaves for part in columns.parts_of(leaf)])
         flat, layout = structure.flatten_element(element), columns.columns_of(spec)
         rows = columns.map_leaves(
             lambda s: columns.row_of(s, "from_tensor_slices"), spec, "from_tensor_slices"

@@ -35,7 +35,7 @@ from weft._src.data.core.columns import (
     plain,
     row_of,
 )
-from weft._src.data.core.encodings import holds_extension_types, through_encodings
+from weft._src.data.core.encodings import need_encoding, through_encodings
 from weft._src.data.core.stage import UNKNOWN, Cursor, Run, Stage, join, row, scaled
 from weft._src.data.core.structure import Values
 from weft._src.errors import ShapeError
@@ -291,7 +291,7 @@ class BatchingMethods(DatasetBase):
         known = static_size(size) if drop else None
         if deterministic is not None and num_parallel_calls is None:
             raise ValueError("Dataset.batch: deterministic goes with num_parallel_calls.")
-        if holds_extension_types(self.element_spec):
+        if need_encoding(self.element_spec):
             return through_encodings(
                 self, lambda d: d.batch(size, drop, name=name), lambda s: batched(s, known)
             )
@@ -407,7 +407,7 @@ class BatchingMethods(DatasetBase):
         >>> [int(x) for x in rows]
         [1, 2, 3, 4]
         """
-        if holds_extension_types(self.element_spec):
+        if need_encoding(self.element_spec):
             return through_encodings(
                 self, lambda d: d.unbatch(name=name), lambda s: row_of(s, "unbatch")
             )
@@ -446,7 +446,7 @@ class BatchingMethods(DatasetBase):
             isinstance(batch_size, Tensor) and batch_size.shape.rank == 1
         )
         drop = static_bool("rebatch", "drop_remainder", drop_remainder)
-        special = holds_extension_types(self.element_spec)
+        special = need_encoding(self.element_spec)
         if special or not all_tensors(columns_of(self.element_spec)):
             if several:
                 raise TypeError(

@@ -185,6 +185,18 @@ def encoder_of(value_or_spec: Any) -> Any:
     return getattr(kind, "__batch_encoder__", None)
 
 
+def encodes_otherwise(value_or_spec: Any) -> bool:
+    """Whether the encoding is not simply the tensors of a value: a subclass says what it is."""
+    encoder = encoder_of(value_or_spec)
+    usual = ExtensionTypeBatchEncoder
+    if isinstance(value_or_spec, ExtensionTypeSpec) and encoder is not None:
+        if any(encodes_otherwise(part) for part in value_or_spec._component_specs):
+            return True
+    return encoder is not None and (
+        type(encoder).encode is not usual.encode or type(encoder).decode is not usual.decode
+    )
+
+
 def has_encoder(structure: Any) -> bool:
     """Whether values (or specs) of batchable extension types are in a nest."""
     return any(encoder_of(leaf) is not None for leaf in nest.flatten(structure))

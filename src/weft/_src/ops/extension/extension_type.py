@@ -65,7 +65,7 @@ def _fields_of(cls: Any, bases: tuple[type, ...], body: dict[str, Any]) -> dict[
         fields[name] = Field(name, annotation, body.get(name, NO_DEFAULT))
     for name, value in body.items():
         is_data = not callable(value) and not hasattr(value, "__get__")
-        if is_data and name not in annotations and not name.startswith("__"):
+        if is_data and name not in annotations and name != "Spec" and not name.startswith("__"):
             raise ValueError(
                 f"{cls.__qualname__}.{name} has a value and no type. Annotate it: "
                 f"`{name}: {type(value).__name__} = {value!r}`."

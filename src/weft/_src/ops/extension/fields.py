@@ -254,6 +254,11 @@ def sorted_items(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     return sorted(mapping.items(), key=lambda pair: (type(pair[0]).__name__, pair[0]))
 
 
+def is_component(part: Any) -> bool:
+    """Whether it is a tensor or composite value (or a spec of one), not a plain value."""
+    return isinstance(part, (Tensor, TypeSpec)) or hasattr(type(part), "_type_spec")
+
+
 def collect(part: Any, leaves: list[Any]) -> None:
     """Appends the tensors and composite values (or specs) of what a field holds."""
     kind = type(part)
@@ -263,7 +268,7 @@ def collect(part: Any, leaves: list[Any]) -> None:
     elif kind is ImmutableDict:
         for _, item in sorted_items(part):
             collect(item, leaves)
-    elif isinstance(part, (Tensor, TypeSpec)) or hasattr(kind, "_type_spec"):
+    elif is_component(part):
         leaves.append(part)
 
 
@@ -275,6 +280,4 @@ def replaced(part: Any, leaves: Iterator[Any]) -> Any:
     if kind is ImmutableDict:
         made = {key: replaced(item, leaves) for key, item in sorted_items(part)}
         return ImmutableDict([(key, made[key]) for key in part])
-    if isinstance(part, (Tensor, TypeSpec)) or hasattr(kind, "_type_spec"):
-        return next(leaves)
-    return part
+    return next(leaves) if is_component(part) else part
