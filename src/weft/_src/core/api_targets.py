@@ -305,7 +305,8 @@ def targets_of(api: Any) -> ApiTargets:
 def remove_everywhere(function: Callable[..., Any]) -> bool:
     """Takes a target out of all public functions; whether it was in one."""
     with _lock:
-        return any(targets.remove(function) for targets in list(_all.values()))
+        removed = [targets.remove(function) for targets in _all.values()]
+        return True in removed
 
 
 def dispatched(api: Any, *args: Any) -> Any:

@@ -37,9 +37,9 @@ def agree(a: Any, b: Any, leaves_agree: Callable[[Any, Any], bool]) -> bool:
 
 def equal(a: Any, b: Any) -> bool:
     """Whether two leaves are the same for a trace: True is not 1, NaN is NaN, 0.0 is not -0.0."""
-    if isinstance(a, (int, float, np.generic)):
-        return type(a) is type(b) and repr(a) == repr(b)
-    return bool(a == b)
+    if type(a) is not type(b):
+        return False
+    return repr(a) == repr(b) if isinstance(a, (float, np.floating)) else bool(a == b)
 
 
 def compatible(a: Any, b: Any) -> bool:

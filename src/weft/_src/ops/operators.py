@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core.aliases import TensorLike
+from weft._src.core.api_targets import dispatched
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import CHECK, GRAPH, quiet_context, state
 from weft._src.core.convert import convert_to_tensor
@@ -31,7 +32,10 @@ _NOT_INLINE = GRAPH | CHECK
 _KNOWN = (Tensor, np.ndarray, np.generic, int, float, complex, str, bytes, list, tuple)
 
 
-def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _binary(
+    op: Op, name: str, api: Callable[..., Any]
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """An operator and its reflection; `api` is the public function that it stands for."""
     call, ufunc, accepted = Op.call, op.ufunc, op.accepted
     worth = op.worth_compiling_from
     differentiable = op.vjp is not NOT_DIFFERENTIABLE
@@ -60,7 +64,10 @@ def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
             except (TypeError, ValueError):
                 if _knows_better(other, name):
                     return NotImplemented
-                raise
+                out = dispatched(api, self, other)
+                if out is NotImplemented:
+                    raise
+                return out
             return call(op, pair, {}, name)
         except Exception as error:
             hide_own_frames(error)
@@ -76,8 +83,8 @@ def _binary(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     return forward, reflected
 
 
-def _comparison(op: Op) -> Callable[..., Any]:
-    return _binary(op, op.name)[0]
+def _comparison(op: Op, api: Callable[..., Any]) -> Callable[..., Any]:
+    return _binary(op, op.name, api)[0]
 
 
 def _function(
@@ -145,13 +152,13 @@ def _equality(op: Op, if_incomparable: bool) -> Callable[..., Any]:
 
 
 _BINARY = {
-    "add": _binary(arithmetic.add_op, "add"),
-    "sub": _binary(arithmetic.sub_op, "sub"),
-    "mul": _binary(arithmetic.mul_op, "mul"),
+    "add": _binary(arithmetic.add_op, "add", arithmetic.add),
+    "sub": _binary(arithmetic.sub_op, "sub", arithmetic.subtract),
+    "mul": _binary(arithmetic.mul_op, "mul", arithmetic.multiply),
     "truediv": _function(arithmetic.truediv, "truediv"),
-    "floordiv": _binary(division.floor_div_op, "floordiv"),
-    "mod": _binary(division.floor_mod_op, "mod"),
-    "pow": _binary(arithmetic.pow_op, "pow"),
+    "floordiv": _binary(division.floor_div_op, "floordiv", division.floordiv),
+    "mod": _binary(division.floor_mod_op, "mod", division.floormod),
+    "pow": _binary(arithmetic.pow_op, "pow", arithmetic.pow),
     "matmul": _function(_matmul, "matmul"),
     "and": _function(_logic_or_bits(comparison.logical_and_op, bitwise.and_op, "and"), "and"),
     "or": _function(_logic_or_bits(comparison.logical_or_op, bitwise.or_op, "or"), "or"),
@@ -165,10 +172,10 @@ def install_operators(cls: type) -> None:
         setattr(cls, f"__{name}__", forward)
         setattr(cls, f"__r{name}__", reflected)
     comparisons: dict[str, Any] = {
-        "__lt__": _comparison(comparison.less_op),
-        "__le__": _comparison(comparison.less_equal_op),
-        "__gt__": _comparison(comparison.greater_op),
-        "__ge__": _comparison(comparison.greater_equal_op),
+        "__lt__": _comparison(comparison.less_op, comparison.less),
+        "__le__": _comparison(comparison.less_equal_op, comparison.less_equal),
+        "__gt__": _comparison(comparison.greater_op, comparison.greater),
+        "__ge__": _comparison(comparison.greater_equal_op, comparison.greater_equal),
         "__eq__": _equality(comparison.equal_op, False),
         "__ne__": _equality(comparison.not_equal_op, True),
         "__neg__": arithmetic.negative,
