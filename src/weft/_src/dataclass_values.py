@@ -6,7 +6,6 @@ It is Weft's own extension: TensorFlow takes such objects for leaves.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from typing import Any
 
@@ -39,8 +38,9 @@ def rebuilt(template: Any, values: dict[str, Any]) -> Any:
     """A copy with other values in some fields."""
     # Not through the constructor: what checks and converts its arguments is not written for
     # symbolic tensors, and fields need not be arguments.
-    made = copy.copy(template)
-    for name, value in values.items():
+    made = object.__new__(type(template))
+    held = {name: getattr(template, name) for name in fields_of_dataclass(type(template)) or ()}
+    for name, value in {**getattr(template, "__dict__", {}), **held, **values}.items():
         object.__setattr__(made, name, value)
     return made
 
