@@ -14,6 +14,8 @@ PACKAGE = Path(__file__).parents[2] / "src" / "weft"
 LAYERS = [
     "errors",
     "messages",
+    "containers",
+    "dataclass_values",
     "nest",
     "core",
     "ops",

@@ -61,7 +61,7 @@ def test_rows_and_batches() -> None:
     assert batches[1].values.shape == [1, 3]
     full = rows.batch(2, drop_remainder=True)
     assert full.element_spec.values.shape == [2, 3]
-    assert_same(list(rows.batch(4))[0], masked())
+    assert_same(next(iter(rows.batch(4))), masked())
     again = rows.batch(2).unbatch()
     assert [r.values.numpy().tolist() for r in again] == [r.values.numpy().tolist() for r in rows]
     assert [len(b.values) for b in rows.batch(2).rebatch(3)] == [3, 1]

@@ -55,8 +55,8 @@ def with_field(annotation: Any) -> Any:
         (tuple[()], (), ()),
         (Mapping[str, int], {"a": 1}, ImmutableDict({"a": 1})),
         (Mapping[int, tuple[int, ...]], {1: [2]}, ImmutableDict({1: (2,)})),
-        (Union[int, str], "a", "a"),
-        (Optional[int], None, None),
+        (Union[int, str], "a", "a"),  # noqa: UP007
+        (Optional[int], None, None),  # noqa: UP045
         (int | None, 3, 3),
         ("int", 3, 3),
     ],
@@ -84,7 +84,7 @@ def test_values_of_plain_fields(annotation: Any, given: Any, held: Any) -> None:
         (Mapping[str, int], {1: 1}, "key of f: expected str"),
         (Mapping[str, int], {"a": "b"}, "f['a']: expected int"),
         (Mapping[str, int], 3, "f: expected a mapping"),
-        (Union[int, str], 1.5, "f: expected int or str, got 1.5"),
+        (Union[int, str], 1.5, "f: expected int or str, got 1.5"),  # noqa: UP007
         (tf.Tensor, object(), "f: expected a tensor"),
         (tf.Tensor, tf.ragged.constant([[1], [2, 3]]), "f: expected a tensor"),
         (tf.RaggedTensor, [1], "f: expected RaggedTensor, got [1] of type list."),
@@ -117,7 +117,7 @@ def test_tensors_are_converted() -> None:
         one: tf.Tensor
         many: tuple[tf.Tensor, ...]
         named: Mapping[str, tf.Tensor]
-        either: Union[int, tf.Tensor]
+        either: int | tf.Tensor
         fixed: tf.TensorSpec([None], tf.float32)  # type: ignore[valid-type]
 
     value = Several([1.0, 2.0], (3, [4, 5]), {"b": 6, "a": "x"}, 7, [8])
@@ -266,6 +266,28 @@ def test_annotations_that_name_nothing() -> None:
     Unknown = with_field("NoSuchThing")
     with pytest.raises(TypeError, match="names something that is not known"):
         Unknown(3)
+
+
+def test_annotations_may_name_what_is_local() -> None:
+    Local = tf.Tensor
+
+    class Uses(ExtensionType):
+        x: Local
+
+    assert Uses([1, 2]).x.shape == [2]
+
+    class Later(ExtensionType):
+        x: Other | None  # noqa: F821 - not there yet
+
+    with pytest.raises(TypeError, match="'Other' is not defined"):
+        Later(None)
+
+
+def test_bad_annotations_that_are_strings_are_found_at_once() -> None:
+    with pytest.raises(TypeError, match="Bad.x: a field cannot be annotated with list"):
+
+        class Bad(ExtensionType):
+            x: list[int]
 
 
 def test_annotations_that_are_strings() -> None:

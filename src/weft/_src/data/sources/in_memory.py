@@ -12,7 +12,7 @@ from weft._src.core import dtypes
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, IntLike, TensorNest
 from weft._src.core.dtypes import DATA, REAL, int64, variant
 from weft._src.core.specs import TensorSpec
-from weft._src.data.core import columns, encodings, positions, structure
+from weft._src.data.core import columns, encoded_parts, positions, structure
 from weft._src.data.core.base import (
     DatasetBase,
     dataset_op,
@@ -415,8 +415,8 @@ class SourceMethods(DatasetBase):
         leaves = [leaf for leaf in nest.flatten(element) if leaf is not None]
         if not leaves:
             raise ValueError("Dataset.from_tensor_slices: there are no tensors to slice.")
-        if encodings.need_encoding(spec):
-            return encodings.slices(DatasetBase.dataset_class.from_tensor_slices, element, spec)
+        if encoded_parts.need_encoding(spec):
+            return encoded_parts.slices(DatasetBase.dataset_class.from_tensor_slices, element, spec)
         columns.map_leaves(lambda s: s, spec, "from_tensor_slices")  # refuses what has no rows
         _check_slices([part for leaf in leaves for part in columns.parts_of(leaf)])
         flat, layout = structure.flatten_element(element), columns.columns_of(spec)

@@ -35,7 +35,7 @@ from weft._src.data.core.columns import (
     plain,
     row_of,
 )
-from weft._src.data.core.encodings import need_encoding, through_encodings
+from weft._src.data.core.encoded_parts import need_encoding, through_encodings
 from weft._src.data.core.stage import UNKNOWN, Cursor, Run, Stage, join, row, scaled
 from weft._src.data.core.structure import Values
 from weft._src.errors import ShapeError

@@ -188,13 +188,14 @@ def encoder_of(value_or_spec: Any) -> Any:
 def encodes_otherwise(value_or_spec: Any) -> bool:
     """Whether the encoding is not simply the tensors of a value: a subclass says what it is."""
     encoder = encoder_of(value_or_spec)
-    usual = ExtensionTypeBatchEncoder
-    if isinstance(value_or_spec, ExtensionTypeSpec) and encoder is not None:
-        if any(encodes_otherwise(part) for part in value_or_spec._component_specs):
-            return True
-    return encoder is not None and (
-        type(encoder).encode is not usual.encode or type(encoder).decode is not usual.decode
-    )
+    if encoder is None:
+        return False
+    kind, usual = type(encoder), ExtensionTypeBatchEncoder
+    if kind.encode is not usual.encode or kind.decode is not usual.decode:
+        return True
+    is_spec = isinstance(value_or_spec, ExtensionTypeSpec)
+    parts = value_or_spec._component_specs if is_spec else ()
+    return any(encodes_otherwise(part) for part in parts)
 
 
 def has_encoder(structure: Any) -> bool:

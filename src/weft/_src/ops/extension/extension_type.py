@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from weft._src import nest
@@ -15,6 +16,7 @@ from weft._src.ops.extension.sealing import (
     NO_DEFAULT,
     Field,
     Fields,
+    Scope,
     Sealed,
     Sealing,
     constructor,
@@ -32,7 +34,8 @@ class ExtensionMeta(Sealing):
         super().__init__(name, bases, body)
         if body.get("_abstract"):
             return
-        fields = _fields_of(self, bases, body)
+        frame = sys._getframe(1)
+        fields = _fields_of(self, body, Scope(frame.f_globals, dict(frame.f_locals)))
         self._extension_fields = Fields(self, fields)
         for field in fields:  # a default is an argument of the constructor, not an attribute
             if field in body:
@@ -52,7 +55,7 @@ def _inherits_constructor(cls: Any) -> bool:
     return not is_base and not hasattr(vars(found)["__init__"], "is_generated")
 
 
-def _fields_of(cls: Any, bases: tuple[type, ...], body: dict[str, Any]) -> dict[str, Field]:
+def _fields_of(cls: Any, body: dict[str, Any], scope: Scope) -> dict[str, Field]:
     fields: dict[str, Field] = {}
     for base in reversed(cls.__mro__[1:]):
         known = base.__dict__.get("_extension_fields")
@@ -62,7 +65,7 @@ def _fields_of(cls: Any, bases: tuple[type, ...], body: dict[str, Any]) -> dict[
     for name, annotation in annotations.items():
         if hasattr(ExtensionType, name) or hasattr(ExtensionTypeSpec, name):
             raise ValueError(f"{cls.__qualname__}: a field cannot be called {name}.")
-        fields[name] = Field(name, annotation, body.get(name, NO_DEFAULT))
+        fields[name] = Field(name, annotation, body.get(name, NO_DEFAULT), scope)
     for name, value in body.items():
         is_data = not callable(value) and not hasattr(value, "__get__")
         if is_data and name not in annotations and name != "Spec" and not name.startswith("__"):

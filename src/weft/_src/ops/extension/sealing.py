@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import typing
 from abc import ABCMeta
+from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
 from weft._src.ops.extension.fields import Converter, Kind, kind_of
@@ -17,12 +18,20 @@ Converters = list[tuple[str, Converter]]
 _SEALED = "_weft_sealed"
 
 
+class Scope(NamedTuple):
+    """Where a class is defined: what annotations that are strings may name."""
+
+    globals: dict[str, Any]
+    names: dict[str, Any]
+
+
 class Field(NamedTuple):
     """One annotated field."""
 
     name: str
     annotation: Any
     default: Any
+    scope: Scope
 
 
 NO_DEFAULT = inspect.Parameter.empty
@@ -40,7 +49,7 @@ class Fields:
 
     @property
     def kinds(self) -> dict[str, Kind]:
-        """What each field may hold."""
+        """What each field may hold; NameError if an annotation names what is not there yet."""
         if self._kinds is None:
             self._kinds = self._resolved()
         return self._kinds
@@ -49,7 +58,13 @@ class Fields:
     def converters(self) -> tuple[Converters, Converters]:
         """How fields become what they are annotated with: those of values, and those of specs."""
         if self._converters is None:
-            kinds = list(self.kinds.items())
+            try:
+                kinds = list(self.kinds.items())
+            except NameError as e:
+                raise TypeError(
+                    f"{self.owner.__qualname__}: an annotation names something that is not known "
+                    f"where the class is defined: {e}."
+                ) from e
             self._converters = (
                 [(name, kind.value) for name, kind in kinds],
                 [(name, kind.spec) for name, kind in kinds],
@@ -57,26 +72,24 @@ class Fields:
         return self._converters
 
     def _resolved(self) -> dict[str, Kind]:
-        annotations = {name: field.annotation for name, field in self.fields.items()}
-        if any(isinstance(annotation, str) for annotation in annotations.values()):
-            try:
-                hints = typing.get_type_hints(self.owner, localns={self.owner.__name__: self.owner})
-            except NameError as e:
-                raise TypeError(
-                    f"{self.owner.__qualname__}: an annotation names something that is not known "
-                    f"where the class is defined: {e}."
-                ) from e
-            annotations = {name: hints[name] for name in annotations}
         owner = self.owner.__qualname__
         return {
-            name: kind_of(annotation, f"{owner}.{name}") for name, annotation in annotations.items()
+            name: kind_of(self._annotation(field), f"{owner}.{name}")
+            for name, field in self.fields.items()
         }
+
+    def _annotation(self, field: Field) -> Any:
+        """An annotation that is a string, or has strings in it, as what it means."""
+        holder = SimpleNamespace(__annotations__={field.name: field.annotation})
+        names = {**field.scope.names, self.owner.__name__: self.owner}
+        return typing.get_type_hints(holder, field.scope.globals, names)[field.name]
 
     def are_known(self) -> bool:
         """Whether all annotations can be looked up by now; bad ones raise TypeError."""
-        if any(isinstance(field.annotation, str) for field in self.fields.values()):
+        try:
+            return self.kinds is not None
+        except NameError:
             return False
-        return bool(self.kinds) or not self.fields
 
 
 class Sealing(ABCMeta):
