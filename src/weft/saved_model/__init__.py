@@ -3,6 +3,7 @@
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft._src.saved_model.loading import contains_saved_model, load
 from weft._src.saved_model.saving import SaveOptions, save
+from weft._src.state.assets import Asset
 from weft.saved_model import experimental
 
 DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
@@ -33,6 +34,7 @@ __all__ = [
     "TPU",
     "TRAINING",
     "VARIABLES_DIRECTORY",
+    "Asset",
     "SaveOptions",
     "contains_saved_model",
     "experimental",

@@ -169,6 +169,13 @@ class Body:
                 return self.known[id(node.outputs[0])]
         return None
 
+    def list_dtype(self) -> DType:
+        """The dtype of the elements of the list that the op makes: what others do with it."""
+        found = _element_dtype(self.graph, self._node.outputs[0], set())
+        if found is None:
+            raise NoForm("the dtype of the elements is not known")
+        return found
+
     def function(self, graph: Graph) -> str:
         """The name of the function that a nested graph becomes."""
         return self.functions.of(graph)
@@ -422,6 +429,31 @@ class _Order:
     def lasting(self) -> list[str]:
         """What has to run even if nobody uses its results."""
         return list(self._must_run)
+
+
+def _element_dtype(graph: Graph, handle: SymbolicTensor, seen: set[int]) -> DType | None:
+    """The dtype of what is read from a list, or added to it; also where it is handed on."""
+    if id(handle) in seen:
+        return None
+    seen.add(id(handle))
+    for node in graph.body:
+        places = [i for i, x in enumerate(node.inputs) if x is handle]
+        if not places:
+            continue
+        said = node.attrs.get("dtype")
+        if isinstance(said, DType):
+            return said
+        data = [x.dtype for x in node.inputs[1:] if x.dtype not in (tf.variant, int32, tf.int64)]
+        if data:
+            return data[0]
+        first = node.op.nested_offset
+        inner = [(g, g.all_inputs[i - first]) for _, g in node.nested for i in places if i >= first]
+        following = [(graph, out) for out in node.outputs if out.dtype is tf.variant]
+        for where, tensor in [*inner, *following]:
+            found = _element_dtype(where, tensor, seen)
+            if found is not None:
+                return found
+    return None
 
 
 def _flat(made: Any) -> list[Written]:

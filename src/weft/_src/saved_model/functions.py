@@ -27,9 +27,11 @@ class Trace:
         gives: Any,
         run: Callable[[list[Any]], list[Any]],
         keep: Any,
+        captured: Callable[[], list[Any]],
     ) -> None:
         self.name = name
         self.takes, self.gives = takes, gives
+        self._captured = captured
         self.keep = keep  # the model: a trace that somebody holds keeps its variables alive
         specs = [spec for leaf in nest.flatten(takes) for spec in _parts(leaf)]
 
@@ -42,6 +44,26 @@ class Trace:
         call.__signature__ = inspect.Signature(places)  # type: ignore[attr-defined]
         self.function = tf.function(call, input_signature=specs, autograph=False)
         self._pack = _packer(gives)
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables it uses."""
+        return tuple([x for x in self._captured() if isinstance(x, tf.Variable)])
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """The trainable ones among them."""
+        return tuple([x for x in self.variables if x.trainable])
+
+    @property
+    def concrete(self) -> Any:
+        """The traced graph behind it."""
+        return self.function.get_concrete_function()
+
+    @property
+    def graph(self) -> Any:
+        """Its graph."""
+        return self.concrete.graph
 
     def matched(self, given: Any) -> list[Any] | None:
         """The tensors of arguments, if they are of the kinds that this trace takes."""
@@ -230,7 +252,7 @@ class LoadedFunction(Trackable):
                 else _equal(a, b)
                 for a, b in zip(wanted, asked, strict=True)
             ):
-                return trace.function.get_concrete_function()
+                return trace.concrete
         raise ValueError(f"{self._name} was not saved for {_shown(given)}.")
 
     def __repr__(self) -> str:
@@ -284,6 +306,21 @@ class Signature(Trackable):
     def function(self) -> Any:
         """The traced function behind it."""
         return self._trace.function
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables it uses."""
+        return self._trace.variables
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """The trainable ones among them."""
+        return self._trace.trainable_variables
+
+    @property
+    def graph(self) -> Any:
+        """Its graph."""
+        return self._trace.graph
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         order = self._in_order

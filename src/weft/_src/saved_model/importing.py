@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -15,6 +16,7 @@ from weft._src.raw_ops.signatures import signature_of
 from weft._src.saved_model.nodes import attribute_value, in_order
 
 _MOST_DEEP = 100  # functions that call functions
+_loads = itertools.count()
 
 
 class Library:
@@ -26,6 +28,7 @@ class Library:
         self._source = source
         self._allow_io = allow_io
         self._depth = 0
+        self._load = f"_load_{next(_loads)}"
 
     def __contains__(self, name: str) -> bool:
         return name in self._functions
@@ -144,6 +147,8 @@ class Library:
             if attribute.name not in signature.inferred and attribute.name in attributes:
                 value = self._attribute(attributes[attribute.name])
                 arguments[called[attribute.name]] = value
+        if arguments.get("shared_name"):  # shared within this model, not with others
+            arguments["shared_name"] += self._load
         if not self._allow_io:
             check_files(node.op, arguments, os.path.join(self._source, "assets"))
         out = getattr(tf.raw_ops, node.op)(**arguments)

@@ -24,6 +24,7 @@ from weft._src.saved_model.structures import shape_of, value_of
 from weft._src.saving.bundle import BundleReader
 from weft._src.saving.object_graph import saved_objects, stored_parts
 from weft._src.saving.sorted_table import damaged
+from weft._src.state.assets import Asset
 from weft._src.state.tracking import AutoTrackable, Trackable
 
 _FILE = "saved_model.pb"
@@ -54,13 +55,6 @@ class LoadedResource(Trackable):
 
     def __init__(self, handle: Any) -> None:
         self.resource_handle = handle
-
-
-class LoadedAsset(Trackable):
-    """A file of a loaded model."""
-
-    def __init__(self, path: str) -> None:
-        self.asset_path = tf.constant(path)
 
 
 class _Captured(Trackable):
@@ -208,7 +202,7 @@ class Loader:
                 raise damaged(self.folder, f"there is no constant {saved.constant.operation!r}")
             return attribute_value(node.attr["value"])
         if kind == "asset":
-            return LoadedAsset(self._asset(saved.asset.asset_file_def_index))
+            return Asset(self._asset(saved.asset.asset_file_def_index))
         if kind == "function":
             return self._function(saved.function)
         if kind == "bare_concrete_function":
@@ -253,8 +247,11 @@ class Loader:
         def run(tensors: list[Any]) -> list[Any]:
             return self.library.run(name, [*tensors, *[self._handle(n) for n in bound]])
 
+        def captured() -> list[Any]:
+            return [self.objects[n] for n in bound]
+
         takes = value_of(saved.canonicalized_input_signature)
-        return Trace(name, takes, value_of(saved.output_signature), run, self)
+        return Trace(name, takes, value_of(saved.output_signature), run, self, captured)
 
     def _handle(self, number: int) -> Any:
         found = self.objects[number]
@@ -268,7 +265,7 @@ class Loader:
             return found.handle
         if isinstance(found, LoadedResource):
             return found.resource_handle
-        return found.asset_path if isinstance(found, LoadedAsset) else found
+        return found.asset_path if isinstance(found, Asset) else found
 
     def _function(self, saved: Message) -> LoadedFunction:
         names = list(saved.concrete_functions)
