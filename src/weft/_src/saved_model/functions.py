@@ -236,6 +236,11 @@ class LoadedFunction(Trackable):
                 if key is not None and len(tensors) == len(args) and all(same):
                     self._usual[key] = trace
                 return trace(tensors)
+        if not self._traces:
+            raise ValueError(
+                f"{self._name} had not been traced when it was saved, so there are zero restored "
+                "functions. Give it an input_signature, or call it once, before saving."
+            )
         shown = "\n".join([f"  {_shown(trace.takes)}" for trace in self._traces])
         raise ValueError(
             f"{self._name} was not saved for these arguments: {_shown(given)}. It was for:\n{shown}"
@@ -286,7 +291,8 @@ class Signature(Trackable):
     def __init__(self, name: str, trace: Trace, names: list[str], by_place: int) -> None:
         self.name = name
         self._trace = trace
-        self._names, self._by_place = names, by_place
+        self._names = names
+        self._by_place = max(by_place, 1) if len(names) == 1 else by_place
         placed, named = trace.takes
         plain = not placed and all(isinstance(spec, tf.TensorSpec) for spec in named.values())
         self._in_order = sorted(named) if plain else None

@@ -99,6 +99,38 @@ def meta_graph(export_dir: PathLike, tags: Any = None) -> Any:
     return graphs[found.index(wanted)]
 
 
+class LoadOptions:
+    """How `tf.saved_model.load` reads.
+
+    Args:
+      allow_partial_checkpoint: accepted for compatibility; a model without the value of a variable
+        is damaged.
+      experimental_io_device: accepted for compatibility.
+      experimental_skip_checkpoint: accepted for compatibility.
+      experimental_variable_policy: accepted for compatibility.
+      experimental_load_function_aliases: whether the loaded object gets an attribute
+        `function_aliases`, a dict from the names in `tf.saved_model.SaveOptions` to functions.
+
+    >>> options = tf.saved_model.LoadOptions(experimental_load_function_aliases=True)
+    >>> options.experimental_load_function_aliases
+    True
+    """
+
+    def __init__(
+        self,
+        allow_partial_checkpoint: bool = False,
+        experimental_io_device: str | None = None,
+        experimental_skip_checkpoint: bool = False,
+        experimental_variable_policy: Any = None,
+        experimental_load_function_aliases: bool = False,
+    ) -> None:
+        self.allow_partial_checkpoint = allow_partial_checkpoint
+        self.experimental_io_device = experimental_io_device
+        self.experimental_skip_checkpoint = experimental_skip_checkpoint
+        self.experimental_variable_policy = experimental_variable_policy
+        self.experimental_load_function_aliases = experimental_load_function_aliases
+
+
 class Loader:
     """One SavedModel while its objects are made."""
 
@@ -141,6 +173,17 @@ class Loader:
             if saved.WhichOneof("kind") == "resource":
                 self._create(number, values)
         return self.root
+
+    def aliases(self) -> dict[str, Any]:
+        """Functions by the names that whoever saved them gave them."""
+        names = dict(self.graph.meta_info_def.function_aliases.items())
+        found: dict[str, Any] = {}
+        for number, saved in enumerate(self.saved):
+            if saved.WhichOneof("kind") == "function":
+                for name in saved.function.concrete_functions:
+                    if name in names:
+                        found[names[name]] = self.objects[number]
+        return found
 
     def _wanted(self) -> list[str]:
         """The functions that somebody may call: not those that save and restore."""
@@ -351,7 +394,7 @@ def load(
     Args:
       export_dir: the folder.
       tags: the tags of the graph to load; None takes the one for serving, or the only one.
-      options: accepted for compatibility.
+      options: a `tf.saved_model.LoadOptions`.
       allow_io: whether ops that read and write files, or call Python, may be part of it.
 
     Returns:
@@ -370,7 +413,11 @@ def load(
     with init_scope():
         graph = meta_graph(export_dir, tags)
         try:
-            return Loader(export_dir, graph, allow_io=allow_io).load()
+            loader = Loader(export_dir, graph, allow_io=allow_io)
+            loaded: LoadedObject = loader.load()
+            if options is not None and options.experimental_load_function_aliases:
+                loaded.function_aliases = loader.aliases()
+            return loaded
         except ParseError as error:
             raise damaged(os.fsdecode(export_dir), str(error).removesuffix(".")) from None
 

@@ -69,6 +69,9 @@ from weft._src.state.variable import Variable
 _SERVE = "serve"
 _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
 _TABLE = "/.ATTRIBUTES/table"
+# Models of Keras name their signature by this, and keep the functions that train them elsewhere.
+_OF_KERAS = "_default_save_signature"
+_NOT_SAVED = frozenset({"train_function", "test_function", "predict_function"})
 # The version of TensorFlow whose ops the graph keeps to; loaders ask for the text.
 _LIKE = "2.4.0"
 
@@ -125,7 +128,8 @@ def functions_of(owner: Any) -> dict[str, Any]:
     """The traced functions among the attributes and methods of an object, and single traces."""
     if not isinstance(owner, Trackable) or variable_of(owner) is not None:
         return {}
-    names = dict.fromkeys(vars(owner))
+    is_keras = hasattr(type(owner), _OF_KERAS)
+    names = dict.fromkeys([n for n in vars(owner) if not (is_keras and n in _NOT_SAVED)])
     for kind in type(owner).__mro__:
         names |= {name: None for name, value in vars(kind).items() if is_function(value)}
     found = {name: getattr(owner, name) for name in names}
@@ -136,11 +140,21 @@ def functions_of(owner: Any) -> dict[str, Any]:
     }
 
 
+def _signature_of_keras(root: Any) -> Any:
+    """The function that a model of Keras offers as its signature; None if it has none to offer."""
+    try:
+        return getattr(root, _OF_KERAS, None)
+    except Exception:  # noqa: BLE001 - a model that was not built fails anyhow: nothing is offered
+        return None
+
+
 class Saver:
     """One SavedModel while it is put together; nothing is written before it is whole."""
 
     def __init__(self, root: Any, signatures: Any, options: SaveOptions) -> None:
         self.root, self.options = root, options
+        if signatures is None:
+            signatures = _signature_of_keras(root)
         self._streams: dict[int, tuple[Any, Variable]] = {}
         self.found = self._reached(signatures)
         self.objects: list[SavedObject] = [_object(one) for one in self.found]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 ROWS = """
 Add: add(x y)
-AddN: add_n(inputs)
+AddN: raw.lists.added(inputs)
 All: reduce_all(input:input_tensor axis keep_dims:keepdims=False)
 Any: reduce_any(input:input_tensor axis keep_dims:keepdims=False)
 ApproxTopK: raw.functions.approximate_top_k(input k reduction_dimension=-1 recall_target=0.95 is_max_k=True -reduction_input_size_override=-1 -aggregate_to_topk=True)
@@ -174,5 +174,5 @@ UniqueWithCountsV2: raw.functions.unique_with_counts(x axis out_idx=tf.int32)
 Unpack: unstack(value num axis=0)
 UpperBound: searchsorted(sorted_inputs:sorted_sequence values out_type=tf.int32 !side='right')
 Where: where(condition)
-ZerosLike: zeros_like(x:input)
+ZerosLike: raw.lists.zeros_like(x)
 """  # noqa: E501
