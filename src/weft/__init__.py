@@ -71,6 +71,7 @@ from weft._src.core.tensor import Tensor, is_symbolic_tensor, is_tensor
 from weft._src.function.decorator import function
 from weft._src.function.explain import explain
 from weft._src.function.retracing import no_retrace
+from weft._src.graph.graphdef import written_by as _graphs_written_by
 from weft._src.graph.ir import Graph, Node as Operation
 from weft._src.graph.names import get_current_name_scope, name_scope
 from weft._src.graph.row_maps import vectorized_map
@@ -230,6 +231,7 @@ if _TYPE_CHECKING:
         data as data,
         distribute as distribute,
         experimental as experimental,
+        graph_util as graph_util,
         io as io,
         keras as keras,
         lookup as lookup,
@@ -243,6 +245,7 @@ if _TYPE_CHECKING:
     from weft._src.data.core.optional import OptionalSpec as OptionalSpec
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
+    from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
 
 __all__ = [
     "AggregationMethod",
@@ -372,6 +375,7 @@ __all__ = [
     "identity",
     "identity_n",
     "image",
+    "import_graph_def",
     "init_scope",
     "inside_function",
     "install_as_tensorflow",
@@ -531,6 +535,7 @@ _LAZY = {
         "data",
         "distribute",
         "experimental",
+        "graph_util",
         "io",
         "lookup",
         "raw_ops",
@@ -548,6 +553,8 @@ _LAZY |= {
     "install_as_tensorflow": "weft._src.keras.alias",
     "NoneTensorSpec": "weft._src.data.core.structure",
     "OptionalSpec": "weft._src.data.core.optional",
+    "import_graph_def": "weft._src.saved_model.graph_imports",
 }
+_graphs_written_by("weft._src.saved_model.graph_defs")
 _open_namespace(__name__, lazy=_LAZY)
 _show_users_frames()

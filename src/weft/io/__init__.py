@@ -71,4 +71,4 @@ __all__ = [
     "write_file",
 ]
 
-_open_namespace(__name__)
+_open_namespace(__name__, lazy={"write_graph": "weft._src.saved_model.graph_defs"})

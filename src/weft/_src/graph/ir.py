@@ -20,6 +20,7 @@ from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft._src.errors import InaccessibleTensorError, OpError
 from weft._src.graph import graphdef, printer
 from weft._src.graph.names import NameTable, valid_name
+from weft._src.messages.graphs import GraphDef
 from weft._src.ops import static
 from weft._src.ops.arrays.source import const_op, placeholder_op
 from weft._src.ops.control import functional
@@ -193,6 +194,7 @@ class Graph:
         self.outer = outer
         # A function outlives the graph it is traced in, so it captures eager tensors directly.
         self.is_function = is_function or outer is None
+        self.is_built_by_hand = False  # by `as_default`, so it may get more inputs
         self.nodes: list[Node] = []
         self.inputs: list[SymbolicTensor] = []
         self.outputs: list[SymbolicTensor] = []
@@ -509,19 +511,22 @@ class Graph:
         """
         return self._names.unique(name)
 
-    def as_graph_def(
-        self, from_version: int | None = None, add_shapes: bool = False
-    ) -> graphdef.GraphDef:
-        """The graph as plain objects in the shape of TensorFlow's GraphDef.
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
+        """The graph as a GraphDef with TensorFlow's ops, which `tf.import_graph_def` takes.
+
+        What a function captures, such as variables, are placeholders, as its arguments are. An op
+        that TensorFlow has no form for keeps its own name: such a graph can be drawn, and imported
+        nowhere.
 
         Args:
           from_version: accepted for compatibility.
-          add_shapes: accepted for compatibility.
+          add_shapes: whether nodes say the shapes of their results, as `_output_shapes`.
 
         Returns:
-          A `GraphDef` with a list `node`, and `SerializeToString`.
+          A GraphDef with the fields `node`, `library` and `versions`, and `SerializeToString`.
         """
-        return graphdef.as_graph_def(self)
+        found: GraphDef = graphdef.writer().as_graph_def(self, add_shapes=add_shapes)
+        return found
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Graph]:
@@ -530,6 +535,7 @@ class Graph:
         Returns:
           A context manager that gives this graph.
         """
+        self.is_built_by_hand = True
         with building(self):
             yield self
 

@@ -50,12 +50,13 @@ class Library:
 
     # --- what a model needs -----------------------------------------------------------------------
 
-    def ops(self, names: Iterable[str]) -> Counter[str]:
-        """How often each op occurs in functions and in what they call."""
+    def ops(self, names: Iterable[str], nodes: Iterable[Any] = ()) -> Counter[str]:
+        """How often each op occurs among nodes, in functions and in what they call."""
         count: Counter[str] = Counter()
         pending, seen = list(names), set(names)
-        while pending:
-            for node in self.function(pending.pop()).node_def:
+        bodies: list[Any] = [list(nodes)]
+        while pending or bodies:
+            for node in bodies.pop() if bodies else self.function(pending.pop()).node_def:
                 if node.op in self:
                     called = [node.op]
                 else:
@@ -69,7 +70,10 @@ class Library:
 
     def check(self, names: Iterable[str]) -> None:
         """UnsupportedError with all ops that cannot run; nothing has run by then."""
-        count = self.ops(names)
+        self.check_ops(self.ops(names))
+
+    def check_ops(self, count: Counter[str]) -> None:
+        """The same for ops that were counted."""
         missing = {op: n for op, n in count.items() if problem_of(op, self._allow_io) is not None}
         if missing:
             lines = [
@@ -114,7 +118,7 @@ class Library:
         try:
             for node in self._body(name):
                 given = [tensor(text) for text in node.input if not text.startswith("^")]
-                results[node.name] = self._node(node, given)
+                results[node.name] = self.node(node, given)
             named = dict(function.ret.items())
             return [tensor(named[output.name]) for output in function.signature.output_arg]
         except (KeyError, IndexError, ValueError) as error:
@@ -126,7 +130,8 @@ class Library:
                 None, None, f"{self._source}, function {name!r}: there is no tensor {error}."
             ) from None
 
-    def _node(self, node: Message, given: list[Any]) -> dict[str, list[Any]]:
+    def node(self, node: Message, given: list[Any]) -> dict[str, list[Any]]:
+        """What a node gives: lists of tensors, by the names of outputs."""
         if node.op in self:
             found = self.run(node.op, given)
             names = [output.name for output in self.function(node.op).signature.output_arg]

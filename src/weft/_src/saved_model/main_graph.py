@@ -24,7 +24,7 @@ from weft._src.saved_model.exporting import attribute
 from weft._src.saved_model.structures import sizes_of
 from weft._src.saved_model.tables import Creation
 
-_PRODUCER = 1882  # the version of graphs that TensorFlow 2 began with
+PRODUCER = 1882  # the version of graphs that TensorFlow 2 began with
 _METHOD = "tensorflow/serving/predict"
 _INIT = "__saved_model_init_op"
 _FILENAME = "saver_filename"
@@ -229,7 +229,7 @@ class MainGraph:
 
     def message(self) -> GraphDef:
         """The nodes."""
-        return GraphDef(node=self.nodes, versions=VersionDef(producer=_PRODUCER))
+        return GraphDef(node=self.nodes, versions=VersionDef(producer=PRODUCER))
 
 
 def inputs_types(signed: Any) -> list[Any]:

@@ -12,6 +12,7 @@ from weft._src.core.context import executing_eagerly
 from weft._src.graph.ir import Graph
 from weft._src.graph.names import name_scope
 from weft._src.messages.events import SummaryMetadata
+from weft._src.messages.graphs import GraphDef
 from weft._src.ops.control.branch import case, cond
 from weft._src.ops.control.loop import while_loop
 from weft._src.public.namespaces import open_namespace as _open_namespace
@@ -19,6 +20,7 @@ from weft.compat.v1 import logging
 
 __all__ = [
     "Graph",
+    "GraphDef",
     "SummaryMetadata",
     "case",
     "cond",
@@ -35,4 +37,4 @@ __all__ = [
     "while_loop",
 ]
 
-_open_namespace(__name__)
+_open_namespace(__name__, lazy={"import_graph_def": "weft._src.saved_model.graph_imports"})
