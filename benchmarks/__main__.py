@@ -19,6 +19,7 @@ from benchmarks import (
     lookup,
     native,
     ops,
+    saved_models,
     strings,
     time_to_result,
     tracing,
@@ -27,7 +28,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, compiling, choices,
-    ops, strings, image, lookup, examples, datasets, keras_training, time_to_result,
+    ops, strings, image, lookup, examples, datasets, keras_training, saved_models, time_to_result,
 )  # fmt: skip
 
 

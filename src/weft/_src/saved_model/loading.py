@@ -145,7 +145,7 @@ class Loader:
             )
         self.library = Library(graph.graph_def.library.function, self.folder, allow_io=allow_io)
         self.concrete = dict(graph.object_graph_def.concrete_functions.items())
-        self.constants = {node.name: node for node in graph.graph_def.node if node.op == "Const"}
+        self._constants: dict[str, Any] | None = None
         self._check_numbers()
         self.objects: dict[int, Any] = {}
         self.root: Any = None
@@ -240,10 +240,7 @@ class Loader:
         if kind == "variable":
             return self._variable(number, saved.variable, values)
         if kind == "constant":
-            node = self.constants.get(saved.constant.operation)
-            if node is None:
-                raise damaged(self.folder, f"there is no constant {saved.constant.operation!r}")
-            return attribute_value(node.attr["value"])
+            return self._constant(saved.constant.operation)
         if kind == "asset":
             return Asset(self._asset(saved.asset.asset_file_def_index))
         if kind == "function":
@@ -257,6 +254,14 @@ class Loader:
         if kind == "captured_tensor":
             return _Captured(saved.captured_tensor.name)
         return LoadedObject()
+
+    def _constant(self, name: str) -> Any:
+        if self._constants is None:  # many models have none, and large graphs
+            nodes = self.graph.graph_def.node
+            self._constants = {node.name: node for node in nodes if node.op == "Const"}
+        if name not in self._constants:
+            raise damaged(self.folder, f"there is no constant {name!r}")
+        return attribute_value(self._constants[name].attr["value"])
 
     def _variable(self, number: int, saved: Message, values: dict[int, dict[str, Any]]) -> Any:
         dtype, shape = tf.as_dtype(saved.dtype), shape_of(saved.shape)
