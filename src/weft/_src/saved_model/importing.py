@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,6 +15,20 @@ from weft._src.raw_ops.signatures import signature_of
 from weft._src.saved_model.nodes import attribute_value, in_order
 
 _MOST_DEEP = 100  # functions that call functions
+_MOST_NODES = 1_000_000  # of one trace, counted as often as they are run
+# What may run while a model is loaded: making and filling tables.
+_WHILE_LOADING = frozenset(
+    {
+        *("Const", "Identity", "NoOp", "PartitionedCall", "StatefulPartitionedCall"),
+        *("HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2"),
+        *("MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "AnonymousHashTable"),
+        *("MutableDenseHashTable", "MutableDenseHashTableV2", "AnonymousMutableDenseHashTable"),
+        *("AnonymousMutableHashTable", "AnonymousMutableHashTableOfTensors"),
+        *("InitializeTable", "InitializeTableV2", "LookupTableImport", "LookupTableImportV2"),
+        *("InitializeTableFromTextFile", "InitializeTableFromTextFileV2", "LookupTableInsertV2"),
+        *("Cast", "ExpandDims", "Pack", "Reshape", "Squeeze"),
+    }
+)
 _loads = itertools.count()
 
 
@@ -28,6 +41,8 @@ class Library:
         self._source = source
         self._allow_io = allow_io
         self._depth = 0
+        self._count = 0
+        self._is_loading = False
         self._load = f"_load_{next(_loads)}"
 
     def __contains__(self, name: str) -> bool:
@@ -84,6 +99,14 @@ class Library:
                 f"{self._source} cannot be loaded, because of these ops:\n" + "\n".join(lines)
             )
 
+    def run_loading(self, name: str, tensors: list[Any]) -> list[Any]:
+        """Like `run`, while the model is loaded: nothing but what makes and fills tables."""
+        self._is_loading = True
+        try:
+            return self.run(name, tensors)
+        finally:
+            self._is_loading = False
+
     # --- running ----------------------------------------------------------------------------------
 
     def run(self, name: str, tensors: list[Any]) -> list[Any]:
@@ -96,6 +119,7 @@ class Library:
                 None,
                 f"{self._source}: {name!r} takes {len(arguments)} tensors and gets {len(tensors)}.",
             )
+        self._counted(anew=self._depth == 0)
         self._depth += 1
         if self._depth > _MOST_DEEP:
             self._depth = 0
@@ -136,6 +160,7 @@ class Library:
             found = self.run(node.op, given)
             names = [output.name for output in self.function(node.op).signature.output_arg]
             return {name: [value] for name, value in zip(names, found, strict=True)}
+        self._check_node(node.op)
         signature = signature_of(node.op)
         if signature is None:
             raise UnsupportedError(f"{self._source}: TensorFlow has no op {node.op!r}.")
@@ -155,13 +180,34 @@ class Library:
         if arguments.get("shared_name"):  # shared within this model, not with others
             arguments["shared_name"] += self._load
         if not self._allow_io:
-            check_files(node.op, arguments, os.path.join(self._source, "assets"))
+            check_files(node.op, arguments, self._source)
         out = getattr(tf.raw_ops, node.op)(**arguments)
         parts = [] if not signature.outputs else [out] if len(signature.outputs) == 1 else list(out)
         return {
             output.name: list(part) if output.many else [part]
             for output, part in zip(signature.outputs, parts, strict=True)
         }
+
+    def _counted(self, *, anew: bool = False) -> None:
+        """One more node or call: a few functions that call each other twice could be millions."""
+        self._count = 0 if anew else self._count + 1
+        if self._count > _MOST_NODES:
+            raise UnsupportedError(
+                f"{self._source}: a function has more than {_MOST_NODES} nodes, with those of the "
+                "functions it calls."
+            )
+
+    def _check_node(self, op: str) -> None:
+        """Whatever the model says of its functions: each op is looked at when it runs, too."""
+        self._counted()
+        if self._allow_io:
+            return
+        problem = problem_of(op, self._allow_io)
+        if problem is None and self._is_loading and op not in _WHILE_LOADING:
+            problem = "while a model is loaded, tables are filled and nothing else; allow_io=True"
+            problem += " lets it"
+        if problem is not None:
+            raise UnsupportedError(f"{self._source}: {op}: {problem}.")
 
     def _attribute(self, message: Message) -> Any:
         value = attribute_value(message)
