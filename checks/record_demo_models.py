@@ -18,9 +18,9 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDED = os.path.join(os.path.dirname(HERE), "examples", "recorded")
-GOOD = "good great lovely fine wonderful brilliant warm clever funny bright".split()
-BAD = "bad awful dull weak terrible boring cold stupid sad dark".split()
-THINGS = "film story book song evening place dinner journey".split()
+GOOD = ["good", "great", "lovely", "fine", "wonderful", "clever", "warm", "funny", "bright"]
+BAD = ["bad", "awful", "dull", "weak", "terrible", "boring", "cold", "stupid", "sad", "dark"]
+THINGS = ["film", "story", "book", "song", "evening", "place", "dinner", "journey"]
 TEXTS = [
     "A wonderful film, and a clever story!",
     "The dinner was cold. The evening: boring.",
@@ -97,8 +97,9 @@ def written_by_weft(tf, folder):
 
 def main():
     """Writes the files."""
-    import keras
     import tensorflow as tf
+
+    import keras
 
     path = os.path.join(RECORDED, "results.json")
     kept = {}

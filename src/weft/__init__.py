@@ -365,6 +365,7 @@ __all__ = [
     "get_static_value",
     "grad_pass_through",
     "gradients",
+    "graph_util",
     "greater",
     "greater_equal",
     "group",

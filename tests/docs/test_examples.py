@@ -26,7 +26,7 @@ STORIES = {
     "inspecting_graphs": ["100 elements: list  1703 nodes, dataset 7"],
     "tensorboard_export": ["events, ", "network"],
     "keras_regression": ["eagerly, 64 houses", "function, 5 epochs", "val_mae"],
-    "saved_models": ["0.9997  0.9997  A wonderful film", "TensorFlow  0.8894, slope -0.4956", "x =  2.0"],
+    "saved_models": ["0.9997  0.9997  A wonderful film", "TensorFlow  0.8894, slope -0.4956"],
 }  # fmt: skip
 
 

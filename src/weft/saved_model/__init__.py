@@ -1,9 +1,9 @@
 """`tf.saved_model`: models as files that TensorFlow and Weft both know."""
 
+from weft._src.fileio.assets import Asset
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft._src.saved_model.loading import LoadOptions, contains_saved_model, load
 from weft._src.saved_model.saving import SaveOptions, save
-from weft._src.state.assets import Asset
 from weft.saved_model import experimental
 
 DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"

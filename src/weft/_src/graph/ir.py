@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Container, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from weft._src.core import dtypes
 from weft._src.core.composite import not_a_tensor
@@ -190,11 +190,10 @@ class Graph:
     def __init__(
         self, name: str = "graph", outer: Graph | None = None, *, is_function: bool = False
     ) -> None:
-        self.name = name
-        self.outer = outer
+        self.name, self.outer = name, outer
         # A function outlives the graph it is traced in, so it captures eager tensors directly.
         self.is_function = is_function or outer is None
-        self.is_built_by_hand = False  # by `as_default`, so it may get more inputs
+        self.is_built_by_hand = False  # it may get more inputs
         self.nodes: list[Node] = []
         self.inputs: list[SymbolicTensor] = []
         self.outputs: list[SymbolicTensor] = []
@@ -514,19 +513,14 @@ class Graph:
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
         """The graph as a GraphDef with TensorFlow's ops, which `tf.import_graph_def` takes.
 
-        What a function captures, such as variables, are placeholders, as its arguments are. An op
-        that TensorFlow has no form for keeps its own name: such a graph can be drawn, and imported
-        nowhere.
-
         Args:
           from_version: accepted for compatibility.
           add_shapes: whether nodes say the shapes of their results, as `_output_shapes`.
 
         Returns:
-          A GraphDef with the fields `node`, `library` and `versions`, and `SerializeToString`.
+          A GraphDef. What a function captures are placeholders, as its arguments are.
         """
-        found: GraphDef = graphdef.writer().as_graph_def(self, add_shapes=add_shapes)
-        return found
+        return cast(GraphDef, graphdef.writer().as_graph_def(self, add_shapes=add_shapes))
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Graph]:

@@ -11,12 +11,12 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, as_dtype, int64
 from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft._src.errors import DTypeError
+from weft._src.fileio.assets import Asset
 from weft._src.fileio.paths import path_text
 from weft._src.lookup.ops import import_op
 from weft._src.lookup.text_files import LINE_NUMBER, WHOLE_LINE, initialize_from_file_op
 from weft._src.ops.static import get_static_value, static_int
 from weft._src.ops.strings.elements import text_argument
-from weft._src.state.assets import Asset
 from weft._src.state.tracking import Trackable
 
 

@@ -23,8 +23,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 
 Form = Callable[..., Any]
-_PHILOX = 1  # the number of the algorithm
-_COUNTERS_PER_NUMBER = 256
+_PHILOX, _COUNTERS_PER_NUMBER = 1, 256  # the number of the algorithm, and what it uses up
 
 
 class NoForm(Exception):  # noqa: N818 - a signal: all of them together become one error

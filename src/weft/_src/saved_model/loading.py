@@ -15,6 +15,7 @@ from weft._src.errors import (
     ParseError,
     UnsupportedError,
 )
+from weft._src.fileio.assets import Asset
 from weft._src.messages.message import Message
 from weft._src.messages.saved_models import SavedModel
 from weft._src.raw_ops.reaching_out import own_file
@@ -25,7 +26,6 @@ from weft._src.saved_model.structures import shape_of, value_of
 from weft._src.saving.bundle import BundleReader
 from weft._src.saving.object_graph import saved_objects, stored_parts
 from weft._src.saving.sorted_table import damaged
-from weft._src.state.assets import Asset
 from weft._src.state.tracking import AutoTrackable, Trackable
 
 _FILE = "saved_model.pb"

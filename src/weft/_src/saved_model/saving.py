@@ -18,6 +18,7 @@ from weft._src.core.context import init_scope, state
 from weft._src.core.dtypes import resource
 from weft._src.core.random_numbers.stream_state import RngCell
 from weft._src.errors import UnsupportedError
+from weft._src.fileio.assets import Asset
 from weft._src.fileio.paths import file_errors, path_text
 from weft._src.function.concrete import ConcreteFunction
 from weft._src.lookup.tables import MutableTable, Table
@@ -62,7 +63,6 @@ from weft._src.saving.object_graph import (
     walk,
 )
 from weft._src.saving.writing import sync_folder, write_bundle
-from weft._src.state.assets import Asset
 from weft._src.state.tracking import Trackable
 from weft._src.state.variable import Variable
 

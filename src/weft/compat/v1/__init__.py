@@ -1,5 +1,7 @@
 """`tf.compat.v1`: building graphs by hand, as far as that is still of use."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from weft._src.autodiff.gradients import gradients, hessians
 from weft._src.compat.v1 import (
     enable_eager_execution,
@@ -18,6 +20,9 @@ from weft._src.ops.control.loop import while_loop
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft.compat.v1 import logging
 
+if _TYPE_CHECKING:
+    from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
+
 __all__ = [
     "Graph",
     "GraphDef",
@@ -29,6 +34,7 @@ __all__ = [
     "executing_eagerly",
     "gradients",
     "hessians",
+    "import_graph_def",
     "logging",
     "name_scope",
     "placeholder",
