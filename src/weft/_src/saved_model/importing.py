@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import weft as tf
 from weft._src.errors import DataLossError, UnsupportedError
@@ -16,6 +17,7 @@ from weft._src.saved_model.nodes import attribute_value, in_order
 
 _MOST_DEEP = 100  # functions that call functions
 _MOST_NODES = 1_000_000  # of one trace, counted as often as they are run
+_HANDING = frozenset({"Identity", "PartitionedCall", "StatefulPartitionedCall"})
 # What may run while a model is loaded: making and filling tables.
 _WHILE_LOADING = frozenset(
     {
@@ -32,12 +34,35 @@ _WHILE_LOADING = frozenset(
 _loads = itertools.count()
 
 
+class _Form(NamedTuple):
+    """How nodes of an op are called: what is an argument under which name, what is a list."""
+
+    inputs: list[tuple[str, str]]
+    attributes: list[tuple[str, str]]
+    outputs: list[tuple[str, str]]
+
+
+@functools.cache
+def _form(op: str) -> _Form | None:
+    signature = signature_of(op)
+    if signature is None:
+        return None
+    called, inferred = signature.names, signature.inferred
+    told = [a.name for a in signature.attributes if a.name not in inferred]
+    return _Form(
+        [(called[x.name], x.many) for x in signature.inputs],
+        [(name, called[name]) for name in told],
+        [(x.name, x.many) for x in signature.outputs],
+    )
+
+
 class Library:
     """The functions of a model, by name."""
 
     def __init__(self, functions: Iterable[Any], source: str, *, allow_io: bool) -> None:
         self._functions = {function.signature.name: function for function in functions}
         self._bodies: dict[str, list[Any]] = {}
+        self._handed_on: dict[str, list[int | None]] = {}
         self._source = source
         self._allow_io = allow_io
         self._depth = 0
@@ -161,31 +186,29 @@ class Library:
             names = [output.name for output in self.function(node.op).signature.output_arg]
             return {name: [value] for name, value in zip(names, found, strict=True)}
         self._check_node(node.op)
-        signature = signature_of(node.op)
-        if signature is None:
+        form = _form(node.op)
+        if form is None:
             raise UnsupportedError(f"{self._source}: TensorFlow has no op {node.op!r}.")
         attributes = dict(node.attr.items())
-        called = signature.names
         arguments: dict[str, Any] = {}
         at = 0
-        for part in signature.inputs:
-            count = _count(part.many, attributes) if part.many else 1
+        for called, many in form.inputs:
+            count = _count(many, attributes) if many else 1
             taken = given[at : at + count]
             at += count
-            arguments[called[part.name]] = taken if part.many else taken[0]
-        for attribute in signature.attributes:
-            if attribute.name not in signature.inferred and attribute.name in attributes:
-                value = self._attribute(attributes[attribute.name])
-                arguments[called[attribute.name]] = value
+            arguments[called] = taken if many else taken[0]
+        for name, called in form.attributes:
+            if name in attributes:
+                arguments[called] = self._attribute(attributes[name])
         if arguments.get("shared_name"):  # shared within this model, not with others
             arguments["shared_name"] += self._load
         if not self._allow_io:
             check_files(node.op, arguments, self._source)
         out = getattr(tf.raw_ops, node.op)(**arguments)
-        parts = [] if not signature.outputs else [out] if len(signature.outputs) == 1 else list(out)
+        parts = [] if not form.outputs else [out] if len(form.outputs) == 1 else list(out)
         return {
-            output.name: list(part) if output.many else [part]
-            for output, part in zip(signature.outputs, parts, strict=True)
+            name: list(part) if many else [part]
+            for (name, many), part in zip(form.outputs, parts, strict=True)
         }
 
     def _counted(self, *, anew: bool = False) -> None:
@@ -224,7 +247,43 @@ class Library:
             return self.run(name, list(tensors))
 
         call.__name__ = call.__qualname__ = name
+        handed = self._handed(name, 0)
+        same = [i for i, argument in enumerate(handed) if argument == i]
+        call.unchanged = frozenset(same)  # type: ignore[attr-defined]
         return call
+
+    def _handed(self, name: str, depth: int) -> list[int | None]:
+        """Which argument each result of a function is as it came in: loops ask their bodies."""
+        if name in self._handed_on:
+            return self._handed_on[name]
+        function = self.function(name)
+        self._handed_on[name] = [None] * len(function.signature.output_arg)  # if it calls itself
+        numbers = {argument.name: i for i, argument in enumerate(function.signature.input_arg)}
+        nodes = {node.name: node for node in function.node_def if node.op in _HANDING}
+        named = dict(function.ret.items())
+        found: list[int | None] = []
+        for output in function.signature.output_arg:
+            text: str | None = named.get(output.name, "")
+            for _ in range(len(nodes) + 1):
+                node = None if text is None else nodes.get(text.partition(":")[0])
+                if node is None:
+                    break
+                text = self._source_of(node, str(text), depth)
+            found.append(None if text is None else numbers.get(text))
+        self._handed_on[name] = found
+        return found
+
+    def _source_of(self, node: Message, text: str, depth: int) -> str | None:
+        """The input that a node hands on as the result that a text names."""
+        if node.op == "Identity":
+            return str(node.input[0])
+        place = text.rpartition(":")[2]
+        if depth >= _MOST_DEEP or not place.isdecimal() or node.attr["f"].func.name not in self:
+            return None
+        inner = self._handed(node.attr["f"].func.name, depth + 1)
+        number = inner[int(place)] if int(place) < len(inner) else None
+        inputs = [x for x in node.input if not x.startswith("^")]
+        return str(inputs[number]) if number is not None and number < len(inputs) else None
 
 
 def _count(name: str, attributes: dict[str, Any]) -> int:
