@@ -186,6 +186,11 @@ class Library:
             names = [output.name for output in self.function(node.op).signature.output_arg]
             return {name: [value] for name, value in zip(names, found, strict=True)}
         self._check_node(node.op)
+        if node.op == "Const":
+            value = attribute_value(node.attr["value"])
+            if not isinstance(value, tf.Tensor):
+                raise DataLossError(None, None, f"{self._source}: {node.name!r} has no value.")
+            return {"output": [value]}
         form = _form(node.op)
         if form is None:
             raise UnsupportedError(f"{self._source}: TensorFlow has no op {node.op!r}.")
