@@ -21,6 +21,7 @@ from benchmarks import (
     ops,
     saved_models,
     strings,
+    sweep,
     time_to_result,
     tracing,
 )
@@ -28,7 +29,8 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, compiling, choices,
-    ops, strings, image, lookup, examples, datasets, keras_training, saved_models, time_to_result,
+    ops, sweep, strings, image, lookup, examples, datasets, keras_training, saved_models,
+    time_to_result,
 )  # fmt: skip
 
 

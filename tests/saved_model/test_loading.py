@@ -186,11 +186,14 @@ def test_damage_never_crashes(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     shutil.copytree(source, folder)
     good = (source / "saved_model.pb").read_bytes()
-    expected = (tf.errors.OpError, TypeError, ValueError, NotImplementedError)
     for at in range(0, len(good), 997):
         for data in (good[:at] + bytes([good[at] ^ 0x15]) + good[at + 1 :], good[:at]):
             (folder / "saved_model.pb").write_bytes(data)
             try:
-                tf.saved_model.load(folder)(np.zeros((1, 3), "f"))
-            except expected:
+                loaded = tf.saved_model.load(folder)
+            except tf.errors.OpError:
+                continue
+            try:
+                loaded(np.zeros((1, 3), "f"))
+            except (tf.errors.OpError, TypeError, ValueError):  # other dtypes, shapes and names
                 continue

@@ -148,6 +148,24 @@ def test_other_shapes_and_dtypes_raise(wrong: Any, tmp_path: Path) -> None:
         tf.train.Checkpoint(v=tf.Variable(wrong)).read(path)
 
 
+def test_what_does_not_fit_leaves_all_as_it_was(tmp_path: Path) -> None:
+    path = tf.train.Checkpoint(a=tf.Variable(1.0), z=tf.Variable([1.0, 2.0])).write(tmp_path / "x")
+    first, last = tf.Variable(5.0), tf.Variable([5.0])
+    with pytest.raises(ValueError, match="'z' is float32"):
+        tf.train.Checkpoint(a=first, z=last).read(path)
+    assert (first.numpy(), last.numpy()) == (5.0, [5.0])
+
+
+def test_values_of_an_object_that_takes_none_are_unused(tmp_path: Path) -> None:
+    path = tf.train.Checkpoint(a=tf.Variable(1.0), b=tf.Variable(2.0)).write(tmp_path / "x")
+    b = tf.Variable(0.0)
+    status = tf.train.Checkpoint(a=tf.Module(), b=b).read(path)
+    assert b.numpy() == 2
+    status.assert_existing_objects_matched()
+    with pytest.raises(AssertionError, match="a"):
+        status.assert_consumed()
+
+
 def test_what_is_no_checkpoint() -> None:
     checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
     with pytest.raises(tf.errors.NotFoundError, match=r"There is no checkpoint .*nothing"):

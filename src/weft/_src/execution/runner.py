@@ -15,6 +15,7 @@ from weft._src.execution.tiers import TieredPlan
 from weft._src.graph.ir import Graph
 from weft._src.ops.dispatch import install_large_runner, install_structured_runner
 from weft._src.ops.registry import Op
+from weft._src.ops.strings.packed import Packers, install_packers
 from weft._src.ops.strings.pattern_search import Searchers, install_searchers
 
 _lock = threading.Lock()
@@ -89,6 +90,13 @@ def _load_searchers() -> Searchers | None:
     return string_search.load()
 
 
+def _load_packers() -> Packers | None:
+    with forking.lock:
+        from weft._src.execution.native import string_packing
+    return string_packing.load()
+
+
 install_structured_runner(_run_call)
 install_large_runner(run_large)
 install_searchers(_load_searchers)
+install_packers(_load_packers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -21,6 +22,7 @@ from weft._src.fileio.streams import WINDOW_BITS, compression_name
 from weft._src.graph.tensor_proto import array_of, proto_of
 from weft._src.messages.tensors import TensorProto
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.strings import packed
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
 Array = np.ndarray[Any, Any]
@@ -159,14 +161,14 @@ def _raw_kernel(
     if fixed_length is not None:
         items = [item[:fixed_length].ljust(fixed_length, b"\0") for item in items]
     length = len(items[0]) if items else 0
-    for i, item in enumerate(items):
-        if len(item) != length:
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"decode_raw: all strings must have one length, the first has {length} bytes, "
-                f"string {i} has {len(item)}. Give fixed_length to pad or cut them.",
-            )
+    if len(set(map(len, items))) > 1:
+        i = next(i for i, item in enumerate(items) if len(item) != length)
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"decode_raw: all strings must have one length, the first has {length} bytes, "
+            f"string {i} has {len(items[i])}. Give fixed_length to pad or cut them.",
+        )
     if length % out_type.size:
         raise InvalidArgumentError(
             None,
@@ -320,7 +322,28 @@ def decode_compressed(
     return decode_compressed_op(string_tensor(bytes), compression_type=kind, name=name)
 
 
-def _encode_base64(data: bytes, pad: bool) -> bytes:
+def _encode_base64(xp: ArrayNamespace, x: Any, *, pad: bool) -> Array:
+    """Many strings are encoded in one piece, each filled up to a multiple of three bytes."""
+    x = as_array(x)
+    if not packed.pays(x.size):
+        return mapped(xp, functools.partial(_encode_string, pad=pad), x)
+    strings = packed.pack(x)
+    room = (strings.sizes + 2) // 3 * 3
+    targets = np.cumsum(room) - room
+    whole = np.zeros(int(room.sum()), np.uint8)
+    packed.move(strings, targets, whole)
+    text = np.frombuffer(base64.urlsafe_b64encode(whole.tobytes()), np.uint8)
+    starts, lengths = targets // 3 * 4, (strings.sizes * 4 + 2) // 3
+    if pad:
+        text = text.copy()
+        for missing in (1, 2):
+            short = strings.sizes % 3 == 3 - missing
+            text[(starts + lengths)[short, None] + np.arange(missing)] = ord("=")
+        lengths = room // 3 * 4
+    return packed.Packed(text, starts, lengths).strings(x.shape)
+
+
+def _encode_string(data: bytes, pad: bool) -> bytes:
     encoded = base64.urlsafe_b64encode(data)
     return encoded if pad else encoded.rstrip(b"=")
 
@@ -342,7 +365,7 @@ encode_base64_op = define_op(
     "EncodeBase64",
     args("input", STRING),
     infer=lambda x, *, pad: x,
-    kernel=lambda xp, x, *, pad: mapped(xp, lambda data: _encode_base64(data, pad), x),
+    kernel=_encode_base64,
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,

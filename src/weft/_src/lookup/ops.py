@@ -14,11 +14,11 @@ from weft._src.core.tensor import Array
 from weft._src.core.xp import as_strings
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.lookup import graph_forms
-from weft._src.lookup.key_index import fingerprints
 from weft._src.lookup.tables import KEYS, VALUES, Table
 from weft._src.ops import batching, rules
 from weft._src.ops.contexts import RowBatch, RowNode
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
+from weft._src.ops.strings.packed import fingerprints
 
 _HANDLE = args("table_handle", RESOURCE)
 

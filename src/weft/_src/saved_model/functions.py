@@ -171,7 +171,7 @@ class Parameters:
 
     def __init__(self, message: Message) -> None:
         spec = value_of(message.fullargspec)
-        fields = dict(zip(spec._fields, spec, strict=True)) if spec is not None else {}
+        fields = spec._asdict() if hasattr(spec, "_asdict") else {}  # a loaded model's own word
         names = list(fields.get("args") or ())
         self.names = names[1:] if message.is_method else names
         defaults = list(fields.get("defaults") or ())

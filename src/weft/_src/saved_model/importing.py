@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import weft as tf
-from weft._src.errors import DataLossError, UnsupportedError
+from weft._src.errors import UnsupportedError
 from weft._src.messages.message import Message
 from weft._src.raw_ops.reaching_out import check_files, problem_of
 from weft._src.raw_ops.signatures import signature_of
 from weft._src.saved_model.nodes import attribute_value, in_order
+from weft._src.saving.sorted_table import damaged
 
 _MOST_DEEP = 100  # functions that call functions
 _MOST_NODES = 1_000_000  # of one trace, counted as often as they are run
@@ -39,6 +40,7 @@ class _Form(NamedTuple):
 
     inputs: list[tuple[str, str]]
     attributes: list[tuple[str, str]]
+    needed: list[str]
     outputs: list[tuple[str, str]]
 
 
@@ -52,6 +54,7 @@ def _form(op: str) -> _Form | None:
     return _Form(
         [(called[x.name], x.many) for x in signature.inputs],
         [(name, called[name]) for name in told],
+        [a.name for a in signature.attributes if not a.has_default],
         [(x.name, x.many) for x in signature.outputs],
     )
 
@@ -77,9 +80,7 @@ class Library:
         """A FunctionDef."""
         found = self._functions.get(name)
         if found is None:
-            raise DataLossError(
-                None, None, f"{self._source}: there is no function {name!r}, though it is called."
-            )
+            raise damaged(self._source, f"there is no function {name!r}, though it is called")
         return found
 
     def _body(self, name: str) -> list[Any]:
@@ -139,11 +140,8 @@ class Library:
         function = self.function(name)
         arguments = [argument.name for argument in function.signature.input_arg]
         if len(arguments) != len(tensors):
-            raise DataLossError(
-                None,
-                None,
-                f"{self._source}: {name!r} takes {len(arguments)} tensors and gets {len(tensors)}.",
-            )
+            what = f"{name!r} takes {len(arguments)} tensors and gets {len(tensors)}"
+            raise damaged(self._source, what)
         self._counted(anew=self._depth == 0)
         self._depth += 1
         if self._depth > _MOST_DEEP:
@@ -159,25 +157,18 @@ class Library:
 
         def tensor(text: str) -> Any:
             node, _, rest = text.partition(":")
-            if not rest:
-                return inputs[node]
             output, _, number = rest.partition(":")
-            return results[node][output][int(number or 0)]
+            try:
+                return results[node][output][int(number or 0)] if rest else inputs[node]
+            except (KeyError, IndexError, ValueError):
+                what = f"function {name!r} has no tensor {text!r}"
+                raise damaged(self._source, what) from None
 
-        try:
-            for node in self._body(name):
-                given = [tensor(text) for text in node.input if not text.startswith("^")]
-                results[node.name] = self.node(node, given)
-            named = dict(function.ret.items())
-            return [tensor(named[output.name]) for output in function.signature.output_arg]
-        except (KeyError, IndexError, ValueError) as error:
-            if isinstance(error, tf.errors.OpError) or not isinstance(
-                error, (KeyError, IndexError)
-            ):
-                raise
-            raise DataLossError(
-                None, None, f"{self._source}, function {name!r}: there is no tensor {error}."
-            ) from None
+        for node in self._body(name):
+            given = [tensor(text) for text in node.input if not text.startswith("^")]
+            results[node.name] = self.node(node, given)
+        named = dict(function.ret.items())
+        return [tensor(named.get(output.name, "")) for output in function.signature.output_arg]
 
     def node(self, node: Message, given: list[Any]) -> dict[str, list[Any]]:
         """What a node gives: lists of tensors, by the names of outputs."""
@@ -189,22 +180,12 @@ class Library:
         if node.op == "Const":
             value = attribute_value(node.attr["value"])
             if not isinstance(value, tf.Tensor):
-                raise DataLossError(None, None, f"{self._source}: {node.name!r} has no value.")
+                raise damaged(self._source, f"{node.name} (Const) lacks its value")
             return {"output": [value]}
         form = _form(node.op)
         if form is None:
             raise UnsupportedError(f"{self._source}: TensorFlow has no op {node.op!r}.")
-        attributes = dict(node.attr.items())
-        arguments: dict[str, Any] = {}
-        at = 0
-        for called, many in form.inputs:
-            count = _count(many, attributes) if many else 1
-            taken = given[at : at + count]
-            at += count
-            arguments[called] = taken if many else taken[0]
-        for name, called in form.attributes:
-            if name in attributes:
-                arguments[called] = self._attribute(attributes[name])
+        arguments = self._arguments(node, form, given)
         if arguments.get("shared_name"):  # shared within this model, not with others
             arguments["shared_name"] += self._load
         if not self._allow_io:
@@ -236,6 +217,24 @@ class Library:
             problem += " lets it"
         if problem is not None:
             raise UnsupportedError(f"{self._source}: {op}: {problem}.")
+
+    def _arguments(self, node: Message, form: _Form, given: list[Any]) -> dict[str, Any]:
+        """What the raw op of a node takes, by the names of its parameters."""
+        attributes = dict(node.attr.items())
+        if missing := [name for name in form.needed if name not in attributes]:
+            raise damaged(self._source, f"{node.name} ({node.op}) lacks its attribute {missing[0]}")
+        arguments: dict[str, Any] = {}
+        rest = iter(given)
+        for called, many in form.inputs:
+            count = _count(many, attributes) if many else 1
+            taken = list(itertools.islice(rest, max(count, 0)))
+            if len(taken) != count:
+                raise damaged(self._source, f"{node.name} ({node.op}) lacks its input {called}")
+            arguments[called] = taken if many else taken[0]
+        for name, called in form.attributes:
+            if name in attributes:
+                arguments[called] = self._attribute(attributes[name])
+        return arguments
 
     def _attribute(self, message: Message) -> Any:
         value = attribute_value(message)
@@ -293,7 +292,7 @@ class Library:
 
 def _count(name: str, attributes: dict[str, Any]) -> int:
     value = attribute_value(attributes[name])
-    return value if isinstance(value, int) else len(value)
+    return len(value) if isinstance(value, list) else int(value or 0)
 
 
 def _called(node: Message) -> Iterable[str]:

@@ -22,7 +22,7 @@ from weft._src.raw_ops.reaching_out import own_file
 from weft._src.saved_model.functions import LoadedFunction, Parameters, Signature, Trace
 from weft._src.saved_model.importing import Library
 from weft._src.saved_model.nodes import attribute_value
-from weft._src.saved_model.structures import shape_of, value_of
+from weft._src.saved_model.structures import dtype_of, shape_of, value_of
 from weft._src.saving.bundle import BundleReader
 from weft._src.saving.object_graph import saved_objects, stored_parts
 from weft._src.saving.sorted_table import damaged
@@ -266,14 +266,15 @@ class Loader:
         return attribute_value(self._constants[name].attr["value"])
 
     def _variable(self, number: int, saved: Message, values: dict[int, dict[str, Any]]) -> Any:
-        dtype, shape = tf.as_dtype(saved.dtype), shape_of(saved.shape)
+        dtype, shape = dtype_of(saved.dtype), shape_of(saved.shape)
         stored = values.get(number, {}).get("VARIABLE_VALUE")
         if stored is None:
             raise damaged(self.folder, f"its checkpoint has no value for {saved.name!r}")
         reader, key = stored
         value = reader.read(key)
-        if not shape.is_compatible_with(value.shape):
-            raise damaged(self.folder, f"{saved.name!r} is {shape}, and its value {value.shape}")
+        if not shape.is_compatible_with(value.shape) or value.dtype != dtype.as_numpy_dtype:
+            what = f"{saved.name!r} is {dtype.name} {shape}, its value {value.dtype} {value.shape}"
+            raise damaged(self.folder, what)
         return tf.Variable(
             value, dtype=dtype, shape=shape, trainable=saved.trainable, name=saved.name or None
         )

@@ -509,8 +509,8 @@ def save(obj: Any, export_dir: PathLike, signatures: Any = None, options: Any = 
     ...     @tf.function(input_signature=[tf.TensorSpec([None])])
     ...     def __call__(self, x):
     ...         return self.factor * x
-    >>> tf.saved_model.save(Scale(), "/tmp/weft-doc/scale")
-    >>> tf.saved_model.load("/tmp/weft-doc/scale")(tf.constant([1.0, 2.0])).numpy()
+    >>> tf.saved_model.save(Scale(), "scale")
+    >>> tf.saved_model.load("scale")(tf.constant([1.0, 2.0])).numpy()
     array([3., 6.], dtype=float32)
     """
     if state.graph is not None:

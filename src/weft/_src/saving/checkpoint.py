@@ -58,7 +58,7 @@ class Checkpoint(AutoTrackable):
 
     >>> v = tf.Variable([1.0, 2.0])
     >>> checkpoint = tf.train.Checkpoint(v=v)
-    >>> path = checkpoint.save("/tmp/weft-doc/checkpoint")
+    >>> path = checkpoint.save("checkpoint")
     >>> _ = v.assign([0.0, 0.0])
     >>> _ = checkpoint.restore(path).assert_consumed()
     >>> v.numpy()
@@ -114,8 +114,8 @@ class Checkpoint(AutoTrackable):
           tf.errors.OpError: if the files cannot be written; those that were there stay.
           RuntimeError: if it is called while a function is traced.
 
-        >>> tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/written")
-        '/tmp/weft-doc/written'
+        >>> tf.train.Checkpoint(v=tf.Variable(1.0)).write("written")
+        'written'
         """
         return self._write(file_prefix, options or _PLAIN, after=())
 
@@ -156,8 +156,8 @@ class Checkpoint(AutoTrackable):
           RuntimeError: if it is called while a function is traced.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> checkpoint.save("/tmp/weft-doc/saved"), checkpoint.save("/tmp/weft-doc/saved")
-        ('/tmp/weft-doc/saved-1', '/tmp/weft-doc/saved-2')
+        >>> checkpoint.save("saved"), checkpoint.save("saved")
+        ('saved-1', 'saved-2')
         """
         if state.graph is not None:
             raise RuntimeError("tf.train.Checkpoint.save: a function is being traced.")
@@ -185,7 +185,7 @@ class Checkpoint(AutoTrackable):
           ValueError: if a value has another shape or dtype than its variable.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> _ = checkpoint.read(checkpoint.write("/tmp/weft-doc/read")).assert_consumed()
+        >>> _ = checkpoint.read(checkpoint.write("read")).assert_consumed()
         """
         if state.graph is not None:
             raise RuntimeError("tf.train.Checkpoint.restore: a function is being traced.")
@@ -218,7 +218,7 @@ class Checkpoint(AutoTrackable):
 
         >>> v = tf.Variable(1.0)
         >>> checkpoint = tf.train.Checkpoint(v=v)
-        >>> path = checkpoint.save("/tmp/weft-doc/restored")
+        >>> path = checkpoint.save("restored")
         >>> _ = v.assign(5.0)
         >>> _ = checkpoint.restore(path).assert_consumed()
         >>> v.numpy()

@@ -27,9 +27,7 @@ class CheckpointManager:
     """Saves checkpoints into a folder, and deletes old ones.
 
     >>> v = tf.Variable(0.0)
-    >>> manager = tf.train.CheckpointManager(
-    ...     tf.train.Checkpoint(v=v), "/tmp/weft-doc/manager", max_to_keep=2
-    ... )
+    >>> manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=v), "manager", max_to_keep=2)
     >>> for step in range(3):
     ...     path = manager.save(checkpoint_number=step)
     >>> [os.path.basename(path) for path in manager.checkpoints]
@@ -132,9 +130,9 @@ class CheckpointManager:
           tf.errors.OpError: if the files cannot be written; those that were there stay.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> manager = tf.train.CheckpointManager(checkpoint, "/tmp/weft-doc/saves", max_to_keep=3)
+        >>> manager = tf.train.CheckpointManager(checkpoint, "saves", max_to_keep=3)
         >>> manager.save(checkpoint_number=7)
-        '/tmp/weft-doc/saves/ckpt-7'
+        'saves/ckpt-7'
         """
         if self._interval is not None and check_interval and self._is_too_early():
             return None
@@ -200,7 +198,7 @@ class CheckpointManager:
           tf.errors.OpError: if it could not be written.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> manager = tf.train.CheckpointManager(checkpoint, "/tmp/weft-doc/sync", max_to_keep=3)
+        >>> manager = tf.train.CheckpointManager(checkpoint, "sync", max_to_keep=3)
         >>> _ = manager.save(wait=False)
         >>> manager.sync()
         """
@@ -216,7 +214,7 @@ class CheckpointManager:
 
         >>> v = tf.Variable(1.0)
         >>> manager = tf.train.CheckpointManager(
-        ...     tf.train.Checkpoint(v=v), "/tmp/weft-doc/restores", max_to_keep=3
+        ...     tf.train.Checkpoint(v=v), "restores", max_to_keep=3
         ... )
         >>> path = manager.save()
         >>> manager.restore_or_initialize() == path

@@ -62,7 +62,7 @@ class TrackableView:
 class CheckpointView:
     """The objects that a checkpoint holds, by their numbers.
 
-    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/view")
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("view")
     >>> view = tf.train.CheckpointView(path)
     >>> view.children(0)
     {'v': 1}
@@ -93,7 +93,7 @@ class CheckpointView:
         Returns:
           A dict.
 
-        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/view-children")
+        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("view-children")
         >>> tf.train.CheckpointView(path).children(1)
         {}
         """
@@ -105,7 +105,7 @@ class CheckpointView:
         Returns:
           A list, the root first.
 
-        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/view-all")
+        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("view-all")
         >>> tf.train.CheckpointView(path).descendants()
         [0, 1]
         """
@@ -125,7 +125,7 @@ class CheckpointView:
 
         >>> module = tf.Module()
         >>> module.v = tf.Variable(1.0)
-        >>> path = tf.train.Checkpoint(module).write("/tmp/weft-doc/view-match")
+        >>> path = tf.train.Checkpoint(module).write("view-match")
         >>> sorted(tf.train.CheckpointView(path).match(module))
         [0, 1]
         """
@@ -152,7 +152,7 @@ class CheckpointView:
 
         >>> module = tf.Module()
         >>> module.v = tf.Variable(1.0)
-        >>> path = tf.train.Checkpoint(module).write("/tmp/weft-doc/view-diff")
+        >>> path = tf.train.Checkpoint(module).write("view-diff")
         >>> tf.train.CheckpointView(path).diff(module)[1:]
         ({}, {})
         """

@@ -14,6 +14,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, define_op, each
+from weft._src.ops.strings import packed
 
 # --- bitcast -----------------------------------------------------------------------------------
 
@@ -94,7 +95,7 @@ def _fingerprint_infer(data: TensorSpec) -> TensorSpec:
 def _fingerprint_kernel(xp: ArrayNamespace, data: Array) -> Array:
     rows = xp.ascontiguousarray(data)
     if data.dtype == object:
-        hashes = farmhash.fingerprints(list(data.flat))
+        hashes = packed.fingerprints(data).reshape(-1)
         if data.size == len(data):  # one string each: its own hash
             return xp.reshape(hashes.view(xp.uint8), (len(data), 8))
         rows = hashes

@@ -16,14 +16,14 @@ def _unary(name: str, function: elementary.Unary, doubtful: bool = False) -> Non
 
 
 for _name in (
-    "exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus", "erf", "lgamma",
+    "exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus", "erf", "erfc", "lgamma",
 ):  # fmt: skip
     _unary(_name, getattr(elementary, _name))
 for _name in ("sin", "cos"):
     _unary(_name, getattr(elementary, _name), doubtful=True)
 for _name, _in_c in {
     "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
-    "arctanh": "atanh", "cosh": "cosh", "erfc": "erfc", "sinh": "sinh", "tan": "tan",
+    "arctanh": "atanh", "cosh": "cosh", "sinh": "sinh", "tan": "tan",
 }.items():  # fmt: skip
     _unary(_name, elementary.by_c_library(_in_c))
 for _name in ("ceil", "floor", "rint"):
@@ -52,9 +52,12 @@ def _atan2(b: Builder, t: DType, attrs: dict[str, Any], y: Scalar, x: Scalar) ->
 
 
 def _special(name: str) -> None:
-    """A function of SciPy, in double for all float types."""
+    """A function of SciPy, in double for all float types; or arithmetic, if that is as exact."""
+    form = elementary.SPECIAL.get(name)
 
     def call(b: Builder, t: DType, attrs: dict[str, Any], *operands: Scalar) -> Scalar:
+        if form is not None and operands[0].type != "double":
+            return form(b, *operands)
         wide = [b.convert("fpext", x, "double") for x in operands]
         # The last argument belongs to Cython, which made the function.
         out = b.call(outside.symbol_of(name), "double", *wide, b.number("i32", 0))
