@@ -1,6 +1,6 @@
 """Writes graphs as GraphDefs and lets TensorFlow import and run them, and write them again.
 
-    python checks/graph_defs_in_tensorflow.py PYTHON [PYTHON ...]
+    python -m checks.graph_defs_in_tensorflow PYTHON [PYTHON ...]
 
 takes the interpreters of environments with TensorFlow. The graphs are those of the models of
 saved_models_in_tensorflow.py that need no variables or tables. TensorFlow's results must be those

@@ -153,3 +153,32 @@ def test_functions_by_alias(tmp_path: Path) -> None:
     loaded: Any = tf.saved_model.load(tmp_path / "m", options=wanted)
     assert loaded.function_aliases["twice"](tf.constant(2.0)) == 4.0
     assert not hasattr(tf.saved_model.load(tmp_path / "m"), "function_aliases")
+
+
+RECORDED = Path(__file__).parent / "recorded" / "tensorflow-2.21.0"
+
+
+def test_a_loaded_model_can_be_saved(tmp_path: Path) -> None:
+    first = tf.saved_model.load(RECORDED / "network")
+    x = tf.constant([[1.0, 2.0, 3.0], [0.5, -1.0, 0.0]])
+    first.train(x, tf.ones([2, 2]))
+    second = saved(first, tmp_path / "m")
+    assert int(second.steps) == 1
+    for key, value in first(x).items():
+        assert second(x)[key].numpy().tolist() == value.numpy().tolist()
+    assert second.train(x, tf.ones([2, 2])) == first.train(x, tf.ones([2, 2]))
+    served = second.signatures["serving_default"](x=x)
+    assert served["out"].numpy().tolist() == second(x)["out"].numpy().tolist()
+    again = saved(tf.saved_model.load(RECORDED / "words"), tmp_path / "w")
+    assert int(again(tf.constant(["TWO"]))[0][0]) == 2
+
+
+def test_a_loaded_model_can_be_part_of_another(tmp_path: Path) -> None:
+    module = tf.Module()
+    module.inner = tf.saved_model.load(RECORDED / "words")
+    text = tf.TensorSpec([None], tf.string)
+    module.f = tf.function(lambda s: module.inner(s)[0] + 1, input_signature=[text])
+    loaded = saved(module, tmp_path / "m")
+    assert int(loaded.f(tf.constant(["two"]))[0]) == 3
+    assert int(loaded.inner(tf.constant(["two"]))[0][0]) == 2
+    assert list(loaded.inner.signatures) == ["serving_default"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from weft._src.core.context import init_scope
@@ -31,7 +32,7 @@ class Asset(Trackable):
     def __init__(self, path: Any) -> None:
         self._path = path_text("tf.saved_model.Asset", path)
         with init_scope():
-            made = convert_to_tensor(self._path, string)
+            made = convert_to_tensor(os.fsencode(self._path), string)
         assert isinstance(made, EagerTensor)
         self._asset_path = made
 

@@ -63,7 +63,7 @@ def _content(kind: str, value: Any) -> tuple[str, Any]:
     if kind == "type":
         return "type", tf.as_dtype(value).as_datatype_enum
     if kind == "shape":
-        return "shape", shape_message(value)
+        return "shape", shape_message(sizes_of(value))
     if kind == "tensor":
         return "tensor", make_tensor_proto(value)
     if kind == "func":

@@ -170,6 +170,7 @@ class Parameters:
     """What the Python function took, by which arguments are put into their places."""
 
     def __init__(self, message: Message) -> None:
+        self.message = message
         spec = value_of(message.fullargspec)
         fields = spec._asdict() if hasattr(spec, "_asdict") else {}  # a loaded model's own word
         names = list(fields.get("args") or ())
@@ -312,6 +313,11 @@ class Signature(Trackable):
     def function(self) -> Any:
         """The traced function behind it."""
         return self._trace.function
+
+    @property
+    def concrete(self) -> Any:
+        """The traced graph behind it."""
+        return self._trace.concrete
 
     @property
     def variables(self) -> tuple[Any, ...]:

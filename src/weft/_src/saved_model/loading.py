@@ -57,6 +57,11 @@ class LoadedResource(Trackable):
     def __init__(self, handle: Any) -> None:
         self.resource_handle = handle
 
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """Without the functions that have made it: who saves it writes others."""
+        found = super()._trackable_children(save_type, **kwargs)
+        return {k: x for k, x in found.items() if not isinstance(x, (LoadedFunction, Signature))}
+
 
 class _Captured(Trackable):
     """A tensor of another function, which the saved gradient of that function uses."""

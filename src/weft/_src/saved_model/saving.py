@@ -42,6 +42,7 @@ from weft._src.messages.saved_models import (
 )
 from weft._src.messages.tensors import shape_message
 from weft._src.saved_model.exporting import Functions
+from weft._src.saved_model.functions import LoadedFunction, Signature, Trace
 from weft._src.saved_model.main_graph import MainGraph
 from weft._src.saved_model.structures import message_of, sizes_of
 from weft._src.saved_model.tables import TableFunction, TableFunctions, handle_of
@@ -67,6 +68,7 @@ from weft._src.state.tracking import Trackable
 from weft._src.state.variable import Variable
 
 _SERVE = "serve"
+_SIGNATURES = "signatures"
 _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
 _TABLE = "/.ATTRIBUTES/table"
 # Models of Keras name their signature by this, and keep the functions that train them elsewhere.
@@ -140,6 +142,14 @@ def functions_of(owner: Any) -> dict[str, Any]:
     }
 
 
+def loaded_signatures(root: Any) -> dict[str, Signature] | None:
+    """The signatures of an object that was loaded."""
+    found = getattr(root, _SIGNATURES, None)
+    if not isinstance(found, dict) or not found:
+        return None
+    return found if all(isinstance(x, Signature) for x in found.values()) else None
+
+
 def _signature_of_keras(root: Any) -> Any:
     """The function that a model of Keras offers as its signature; None if it has none to offer."""
     try:
@@ -154,7 +164,7 @@ class Saver:
     def __init__(self, root: Any, signatures: Any, options: SaveOptions) -> None:
         self.root, self.options = root, options
         if signatures is None:
-            signatures = _signature_of_keras(root)
+            signatures = loaded_signatures(root) or _signature_of_keras(root)
         self._streams: dict[int, tuple[Any, Variable]] = {}
         self.found = self._reached(signatures)
         self.objects: list[SavedObject] = [_object(one) for one in self.found]
@@ -172,6 +182,9 @@ class Saver:
             self._places[id(variable._handle)] = one.number
         for one in self.found:
             self._resource(one)
+        if loaded_signatures(root) is not None:  # they are written once more, as those of the root
+            names = [child.local_name for child in self.objects[0].children]
+            del self.objects[0].children[names.index(_SIGNATURES)]
         for tensor, variable in self._streams.values():
             self._places[id(tensor)] = self._places[id(variable._handle)]
         owned = [(one, functions_of(one.value)) for one in self.found]
@@ -183,6 +196,8 @@ class Saver:
                 if id(inner) not in numbers:
                     numbers[id(inner)] = self._function(name, function)
                 self._own(one.number, name, numbers[id(inner)])
+        for one in self.found:
+            self._loaded(one)
         self._main_nodes()
         self._signatures(signed)
         self.functions.check(f"The {type(root).__name__}")
@@ -236,6 +251,32 @@ class Saver:
                 self.aliases |= dict.fromkeys(names, alias)
         saved = SavedFunction(concrete_functions=names, function_spec=function_spec(function))
         return self._new(function=saved)
+
+    def _loaded(self, one: Found) -> None:
+        """A function that was loaded takes the place of its object as one that was traced."""
+        if isinstance(one.value, LoadedFunction):
+            names = [self._loaded_trace(trace) for trace in one.value.concrete_functions]
+            spec = one.value._parameters.message
+            saved = SavedFunction(concrete_functions=names, function_spec=spec)
+            self.objects[one.number].function.CopyFrom(saved)
+        elif isinstance(one.value, Signature):
+            self.objects[one.number].bare_concrete_function.CopyFrom(
+                SavedBareConcreteFunction(
+                    concrete_function_name=self._loaded_trace(one.value._trace),
+                    argument_keywords=one.value._names,
+                    allowed_positional_arguments=one.value._by_place,
+                )
+            )
+
+    def _loaded_trace(self, trace: Trace) -> str:
+        concrete = trace.concrete
+        name = self.functions.of(concrete.graph)
+        self.concrete[name] = SavedConcreteFunction(
+            bound_inputs=self._bound(trace.name, concrete),
+            canonicalized_input_signature=message_of(trace.takes),
+            output_signature=message_of(trace.gives),
+        )
+        return name
 
     def _trace(self, owner: str, concrete: ConcreteFunction) -> str:
         name = self.functions.of(concrete.graph, inputs=ordered_inputs(concrete))
@@ -357,7 +398,7 @@ class Saver:
 
     def _signatures(self, signed: list[Any]) -> None:
         owner = self._new(user_object=_user_object("signature_map"))
-        self._own(0, "signatures", owner)
+        self._own(0, _SIGNATURES, owner)
         for signature in signed:
             name = signature.write(self.functions)
             bound = self._bound(f"the signature {signature.key!r}", signature.concrete)

@@ -16,6 +16,7 @@ from weft._src.function.polymorphic import PolymorphicFunction
 from weft._src.function.signature import P
 from weft._src.messages.structures import FunctionSpec
 from weft._src.saved_model.exporting import Body, Functions, Written
+from weft._src.saved_model.functions import Signature
 from weft._src.saved_model.structures import message_of
 
 
@@ -116,10 +117,17 @@ def _leaves(concrete: ConcreteFunction) -> list[tuple[str, str | None, SymbolicT
 class SignatureFunction:
     """A function that takes tensors by name and gives a dict, around a trace."""
 
-    def __init__(self, key: str, concrete: ConcreteFunction) -> None:
+    def __init__(
+        self, key: str, concrete: ConcreteFunction, loaded: Signature | None = None
+    ) -> None:
         self.key, self.concrete = key, concrete
-        self.inputs = _named_inputs(key, concrete)
-        self.outputs = _named_outputs(key, concrete)
+        if loaded is None:
+            self.inputs = _named_inputs(key, concrete)
+            self.outputs = _named_outputs(key, concrete)
+            return
+        takes, gives = loaded.structured_input_signature[1], loaded.structured_outputs
+        self.inputs = dict(zip(sorted(takes), concrete.graph.inputs, strict=True))
+        self.outputs = dict(zip(sorted(gives), concrete.structured_outputs, strict=True))
 
     @property
     def takes(self) -> Any:
@@ -207,7 +215,12 @@ def signature_functions(functions: dict[str, Any], given: Any) -> list[Signature
         given = found[0] if len(found) == 1 else {}
     if not isinstance(given, dict):
         given = {tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: given}
-    return [SignatureFunction(key, _concrete(key, value)) for key, value in given.items()]
+    return [
+        SignatureFunction(key, value.concrete, value)
+        if isinstance(value, Signature)
+        else SignatureFunction(key, _concrete(key, value))
+        for key, value in given.items()
+    ]
 
 
 def _may_be_signature(function: Any) -> bool:

@@ -11,7 +11,7 @@ from weft._src.core.shapes import Dim, Dims, Size
 from weft._src.core.specs import TensorSpec, ValueSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import rules, shape_graph_forms, static
 from weft._src.ops.arrays import joining, ranges, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import gathering
@@ -166,6 +166,7 @@ stitch_op: Op = define_op(
     vjp=_stitch_vjp,
     fresh=True,
     shape_arithmetic=True,
+    graphdef=shape_graph_forms.stitch,
 )
 
 
