@@ -20,6 +20,7 @@ from benchmarks import (
     native,
     ops,
     saved_models,
+    saving,
     strings,
     sweep,
     time_to_result,
@@ -29,7 +30,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, compiling, choices,
-    ops, sweep, strings, image, lookup, examples, datasets, keras_training, saved_models,
+    ops, sweep, strings, image, lookup, examples, datasets, saving, keras_training, saved_models,
     time_to_result,
 )  # fmt: skip
 

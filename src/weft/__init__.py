@@ -246,6 +246,7 @@ if _TYPE_CHECKING:
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
     from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
+    from weft._src.saving.safetensors import load as load, save as save
 
 __all__ = [
     "AggregationMethod",
@@ -391,6 +392,7 @@ __all__ = [
     "less_equal",
     "linalg",
     "linspace",
+    "load",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -456,6 +458,7 @@ __all__ = [
     "roll",
     "round",
     "saturate_cast",
+    "save",
     "saved_model",
     "scalar_mul",
     "scan",
@@ -552,6 +555,8 @@ _LAZY |= {"keras": "weft.keras"}
 _LAZY |= dict.fromkeys(("initializers", "losses", "metrics", "optimizers"), "weft.keras")
 _LAZY |= {
     "install_as_tensorflow": "weft._src.keras.alias",
+    "load": "weft._src.saving.safetensors",
+    "save": "weft._src.saving.safetensors",
     "NoneTensorSpec": "weft._src.data.core.structure",
     "OptionalSpec": "weft._src.data.core.optional",
     "import_graph_def": "weft._src.saved_model.graph_imports",

@@ -171,6 +171,7 @@ def test_a_loaded_model_can_be_saved(tmp_path: Path) -> None:
     assert served["out"].numpy().tolist() == second(x)["out"].numpy().tolist()
     again = saved(tf.saved_model.load(RECORDED / "words"), tmp_path / "w")
     assert int(again(tf.constant(["TWO"]))[0][0]) == 2
+    assert int(saved(again, tmp_path / "w")(tf.constant(["TWO"]))[0][0]) == 2  # in its place
 
 
 def test_a_loaded_model_can_be_part_of_another(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import weft as tf
 from weft._src import nest
 from weft._src.core.tensor import EagerTensor
+from weft._src.errors import DataLossError
 from weft._src.messages.message import Message
 from weft._src.saved_model.structures import value_of
 from weft._src.state.tracking import Trackable
@@ -173,12 +174,21 @@ class Parameters:
         self.message = message
         spec = value_of(message.fullargspec)
         fields = spec._asdict() if hasattr(spec, "_asdict") else {}  # a loaded model's own word
-        names = list(fields.get("args") or ())
-        self.names = names[1:] if message.is_method else names
-        defaults = list(fields.get("defaults") or ())
+        names, only_named = fields.get("args") or [], fields.get("kwonlyargs") or []
+        defaults, more = fields.get("defaults") or [], fields.get("kwonlydefaults") or {}
+        are_lists = all(isinstance(one, (list, tuple)) for one in (names, only_named, defaults))
+        if (
+            not are_lists
+            or not isinstance(more, Mapping)
+            or not all(isinstance(name, str) for name in (*names, *only_named, *more))
+            or len(defaults) > len(names)
+        ):
+            what = f"the parameters of a function are said to be {fields}"
+            raise DataLossError(None, None, f"The SavedModel is damaged: {what}.")
+        self.names = list(names[1:] if message.is_method else names)
         self.defaults = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-        self.defaults |= dict(fields.get("kwonlydefaults") or {})
-        self.only_named = list(fields.get("kwonlyargs") or ())
+        self.defaults |= more
+        self.only_named = list(only_named)
         self.takes_more = fields.get("varargs") is not None
         self.takes_any_name = fields.get("varkw") is not None
 

@@ -19,6 +19,7 @@ from weft._src.fileio.assets import Asset
 from weft._src.messages.message import Message
 from weft._src.messages.saved_models import SavedModel
 from weft._src.raw_ops.reaching_out import own_file
+from weft._src.saved_model import seals
 from weft._src.saved_model.functions import LoadedFunction, Parameters, Signature, Trace
 from weft._src.saved_model.importing import Library
 from weft._src.saved_model.nodes import attribute_value
@@ -85,6 +86,7 @@ def meta_graph(export_dir: PathLike, tags: Any = None) -> Any:
         raise NotFoundError(
             None, None, f"{folder!r} is no SavedModel: there is no file {_FILE} in it."
         ) from None
+    seals.verify(data, folder)
     try:
         graphs = list(SavedModel.FromString(data).meta_graphs)
         found = [set(graph.meta_info_def.tags) for graph in graphs]

@@ -7,7 +7,6 @@ import shutil
 import uuid
 from collections import OrderedDict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,7 @@ from weft._src.messages.saved_models import (
     SavedVariable,
 )
 from weft._src.messages.tensors import shape_message
+from weft._src.saved_model import seals
 from weft._src.saved_model.exporting import Functions
 from weft._src.saved_model.functions import LoadedFunction, Signature, Trace
 from weft._src.saved_model.main_graph import MainGraph
@@ -63,7 +63,7 @@ from weft._src.saving.object_graph import (
     variables_among,
     walk,
 )
-from weft._src.saving.writing import sync_folder, write_bundle
+from weft._src.saving.writing import sync_folder, whole_file, write_bundle
 from weft._src.state.tracking import Trackable
 from weft._src.state.variable import Variable
 
@@ -458,15 +458,15 @@ class Saver:
         table = np.array(taken.graph().SerializeToString(), object)
         os.makedirs(os.path.join(folder, "assets"), exist_ok=True)
         for asset, saved in zip(self._assets.values(), self.graph.assets, strict=True):
+            target = os.path.join(folder, "assets", saved.filename)
             with file_errors("The asset of a model", asset._path):
-                shutil.copyfile(asset._path, os.path.join(folder, "assets", saved.filename))
+                if os.path.realpath(asset._path) != os.path.realpath(target):
+                    shutil.copyfile(asset._path, target)
         prefix = os.path.join(folder, "variables", "variables")
         write_bundle(prefix, [*sorted(taken.arrays().items()), (OBJECT_GRAPH, table)])
-        path = os.path.join(folder, "saved_model.pb")
-        temporary = f"{path}.tmp-{uuid.uuid4().hex[:12]}"
-        Path(temporary).write_bytes(self.message().SerializeToString())
-        os.replace(temporary, path)
-        sync_folder(folder)
+        data = seals.sealed(self.message().SerializeToString(), folder)
+        with whole_file(os.path.join(folder, seals.FILE), "Saving a model") as file:
+            file.write(data)
 
 
 def _unified(found: list[Found]) -> list[Found]:

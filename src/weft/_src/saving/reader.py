@@ -10,8 +10,7 @@ import numpy as np
 from weft._src.core.aliases import PathLike
 from weft._src.core.dtypes import DType, plain
 from weft._src.fileio.paths import path_text
-from weft._src.saving.bundle import BundleReader
-from weft._src.saving.checkpoint import open_checkpoint
+from weft._src.saving.files import Reader, open_checkpoint
 from weft._src.saving.states import latest_checkpoint
 
 Array = np.ndarray[Any, Any]
@@ -26,7 +25,7 @@ class CheckpointReader:
     array([1., 2.], dtype=float32)
     """
 
-    def __init__(self, bundle: BundleReader) -> None:
+    def __init__(self, bundle: Reader) -> None:
         self._bundle = bundle
 
     def get_tensor(self, tensor_str: str) -> Any:

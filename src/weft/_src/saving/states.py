@@ -10,6 +10,7 @@ from typing import Any
 
 from weft._src.core.aliases import PathLike
 from weft._src.messages.checkpoints import CheckpointState
+from weft._src.saving.files import is_there
 from weft._src.saving.writing import write_text
 
 _LINE = re.compile(r'^\s*(\w+)\s*:\s*(?:"((?:[^"\\]|\\.)*)"|([-+.\deE]+))\s*$')
@@ -78,6 +79,8 @@ def get_checkpoint_state(checkpoint_dir: PathLike, latest_filename: str | None =
             value = ast.literal_eval(f'"{text}"') if text is not None else float(number)
         except (ValueError, SyntaxError):
             return None
+        if isinstance(value, float) != name.endswith(("timestamp", "timestamps")):
+            return None
         found.setdefault(name, []).append(value)
     paths = found.get("model_checkpoint_path")
     if not paths:
@@ -111,7 +114,7 @@ def latest_checkpoint(checkpoint_dir: PathLike, latest_filename: str | None = No
     'latest/c-1'
     """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
-    if state is None or not os.path.exists(f"{state.model_checkpoint_path}.index"):
+    if state is None or not is_there(state.model_checkpoint_path):
         return None
     return str(state.model_checkpoint_path)
 

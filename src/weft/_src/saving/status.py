@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any, Protocol, Self
 
-from weft._src.saving.bundle import BundleReader
+from weft._src.saving.files import Reader
 
 _log = logging.getLogger("weft")
 
@@ -14,7 +14,7 @@ class Restored(Protocol):
     """What is known after restoring: what was taken, and what is left on either side."""
 
     @property
-    def reader(self) -> BundleReader: ...
+    def reader(self) -> Reader: ...
     @property
     def taken(self) -> set[str]: ...
     def missing(self) -> list[str]: ...

@@ -7,8 +7,9 @@ from typing import Any
 from weft._src.core.aliases import PathLike
 from weft._src.errors import NotFoundError
 from weft._src.fileio.paths import path_text
-from weft._src.saving.checkpoint import open_checkpoint
+from weft._src.saving.files import open_checkpoint
 from weft._src.saving.object_graph import OBJECT_GRAPH, saved_objects, walk
+from weft._src.saving.safetensors import SafetensorsReader
 from weft._src.state.tracking import children_of
 
 
@@ -71,7 +72,7 @@ class CheckpointView:
     def __init__(self, save_path: PathLike, options: Any = None) -> None:
         prefix = path_text("tf.train.CheckpointView", save_path)
         reader = open_checkpoint(prefix)
-        if OBJECT_GRAPH not in reader:
+        if isinstance(reader, SafetensorsReader) or OBJECT_GRAPH not in reader:
             raise NotFoundError(
                 None,
                 None,
