@@ -7,6 +7,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from weft._src.core.aliases import PathLike
 from weft._src.core.dtypes import DType
 from weft._src.fileio.paths import file_errors, path_text
@@ -120,7 +122,7 @@ def write_graph(graph_or_graph_def: Any, logdir: PathLike, name: str, as_text: b
       The path of the file.
 
     Raises:
-      TypeError: if it is neither a graph nor a GraphDef.
+      TypeError: if it is neither a graph nor a GraphDef, or `as_text` no bool.
       tf.errors.OpError: if the file cannot be written.
 
     >>> concrete = tf.function(lambda x: x + 1.0).get_concrete_function(tf.TensorSpec([]))
@@ -134,6 +136,8 @@ def write_graph(graph_or_graph_def: Any, logdir: PathLike, name: str, as_text: b
         raise TypeError(
             f"tf.io.write_graph: a tf.Graph or a GraphDef is expected, got {definition!r}."
         )
+    if not isinstance(as_text, (bool, np.bool_)):
+        raise TypeError(f"tf.io.write_graph: as_text must be True or False, got {as_text!r}.")
     folder = path_text("tf.io.write_graph", logdir)
     path = os.path.join(folder, name)
     data = str(definition).encode() if as_text else definition.SerializeToString()
