@@ -405,7 +405,7 @@ def _convert(value: Any, dtype: DType | None, name: str | None) -> Tensor:
                 return converted
     if isinstance(value, (list, tuple)):
         found = _from_list(value, dtype, name)
-        if isinstance(found, Tensor):
+        if not isinstance(found, np.ndarray):
             return found
         array = found
     else:
@@ -419,7 +419,7 @@ def _nested_too_deeply(value: Any) -> Exception:
 
 
 def _from_list(value: Any, dtype: DType | None, name: str | None) -> Array | Tensor:
-    """The array of a nested list, or a tensor if there are tensors in it."""
+    """The array of a nested list, or a tensor (perhaps a ragged one) if there are some in it."""
     try:
         flat = _flattened(value)
     except RecursionError:
