@@ -4,9 +4,12 @@ from weft._src.messages.examples import (
     BytesList,
     Example,
     Feature,
+    FeatureList,
+    FeatureLists,
     Features,
     FloatList,
     Int64List,
+    SequenceExample,
 )
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft._src.saving.checkpoint import Checkpoint, CheckpointOptions
@@ -24,9 +27,12 @@ __all__ = [
     "CheckpointView",
     "Example",
     "Feature",
+    "FeatureList",
+    "FeatureLists",
     "Features",
     "FloatList",
     "Int64List",
+    "SequenceExample",
     "TrackableView",
     "checkpoints_iterator",
     "experimental",
