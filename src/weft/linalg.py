@@ -1,6 +1,7 @@
 """`tf.linalg`: matrices."""
 
 from weft._src.ops.arrays.ranges import eye
+from weft._src.ops.linalg.banded import banded_triangular_solve, eigh_tridiagonal
 from weft._src.ops.linalg.diagonals import band_part, diag, diag_part, set_diag, trace
 from weft._src.ops.linalg.einsum import einsum, tensordot
 from weft._src.ops.linalg.factors import lu, lu_matrix_inverse, lu_reconstruct, lu_solve, qr
@@ -26,6 +27,7 @@ from weft._src.public.namespaces import open_namespace as _open_namespace
 __all__ = [
     "adjoint",
     "band_part",
+    "banded_triangular_solve",
     "cholesky",
     "cholesky_solve",
     "cross",
@@ -34,6 +36,7 @@ __all__ = [
     "diag_part",
     "eig",
     "eigh",
+    "eigh_tridiagonal",
     "eigvals",
     "eigvalsh",
     "einsum",
