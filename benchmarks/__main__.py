@@ -19,6 +19,7 @@ from benchmarks import (
     lookup,
     native,
     ops,
+    saved_models,
     saving,
     strings,
     sweep,
@@ -29,7 +30,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, compiling, choices,
-    ops, sweep, strings, image, lookup, examples, datasets, saving, keras_training,
+    ops, sweep, strings, image, lookup, examples, datasets, saving, keras_training, saved_models,
     time_to_result,
 )  # fmt: skip
 

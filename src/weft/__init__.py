@@ -71,6 +71,7 @@ from weft._src.core.tensor import Tensor, is_symbolic_tensor, is_tensor
 from weft._src.function.decorator import function
 from weft._src.function.explain import explain
 from weft._src.function.retracing import no_retrace
+from weft._src.graph.graphdef import written_by as _graphs_written_by
 from weft._src.graph.ir import Graph, Node as Operation
 from weft._src.graph.names import get_current_name_scope, name_scope
 from weft._src.graph.row_maps import vectorized_map
@@ -230,9 +231,12 @@ if _TYPE_CHECKING:
         data as data,
         distribute as distribute,
         experimental as experimental,
+        graph_util as graph_util,
         io as io,
         keras as keras,
         lookup as lookup,
+        profiler as profiler,
+        queue as queue,
         raw_ops as raw_ops,
         saved_model as saved_model,
         summary as summary,
@@ -240,9 +244,11 @@ if _TYPE_CHECKING:
         tools as tools,
         train as train,
     )
+    from weft._src.config.device_names import DeviceSpec as DeviceSpec
     from weft._src.data.core.optional import OptionalSpec as OptionalSpec
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
+    from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
     from weft._src.saving.safetensors import load as load, save as save
 
 __all__ = [
@@ -250,6 +256,7 @@ __all__ = [
     "Assert",
     "CriticalSection",
     "DType",
+    "DeviceSpec",
     "GradientTape",
     "Graph",
     "IndexedSlices",
@@ -363,6 +370,7 @@ __all__ = [
     "get_static_value",
     "grad_pass_through",
     "gradients",
+    "graph_util",
     "greater",
     "greater_equal",
     "group",
@@ -373,6 +381,7 @@ __all__ = [
     "identity",
     "identity_n",
     "image",
+    "import_graph_def",
     "init_scope",
     "inside_function",
     "install_as_tensorflow",
@@ -419,11 +428,13 @@ __all__ = [
     "pad",
     "pow",
     "print",
+    "profiler",
     "py_function",
     "qint8",
     "qint16",
     "qint32",
     "quantization",
+    "queue",
     "quint8",
     "quint16",
     "ragged",
@@ -534,8 +545,11 @@ _LAZY = {
         "data",
         "distribute",
         "experimental",
+        "graph_util",
         "io",
         "lookup",
+        "profiler",
+        "queue",
         "raw_ops",
         "saved_model",
         "summary",
@@ -552,7 +566,10 @@ _LAZY |= {
     "load": "weft._src.saving.safetensors",
     "save": "weft._src.saving.safetensors",
     "NoneTensorSpec": "weft._src.data.core.structure",
+    "DeviceSpec": "weft._src.config.device_names",
     "OptionalSpec": "weft._src.data.core.optional",
+    "import_graph_def": "weft._src.saved_model.graph_imports",
 }
+_graphs_written_by("weft._src.saved_model.graph_defs")
 _open_namespace(__name__, lazy=_LAZY)
 _show_users_frames()

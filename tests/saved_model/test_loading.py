@@ -169,15 +169,15 @@ def test_tables_of_other_files_are_refused(tmp_path: Path) -> None:
     inside.parent.mkdir()
     inside.write_text("a")
     op = "InitializeTableFromTextFileV2"
-    check_files(op, {"filename": tf.constant(str(inside))}, str(tmp_path / "assets"))
+    check_files(op, {"filename": tf.constant(str(inside))}, str(tmp_path))
     with pytest.raises(tf.errors.UnsupportedError, match="not among the assets"):
-        check_files(op, {"filename": tf.constant("/etc/passwd")}, str(tmp_path / "assets"))
+        check_files(op, {"filename": tf.constant("/etc/passwd")}, str(tmp_path))
     (tmp_path / "assets" / "link").symlink_to("/etc/passwd")
     linked = tf.constant(str(tmp_path / "assets" / "link"))
     with pytest.raises(tf.errors.UnsupportedError, match="not among the assets"):
-        check_files(op, {"filename": linked}, str(tmp_path / "assets"))
+        check_files(op, {"filename": linked}, str(tmp_path))
     with pytest.raises(tf.errors.UnsupportedError, match="wants to print into file:"):
-        check_files("PrintV2", {"output_stream": "file:///tmp/x"}, str(tmp_path / "assets"))
+        check_files("PrintV2", {"output_stream": "file:///tmp/x"}, str(tmp_path))
 
 
 def test_damage_never_crashes(tmp_path: Path) -> None:

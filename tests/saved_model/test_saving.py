@@ -217,16 +217,6 @@ def test_streams_of_random_numbers_go_on(tmp_path: Path) -> None:
             np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
 
 
-def test_tables_are_refused(tmp_path: Path) -> None:
-    module = tf.Module()
-    module.table = tf.lookup.StaticHashTable(
-        tf.lookup.KeyValueTensorInitializer(["a"], [1]), default_value=0
-    )
-    module.f = tf.function(module.table.lookup, input_signature=[tf.TensorSpec([], tf.string)])
-    with pytest.raises(tf.errors.UnsupportedError, match="such as a table"):
-        tf.saved_model.save(module, tmp_path / "m")
-
-
 def test_wrong_arguments_are_told(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="obj must be a trackable object"):
         tf.saved_model.save(3, tmp_path / "m")  # type: ignore[arg-type]
