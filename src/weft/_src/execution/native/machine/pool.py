@@ -3,6 +3,9 @@
 `weft_parallel(function, table, n, grain)` calls `function(table, begin, end)` for pieces of
 [0, n). Where the pieces lie depends on the sizes alone, so results do not depend on the number of
 threads. A second caller at the same time, and a forked process, do their work alone.
+
+Who has called waits for the threads that have begun, not for all: one that gets no processor, as
+others use it, finds the work closed when it wakes up. Before, every shared loop waited for it.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ _POOL = """
 @owner = internal global i32 0
 @workers = internal global i32 0
 @active = internal global i32 0
+@open = internal global i32 0
 @generation = internal global i64 0
 @function = internal global ptr null
 @table = internal global ptr null
@@ -67,11 +71,18 @@ br label %look
 look:
 %now = load i64, ptr @generation
 %same = icmp eq i64 %now, %seen
-br i1 %same, label %sleep, label %go
+br i1 %same, label %sleep, label %news
 sleep:
 call i32 @pthread_cond_wait(ptr @wake, ptr @mutex)
 br label %look
+news:
+%is.open = load i32, ptr @open
+%late = icmp eq i32 %is.open, 0
+br i1 %late, label %finished, label %go
 go:
+%a.before = load i32, ptr @active
+%a.after = add i32 %a.before, 1
+store i32 %a.after, ptr @active
 %f = load ptr, ptr @function
 %t = load ptr, ptr @table
 %n = load i64, ptr @size
@@ -153,7 +164,7 @@ store ptr %t, ptr @table
 store i64 %n, ptr @size
 store i64 %g, ptr @grain
 store i64 0, ptr @next
-store i32 %w, ptr @active
+store i32 1, ptr @open
 %old = load i64, ptr @generation
 %new = add i64 %old, 1
 store i64 %new, ptr @generation
@@ -161,6 +172,7 @@ call i32 @pthread_cond_broadcast(ptr @wake)
 call i32 @pthread_mutex_unlock(ptr @mutex)
 call void @work(ptr %f, ptr %t, i64 %n, i64 %g)
 call i32 @pthread_mutex_lock(ptr @mutex)
+store i32 0, ptr @open
 br label %check
 check:
 %left = load i32, ptr @active

@@ -10,7 +10,8 @@ from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
 from weft._src.execution.native.front.lowering.products import panels
 from weft._src.execution.native.front.lowering.rules import reduced, reshaped
-from weft._src.execution.native.loops.kernels.tiles import Places, Tiles, lanes_of
+from weft._src.execution.native.loops.kernels.blocking import Level, Places, lanes_of
+from weft._src.execution.native.loops.kernels.tiles import Tiles
 from weft._src.execution.native.loops.values import ElementSource, Index, Indexed, Stored, Value
 from weft._src.ops.nn.windows import Geometry
 
@@ -41,17 +42,21 @@ def convolved(
     b, (b_row, b_panel) = panels(lowering, reshaped(filters, (depth, outputs)), tb=False, copy=True)
     line = width * channels
     across = ((kw * channels, 1),) if right == 1 else ((kw, right * channels), (channels, 1))
+    out_down, out_right = where.outputs
+    levels = (
+        Level(batch, height * line, 0, out_down * out_right * outputs),
+        Level(out_down, where.strides[0] * line, 0, out_right * outputs),
+    )
     places = Places(
-        groups=batch,
-        lines=where.outputs[0],
-        rows=where.outputs[1],
+        levels=levels,
+        rows=out_right,
         columns=outputs,
         depth=((kh, down * line), *across),
-        a_strides=(height * line, where.strides[0] * line, where.strides[1] * channels),
-        b_group=0,
+        a_row=where.strides[1] * channels,
         b_row=b_row,
         b_panel=b_panel,
-        c_strides=(math.prod(where.outputs) * outputs, where.outputs[1] * outputs),
+        c_row=outputs,
+        line_elements=min(where.strides[0], kh) * line,
     )
     result = Stored(image.dtype, (batch, *where.outputs, outputs), label)
     lowering.add(Tiles(image, b, result, [places]))
@@ -113,8 +118,10 @@ def filter_gradient(
     rows = reshaped(g, (parts, batch // parts * windows, outputs))
     b, (b_row, b_panel) = panels(lowering, rows, tb=False, copy=True)
     places = Places(
-        groups=parts,
-        lines=kh,
+        levels=(
+            Level(parts, batch // parts * height * line, b.size // parts, size),
+            Level(kh, where.dilations[0] * line, 0, kw * channels * outputs),
+        ),
         rows=kw * channels,
         columns=outputs,
         depth=(
@@ -122,11 +129,11 @@ def filter_gradient(
             (out_down, where.strides[0] * line),
             (out_right, where.strides[1] * channels),
         ),
-        a_strides=(batch // parts * height * line, where.dilations[0] * line, 1),
-        b_group=b.size // parts,
+        a_row=1,
         b_row=b_row,
         b_panel=b_panel,
-        c_strides=(size, kw * channels * outputs),
+        c_row=outputs,
+        line_elements=kw * channels * batch // parts * windows,
     )
     partial = Stored(image.dtype, (parts, kh, kw, channels, outputs), label)
     lowering.add(Tiles(image, b, partial, [places]))

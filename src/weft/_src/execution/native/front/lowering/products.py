@@ -18,14 +18,15 @@ from weft._src.execution.native.front.lowering.rules import (
     static_shape,
     widened,
 )
-from weft._src.execution.native.loops.kernels.products import Product
-from weft._src.execution.native.loops.kernels.tiles import (
+from weft._src.execution.native.loops.kernels.blocking import (
+    Level,
     Places,
-    Tiles,
     lanes_of,
     row_count,
     vectors_for,
 )
+from weft._src.execution.native.loops.kernels.products import Product
+from weft._src.execution.native.loops.kernels.tiles import Tiles
 from weft._src.execution.native.loops.values import (
     Assembled,
     ElementSource,
@@ -96,16 +97,23 @@ def _tiles(
         a, lines = _striped(a, step, turned=False), _whole_and_rest(m, step)
     parts = [
         Places(
-            groups=count,
-            lines=number,
+            levels=(
+                Level(
+                    count,
+                    a.size // count if strided[0] else 0,
+                    b.size // count if strided[1] else 0,
+                    m * n,
+                ),
+                Level(number, rows * whole_row, 0, rows * n),
+            ),
             rows=rows,
             columns=n,
             depth=((k, step),),
-            a_strides=(a.size // count if strided[0] else 0, rows * whole_row, row),
-            b_group=b.size // count if strided[1] else 0,
+            a_row=row,
             b_row=b_row,
             b_panel=b_panel,
-            c_strides=(m * n, rows * n),
+            c_row=n,
+            line_elements=rows * k,
             a_first=first * whole_row,
             c_first=first * n,
         )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weft._src.execution.native.machine import library
+from weft._src.execution.native.machine import library, llvm
 from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, alignment, loop_lines
 
 _PREFIX = "weft_tile"
@@ -26,8 +26,9 @@ class Tile:
     """One of the functions.
 
     Its parameters are where a, b and c begin; the number of tiles; the distances of rows in a, b
-    and c, in elements; how many lanes of the last vector of a row belong to the result; and for
-    each loop of the depth, the innermost last, the number of steps and their distance in a.
+    and c, in elements; how many lanes of the last vector of a row belong to the result; whether
+    sums begin with what is there (1) or with 0; and for each loop of the depth, the innermost last,
+    the number of steps and their distance in a.
     """
 
     kind: str  # "float" or "double"
@@ -55,7 +56,7 @@ class Tile:
     def _numbers(self) -> list[str]:
         """Its parameters that are numbers."""
         depth = [f"{name}{i}" for i in range(self.levels) for name in ("n", "s")]
-        return ["tiles", "a.row", "b.row", "c.row", "last", *depth]
+        return ["tiles", "a.row", "b.row", "c.row", "last", "adds", *depth]
 
     def text(self) -> str:
         """The function."""
@@ -68,6 +69,7 @@ class Tile:
             ]
         lines += [
             f"%is.whole = icmp eq i64 %last, {self.lanes}",
+            "%begins.anew = icmp eq i64 %adds, 0",
             *self._mask(),
             *loop_lines("m", "%tiles", "entry", self._tile(), FINISHED_LOOP),
             "ret void",
@@ -81,25 +83,52 @@ class Tile:
 
     def _tile(self) -> list[str]:
         """The tile with the number %m."""
-        lines = [f"store {self.vector} zeroinitializer, ptr %sum.{r}.{v}" for r, v in self._sums]
+        lines = []
         for letter in "ac":
             lines += [
                 f"%{letter}.shift.m = mul nsw i64 %m, %{letter}.off.{self.rows}",
                 f"%{letter} = getelementptr {self.kind}, ptr %{letter}.0, i64 %{letter}.shift.m",
             ]
-        lines += self._down()
-        lines += [f"%all.{r}.{v} = load {self.vector}, ptr %sum.{r}.{v}" for r, v in self._sums]
         for r, v in self._sums:
             if v == 0:
                 lines.append(f"%c.{r}.0 = getelementptr {self.kind}, ptr %c, i64 %c.off.{r}")
             else:
                 at = f"getelementptr {self.kind}, ptr %c.{r}.0, i64 {v * self.lanes}"
                 lines.append(f"%c.{r}.{v} = {at}")
+        lines += [*self._beginnings(), *self._down()]
+        lines += [f"%all.{r}.{v} = load {self.vector}, ptr %sum.{r}.{v}" for r, v in self._sums]
         return [*lines, *self._stores()]
+
+    def _beginnings(self) -> list[str]:
+        """The sums of the tile before the first step: 0, or what the result holds already."""
+        anew, there = [], []
+        for r, v in self._sums:
+            anew.append(f"store {self.vector} zeroinitializer, ptr %sum.{r}.{v}")
+            place = f"ptr %c.{r}.{v}"
+            found = f"load {self.vector}, {place}, align 4"
+            if v == self.vectors - 1:
+                found = (
+                    f"call {self.vector} @{self.masked_load}({place}, i32 4, "
+                    f"<{self.lanes} x i1> %mask, {self.vector} zeroinitializer)"
+                )
+            there += [
+                f"%before.{r}.{v} = {found}",
+                f"store {self.vector} %before.{r}.{v}, ptr %sum.{r}.{v}",
+            ]
+        return [
+            "br i1 %begins.anew, label %anew, label %there",
+            "anew:",
+            *anew,
+            "br label %begun",
+            "there:",
+            *there,
+            "br label %begun",
+            "begun:",
+        ]
 
     def _down(self) -> list[str]:
         """The loops over the depth: %place is the place in a, %row the row of b."""
-        heads = ["m.head", *[f"d{i}.head" for i in range(self.levels)]]
+        heads = ["begun", *[f"d{i}.head" for i in range(self.levels)]]
         row, place = "0", "0"
         begins: list[list[str]] = []
         for i in range(self.levels):
@@ -183,13 +212,20 @@ class Tile:
         """LLVM's name of what stores some lanes of a vector."""
         return f"llvm.masked.store.v{self.lanes}f{8 * alignment(self.kind)}.p0"
 
+    @property
+    def masked_load(self) -> str:
+        """LLVM's name of what loads some lanes of a vector."""
+        return f"llvm.masked.load.v{self.lanes}f{8 * alignment(self.kind)}.p0"
+
 
 def _text(symbol: str, kind: str, *numbers: str) -> str:
     tile = Tile(kind, *map(int, numbers))
     module = Module()
-    module.declare(tile.masked_store, "void", f"{tile.vector}, ptr, i32, <{tile.lanes} x i1>")
+    mask = f"<{tile.lanes} x i1>"
+    module.declare(tile.masked_store, "void", f"{tile.vector}, ptr, i32, {mask}")
+    module.declare(tile.masked_load, tile.vector, f"ptr, i32, {mask}, {tile.vector}")
     module.functions.append(tile.text())
     return module.text()
 
 
-library.offer(_PREFIX + r"_(float|double)x(\d+)_(\d+)_(\d+)_(\d+)", _text)
+library.offer(_PREFIX + r"_(float|double)x(\d+)_(\d+)_(\d+)_(\d+)", _text, llvm.finished_code)

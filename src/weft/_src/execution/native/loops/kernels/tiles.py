@@ -3,68 +3,39 @@
 A tile is a few rows of the result times a few vectors of its columns, computed by a function that
 all products share (`tile_library.py`). What is written here goes from tile to tile. Where the
 numbers of a lie is a matter of strides alone, so the windows of an image need no copy.
-Lines of the result are shared out to threads; no sum is ever split, so bits do not depend on them.
+
+The result is cut into blocks, some lines times some panels of columns, which threads share. In a
+block each panel of b meets all lines, so that the lines of a block stay in the second-level cache
+as long as all panels pass by, and a panel as long as all lines do (`blocking.py`). Where a panel is
+too long for that, the depth is cut as well, and sums go on where they ended. No sum is ever split,
+so bits depend neither on blocks nor on threads.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
 from weft._src.execution.native.loops.blocks import base_of
 from weft._src.execution.native.loops.kernels import tile_library
+from weft._src.execution.native.loops.kernels.blocking import (
+    Blocks,
+    Places,
+    blocks_of,
+    even_rows,
+    fewest_loops,
+    lanes_of,
+    vectors_for,
+)
 from weft._src.execution.native.loops.nests import pointer_loads
 from weft._src.execution.native.loops.values import Kernel, Stored, Value
-from weft._src.execution.native.machine import llvm, pool
 from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, loop_lines
 from weft._src.execution.native.machine.functions import RANGE, StepFunction
 
 if TYPE_CHECKING:
     from weft._src.execution.native.loops.program import Program
-
-_PIECES = 16  # that threads take turns with
-# Rows of a tile by the number of its vectors, for 32 and for 16 vector registers.
-_ROWS = {32: {1: 12, 2: 12, 3: 8}, 16: {1: 8, 2: 6, 3: 4}}
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where the numbers of some products lie, counted in elements."""
-
-    groups: int  # products of a batch
-    lines: int  # of each product, each `rows` rows of the result
-    rows: int
-    columns: int
-    depth: tuple[tuple[int, int], ...]  # steps and their distance in a, the innermost last
-    a_strides: tuple[int, int, int]  # from group to group, line to line, row to row
-    # b is read in whole vectors, so its rows have to be padded to full ones.
-    b_group: int
-    b_row: int
-    b_panel: int  # from one tile's columns to the next one's
-    c_strides: tuple[int, int]  # from group to group, line to line
-    a_first: int = 0
-    c_first: int = 0
-
-    @property
-    def work(self) -> int:
-        """About how many nanoseconds it takes."""
-        steps = math.prod([n for n, _ in self.depth])
-        return self.groups * self.lines * self.rows * self.columns * steps // 32
-
-
-def lanes_of(dtype: DType) -> int:
-    """How many elements a vector register of this processor holds."""
-    return llvm.vector_bytes() // int(dtype.size)
-
-
-def vectors_for(columns: int, dtype: DType) -> int:
-    """How many vectors wide tiles are: those that leave the fewest lanes empty, rather two."""
-    needed = -(-columns // lanes_of(dtype))
-    return min((2, 3, 1), key=lambda v: -(-needed // v) * v)
 
 
 class Tiles(Kernel):
@@ -82,127 +53,183 @@ class Tiles(Kernel):
         return sum(places.work for places in self.parts)
 
     def emit(self, program: Program) -> None:
+        dtype = self.results[0].dtype
         for places in self.parts:
             name = program.module.new_name("tiles")
             buffers = [program.memory[id(base_of(v))] for v in (*self.operands, *self.results)]
             pointers = pointer_loads(zip(["%a0", "%b0", "%c0"], buffers, strict=True))
-            body = _Writer(program.module, places, self.results[0].dtype).body()
+            blocks = blocks_of(places, dtype)
+            body = _Writer(program.module, places, blocks, dtype).body()
             program.module.functions.append(StepFunction(name, "void", "#0", pointers, body, RANGE))
-            total = places.groups * places.lines
-            if places.work < pool.SHARED_FROM or total == 1:
-                program.line(f"call void @{name}(ptr %t, i64 0, i64 {total})")
+            if blocks.count == 1 or not blocks.shared:
+                program.line(f"call void @{name}(ptr %t, i64 0, i64 {blocks.count})")
             else:
-                program.call_shared(name, total, max(1, total // _PIECES))
+                program.call_shared(name, blocks.count, 1)
 
 
 class _Writer:
     """The code of one part."""
 
-    def __init__(self, module: Module, places: Places, dtype: DType) -> None:
+    def __init__(self, module: Module, places: Places, blocks: Blocks, dtype: DType) -> None:
         self.module = module
         self.places = places
-        self.depth = _fewest_loops(places.depth)
+        self.blocks = blocks
+        self.depth = fewest_loops(places.depth)
         self.kind = "float" if dtype is dtypes.float32 else "double"
         self.lanes = lanes_of(dtype)
         self.vectors = vectors_for(places.columns, dtype)
-        self.most_rows = row_count(self.vectors, places.rows)
 
     def body(self) -> str:
-        """Of `void name(table, begin, end)`, which computes the lines from begin to end."""
-        p = self.places
-        lines = [
-            "br label %o.head",
-            "o.head:",
-            "%o = phi i64 [%begin, %entry], [%o.next, %o.latch]",
-            f"%group = udiv i64 %o, {p.lines}",
-            f"%line = urem i64 %o, {p.lines}",
-        ]
-        lines += self._pointer("a", p.a_first, zip(["%group", "%line"], p.a_strides))
-        lines += self._pointer("b", 0, [("%group", p.b_group)])
-        lines += self._pointer("c", p.c_first, zip(["%group", "%line"], p.c_strides))
+        """Of `void name(table, begin, end)`, which computes the blocks from begin to end."""
+        p, blocks = self.places, self.blocks
         width = self.lanes * self.vectors
         whole, rest = divmod(p.columns, width)
+        self.module.declare("llvm.smin.i64", "i64", "i64, i64")
+        lines = [
+            "br label %u.head",
+            "u.head:",
+            "%u = phi i64 [%begin, %entry], [%u.next, %u.latch]",
+            f"%of.panels = udiv i64 %u, {blocks.line_blocks}",
+            f"%of.lines = urem i64 %u, {blocks.line_blocks}",
+            *_range("panel", "%of.panels", blocks.panels, whole + (rest > 0)),
+            *_range("line", "%of.lines", blocks.lines, p.lines),
+        ]
+        inner = [
+            *_range("step", "%k", blocks.steps, self.depth[0][0]),
+            "%adds.bit = icmp ne i64 %k, 0",
+            "%adds = zext i1 %adds.bit to i64",
+        ]
         if whole:
-            lines += loop_lines("n", whole, "o.head", self._panel("w", "%n", width), FINISHED_LOOP)
+            inner += [
+                f"%panel.end = call i64 @llvm.smin.i64(i64 %panel.stop, i64 {whole})",
+                "%panel.whole = sub nsw i64 %panel.end, %panel.first",
+                "%panels.any = icmp sgt i64 %panel.whole, 0",
+                "br i1 %panels.any, label %panels, label %n.after",
+                "panels:",
+                *loop_lines(
+                    "n", "%panel.whole", "panels", self._panel("w", width, "n.head"), FINISHED_LOOP
+                ),
+                "br label %n.after",
+                "n.after:",
+            ]
         if rest:
-            lines += self._panel("r", str(whole), rest)
+            inner += [
+                f"%has.rest = icmp eq i64 %panel.stop, {whole + 1}",
+                "br i1 %has.rest, label %rest, label %r.after",
+                "rest:",
+                *self._panel("r", rest, "rest"),
+                "br label %r.after",
+                "r.after:",
+            ]
+        lines += loop_lines("k", blocks.chunks, "u.head", inner, FINISHED_LOOP)
         return "\n".join([
             *lines,
-            "br label %o.latch",
-            "o.latch:",
-            "%o.next = add nuw nsw i64 %o, 1",
-            "%o.more = icmp ult i64 %o.next, %end",
-            f"br i1 %o.more, label %o.head, label %o.end, {FINISHED_LOOP}",
-            "o.end:",
+            "br label %u.latch",
+            "u.latch:",
+            "%u.next = add nuw nsw i64 %u, 1",
+            "%u.more = icmp ult i64 %u.next, %end",
+            f"br i1 %u.more, label %u.head, label %u.end, {FINISHED_LOOP}",
+            "u.end:",
             "ret void",
         ])  # fmt: skip
 
-    def _pointer(self, letter: str, first: int, steps: Iterable[tuple[str, int]]) -> list[str]:
-        """%letter from %letter0, some steps further on."""
+    def _panel(self, tag: str, columns: int, above: str) -> list[str]:
+        """All lines of a block times some columns."""
+        panel = "%panel.w" if tag == "w" else str(self.places.columns // self._width)
+        begin = ["%panel.w = add nuw nsw i64 %panel.first, %n"] if tag == "w" else []
+        o = f"o{tag}"
+        line = [
+            f"%line.{tag} = add nuw nsw i64 %line.first, %{o}",
+            *self._places(tag, panel),
+            *self._line(tag, columns),
+        ]
+        return [*begin, *loop_lines(o, "%line.count", above, line, FINISHED_LOOP)]
+
+    @property
+    def _width(self) -> int:
+        return self.lanes * self.vectors
+
+    def _places(self, tag: str, panel: str) -> list[str]:
+        """Where a line, and a panel, begin in a, b and c."""
+        p = self.places
+        lines: list[str] = []
+        indices: list[str] = []
+        left = f"%line.{tag}"
+        for number, level in reversed(list(enumerate(p.levels))):
+            if number == 0:
+                indices.append(left)
+                continue
+            index, above = f"%index.{tag}.{number}", f"%above.{tag}.{number}"
+            lines += [
+                f"{index} = urem i64 {left}, {level.count}",
+                f"{above} = udiv i64 {left}, {level.count}",
+            ]
+            indices.append(index)
+            left = above
+        indices.reverse()
+        step = self._inner_steps
+        a = [(i, level.a) for i, level in zip(indices, p.levels, strict=True)]
+        b = [(i, level.b) for i, level in zip(indices, p.levels, strict=True)]
+        c = [(i, level.c) for i, level in zip(indices, p.levels, strict=True)]
+        a.append(("%step.first", self.depth[0][1]))
+        b += [("%step.first", step * p.b_row), (panel, p.b_panel)]
+        c.append((panel, self._width))
+        lines += self._pointer("a", tag, p.a_first, a)
+        lines += self._pointer("b", tag, 0, b)
+        return [*lines, *self._pointer("c", tag, p.c_first, c)]
+
+    @property
+    def _inner_steps(self) -> int:
+        count = 1
+        for n, _ in self.depth[1:]:
+            count *= n
+        return count
+
+    def _pointer(
+        self, letter: str, tag: str, first: int, steps: Iterable[tuple[str, int]]
+    ) -> list[str]:
+        """%letter.tag from %letter0, some steps further on."""
         lines, total = [], str(first)
         for number, (index, stride) in enumerate(steps):
-            shift, further = f"%{letter}.shift.{number}", f"%{letter}.place.{number}"
-            lines.append(f"{shift} = mul nsw i64 {index}, {stride}")
-            lines.append(f"{further} = add nsw i64 {shift}, {total}")
-            total = further
-        return [*lines, f"%{letter} = getelementptr {self.kind}, ptr %{letter}0, i64 {total}"]
+            if stride == 0:
+                continue
+            name = f"{letter}.{tag}.{number}"
+            lines.append(f"%shift.{name} = mul nsw i64 {index}, {stride}")
+            lines.append(f"%place.{name} = add nsw i64 %shift.{name}, {total}")
+            total = f"%place.{name}"
+        at = f"getelementptr {self.kind}, ptr %{letter}0, i64 {total}"
+        return [*lines, f"%{letter}.{tag} = {at}"]
 
-    def _panel(self, tag: str, panel: str, columns: int) -> list[str]:
-        """All rows of a line times some columns."""
-        kind, width = self.kind, self.lanes * self.vectors
-        lines = [
-            f"%b.shift.{tag} = mul nsw i64 {panel}, {self.places.b_panel}",
-            f"%b.{tag} = getelementptr {kind}, ptr %b, i64 %b.shift.{tag}",
-            f"%c.shift.{tag} = mul nsw i64 {panel}, {width}",
-            f"%c.{tag} = getelementptr {kind}, ptr %c, i64 %c.shift.{tag}",
-        ]
-        whole, rest = divmod(self.places.rows, self.most_rows)
-        if whole:
-            lines += self._tiles(f"{tag}w", tag, 0, whole, self.most_rows, columns)
-        if rest:
-            lines += self._tiles(f"{tag}r", tag, whole * self.most_rows, 1, rest, columns)
-        return lines
-
-    def _tiles(
-        self, tag: str, panel: str, first: int, tiles: int, rows: int, columns: int
-    ) -> list[str]:
-        """Tiles below each other, from the row `first` on."""
+    def _line(self, tag: str, columns: int) -> list[str]:
+        """The tiles of a line, below each other."""
         p, kind = self.places, self.kind
         vectors = -(-columns // self.lanes)
-        tile = tile_library.Tile(kind, self.lanes, rows, vectors, len(self.depth))
         last = columns - (vectors - 1) * self.lanes
-        numbers = [tiles, p.a_strides[2], p.b_row, p.columns, last]
-        numbers += [number for step in self.depth for number in step]
-        pointers = f"ptr %a.{tag}, ptr %b.{panel}, ptr %c.{tag}"
-        self.module.declare(tile.symbol, "void", tile.parameter_types)
-        given = ", ".join([f"i64 {number}" for number in numbers])
-        return [
-            f"%a.{tag} = getelementptr {kind}, ptr %a, i64 {first * p.a_strides[2]}",
-            f"%c.{tag} = getelementptr {kind}, ptr %c.{panel}, i64 {first * p.columns}",
-            f"call void @{tile.symbol}({pointers}, {given})",
-        ]
+        lines: list[str] = []
+        first = 0
+        for number, (tiles, rows) in enumerate(even_rows(p.rows, self.vectors)):
+            tile = tile_library.Tile(kind, self.lanes, rows, vectors, len(self.depth))
+            numbers: list[object] = [tiles, p.a_row, p.b_row, p.c_row, last, "%adds"]
+            for at, (n, distance) in enumerate(self.depth):
+                numbers += ["%step.count" if at == 0 else n, distance]
+            self.module.declare(tile.symbol, "void", tile.parameter_types)
+            given = ", ".join([f"i64 {each}" for each in numbers])
+            here = f"{tag}.{number}"
+            pointers = f"ptr %a.at.{here}, ptr %b.{tag}, ptr %c.at.{here}"
+            lines += [
+                f"%a.at.{here} = getelementptr {kind}, ptr %a.{tag}, i64 {first * p.a_row}",
+                f"%c.at.{here} = getelementptr {kind}, ptr %c.{tag}, i64 {first * p.c_row}",
+                f"call void @{tile.symbol}({pointers}, {given})",
+            ]
+            first += tiles * rows
+        return lines
 
 
-def _fewest_loops(depth: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same steps down the depth, in as few loops as they fit into.
-
-    >>> _fewest_loops([(3, 28), (3, 2), (2, 1), (1, 1)])
-    [(3, 28), (6, 1)]
-    """
-    loops: list[tuple[int, int]] = []
-    for n, stride in depth:
-        if n == 1:
-            continue
-        if loops and loops[-1][1] == n * stride:
-            loops[-1] = (loops[-1][0] * n, stride)
-        else:
-            loops.append((n, stride))
-    return loops or [(1, 0)]
-
-
-def row_count(vectors: int, rows: int) -> int:
-    """The rows of a tile: as many as registers hold, rather a number that leaves no rest."""
-    registers = 32 if llvm.vector_bytes() == 64 else 16
-    most = _ROWS[registers][vectors]
-    fitting = [n for n in range(most, most - 3, -1) if rows % n == 0]
-    return min(rows, fitting[0] if fitting else most)
+def _range(stem: str, number: str, size: int, total: int) -> list[str]:
+    """The numbers from %stem.first to %stem.stop, %stem.count of them: one of some equal parts."""
+    return [
+        f"%{stem}.first = mul nuw nsw i64 {number}, {size}",
+        f"%{stem}.full = add nuw nsw i64 %{stem}.first, {size}",
+        f"%{stem}.stop = call i64 @llvm.smin.i64(i64 %{stem}.full, i64 {total})",
+        f"%{stem}.count = sub nsw i64 %{stem}.stop, %{stem}.first",
+    ]
