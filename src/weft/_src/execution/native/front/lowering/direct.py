@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
-from weft._src.execution.native.front.lowering.products import panels
+from weft._src.execution.native.front.lowering.movement import transposed
+from weft._src.execution.native.front.lowering.products import panels, row_lines
+from weft._src.execution.native.front.lowering.regions import (
+    Images,
+    Segment,
+    backward_segments,
+    forward_segments,
+    padded,
+    region,
+)
 from weft._src.execution.native.front.lowering.rules import reduced, reshaped
-from weft._src.execution.native.loops.kernels.blocking import Level, Places, lanes_of
+from weft._src.execution.native.loops.kernels.blocking import (
+    Level,
+    Places,
+    lanes_of,
+    vectors_for,
+)
 from weft._src.execution.native.loops.kernels.tiles import Tiles
-from weft._src.execution.native.loops.values import ElementSource, Index, Indexed, Stored, Value
+from weft._src.execution.native.loops.values import Stored, Value
 from weft._src.ops.nn.windows import Geometry
 
 if TYPE_CHECKING:
     from weft._src.execution.native.front.lowering.graphs import Lowering
 
-_LEAST, _DEPTH = 20_000, 1 << 14  # multiplications; bytes of a column of the filters
+_LEAST = 20_000  # multiplications
+_MOST_REGIONS, _LEAST_WIDTH = 9, 20  # of images without a border
+_MOST_REGIONS_OF_CHANNELS = 49
 _MOST_PARTS, _PARTIAL = 16, 1 << 20  # of a batch; elements of all their results
 
 
@@ -26,72 +42,126 @@ def suits(where: Geometry, dtype: DType, batch: int, channels: int, outputs: int
     """Whether this is how to convolve: images, in one group, with enough to do."""
     if len(where.window) != 2 or dtype not in (dtypes.float32, dtypes.float64):
         return False
-    depth = math.prod(where.window) * channels
-    work = batch * math.prod(where.outputs) * depth * outputs
-    return outputs > lanes_of(dtype) // 4 and depth * dtype.size <= _DEPTH and work > _LEAST
+    work = batch * math.prod(where.outputs) * math.prod(where.window) * channels * outputs
+    return outputs > lanes_of(dtype) // 4 and work > _LEAST
 
 
-def convolved(
-    lowering: Lowering, label: str, image: Value, filters: Value, where: Geometry
-) -> Value:
-    """The convolution of a padded image (batch, height, width, channels)."""
+def convolved(lowering: Lowering, label: str, x: Value, filters: Value, where: Geometry) -> Value:
+    """The convolution of an image (batch, height, width, channels)."""
+    kh, kw, channels, outputs = filters.shape
+    image, bordered = x, _wants_border(where, channels, outputs)
+    if bordered:
+        image = padded(x, where, 0)
+    columns = reshaped(filters, (kh * kw * channels, outputs))
+    down, right = [forward_segments(where, axis, bordered=bordered) for axis in (0, 1)]
+    return _by_regions(lowering, label, image, columns, where.outputs, kw, (down, right))
+
+
+def _wants_border(where: Geometry, channels: int, outputs: int) -> bool:
+    """Whether a copy with a border is cheap beside narrow regions, which are slow."""
+    if not any(map(any, where.paddings)):
+        return False
+    cuts = [len(forward_segments(where, axis, bordered=False)) for axis in (0, 1)]
+    return math.prod(cuts) > _MOST_REGIONS or min(where.outputs) < _LEAST_WIDTH
+
+
+def input_gradient(
+    lowering: Lowering, label: str, g: Value, filters: Value, where: Geometry
+) -> Value | None:
+    """The gradient for an image, if it is a convolution of g that is worth it."""
+    kh, kw, inputs, outputs = filters.shape
+    down, right = [backward_segments(where, axis) for axis in (0, 1)]
+    if down is None or right is None:
+        return None
+    columns = reshaped(transposed(filters, (0, 1, 3, 2)), (kh * kw * outputs, inputs))
+    return _by_regions(lowering, label, g, columns, where.sizes, kw, (down, right))
+
+
+def _by_regions(
+    lowering: Lowering, label: str, image: Value, columns: Value, sizes: Sequence[int], window: int,
+    segments: tuple[list[Segment], list[Segment]],
+) -> Value:  # fmt: skip
     batch, height, width, channels = image.shape
-    (kh, kw), (down, right) = where.window, where.dilations
-    outputs = filters.shape[-1]
-    depth = kh * kw * channels
-    b, (b_row, b_panel) = panels(lowering, reshaped(filters, (depth, outputs)), tb=False, copy=True)
-    line = width * channels
-    across = ((kw * channels, 1),) if right == 1 else ((kw, right * channels), (channels, 1))
-    out_down, out_right = where.outputs
-    levels = (
-        Level(batch, height * line, 0, out_down * out_right * outputs),
-        Level(out_down, where.strides[0] * line, 0, out_right * outputs),
+    outputs = columns.shape[1]
+    b, (b_row, b_panel) = panels(lowering, columns, tb=False, copy=True)
+    images = Images(
+        batch, (height, width, channels), (sizes[0], sizes[1], outputs), window, b_row, b_panel
     )
-    places = Places(
-        levels=levels,
-        rows=out_right,
-        columns=outputs,
-        depth=((kh, down * line), *across),
-        a_row=where.strides[1] * channels,
-        b_row=b_row,
-        b_panel=b_panel,
-        c_row=outputs,
-        line_elements=min(where.strides[0], kh) * line,
-    )
-    result = Stored(image.dtype, (batch, *where.outputs, outputs), label)
-    lowering.add(Tiles(image, b, result, [places]))
+    regions = [region(images, down, right) for down in segments[0] for right in segments[1]]
+    result = Stored(image.dtype, (batch, *sizes, outputs), label)
+    lowering.add(Tiles(image, b, result, regions))
     return result
 
 
-def back_geometry(where: Geometry) -> Geometry | None:
-    """Where windows are when gradients are carried back to the image, if that is a convolution."""
-    if any(s != 1 for s in where.strides):
+def convolved_channels(
+    lowering: Lowering, label: str, x: Value, filters: Value, where: Geometry
+) -> Value:
+    """The convolution of an image, each channel with a filter of its own (height, width, channels).
+
+    Narrow regions do no harm here: reading the image takes longer than computing.
+    """
+    cuts = [len(forward_segments(where, axis, bordered=False)) for axis in (0, 1)]
+    bordered = math.prod(cuts) > _MOST_REGIONS_OF_CHANNELS
+    image = padded(x, where, 0) if bordered else x
+    down, right = [forward_segments(where, axis, bordered=bordered) for axis in (0, 1)]
+    return _by_regions_of_channels(lowering, label, image, filters, where.outputs, (down, right))
+
+
+def channels_input_gradient(
+    lowering: Lowering, label: str, g: Value, filters: Value, where: Geometry
+) -> Value | None:
+    """The gradient for an image whose channels were convolved apart, if it has this form."""
+    down, right = [backward_segments(where, axis) for axis in (0, 1)]
+    if down is None or right is None or len(down) * len(right) > _MOST_REGIONS_OF_CHANNELS:
         return None
-    reach = [d * (k - 1) for d, k in zip(where.dilations, where.window, strict=True)]
-    before = [r - b for r, (b, _) in zip(reach, where.paddings, strict=True)]
-    after = [
-        n + r - b - out
-        for n, r, b, out in zip(where.sizes, reach, before, where.outputs, strict=True)
-    ]
-    if min(*before, *after) < 0:
-        return None
-    paddings = tuple(zip(before, after, strict=True))
-    return dataclasses.replace(where, sizes=where.outputs, outputs=where.sizes, paddings=paddings)
+    return _by_regions_of_channels(lowering, label, g, filters, where.sizes, (down, right))
 
 
-def turned(filters: Value) -> Value:
-    """The filters that carry gradients back: upside down, inputs and outputs exchanged."""
-    kh, kw, inputs, outputs = filters.shape
+def _by_regions_of_channels(
+    lowering: Lowering, label: str, image: Value, filters: Value, sizes: Sequence[int],
+    segments: tuple[list[Segment], list[Segment]],
+) -> Value:  # fmt: skip
+    batch, height, width, channels = image.shape
+    of_panel = lanes_of(image.dtype) * vectors_for(channels, image.dtype)
+    images = Images(
+        batch, (height, width, channels), (sizes[0], sizes[1], channels), filters.shape[1],
+        channels, of_panel, channels=True,
+    )  # fmt: skip
+    regions = [region(images, down, right) for down in segments[0] for right in segments[1]]
+    result = Stored(image.dtype, (batch, *sizes, channels), label)
+    lowering.add(Tiles(image, filters, result, regions))
+    return result
 
-    def formula(source: ElementSource, index: Index) -> Any:
-        b = source.b
-        down, right, output, to = index
-        there = (b.sub(b.index(kh - 1), down), b.sub(b.index(kw - 1), right), to, output)
-        return source.at(filters, there)
 
-    return Indexed(
-        filters.dtype, (kh, kw, outputs, inputs), "turned", "reverse", (filters,), formula
+def channels_filter_gradient(
+    lowering: Lowering, label: str, image: Value, g: Value, where: Geometry
+) -> Value:
+    """What the filter of each channel met in the windows of a padded image, weighted by g."""
+    batch, height, width, channels = image.shape
+    (kh, kw), (out_down, out_right) = where.window, where.outputs
+    parts = max(n for n in range(1, _MOST_PARTS + 1) if batch % n == 0)
+    line, windows, each = width * channels, out_down * out_right, batch // parts
+    places = Places(
+        levels=(
+            Level(parts, each * height * line, each * windows * channels, kh * kw * channels),
+            Level(kh, where.dilations[0] * line, 0, kw * channels),
+        ),
+        rows=kw,
+        columns=channels,
+        depth=(
+            (each, height * line, windows * channels),
+            (out_down, where.strides[0] * line, out_right * channels),
+            (out_right, where.strides[1] * channels, channels),
+        ),
+        a_row=where.dilations[1] * channels,
+        b_panel=lanes_of(image.dtype) * vectors_for(channels, image.dtype),
+        c_row=channels,
+        line_elements=each * height * line,
+        channels=True,
     )
+    partial = Stored(image.dtype, (parts, kh, kw, channels), label)
+    lowering.add(Tiles(image, g, partial, [places]))
+    return reduced(partial, (0,), "add", label)
 
 
 def suits_filters(where: Geometry, x: Value, outputs: int) -> bool:
@@ -117,24 +187,29 @@ def filter_gradient(
     line, windows = width * channels, out_down * out_right
     rows = reshaped(g, (parts, batch // parts * windows, outputs))
     b, (b_row, b_panel) = panels(lowering, rows, tb=False, copy=True)
-    places = Places(
-        levels=(
-            Level(parts, batch // parts * height * line, b.size // parts, size),
-            Level(kh, where.dilations[0] * line, 0, kw * channels * outputs),
-        ),
-        rows=kw * channels,
-        columns=outputs,
-        depth=(
-            (batch // parts, height * line),
-            (out_down, where.strides[0] * line),
-            (out_right, where.strides[1] * channels),
-        ),
-        a_row=1,
-        b_row=b_row,
-        b_panel=b_panel,
-        c_row=outputs,
-        line_elements=kw * channels * batch // parts * windows,
-    )
+    regions = [
+        Places(
+            levels=(
+                Level(parts, batch // parts * height * line, b.size // parts, size),
+                Level(kh, where.dilations[0] * line, 0, kw * channels * outputs),
+                Level(lines, of_line, 0, of_line * outputs),
+            ),
+            rows=of_line,
+            columns=outputs,
+            depth=(
+                (batch // parts, height * line, windows * b_row),
+                (out_down, where.strides[0] * line, out_right * b_row),
+                (out_right, where.strides[1] * channels, b_row),
+            ),
+            a_row=1,
+            b_panel=b_panel,
+            c_row=outputs,
+            line_elements=of_line * (batch // parts) * windows,
+            a_first=first,
+            c_first=first * outputs,
+        )
+        for first, lines, of_line in row_lines(kw * channels)
+    ]
     partial = Stored(image.dtype, (parts, kh, kw, channels, outputs), label)
-    lowering.add(Tiles(image, b, partial, [places]))
+    lowering.add(Tiles(image, b, partial, regions))
     return reduced(partial, (0,), "add", label)

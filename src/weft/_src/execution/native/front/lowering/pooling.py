@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.execution.native.front.lowering.regions import padded
 from weft._src.execution.native.front.lowering.rules import (
     apply,
     identity_of,
@@ -25,7 +26,6 @@ from weft._src.execution.native.front.lowering.windows import (
     geometry_of,
     image_index,
     inside,
-    padded,
 )
 from weft._src.execution.native.loops.values import (
     Assembled,

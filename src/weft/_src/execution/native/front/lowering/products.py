@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # Tiles are for products of at least so many rows, from and up to so many multiplications, and of
 # so few bytes down that a stripe of the right side stays in a cache.
 _LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, 1 << 27, 4096
-_LINE = 48  # rows
+_LINE = 56  # rows
 _WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
 _COPY_FROM = 64  # rows from which stripes of the right side pay
 
@@ -89,7 +89,7 @@ def _tiles(
     """The product by tiles; what is left over of its lines is a part of its own."""
     count, m, n, k = sizes
     b, (b_row, b_panel) = panels(lowering, b, tb=turned[1], copy=m >= _COPY_FROM)
-    lines = _lines(m)
+    lines = row_lines(m)
     # From one row of a to the next, one step down to the next, and over all of a row.
     row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
     if turned[0] and n >= _COPY_FROM:
@@ -108,9 +108,8 @@ def _tiles(
             ),
             rows=rows,
             columns=n,
-            depth=((k, step),),
+            depth=((k, step, b_row),),
             a_row=row,
-            b_row=b_row,
             b_panel=b_panel,
             c_row=n,
             line_elements=rows * k,
@@ -131,7 +130,7 @@ def _suits_tiles(dtype: DType, m: int, n: int, k: int) -> bool:
     return _LEAST < m * n * k <= _MOST
 
 
-def _lines(m: int) -> list[tuple[int, int, int]]:
+def row_lines(m: int) -> list[tuple[int, int, int]]:
     """Rows in lines that threads share: (the first row, how many lines, the rows of each)."""
     if m <= 2 * _LINE:
         return [(0, 1, m)]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from weft._src.core.dtypes import DType
 from weft._src.core.processors import second_cache_bytes
-from weft._src.execution.native.machine import llvm, pool
+from weft._src.execution.native.loops.kernels.tile_library import LEVELS
+from weft._src.execution.native.machine import llvm
 
 # Rows of a tile by the number of its vectors, for 32 and for 16 vector registers.
 _ROWS = {32: {1: 14, 2: 14, 3: 9}, 16: {1: 8, 2: 6, 3: 4}}
@@ -29,23 +30,25 @@ class Level:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the numbers of some products lie, counted in elements.
+    """Where the numbers of a region of a product lie, counted in elements.
 
     A line is some rows of the result that lie equally far apart in a and c.
     """
 
-    levels: tuple[Level, ...]  # of lines, the innermost last
+    levels: tuple[Level, ...]  # of lines, the innermost last; three at most
     rows: int  # of each line
     columns: int
-    depth: tuple[tuple[int, int], ...]  # steps and their distance in a, the innermost last
+    # Steps and their distances in a and b, the innermost last; three at most.
+    depth: tuple[tuple[int, int, int], ...]
     a_row: int  # from row to row
     # b is read in whole vectors, so its rows have to be padded to full ones.
-    b_row: int
     b_panel: int  # from one tile's columns to the next one's
     c_row: int
     line_elements: int  # how many numbers of a each further line reads
     a_first: int = 0
+    b_first: int = 0
     c_first: int = 0
+    channels: bool = False  # each column has its own numbers of a, beside each other
 
     @property
     def lines(self) -> int:
@@ -55,25 +58,29 @@ class Places:
     @property
     def steps(self) -> int:
         """Down the depth."""
-        return math.prod([n for n, _ in self.depth])
+        return math.prod([n for n, _, _ in self.depth])
 
     @property
     def work(self) -> int:
         """About how many nanoseconds it takes."""
-        return self.lines * self.rows * self.columns * self.steps // 32
+        pace = 8 if self.channels else 32
+        return self.lines * self.rows * self.columns * (self.steps + 1) // pace
+
+
+Loops = list[tuple[int, int, int]]
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """How many lines and panels a block has, and steps of the outermost loop over the depth."""
+    """How a region is cut."""
 
-    lines: int
-    panels: int
-    steps: int
+    lines: int  # of a block
+    panels: int  # of a block
     line_blocks: int
     count: int
+    depth: Loops  # three loops
+    steps: int  # of the outermost that come at once
     chunks: int  # of the depth
-    shared: bool  # by threads
 
 
 def lanes_of(dtype: DType) -> int:
@@ -110,57 +117,79 @@ def row_count(vectors: int, rows: int) -> int:
     return min(rows, fitting[0] if fitting else most)
 
 
-def fewest_loops(depth: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same steps down the depth, in as few loops as they fit into.
+def fewest_loops(depth: Sequence[tuple[int, int, int]]) -> Loops:
+    """The same steps down the depth in three loops, with as much as can be in the innermost.
 
-    >>> fewest_loops([(3, 28), (3, 2), (2, 1), (1, 1)])
-    [(3, 28), (6, 1)]
+    >>> fewest_loops([(3, 28, 60), (3, 2, 20), (2, 1, 10), (1, 1, 1)])
+    [(1, 0, 0), (3, 28, 60), (6, 1, 10)]
     """
-    loops: list[tuple[int, int]] = []
-    for n, stride in depth:
+    loops: Loops = []
+    for n, in_a, in_b in depth:
         if n == 1:
             continue
-        if loops and loops[-1][1] == n * stride:
-            loops[-1] = (loops[-1][0] * n, stride)
+        if loops and loops[-1][1:] == (n * in_a, n * in_b):
+            loops[-1] = (loops[-1][0] * n, in_a, in_b)
         else:
-            loops.append((n, stride))
-    return loops or [(1, 0)]
+            loops.append((n, in_a, in_b))
+    return [(1, 0, 0)] * (LEVELS - len(loops)) + loops
 
 
-def blocks_of(places: Places, dtype: DType) -> Blocks:
-    """The blocks of a product.
+def _cut_depth(places: Places, width: int, most: int) -> tuple[Loops, int]:
+    """The depth in three loops, and how many steps of the outermost come at once.
+
+    So many that a panel and what a line reads are `most` numbers at most.
+    """
+    loops = fewest_loops(places.depth)
+    if 0 in [n for n, _, _ in loops]:
+        return loops, 1
+    of_line = width if places.channels else places.line_elements // places.steps
+    steps = max(1, most // (width + of_line))
+    if steps >= places.steps:
+        return loops, loops[0][0]
+    real = [loop for loop in loops if loop[0] > 1]
+    (n, in_a, in_b), *others = real
+    inner = math.prod([count for count, _, _ in others])
+    if len(real) < LEVELS and inner * 2 <= steps:  # one long loop becomes two
+        m = next(m for m in range(steps // inner, 0, -1) if n % m == 0)
+        real, at_once = [(n // m, in_a * m, in_b * m), (m, in_a, in_b), *others], 1
+    else:
+        at_once = max(1, steps // inner)
+    # The outermost is the one that is cut.
+    return [real[0], *[(1, 0, 0)] * (LEVELS - len(real)), *real[1:]], at_once
+
+
+def blocks_of(places: Places, dtype: DType, *, shared: bool) -> Blocks:
+    """The blocks of a region, which threads share or not.
 
     A panel of b and the lines of a block fit into the second-level cache together. Among the ways
     to cut the result into enough blocks for threads that one is taken which reads the least: every
     block reads its lines and its panels.
     """
-    cache = second_cache_bytes()
+    cache = second_cache_bytes() // dtype.size
     width = lanes_of(dtype) * vectors_for(places.columns, dtype)
     panels = -(-places.columns // width)
-    outer, inner = fewest_loops(places.depth)[0][0], 1
-    inner = places.steps // outer
-    # The depth: so much that a panel takes up two fifths of the cache.
-    steps = max(1, min(outer, cache * 2 // 5 // (inner * width * dtype.size)))
+    depth, steps = _cut_depth(places, width, cache // 2)
+    outer = max(1, depth[0][0])
     chunks = -(-outer // steps)
     steps = -(-outer // chunks)
     of_a, of_c = places.line_elements * steps // outer, places.rows * places.columns
-    most_lines = max(1, min(places.lines, cache * 2 // 5 // ((of_a + of_c) * dtype.size)))
-    if panels * places.steps * width * dtype.size <= cache * 2 // 5:
+    most_lines = max(1, min(places.lines, cache * 2 // 5 // (of_a + of_c)))
+    if panels * places.steps * width <= cache * 2 // 5:
         most_lines = min(most_lines, -(-_FEW_ROWS // places.rows))
-    shared = places.work >= pool.SHARED_FROM
-    wanted = min(_PIECES, places.work // _PIECE) if shared else 1
+    wanted = max(1, min(_PIECES, places.work // _PIECE)) if shared else 1
 
-    def reads(panel_blocks: int) -> tuple[int, int]:
-        line_blocks = max(-(-places.lines // most_lines), -(-wanted // panel_blocks))
-        line_blocks = min(line_blocks, places.lines)
-        missing = wanted > line_blocks * panel_blocks
-        from_a = places.lines * places.line_elements * panel_blocks
+    def line_blocks_for(panel_blocks: int) -> int:
+        needed = max(-(-places.lines // most_lines), -(-wanted // panel_blocks))
+        return min(needed, places.lines)
+
+    def reads(panel_blocks: int) -> tuple[bool, int]:
+        line_blocks = line_blocks_for(panel_blocks)
+        from_a = places.lines * places.line_elements * (1 if places.channels else panel_blocks)
         from_b = panels * places.steps * width * line_blocks
-        return missing, from_a + from_b
+        return wanted > line_blocks * panel_blocks, from_a + from_b
 
-    panel_blocks = min(range(1, min(panels, max(wanted, 1)) + 1), key=reads)
-    line_blocks = max(-(-places.lines // most_lines), -(-wanted // panel_blocks))
-    lines = -(-places.lines // min(line_blocks, places.lines))
+    panel_blocks = min(range(1, min(panels, wanted) + 1), key=reads)
+    lines = -(-places.lines // line_blocks_for(panel_blocks))
     of_panels = -(-panels // panel_blocks)
     line_blocks, panel_blocks = -(-places.lines // lines), -(-panels // of_panels)
-    return Blocks(lines, of_panels, steps, line_blocks, line_blocks * panel_blocks, chunks, shared)
+    return Blocks(lines, of_panels, line_blocks, line_blocks * panel_blocks, depth, steps, chunks)
