@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
-from weft._src.execution.native.front.lowering.movement import transposed
-from weft._src.execution.native.front.lowering.products import panels, row_lines
+from weft._src.execution.native.front.lowering.products import (
+    panels,
+    row_lines,
+    tap_panels,
+)
 from weft._src.execution.native.front.lowering.regions import (
     Images,
     Segment,
@@ -35,7 +38,9 @@ if TYPE_CHECKING:
 _LEAST = 20_000  # multiplications
 _MOST_REGIONS, _LEAST_WIDTH = 9, 20  # of images without a border
 _MOST_REGIONS_OF_CHANNELS = 49
-_MOST_PARTS, _PARTIAL = 16, 1 << 20  # of a batch; elements of all their results
+_LINES = range(112, 27, -1)  # rows of a line of filters
+_UNCOPIED = 256  # outputs whose gradients are read where they are
+_MOST_PARTS, _PARTIAL = 16, 1 << 18  # of a batch; elements of all their results
 
 
 def suits(where: Geometry, dtype: DType, batch: int, channels: int, outputs: int) -> bool:
@@ -53,8 +58,10 @@ def convolved(lowering: Lowering, label: str, x: Value, filters: Value, where: G
     if bordered:
         image = padded(x, where, 0)
     columns = reshaped(filters, (kh * kw * channels, outputs))
+    right_side = panels(lowering, columns, tb=False, copy=True)
     down, right = [forward_segments(where, axis, bordered=bordered) for axis in (0, 1)]
-    return _by_regions(lowering, label, image, columns, where.outputs, kw, (down, right))
+    sizes = (*where.outputs, outputs)
+    return _by_regions(lowering, label, image, right_side, sizes, kw, (down, right))
 
 
 def _wants_border(where: Geometry, channels: int, outputs: int) -> bool:
@@ -73,22 +80,20 @@ def input_gradient(
     down, right = [backward_segments(where, axis) for axis in (0, 1)]
     if down is None or right is None:
         return None
-    columns = reshaped(transposed(filters, (0, 1, 3, 2)), (kh * kw * outputs, inputs))
-    return _by_regions(lowering, label, g, columns, where.sizes, kw, (down, right))
+    right_side = tap_panels(lowering, reshaped(filters, (kh * kw, inputs, outputs)))
+    sizes = (*where.sizes, inputs)
+    return _by_regions(lowering, label, g, right_side, sizes, kw, (down, right))
 
 
 def _by_regions(
-    lowering: Lowering, label: str, image: Value, columns: Value, sizes: Sequence[int], window: int,
-    segments: tuple[list[Segment], list[Segment]],
+    lowering: Lowering, label: str, image: Value, right_side: tuple[Value, tuple[int, int]],
+    sizes: tuple[int, ...], window: int, segments: tuple[list[Segment], list[Segment]],
 ) -> Value:  # fmt: skip
-    batch, height, width, channels = image.shape
-    outputs = columns.shape[1]
-    b, (b_row, b_panel) = panels(lowering, columns, tb=False, copy=True)
-    images = Images(
-        batch, (height, width, channels), (sizes[0], sizes[1], outputs), window, b_row, b_panel
-    )
+    batch, *source = image.shape
+    b, (b_row, b_panel) = right_side
+    images = Images(batch, tuple(source), sizes, window, b_row, b_panel)
     regions = [region(images, down, right) for down in segments[0] for right in segments[1]]
-    result = Stored(image.dtype, (batch, *sizes, outputs), label)
+    result = Stored(image.dtype, (batch, *sizes), label)
     lowering.add(Tiles(image, b, result, regions))
     return result
 
@@ -186,7 +191,7 @@ def filter_gradient(
     )
     line, windows = width * channels, out_down * out_right
     rows = reshaped(g, (parts, batch // parts * windows, outputs))
-    b, (b_row, b_panel) = panels(lowering, rows, tb=False, copy=True)
+    b, (b_row, b_panel) = panels(lowering, rows, tb=False, copy=outputs > _UNCOPIED)
     regions = [
         Places(
             levels=(
@@ -208,8 +213,15 @@ def filter_gradient(
             a_first=first,
             c_first=first * outputs,
         )
-        for first, lines, of_line in row_lines(kw * channels)
+        for first, lines, of_line in _equal_lines(kw * channels)
     ]
     partial = Stored(image.dtype, (parts, kh, kw, channels, outputs), label)
     lowering.add(Tiles(image, b, partial, regions))
     return reduced(partial, (0,), "add", label)
+
+
+def _equal_lines(rows: int) -> list[tuple[int, int, int]]:
+    """Rows in lines: (the first row, how many lines, the rows of each), rather in equal ones."""
+    fitting = [n for n in _LINES if rows % n == 0]
+    best = min(fitting, key=lambda n: abs(n - 60), default=None)
+    return row_lines(rows) if best is None else [(0, rows // best, best)]

@@ -27,6 +27,7 @@ from weft._src.execution.native.loops.kernels.blocking import (
 )
 from weft._src.execution.native.loops.kernels.products import Product
 from weft._src.execution.native.loops.kernels.tiles import Tiles
+from weft._src.execution.native.loops.kernels.turning import Stripes, Turned
 from weft._src.execution.native.loops.values import (
     Assembled,
     ElementSource,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 _LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, 1 << 27, 4096
 _LINE = 56  # rows
 _WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
+_TURNED_FROM = 4096  # numbers from which the stripes of a transposed matrix have their own code
 _COPY_FROM = 64  # rows from which stripes of the right side pay
 
 
@@ -154,7 +156,35 @@ def panels(lowering: Lowering, b: Value, *, tb: bool, copy: bool) -> tuple[Value
     stripes = -(-n // width)
     if not tb and n % lanes == 0 and (stripes == 1 or not copy):
         return b, (n, width)
+    if tb and b.size >= _TURNED_FROM and not lowering.is_invariant(b):
+        return _turned(lowering, b, width), (width, k * width)
     return lowering.once(b, lambda b: _striped(b, width, turned=tb)), (width, k * width)
+
+
+def _turned(lowering: Lowering, b: Value, width: int) -> Value:
+    """The stripes of matrices (..., n, k)."""
+    *batch, n, k = b.shape
+    stripes = -(-n // width)
+    result = Stored(b.dtype, (*batch, stripes, k, width), "stripes")
+    size = stripes * k * width
+    found = Stripes(math.prod(batch), n, k, width, n * k, size, k * width)
+    lowering.add(Turned(b, result, found))
+    return result
+
+
+def tap_panels(lowering: Lowering, filters: Value) -> tuple[Value, tuple[int, int]]:
+    """Like `panels`, of filters (taps, inputs, outputs) that lead from the outputs back."""
+    taps, inputs, outputs = filters.shape
+    width = lanes_of(filters.dtype) * vectors_for(inputs, filters.dtype)
+    if filters.size < _TURNED_FROM or lowering.is_invariant(filters):
+        columns = reshaped(transposed(filters, (0, 2, 1)), (taps * outputs, inputs))
+        return panels(lowering, columns, tb=False, copy=True)
+    stripes = -(-inputs // width)
+    result = Stored(filters.dtype, (stripes, taps, outputs, width), "stripes")
+    of_tap, of_stripe = outputs * width, taps * outputs * width
+    found = Stripes(taps, inputs, outputs, width, inputs * outputs, of_tap, of_stripe)
+    lowering.add(Turned(filters, result, found))
+    return result, (width, of_stripe)
 
 
 def _striped(x: Value, width: int, *, turned: bool) -> Value:

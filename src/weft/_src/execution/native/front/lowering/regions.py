@@ -110,8 +110,8 @@ class Images:
     """The sizes of what is read and of what is written: height, width, channels."""
 
     batch: int
-    source: tuple[int, int, int]
-    result: tuple[int, int, int]
+    source: tuple[int, ...]
+    result: tuple[int, ...]
     window: int  # its width
     b_row: int
     b_panel: int

@@ -14,6 +14,7 @@ from weft._src.execution.native.machine import llvm
 # Rows of a tile by the number of its vectors, for 32 and for 16 vector registers.
 _ROWS = {32: {1: 14, 2: 14, 3: 9}, 16: {1: 8, 2: 6, 3: 4}}
 _FEW_ROWS = 96  # for which all of b is read again if the cache holds it: c is written in order
+_FEWEST_STEPS = 64  # before sums are put aside
 _PIECES = 16  # that threads take turns with, at most
 _PIECE = 30_000  # nanoseconds of work that one of them has at least
 
@@ -54,6 +55,15 @@ class Places:
     def lines(self) -> int:
         """All of them."""
         return math.prod([level.count for level in self.levels])
+
+    @property
+    def reads_across(self) -> bool:
+        """Whether what one step reads of a for all rows lies together, and not the steps of a row.
+
+        Then few steps for many rows come at once: many steps for a few rows would be numbers that
+        lie a power of two apart, of which caches hold a few only.
+        """
+        return self.a_row == 1 and not self.channels
 
     @property
     def steps(self) -> int:
@@ -144,6 +154,8 @@ def _cut_depth(places: Places, width: int, most: int) -> tuple[Loops, int]:
         return loops, 1
     of_line = width if places.channels else places.line_elements // places.steps
     steps = max(1, most // (width + of_line))
+    if places.reads_across:
+        steps = max(_FEWEST_STEPS, most // 2 // (places.rows * places.levels[-1].count))
     if steps >= places.steps:
         return loops, loops[0][0]
     real = [loop for loop in loops if loop[0] > 1]
@@ -174,7 +186,7 @@ def blocks_of(places: Places, dtype: DType, *, shared: bool) -> Blocks:
     steps = -(-outer // chunks)
     of_a, of_c = places.line_elements * steps // outer, places.rows * places.columns
     most_lines = max(1, min(places.lines, cache * 2 // 5 // (of_a + of_c)))
-    if panels * places.steps * width <= cache * 2 // 5:
+    if panels * places.steps * width <= cache * 2 // 5 and not places.reads_across:
         most_lines = min(most_lines, -(-_FEW_ROWS // places.rows))
     wanted = max(1, min(_PIECES, places.work // _PIECE)) if shared else 1
 
