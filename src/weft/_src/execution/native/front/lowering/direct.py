@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -54,17 +55,25 @@ def suits(where: Geometry, dtype: DType, batch: int, channels: int, outputs: int
 def convolved(lowering: Lowering, label: str, x: Value, filters: Value, where: Geometry) -> Value:
     """The convolution of an image (batch, height, width, channels)."""
     kh, kw, channels, outputs = filters.shape
-    image, bordered = x, _wants_border(where, channels, outputs)
-    if bordered:
-        image = padded(x, where, 0)
     columns = reshaped(filters, (kh * kw * channels, outputs))
     right_side = panels(lowering, columns, tb=False, copy=True)
+    return _convolved(lowering, label, x, right_side, outputs, where)
+
+
+RightSide = tuple[Value, tuple[int, int]]  # stripes, and their distances
+
+
+def _convolved(
+    lowering: Lowering, label: str, x: Value, right_side: RightSide, outputs: int, where: Geometry
+) -> Value:
+    bordered = _wants_border(where)
+    image = padded(x, where, 0) if bordered else x
     down, right = [forward_segments(where, axis, bordered=bordered) for axis in (0, 1)]
-    sizes = (*where.outputs, outputs)
-    return _by_regions(lowering, label, image, right_side, sizes, kw, (down, right))
+    sizes, window = (*where.outputs, outputs), where.window[1]
+    return _by_regions(lowering, label, image, right_side, sizes, window, (down, right))
 
 
-def _wants_border(where: Geometry, channels: int, outputs: int) -> bool:
+def _wants_border(where: Geometry) -> bool:
     """Whether a copy with a border is cheap beside narrow regions, which are slow."""
     if not any(map(any, where.paddings)):
         return False
@@ -75,18 +84,39 @@ def _wants_border(where: Geometry, channels: int, outputs: int) -> bool:
 def input_gradient(
     lowering: Lowering, label: str, g: Value, filters: Value, where: Geometry
 ) -> Value | None:
-    """The gradient for an image, if it is a convolution of g that is worth it."""
+    """The gradient for an image, if it is a convolution of g."""
     kh, kw, inputs, outputs = filters.shape
-    down, right = [backward_segments(where, axis) for axis in (0, 1)]
-    if down is None or right is None:
+    back = _back_geometry(where)
+    down, right = [backward_segments(where, axis, turned=True) for axis in (0, 1)]
+    if back is None and (down is None or right is None):
         return None
     right_side = tap_panels(lowering, reshaped(filters, (kh * kw, inputs, outputs)))
+    if back is not None:
+        return _convolved(lowering, label, g, right_side, inputs, back)
+    assert down is not None
+    assert right is not None
     sizes = (*where.sizes, inputs)
     return _by_regions(lowering, label, g, right_side, sizes, kw, (down, right))
 
 
+def _back_geometry(where: Geometry) -> Geometry | None:
+    """Where windows are when gradients are carried back to the image, if that is a convolution."""
+    if any(s != 1 for s in where.strides):
+        return None
+    reach = [d * (k - 1) for d, k in zip(where.dilations, where.window, strict=True)]
+    before = [r - b for r, (b, _) in zip(reach, where.paddings, strict=True)]
+    after = [
+        n + r - b - out
+        for n, r, b, out in zip(where.sizes, reach, before, where.outputs, strict=True)
+    ]
+    if min(*before, *after) < 0:
+        return None
+    paddings = tuple(zip(before, after, strict=True))
+    return dataclasses.replace(where, sizes=where.outputs, outputs=where.sizes, paddings=paddings)
+
+
 def _by_regions(
-    lowering: Lowering, label: str, image: Value, right_side: tuple[Value, tuple[int, int]],
+    lowering: Lowering, label: str, image: Value, right_side: RightSide,
     sizes: tuple[int, ...], window: int, segments: tuple[list[Segment], list[Segment]],
 ) -> Value:  # fmt: skip
     batch, *source = image.shape
@@ -116,7 +146,7 @@ def channels_input_gradient(
     lowering: Lowering, label: str, g: Value, filters: Value, where: Geometry
 ) -> Value | None:
     """The gradient for an image whose channels were convolved apart, if it has this form."""
-    down, right = [backward_segments(where, axis) for axis in (0, 1)]
+    down, right = [backward_segments(where, axis, turned=False) for axis in (0, 1)]
     if down is None or right is None or len(down) * len(right) > _MOST_REGIONS_OF_CHANNELS:
         return None
     return _by_regions_of_channels(lowering, label, g, filters, where.sizes, (down, right))

@@ -113,6 +113,8 @@ def _contest(node: Node, inputs: list[Value]) -> tuple[Geometry, Value, Value, V
 def _max_pool_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     where, winners, has_one, g = _contest(node, inputs)
     wide = widened(g)
+    if where.strides == where.window and not any(map(any, where.paddings)):
+        return finished(node, _each_in_one_window(node, where, winners, wide))
     part = Part(
         apply("select", has_one, wide, number(wide, 0)),
         lambda source, index: _winner_index(source, winners, where, index),
@@ -123,6 +125,33 @@ def _max_pool_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> V
     shape = where.padded_shape(image)
     whole = Assembled(wide.dtype, shape, node.name, [part], number(wide, 0))
     return finished(node, inside(whole, where, image, node.name))
+
+
+def _each_in_one_window(node: Node, where: Geometry, winners: Value, g: Value) -> Value:
+    """The gradient of the maximum over windows beside each other: an element asks its window."""
+    n = len(where.window)
+    image = (winners.shape[0], *where.sizes, winners.shape[-1])
+
+    def formula(source: ElementSource, index: Index) -> Scalar:
+        b = source.b
+        place = b.index(0)
+        at: list[Scalar] = []
+        inside: Scalar | None = None
+        for i, size, count in zip(index[1 : n + 1], where.window, where.outputs, strict=True):
+            number = b.binary("udiv", i, b.index(size))
+            place = b.add(b.mul(place, b.index(size)), b.binary("urem", i, b.index(size)))
+            if where.sizes[len(at)] > count * size:  # what is left over is in no window
+                exists = b.compare("ult", number, b.index(count))
+                number = b.select(exists, number, b.index(count - 1))
+                inside = exists if inside is None else b.binary("and", inside, exists)
+            at.append(number)
+        window = (index[0], *at, index[-1])
+        won = b.compare("eq", b.convert("sext", source.at(winners, window), "i64"), place)
+        won = won if inside is None else b.binary("and", won, inside)
+        found = source.at(g, window)
+        return b.select(won, found, b.like(found, 0.0))
+
+    return Indexed(g.dtype, image, node.name, "slice", (winners, g), formula)
 
 
 @lowers("max_pool_grad_grad")

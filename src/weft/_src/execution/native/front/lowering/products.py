@@ -173,18 +173,36 @@ def _turned(lowering: Lowering, b: Value, width: int) -> Value:
 
 
 def tap_panels(lowering: Lowering, filters: Value) -> tuple[Value, tuple[int, int]]:
-    """Like `panels`, of filters (taps, inputs, outputs) that lead from the outputs back."""
+    """Like `panels`, of filters (taps, inputs, outputs) that lead from the outputs back.
+
+    The last tap comes first: on the way back windows look the other way.
+    """
     taps, inputs, outputs = filters.shape
     width = lanes_of(filters.dtype) * vectors_for(inputs, filters.dtype)
     if filters.size < _TURNED_FROM or lowering.is_invariant(filters):
-        columns = reshaped(transposed(filters, (0, 2, 1)), (taps * outputs, inputs))
+        columns = reshaped(_back_to_front(filters), (taps * outputs, inputs))
         return panels(lowering, columns, tb=False, copy=True)
     stripes = -(-inputs // width)
     result = Stored(filters.dtype, (stripes, taps, outputs, width), "stripes")
     of_tap, of_stripe = outputs * width, taps * outputs * width
-    found = Stripes(taps, inputs, outputs, width, inputs * outputs, of_tap, of_stripe)
+    found = Stripes(
+        taps, inputs, outputs, width, inputs * outputs, -of_tap, of_stripe, (taps - 1) * of_tap
+    )
     lowering.add(Turned(filters, result, found))
     return result, (width, of_stripe)
+
+
+def _back_to_front(filters: Value) -> Value:
+    """(taps, inputs, outputs) as (taps, outputs, inputs), the last tap first."""
+    taps, inputs, outputs = filters.shape
+
+    def formula(source: ElementSource, index: Index) -> Any:
+        b = source.b
+        tap, output, to = index
+        return source.at(filters, (b.sub(b.index(taps - 1), tap), to, output))
+
+    shape = (taps, outputs, inputs)
+    return Indexed(filters.dtype, shape, "turned", "reverse", (filters,), formula)
 
 
 def _striped(x: Value, width: int, *, turned: bool) -> Value:

@@ -62,11 +62,12 @@ def forward_segments(where: Geometry, axis: int, *, bordered: bool) -> list[Segm
     return found
 
 
-def backward_segments(where: Geometry, axis: int) -> list[Segment] | None:
+def backward_segments(where: Geometry, axis: int, *, turned: bool) -> list[Segment] | None:
     """What the gradient for the image reads of that of the result; None if there is no such form.
 
     The pixel q of the image with its border has got what pixel (q - k * dilation) / stride of the
-    result met with tap k.
+    result met with tap k. Taps come in the order in which these pixels lie, so the last comes
+    first; if filters are `turned`, that is where they begin.
     """
     size, outputs, taps = where.sizes[axis], where.outputs[axis], where.window[axis]
     stride, dilation = where.strides[axis], where.dilations[axis]
@@ -86,10 +87,15 @@ def backward_segments(where: Geometry, axis: int) -> list[Segment] | None:
             return (first, last - first + 1) if last >= first else (0, 0)
 
         for begin, end, (tap, count) in _runs([of(pixel) for pixel in pixels]):
-            start = (pixels[begin] + before - kind) // stride - tap * dilation
-            first, taken = pixels[begin], kind + tap * stride
+            last = tap + count - 1
+            start = (pixels[begin] + before - kind) // stride - last * dilation
+            taken, tap_step = kind + last * stride, -stride
+            if turned:
+                taken, tap_step = taps - 1 - taken, stride
             found.append(
-                Segment(end - begin, first, stride, start, 1, taken, count, stride, -dilation)
+                Segment(
+                    end - begin, pixels[begin], stride, start, 1, taken, count, tap_step, dilation
+                )
             )
     return found
 

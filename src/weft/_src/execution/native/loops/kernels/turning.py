@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from weft._src.execution.native.loops.program import Program
 
 _PREFIX = "weft_turn"
-_PARAMETERS = ("stripes", "n", "k", "width", "from", "to", "stripe")
+_PARAMETERS = ("stripes", "n", "k", "width", "from", "to", "stripe", "to.first")
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Stripes:
     source: int  # from one matrix to the next
     result: int
     stripe: int  # from one stripe to the next
+    first: int = 0  # where the first matrix begins in the result
 
     @property
     def count(self) -> int:
@@ -66,7 +67,7 @@ class Turned(Kernel):
         symbol = f"{_PREFIX}_{kind}x{lanes_of(dtype)}"
         types = ", ".join(["ptr", "ptr", *["i64"] * (2 + len(_PARAMETERS))])
         program.module.declare(symbol, "void", types)
-        numbers = (s.count, s.n, s.k, s.width, s.source, s.result, s.stripe)
+        numbers = (s.count, s.n, s.k, s.width, s.source, s.result, s.stripe, s.first)
         given = ", ".join(f"i64 {number}" for number in ("%begin", "%end", *numbers))
         buffers = [program.memory[id(base_of(v))] for v in (*self.operands, *self.results)]
         pointers = pointer_loads(zip(["%x", "%y"], buffers, strict=True))
@@ -103,7 +104,9 @@ class _Writer:
             "%number = urem i64 %u, %stripes",
             "%first = mul nuw nsw i64 %number, %width",
             *self._place("x.matrix", "%x", [("%matrix", "%from")]),
-            *self._place("y.stripe", "%y", [("%matrix", "%to"), ("%number", "%stripe")]),
+            *self._place(
+                "y.stripe", "%y", [("%matrix", "%to"), ("%number", "%stripe"), ("%to.first", "1")]
+            ),
             f"%groups = udiv i64 %width, {lanes}",
             *loop_lines("group", "%groups", "i.head", self._group(), FINISHED_LOOP),
         ]
