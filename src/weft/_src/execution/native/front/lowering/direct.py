@@ -11,21 +11,22 @@ from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
 from weft._src.execution.native.front.lowering.products import (
     panels,
-    row_lines,
     tap_panels,
 )
 from weft._src.execution.native.front.lowering.regions import (
     Images,
     Segment,
     backward_segments,
+    equal_lines,
     forward_segments,
     padded,
-    region,
+    regions,
 )
 from weft._src.execution.native.front.lowering.rules import reduced, reshaped
 from weft._src.execution.native.loops.kernels.blocking import (
     Level,
     Places,
+    RightSide,
     lanes_of,
     vectors_for,
 )
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
     from weft._src.execution.native.front.lowering.graphs import Lowering
 
 _LEAST = 20_000  # multiplications
+_COPY_FROM = 16  # pixels from which stripes of filters pay: else each number is read once
 _MOST_REGIONS, _LEAST_WIDTH = 9, 20  # of images without a border
 _MOST_REGIONS_OF_CHANNELS = 49
-_LINES = range(112, 27, -1)  # rows of a line of filters
 _UNCOPIED = 256  # outputs whose gradients are read where they are
 _MOST_PARTS, _PARTIAL = 16, 1 << 18  # of a batch; elements of all their results
 
@@ -56,11 +57,19 @@ def convolved(lowering: Lowering, label: str, x: Value, filters: Value, where: G
     """The convolution of an image (batch, height, width, channels)."""
     kh, kw, channels, outputs = filters.shape
     columns = reshaped(filters, (kh * kw * channels, outputs))
-    right_side = panels(lowering, columns, tb=False, copy=True)
+    pixels = x.shape[0] * math.prod(where.outputs)
+    right_side = panels(
+        lowering, columns, tb=False, copy=pixels >= _COPY_FROM, rows=_rows_of_lines(where, pixels)
+    )
+    if right_side.value is columns:  # the same memory, which need not be copied to lose its axes
+        right_side = dataclasses.replace(right_side, value=filters)
     return _convolved(lowering, label, x, right_side, outputs, where)
 
 
-RightSide = tuple[Value, tuple[int, int]]  # stripes, and their distances
+def _rows_of_lines(where: Geometry, pixels: int) -> int:
+    """How long the lines of most tiles are."""
+    plain = math.prod(where.window) == 1 and math.prod(where.strides) == 1
+    return pixels if plain else where.outputs[1]
 
 
 def _convolved(
@@ -90,7 +99,9 @@ def input_gradient(
     down, right = [backward_segments(where, axis, turned=True) for axis in (0, 1)]
     if back is None and (down is None or right is None):
         return None
-    right_side = tap_panels(lowering, reshaped(filters, (kh * kw, inputs, outputs)))
+    pixels = g.shape[0] * math.prod(where.sizes)
+    rows = _rows_of_lines(where, pixels) if back is None else _rows_of_lines(back, pixels)
+    right_side = tap_panels(lowering, reshaped(filters, (kh * kw, inputs, outputs)), rows)
     if back is not None:
         return _convolved(lowering, label, g, right_side, inputs, back)
     assert down is not None
@@ -120,11 +131,9 @@ def _by_regions(
     sizes: tuple[int, ...], window: int, segments: tuple[list[Segment], list[Segment]],
 ) -> Value:  # fmt: skip
     batch, *source = image.shape
-    b, (b_row, b_panel) = right_side
-    images = Images(batch, tuple(source), sizes, window, b_row, b_panel)
-    regions = [region(images, down, right) for down in segments[0] for right in segments[1]]
+    images = Images(batch, tuple(source), sizes, window, right_side)
     result = Stored(image.dtype, (batch, *sizes), label)
-    lowering.add(Tiles(image, b, result, regions))
+    lowering.add(Tiles(image, right_side.value, result, regions(images, segments)))
     return result
 
 
@@ -157,14 +166,14 @@ def _by_regions_of_channels(
     segments: tuple[list[Segment], list[Segment]],
 ) -> Value:  # fmt: skip
     batch, height, width, channels = image.shape
-    of_panel = lanes_of(image.dtype) * vectors_for(channels, image.dtype)
+    vectors = vectors_for(channels, image.dtype)
+    taps = RightSide(filters, channels, lanes_of(image.dtype) * vectors, vectors)
+    of_result = (sizes[0], sizes[1], channels)
     images = Images(
-        batch, (height, width, channels), (sizes[0], sizes[1], channels), filters.shape[1],
-        channels, of_panel, channels=True,
-    )  # fmt: skip
-    regions = [region(images, down, right) for down in segments[0] for right in segments[1]]
-    result = Stored(image.dtype, (batch, *sizes, channels), label)
-    lowering.add(Tiles(image, filters, result, regions))
+        batch, (height, width, channels), of_result, filters.shape[1], taps, channels=True
+    )
+    result = Stored(image.dtype, (batch, *of_result), label)
+    lowering.add(Tiles(image, filters, result, regions(images, segments)))
     return result
 
 
@@ -176,6 +185,7 @@ def channels_filter_gradient(
     (kh, kw), (out_down, out_right) = where.window, where.outputs
     parts = max(n for n in range(1, _MOST_PARTS + 1) if batch % n == 0)
     line, windows, each = width * channels, out_down * out_right, batch // parts
+    vectors = vectors_for(channels, image.dtype, kw)
     places = Places(
         levels=(
             Level(parts, each * height * line, each * windows * channels, kh * kw * channels),
@@ -183,13 +193,14 @@ def channels_filter_gradient(
         ),
         rows=kw,
         columns=channels,
+        vectors=vectors,
         depth=(
             (each, height * line, windows * channels),
             (out_down, where.strides[0] * line, out_right * channels),
             (out_right, where.strides[1] * channels, channels),
         ),
         a_row=where.dilations[1] * channels,
-        b_panel=lanes_of(image.dtype) * vectors_for(channels, image.dtype),
+        b_panel=lanes_of(image.dtype) * vectors,
         c_row=channels,
         line_elements=each * height * line,
         channels=True,
@@ -221,8 +232,10 @@ def filter_gradient(
     )
     line, windows = width * channels, out_down * out_right
     rows = reshaped(g, (parts, batch // parts * windows, outputs))
-    b, (b_row, b_panel) = panels(lowering, rows, tb=False, copy=outputs > _UNCOPIED)
-    regions = [
+    lines_of_rows = equal_lines(kw * channels)
+    right = panels(lowering, rows, tb=False, copy=outputs > _UNCOPIED, rows=lines_of_rows[0][2])
+    b, b_row = right.value, right.row
+    regions_of_rows = [
         Places(
             levels=(
                 Level(parts, batch // parts * height * line, b.size // parts, size),
@@ -231,27 +244,21 @@ def filter_gradient(
             ),
             rows=of_line,
             columns=outputs,
+            vectors=right.vectors,
             depth=(
                 (batch // parts, height * line, windows * b_row),
                 (out_down, where.strides[0] * line, out_right * b_row),
                 (out_right, where.strides[1] * channels, b_row),
             ),
             a_row=1,
-            b_panel=b_panel,
+            b_panel=right.panel,
             c_row=outputs,
             line_elements=of_line * (batch // parts) * windows,
             a_first=first,
             c_first=first * outputs,
         )
-        for first, lines, of_line in _equal_lines(kw * channels)
+        for first, lines, of_line in lines_of_rows
     ]
     partial = Stored(image.dtype, (parts, kh, kw, channels, outputs), label)
-    lowering.add(Tiles(image, b, partial, regions))
+    lowering.add(Tiles(image, b, partial, regions_of_rows))
     return reduced(partial, (0,), "add", label)
-
-
-def _equal_lines(rows: int) -> list[tuple[int, int, int]]:
-    """Rows in lines: (the first row, how many lines, the rows of each), rather in equal ones."""
-    fitting = [n for n in _LINES if rows % n == 0]
-    best = min(fitting, key=lambda n: abs(n - 60), default=None)
-    return row_lines(rows) if best is None else [(0, rows // best, best)]

@@ -21,6 +21,7 @@ from weft._src.execution.native.front.lowering.rules import (
 from weft._src.execution.native.loops.kernels.blocking import (
     Level,
     Places,
+    RightSide,
     lanes_of,
     row_count,
     vectors_for,
@@ -90,12 +91,12 @@ def _tiles(
 ) -> Tiles:  # fmt: skip
     """The product by tiles; what is left over of its lines is a part of its own."""
     count, m, n, k = sizes
-    b, (b_row, b_panel) = panels(lowering, b, tb=turned[1], copy=m >= _COPY_FROM)
-    lines = row_lines(m)
+    right = panels(lowering, b, tb=turned[1], copy=m >= _COPY_FROM, rows=min(m, _LINE))
+    b, lines = right.value, row_lines(m)
     # From one row of a to the next, one step down to the next, and over all of a row.
     row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
     if turned[0] and n >= _COPY_FROM:
-        step, whole_row = row_count(vectors_for(n, a.dtype), m), k
+        step, whole_row = row_count(right.vectors, m), k
         a, lines = _striped(a, step, turned=False), _whole_and_rest(m, step)
     parts = [
         Places(
@@ -110,9 +111,10 @@ def _tiles(
             ),
             rows=rows,
             columns=n,
-            depth=((k, step, b_row),),
+            vectors=right.vectors,
+            depth=((k, step, right.row),),
             a_row=row,
-            b_panel=b_panel,
+            b_panel=right.panel,
             c_row=n,
             line_elements=rows * k,
             a_first=first * whole_row,
@@ -144,21 +146,22 @@ def _whole_and_rest(m: int, rows: int) -> list[tuple[int, int, int]]:
     return [(0, lines, rows), *([(m - rest, 1, rest)] if rest else [])]
 
 
-def panels(lowering: Lowering, b: Value, *, tb: bool, copy: bool) -> tuple[Value, tuple[int, int]]:
-    """The right side of tiles, and its strides from row to row and from tile to tile.
+def panels(lowering: Lowering, b: Value, *, tb: bool, copy: bool, rows: int) -> RightSide:
+    """The right side of tiles, for lines of so many rows.
 
     In stripes as wide as tiles are, with zeros in lanes that do not exist; `copy=False` saves
     making them where rows are whole vectors anyway.
     """
     k, n = b.shape[-2:][::-1] if tb else b.shape[-2:]
-    lanes = lanes_of(b.dtype)
-    width = lanes * vectors_for(n, b.dtype)
-    stripes = -(-n // width)
-    if not tb and n % lanes == 0 and (stripes == 1 or not copy):
-        return b, (n, width)
+    lanes, vectors = lanes_of(b.dtype), vectors_for(n, b.dtype, rows)
+    width = lanes * vectors
+    if not tb and n % lanes == 0 and (n <= width or not copy):
+        return RightSide(b, n, width, vectors)
     if tb and b.size >= _TURNED_FROM and not lowering.is_invariant(b):
-        return _turned(lowering, b, width), (width, k * width)
-    return lowering.once(b, lambda b: _striped(b, width, turned=tb)), (width, k * width)
+        stripes = _turned(lowering, b, width)
+    else:
+        stripes = lowering.once(b, lambda b: _striped(b, width, turned=tb))
+    return RightSide(stripes, width, k * width, vectors)
 
 
 def _turned(lowering: Lowering, b: Value, width: int) -> Value:
@@ -172,16 +175,17 @@ def _turned(lowering: Lowering, b: Value, width: int) -> Value:
     return result
 
 
-def tap_panels(lowering: Lowering, filters: Value) -> tuple[Value, tuple[int, int]]:
+def tap_panels(lowering: Lowering, filters: Value, rows: int) -> RightSide:
     """Like `panels`, of filters (taps, inputs, outputs) that lead from the outputs back.
 
     The last tap comes first: on the way back windows look the other way.
     """
     taps, inputs, outputs = filters.shape
-    width = lanes_of(filters.dtype) * vectors_for(inputs, filters.dtype)
+    vectors = vectors_for(inputs, filters.dtype, rows)
+    width = lanes_of(filters.dtype) * vectors
     if filters.size < _TURNED_FROM or lowering.is_invariant(filters):
         columns = reshaped(_back_to_front(filters), (taps * outputs, inputs))
-        return panels(lowering, columns, tb=False, copy=True)
+        return panels(lowering, columns, tb=False, copy=True, rows=rows)
     stripes = -(-inputs // width)
     result = Stored(filters.dtype, (stripes, taps, outputs, width), "stripes")
     of_tap, of_stripe = outputs * width, taps * outputs * width
@@ -189,7 +193,7 @@ def tap_panels(lowering: Lowering, filters: Value) -> tuple[Value, tuple[int, in
         taps, inputs, outputs, width, inputs * outputs, -of_tap, of_stripe, (taps - 1) * of_tap
     )
     lowering.add(Turned(filters, result, found))
-    return result, (width, of_stripe)
+    return RightSide(result, width, of_stripe, vectors)
 
 
 def _back_to_front(filters: Value) -> Value:

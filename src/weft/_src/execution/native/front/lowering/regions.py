@@ -7,12 +7,14 @@ different taps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from weft._src.execution.native.front.lowering import movement
+from weft._src.execution.native.front.lowering.products import row_lines
 from weft._src.execution.native.front.lowering.rules import number
-from weft._src.execution.native.loops.kernels.blocking import Level, Places
+from weft._src.execution.native.loops.kernels.blocking import Level, Places, RightSide
 from weft._src.execution.native.loops.values import Value
 from weft._src.ops.nn.windows import Geometry
 
@@ -119,24 +121,60 @@ class Images:
     source: tuple[int, ...]
     result: tuple[int, ...]
     window: int  # its width
-    b_row: int
-    b_panel: int
+    filters: RightSide
     channels: bool = False  # each is treated apart
 
 
-def region(images: Images, down: Segment, right: Segment) -> Places:
+def regions(images: Images, segments: Sequence[list[Segment]]) -> list[Places]:
+    """All segments of one axis with all of the other."""
+    found = [_region(images, down, right) for down in segments[0] for right in segments[1]]
+    return [part for places in found for part in _in_long_lines(places)]
+
+
+def _in_long_lines(places: Places) -> list[Places]:
+    """The same rows, in longer lines if lines follow each other as rows do."""
+    levels, rows = list(places.levels), places.rows
+    while levels:
+        level = levels[-1]
+        if level.count > 1 and (level.a, level.c) != (rows * places.a_row, rows * places.c_row):
+            break
+        rows *= level.count
+        levels.pop()
+    if rows == places.rows:
+        return [places]
+    return [
+        replace(
+            places,
+            levels=(*levels, Level(count, of_line * places.a_row, 0, of_line * places.c_row)),
+            rows=of_line,
+            line_elements=places.line_elements * of_line // places.rows,
+            a_first=places.a_first + first * places.a_row,
+            c_first=places.c_first + first * places.c_row,
+        )
+        for first, count, of_line in equal_lines(rows)
+    ]
+
+
+def equal_lines(rows: int) -> list[tuple[int, int, int]]:
+    """Rows in lines: (the first row, how many lines, the rows of each), rather in equal ones."""
+    fitting = [n for n in _LINES if rows % n == 0]
+    best = min(fitting, key=lambda n: abs(n - 60), default=None)
+    return row_lines(rows) if best is None else [(0, rows // best, best)]
+
+
+def _region(images: Images, down: Segment, right: Segment) -> Places:
     """All pixels of a segment of each axis."""
     height, width, channels = images.source
     out_height, out_width, outputs = images.result
     line, out_line = width * channels, out_width * outputs
     # A tap of the filters is one row of b for every channel, or for all of them.
-    tap = images.b_row * (1 if images.channels else channels)
+    tap = images.filters.row * (1 if images.channels else channels)
     depth: tuple[tuple[int, int, int], ...] = (
         (down.taps, down.from_tap * line, down.tap_step * images.window * tap),
         (right.taps, right.from_tap * channels, right.tap_step * tap),
     )
     if not images.channels:
-        depth = (*depth, (channels, 1, images.b_row))
+        depth = (*depth, (channels, 1, images.filters.row))
     batch = Level(images.batch, height * line, 0, out_height * out_line)
     lines = Level(down.count, down.from_step * line, 0, down.step * out_line)
     rows = Level(right.count, right.from_step * channels, 0, right.step * outputs)
@@ -146,9 +184,10 @@ def region(images: Images, down: Segment, right: Segment) -> Places:
         levels=(batch, lines),
         rows=rows.count,
         columns=outputs,
+        vectors=images.filters.vectors,
         depth=depth,
         a_row=rows.a,
-        b_panel=images.b_panel,
+        b_panel=images.filters.panel,
         c_row=rows.c,
         line_elements=max(1, min(down.from_step, down.taps or 1)) * line,
         a_first=down.from_first * line + right.from_first * channels,
@@ -159,3 +198,4 @@ def region(images: Images, down: Segment, right: Segment) -> Places:
 
 
 _FEW = 6  # pixels
+_LINES = range(112, 27, -1)  # rows of a line

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from weft._src.core.dtypes import DType
 from weft._src.core.processors import second_cache_bytes
 from weft._src.execution.native.loops.kernels.tile_library import LEVELS
+from weft._src.execution.native.loops.values import Value
 from weft._src.execution.native.machine import llvm
 
 # Rows of a tile by the number of its vectors, for 32 and for 16 vector registers.
-_ROWS = {32: {1: 14, 2: 14, 3: 9}, 16: {1: 8, 2: 6, 3: 4}}
+_ROWS = {32: {1: 14, 2: 14, 3: 9, 4: 6}, 16: {1: 8, 2: 6, 3: 4, 4: 2}}
+_MANY_ROWS = 56  # of a line
 _FEW_ROWS = 96  # for which all of b is read again if the cache holds it: c is written in order
 _FEWEST_STEPS = 64  # before sums are put aside
 _PIECES = 16  # that threads take turns with, at most
@@ -39,6 +41,7 @@ class Places:
     levels: tuple[Level, ...]  # of lines, the innermost last; three at most
     rows: int  # of each line
     columns: int
+    vectors: int  # of a panel
     # Steps and their distances in a and b, the innermost last; three at most.
     depth: tuple[tuple[int, int, int], ...]
     a_row: int  # from row to row
@@ -98,10 +101,22 @@ def lanes_of(dtype: DType) -> int:
     return llvm.vector_bytes() // int(dtype.size)
 
 
-def vectors_for(columns: int, dtype: DType) -> int:
-    """How many vectors wide tiles are: those that leave the fewest lanes empty, rather two."""
+def vectors_for(columns: int, dtype: DType, rows: int = _MANY_ROWS) -> int:
+    """How many vectors wide tiles are, for lines of so many rows: what takes the least time."""
     needed = -(-columns // lanes_of(dtype))
-    return min((2, 3, 1), key=lambda v: -(-needed // v) * v)
+
+    def time(vectors: int) -> float:
+        """In cycles, of one step down the depth over all columns."""
+        one_line = sum(n * _step_time(height, vectors) for n, height in even_rows(rows, vectors))
+        return -(-needed // vectors) * one_line
+
+    return min((2, 3, 4, 1), key=time)
+
+
+def _step_time(rows: int, vectors: int) -> float:
+    """Two multiplications and two loads begin in a cycle; a sum waits four for the one before."""
+    sums = rows * vectors
+    return max(sums / 2, (rows + vectors) / 2, 4.0, (sums + rows + vectors + 10) / 4.5)
 
 
 def most_rows(vectors: int) -> int:
@@ -178,7 +193,7 @@ def blocks_of(places: Places, dtype: DType, *, shared: bool) -> Blocks:
     block reads its lines and its panels.
     """
     cache = second_cache_bytes() // dtype.size
-    width = lanes_of(dtype) * vectors_for(places.columns, dtype)
+    width = lanes_of(dtype) * places.vectors
     panels = -(-places.columns // width)
     depth, steps = _cut_depth(places, width, cache // 2)
     outer = max(1, depth[0][0])
@@ -205,3 +220,13 @@ def blocks_of(places: Places, dtype: DType, *, shared: bool) -> Blocks:
     of_panels = -(-panels // panel_blocks)
     line_blocks, panel_blocks = -(-places.lines // lines), -(-panels // of_panels)
     return Blocks(lines, of_panels, line_blocks, line_blocks * panel_blocks, depth, steps, chunks)
+
+
+@dataclass(frozen=True)
+class RightSide:
+    """The right side of products by tiles: stripes, or a matrix as it is."""
+
+    value: Value
+    row: int  # from row to row, in elements
+    panel: int  # from one tile's columns to the next one's
+    vectors: int  # of a panel

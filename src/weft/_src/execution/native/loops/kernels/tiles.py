@@ -27,7 +27,6 @@ from weft._src.execution.native.loops.kernels.blocking import (
     blocks_of,
     even_rows,
     lanes_of,
-    vectors_for,
 )
 from weft._src.execution.native.loops.kernels.tile_library import Tile
 from weft._src.execution.native.loops.nests import pointer_loads
@@ -85,7 +84,7 @@ class Tiles(Kernel):
 
 def _words(module: Module, places: Places, blocks: Blocks, dtype: DType) -> list[str]:
     """What the driver is told of a region."""
-    lanes, vectors = lanes_of(dtype), vectors_for(places.columns, dtype)
+    lanes, vectors = lanes_of(dtype), places.vectors
     kind = "float" if dtype is dtypes.float32 else "double"
     width = lanes * vectors
     whole, rest = divmod(places.columns, width)
