@@ -95,7 +95,7 @@ def input_gradient(
 ) -> Value | None:
     """The gradient for an image, if it is a convolution of g."""
     kh, kw, inputs, outputs = filters.shape
-    back = _back_geometry(where)
+    back = where.back()
     down, right = [backward_segments(where, axis, turned=True) for axis in (0, 1)]
     if back is None and (down is None or right is None):
         return None
@@ -108,22 +108,6 @@ def input_gradient(
     assert right is not None
     sizes = (*where.sizes, inputs)
     return _by_regions(lowering, label, g, right_side, sizes, kw, (down, right))
-
-
-def _back_geometry(where: Geometry) -> Geometry | None:
-    """Where windows are when gradients are carried back to the image, if that is a convolution."""
-    if any(s != 1 for s in where.strides):
-        return None
-    reach = [d * (k - 1) for d, k in zip(where.dilations, where.window, strict=True)]
-    before = [r - b for r, (b, _) in zip(reach, where.paddings, strict=True)]
-    after = [
-        n + r - b - out
-        for n, r, b, out in zip(where.sizes, reach, before, where.outputs, strict=True)
-    ]
-    if min(*before, *after) < 0:
-        return None
-    paddings = tuple(zip(before, after, strict=True))
-    return dataclasses.replace(where, sizes=where.outputs, outputs=where.sizes, paddings=paddings)
 
 
 def _by_regions(
