@@ -9,6 +9,7 @@ from benchmarks import (
     choices,
     compiling,
     conversion,
+    convolutions,
     datasets,
     examples,
     foundations,
@@ -26,8 +27,8 @@ from benchmarks import (
 from benchmarks.harness import Peers, print_table
 
 MODULES = (
-    foundations, functions, tracing, conversion, gradients, batching, native, compiling, choices,
-    ops, strings, image, lookup, examples, datasets, keras_training, time_to_result,
+    foundations, functions, tracing, conversion, gradients, batching, native, convolutions, compiling,
+    choices, ops, strings, image, lookup, examples, datasets, keras_training, time_to_result,
 )  # fmt: skip
 
 

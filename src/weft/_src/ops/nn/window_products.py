@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 
 from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.tensor import Array
+from weft._src.ops.nn import window_machine
 from weft._src.ops.nn.windows import Geometry
 
 _PIECE = 1 << 18  # numbers in windows that are copied at a time
@@ -73,6 +74,15 @@ def _rows(xp: ArrayNamespace, columns: Array, n: int) -> Array:
 
 def convolved(xp: ArrayNamespace, x: Array, filters: Array, where: Geometry) -> Array:
     """The convolution of images with channels last, which have no border yet."""
+    return window_machine.attempted(
+        x.shape[0] * math.prod(where.outputs) * filters.size,
+        x.dtype,
+        lambda kernels: kernels.convolved(x, filters, where),
+        lambda: _convolved(xp, x, filters, where),
+    )
+
+
+def _convolved(xp: ArrayNamespace, x: Array, filters: Array, where: Geometry) -> Array:
     n, outputs = len(where.window), filters.shape[-1]
     shape = (x.shape[0], *where.outputs, outputs)
     depth = math.prod(filters.shape[:-1])
@@ -98,6 +108,17 @@ def filter_gradient(
     xp: ArrayNamespace, x: Array, shape: tuple[int, ...], g: Array, where: Geometry
 ) -> Array:
     """What filters of a shape met in the windows of images, weighted by g."""
+    return window_machine.attempted(
+        math.prod(g.shape[:-1]) * math.prod(shape),
+        g.dtype,
+        lambda kernels: kernels.filter_gradient(x, shape, g, where),
+        lambda: _filter_gradient(xp, x, shape, g, where),
+    )
+
+
+def _filter_gradient(
+    xp: ArrayNamespace, x: Array, shape: tuple[int, ...], g: Array, where: Geometry
+) -> Array:
     n, outputs = len(where.window), shape[-1]
     depth, places = math.prod(shape[:-1]), math.prod(g.shape[:-1])
     if _is_plain(where):
@@ -122,6 +143,17 @@ def input_gradient(
     xp: ArrayNamespace, shape: tuple[int, ...], filters: Array, g: Array, where: Geometry
 ) -> Array:
     """The gradient for images of a shape, channels last."""
+    return window_machine.attempted(
+        math.prod(g.shape[:-1]) * filters.size,
+        g.dtype,
+        lambda kernels: kernels.input_gradient(shape, filters, g, where),
+        lambda: _input_gradient(xp, shape, filters, g, where),
+    )
+
+
+def _input_gradient(
+    xp: ArrayNamespace, shape: tuple[int, ...], filters: Array, g: Array, where: Geometry
+) -> Array:
     *window, inputs, outputs = filters.shape
     n = len(window)
     if _is_plain(where):
@@ -136,7 +168,7 @@ def input_gradient(
     back = where.back()
     if back is not None:
         turned = xp.moveaxis(xp.flip(filters, tuple(range(n))), -1, -2)
-        return convolved(xp, g, xp.ascontiguousarray(turned), back)
+        return _convolved(xp, g, xp.ascontiguousarray(turned), back)
     return _added_up(xp, shape, filters, g, where)
 
 

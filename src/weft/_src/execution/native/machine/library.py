@@ -7,7 +7,7 @@ kept on disk. What code calls is read from its symbols, so code from disk brings
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from weft._src.execution.native.machine import llvm
 
@@ -38,3 +38,15 @@ def offer(
                     llvm.add_symbol(symbol, made.address(symbol))
 
     llvm.providers.append(provide)
+
+
+def address(symbol: str) -> int | None:
+    """Where a function lies; None as long as nobody has loaded it."""
+    code = _loaded.get(symbol)
+    return None if code is None else code.address(symbol)
+
+
+def load(symbols: Iterable[str]) -> None:
+    """Compiles functions that are called from Python, or takes them from disk."""
+    for provide in llvm.providers:
+        provide(" ".join(symbols).encode())

@@ -243,6 +243,11 @@ def start() -> None:
             llvm.call_with_int(code.address("weft_start_pool"), threads())
 
 
+def address() -> int:
+    """Where `weft_parallel` lies, once there is a pool."""
+    return _started[0].address("weft_parallel")
+
+
 def threads() -> int:
     """How many threads share the work; the pool is written for Linux."""
     return threads_per_op() if sys.platform == "linux" else 1

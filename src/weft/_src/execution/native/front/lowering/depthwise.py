@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft._src.execution.native.front.lowering import direct
-from weft._src.execution.native.front.lowering.regions import padded
+from weft._src.execution.native.front.lowering.making import ValueMaker
+from weft._src.execution.native.front.lowering.movement import with_border
 from weft._src.execution.native.front.lowering.rules import (
     apply,
     cast_to,
@@ -54,9 +55,11 @@ def _depthwise(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     filters = widened(inputs[1])
     where = geometry_of(node, x.shape[1:-1], filters.shape[:2])
     if _suits_tiles(where, x, filters.shape):
-        found = direct.convolved_channels(lowering, node.name, x, _flat(filters), where)
+        found = direct.convolved_channels(
+            ValueMaker(lowering, node.name, x), x, _flat(filters), where
+        )
         return finished(node, found)
-    columns = columns_of(padded(x, where, 0), where)
+    columns = columns_of(with_border(x, where, 0), where)
     out = reduced(apply("multiply", _with_unit(columns), filters), _WINDOW, "add", node.name)
     channels = filters.shape[2] * filters.shape[3]
     return finished(node, reshaped(out, (x.shape[0], *where.outputs, channels)))
@@ -85,7 +88,9 @@ def _input_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Valu
     shape = (shape[0], *shape[2:], shape[1]) if first else shape
     where = geometry_of(node, shape[1:-1], filters.shape[:2])
     if _suits_tiles(where, g, filters.shape):
-        found = direct.channels_input_gradient(lowering, node.name, g, _flat(filters), where)
+        found = direct.channels_input_gradient(
+            ValueMaker(lowering, node.name, g), g, _flat(filters), where
+        )
         if found is not None:
             return finished(node, found)
     g = _by_channel(g, filters.shape)
@@ -137,9 +142,9 @@ def _filter_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Val
     x, g = [channels_last(widened(v), first) for v in (inputs[0], inputs[2])]
     wanted = static_shape(node)
     where = geometry_of(node, x.shape[1:-1], wanted[:2])
-    image = padded(x, where, 0)
+    image = with_border(x, where, 0)
     if _suits_tiles(where, x, wanted):
-        total = direct.channels_filter_gradient(lowering, node.name, image, g, where)
+        total = direct.channels_filter_gradient(ValueMaker(lowering, node.name, x), image, g, where)
         return cast_to(reshaped(total, wanted), node.outputs[0].dtype)
     columns = columns_of(image, where)
     g = _by_channel(g, wanted)

@@ -1,28 +1,26 @@
-"""Convolutions of images without a matrix of their windows: tiles that walk over the image."""
+"""Convolutions of images without a matrix of their windows: tiles that walk over the image.
+
+What is written here serves graphs that are compiled and arrays that are there: a `Maker` knows how
+stripes of filters, borders and products of them come about (`making.py` for the former,
+`execution/native/window_kernels.py` for the latter).
+"""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
-from weft._src.execution.native.front.lowering.products import (
-    panels,
-    tap_panels,
-)
 from weft._src.execution.native.front.lowering.regions import (
     Images,
     Segment,
     backward_segments,
     equal_lines,
     forward_segments,
-    padded,
     regions,
 )
-from weft._src.execution.native.front.lowering.rules import reduced, reshaped
 from weft._src.execution.native.loops.kernels.blocking import (
     Level,
     Places,
@@ -30,12 +28,7 @@ from weft._src.execution.native.loops.kernels.blocking import (
     lanes_of,
     vectors_for,
 )
-from weft._src.execution.native.loops.kernels.tiles import Tiles
-from weft._src.execution.native.loops.values import Stored, Value
 from weft._src.ops.nn.windows import Geometry
-
-if TYPE_CHECKING:
-    from weft._src.execution.native.front.lowering.graphs import Lowering
 
 _LEAST = 20_000  # multiplications
 _COPY_FROM = 16  # pixels from which stripes of filters pay: else each number is read once
@@ -43,6 +36,30 @@ _MOST_REGIONS, _LEAST_WIDTH = 9, 20  # of images without a border
 _MOST_REGIONS_OF_CHANNELS = 49
 _UNCOPIED = 256  # outputs whose gradients are read where they are
 _MOST_PARTS, _PARTIAL = 16, 1 << 18  # of a batch; elements of all their results
+
+
+class Maker(Protocol):
+    """Makes values of a kind: arrays, or what is to be compiled."""
+
+    dtype: DType
+
+    def stripes(self, x: Any, shape: tuple[int, ...], *, copy: bool, rows: int) -> RightSide:
+        """The right side of a product, for lines of so many rows, from x as [..., depth, columns].
+
+        `copy=False` where a matrix is read once only, so that stripes do not pay.
+        """
+
+    def turned_stripes(self, filters: Any, shape: tuple[int, int, int], rows: int) -> RightSide:
+        """The same of filters [taps, inputs, outputs] that lead back; the last tap comes first."""
+
+    def bordered(self, x: Any, where: Geometry) -> Any:
+        """An image with its border."""
+
+    def product(self, a: Any, b: Any, shape: tuple[int, ...], regions: Sequence[Places]) -> Any:
+        """What tiles make of a and the right side b."""
+
+    def sum_of_parts(self, x: Any) -> Any:
+        """The sum along the first axis."""
 
 
 def suits(where: Geometry, dtype: DType, batch: int, channels: int, outputs: int) -> bool:
@@ -53,17 +70,13 @@ def suits(where: Geometry, dtype: DType, batch: int, channels: int, outputs: int
     return outputs > lanes_of(dtype) // 4 and work > _LEAST
 
 
-def convolved(lowering: Lowering, label: str, x: Value, filters: Value, where: Geometry) -> Value:
+def convolved(maker: Maker, x: Any, filters: Any, where: Geometry) -> Any:
     """The convolution of an image (batch, height, width, channels)."""
     kh, kw, channels, outputs = filters.shape
-    columns = reshaped(filters, (kh * kw * channels, outputs))
     pixels = x.shape[0] * math.prod(where.outputs)
-    right_side = panels(
-        lowering, columns, tb=False, copy=pixels >= _COPY_FROM, rows=_rows_of_lines(where, pixels)
-    )
-    if right_side.value is columns:  # the same memory, which need not be copied to lose its axes
-        right_side = dataclasses.replace(right_side, value=filters)
-    return _convolved(lowering, label, x, right_side, outputs, where)
+    rows, copy = _rows_of_lines(where, pixels), pixels >= _COPY_FROM
+    right_side = maker.stripes(filters, (kh * kw * channels, outputs), copy=copy, rows=rows)
+    return _convolved(maker, x, right_side, outputs, where)
 
 
 def _rows_of_lines(where: Geometry, pixels: int) -> int:
@@ -72,14 +85,12 @@ def _rows_of_lines(where: Geometry, pixels: int) -> int:
     return pixels if plain else where.outputs[1]
 
 
-def _convolved(
-    lowering: Lowering, label: str, x: Value, right_side: RightSide, outputs: int, where: Geometry
-) -> Value:
+def _convolved(maker: Maker, x: Any, right_side: RightSide, outputs: int, where: Geometry) -> Any:
     bordered = _wants_border(where)
-    image = padded(x, where, 0) if bordered else x
+    image = maker.bordered(x, where) if bordered else x
     down, right = [forward_segments(where, axis, bordered=bordered) for axis in (0, 1)]
     sizes, window = (*where.outputs, outputs), where.window[1]
-    return _by_regions(lowering, label, image, right_side, sizes, window, (down, right))
+    return _by_regions(maker, image, right_side, sizes, window, (down, right))
 
 
 def _wants_border(where: Geometry) -> bool:
@@ -90,9 +101,7 @@ def _wants_border(where: Geometry) -> bool:
     return math.prod(cuts) > _MOST_REGIONS or min(where.outputs) < _LEAST_WIDTH
 
 
-def input_gradient(
-    lowering: Lowering, label: str, g: Value, filters: Value, where: Geometry
-) -> Value | None:
+def input_gradient(maker: Maker, g: Any, filters: Any, where: Geometry) -> Any | None:
     """The gradient for an image, if it is a convolution of g."""
     kh, kw, inputs, outputs = filters.shape
     back = where.back()
@@ -101,75 +110,65 @@ def input_gradient(
         return None
     pixels = g.shape[0] * math.prod(where.sizes)
     rows = _rows_of_lines(where, pixels) if back is None else _rows_of_lines(back, pixels)
-    right_side = tap_panels(lowering, reshaped(filters, (kh * kw, inputs, outputs)), rows)
+    right_side = maker.turned_stripes(filters, (kh * kw, inputs, outputs), rows)
     if back is not None:
-        return _convolved(lowering, label, g, right_side, inputs, back)
+        return _convolved(maker, g, right_side, inputs, back)
     assert down is not None
     assert right is not None
     sizes = (*where.sizes, inputs)
-    return _by_regions(lowering, label, g, right_side, sizes, kw, (down, right))
+    return _by_regions(maker, g, right_side, sizes, kw, (down, right))
 
 
 def _by_regions(
-    lowering: Lowering, label: str, image: Value, right_side: RightSide,
-    sizes: tuple[int, ...], window: int, segments: tuple[list[Segment], list[Segment]],
-) -> Value:  # fmt: skip
+    maker: Maker, image: Any, right_side: RightSide, sizes: tuple[int, ...], window: int,
+    segments: tuple[list[Segment], list[Segment]],
+) -> Any:  # fmt: skip
     batch, *source = image.shape
     images = Images(batch, tuple(source), sizes, window, right_side)
-    result = Stored(image.dtype, (batch, *sizes), label)
-    lowering.add(Tiles(image, right_side.value, result, regions(images, segments)))
-    return result
+    return maker.product(image, right_side.value, (batch, *sizes), regions(images, segments))
 
 
-def convolved_channels(
-    lowering: Lowering, label: str, x: Value, filters: Value, where: Geometry
-) -> Value:
+def convolved_channels(maker: Maker, x: Any, filters: Any, where: Geometry) -> Any:
     """The convolution of an image, each channel with a filter of its own (height, width, channels).
 
     Narrow regions do no harm here: reading the image takes longer than computing.
     """
     cuts = [len(forward_segments(where, axis, bordered=False)) for axis in (0, 1)]
     bordered = math.prod(cuts) > _MOST_REGIONS_OF_CHANNELS
-    image = padded(x, where, 0) if bordered else x
+    image = maker.bordered(x, where) if bordered else x
     down, right = [forward_segments(where, axis, bordered=bordered) for axis in (0, 1)]
-    return _by_regions_of_channels(lowering, label, image, filters, where.outputs, (down, right))
+    return _by_regions_of_channels(maker, image, filters, where.outputs, (down, right))
 
 
-def channels_input_gradient(
-    lowering: Lowering, label: str, g: Value, filters: Value, where: Geometry
-) -> Value | None:
+def channels_input_gradient(maker: Maker, g: Any, filters: Any, where: Geometry) -> Any | None:
     """The gradient for an image whose channels were convolved apart, if it has this form."""
     down, right = [backward_segments(where, axis, turned=False) for axis in (0, 1)]
     if down is None or right is None or len(down) * len(right) > _MOST_REGIONS_OF_CHANNELS:
         return None
-    return _by_regions_of_channels(lowering, label, g, filters, where.sizes, (down, right))
+    return _by_regions_of_channels(maker, g, filters, where.sizes, (down, right))
 
 
 def _by_regions_of_channels(
-    lowering: Lowering, label: str, image: Value, filters: Value, sizes: Sequence[int],
+    maker: Maker, image: Any, filters: Any, sizes: Sequence[int],
     segments: tuple[list[Segment], list[Segment]],
-) -> Value:  # fmt: skip
+) -> Any:  # fmt: skip
     batch, height, width, channels = image.shape
-    vectors = vectors_for(channels, image.dtype)
-    taps = RightSide(filters, channels, lanes_of(image.dtype) * vectors, vectors)
+    vectors = vectors_for(channels, maker.dtype)
+    taps = RightSide(filters, channels, lanes_of(maker.dtype) * vectors, vectors)
     of_result = (sizes[0], sizes[1], channels)
     images = Images(
         batch, (height, width, channels), of_result, filters.shape[1], taps, channels=True
     )
-    result = Stored(image.dtype, (batch, *of_result), label)
-    lowering.add(Tiles(image, filters, result, regions(images, segments)))
-    return result
+    return maker.product(image, filters, (batch, *of_result), regions(images, segments))
 
 
-def channels_filter_gradient(
-    lowering: Lowering, label: str, image: Value, g: Value, where: Geometry
-) -> Value:
+def channels_filter_gradient(maker: Maker, image: Any, g: Any, where: Geometry) -> Any:
     """What the filter of each channel met in the windows of a padded image, weighted by g."""
     batch, height, width, channels = image.shape
     (kh, kw), (out_down, out_right) = where.window, where.outputs
     parts = max(n for n in range(1, _MOST_PARTS + 1) if batch % n == 0)
     line, windows, each = width * channels, out_down * out_right, batch // parts
-    vectors = vectors_for(channels, image.dtype, kw)
+    vectors = vectors_for(channels, maker.dtype, kw)
     places = Places(
         levels=(
             Level(parts, each * height * line, each * windows * channels, kh * kw * channels),
@@ -184,25 +183,20 @@ def channels_filter_gradient(
             (out_right, where.strides[1] * channels, channels),
         ),
         a_row=where.dilations[1] * channels,
-        b_panel=lanes_of(image.dtype) * vectors,
+        b_panel=lanes_of(maker.dtype) * vectors,
         c_row=channels,
         line_elements=each * height * line,
         channels=True,
     )
-    partial = Stored(image.dtype, (parts, kh, kw, channels), label)
-    lowering.add(Tiles(image, g, partial, [places]))
-    return reduced(partial, (0,), "add", label)
+    return maker.sum_of_parts(maker.product(image, g, (parts, kh, kw, channels), [places]))
 
 
-def suits_filters(where: Geometry, x: Value, outputs: int) -> bool:
+def suits_filters(where: Geometry, dtype: DType, batch: int, channels: int, outputs: int) -> bool:
     """Whether the gradient of filters is computed like this."""
-    plain = where.dilations[-1:] == (1,)
-    return plain and suits(where, x.dtype, x.shape[0], x.shape[-1], outputs)
+    return where.dilations[-1:] == (1,) and suits(where, dtype, batch, channels, outputs)
 
 
-def filter_gradient(
-    lowering: Lowering, label: str, image: Value, g: Value, where: Geometry
-) -> Value:
+def filter_gradient(maker: Maker, image: Any, g: Any, where: Geometry) -> Any:
     """What each filter met in the windows of a padded image, weighted by g.
 
     A batch is summed up in some parts first: that is what threads share, and it is more exact than
@@ -215,9 +209,9 @@ def filter_gradient(
         n for n in range(1, _MOST_PARTS + 1) if batch % n == 0 and (n == 1 or n * size <= _PARTIAL)
     )
     line, windows = width * channels, out_down * out_right
-    rows = reshaped(g, (parts, batch // parts * windows, outputs))
     lines_of_rows = equal_lines(kw * channels)
-    right = panels(lowering, rows, tb=False, copy=outputs > _UNCOPIED, rows=lines_of_rows[0][2])
+    given = (parts, batch // parts * windows, outputs)
+    right = maker.stripes(g, given, copy=outputs > _UNCOPIED, rows=lines_of_rows[0][2])
     b, b_row = right.value, right.row
     regions_of_rows = [
         Places(
@@ -243,6 +237,5 @@ def filter_gradient(
         )
         for first, lines, of_line in lines_of_rows
     ]
-    partial = Stored(image.dtype, (parts, kh, kw, channels, outputs), label)
-    lowering.add(Tiles(image, b, partial, regions_of_rows))
-    return reduced(partial, (0,), "add", label)
+    shape = (parts, kh, kw, channels, outputs)
+    return maker.sum_of_parts(maker.product(image, b, shape, regions_of_rows))

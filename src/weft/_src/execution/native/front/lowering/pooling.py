@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft._src.core import dtypes
-from weft._src.execution.native.front.lowering.regions import padded
+from weft._src.execution.native.front.lowering.movement import with_border
 from weft._src.execution.native.front.lowering.rules import (
     apply,
     identity_of,
@@ -59,7 +59,7 @@ def _window_axes(where: Geometry) -> tuple[int, ...]:
 def _max_pool(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = channels_last(inputs[0], node.attrs["channels_first"])
     where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
-    bordered = padded(x, where, identity_of("maximum", x.dtype))
+    bordered = with_border(x, where, identity_of("maximum", x.dtype))
     return finished(node, _over_windows(bordered, where, "maximum", node.name))
 
 
@@ -103,7 +103,7 @@ def _contest(node: Node, inputs: list[Value]) -> tuple[Geometry, Value, Value, V
     """The geometry, the winners, which windows have one, and the third input; channels last."""
     x, y, g = [channels_last(v, node.attrs["channels_first"]) for v in inputs]
     where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
-    bordered = padded(x, where, identity_of("maximum", x.dtype))
+    bordered = with_border(x, where, identity_of("maximum", x.dtype))
     winners = _winners(bordered, y, where, f"{node.name}/winners")
     has_one = apply("less", winners, number(winners, math.prod(where.window)))
     return where, winners, has_one, g
@@ -157,7 +157,7 @@ def _each_in_one_window(node: Node, where: Geometry, winners: Value, g: Value) -
 @lowers("max_pool_grad_grad")
 def _max_pool_pick(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     where, winners, has_one, h = _contest(node, inputs)
-    bordered = padded(h, where, 0)
+    bordered = with_border(h, where, 0)
 
     def formula(source: ElementSource, index: Index) -> Scalar:
         return source.at(bordered, _winner_index(source, winners, where, index))
@@ -183,7 +183,7 @@ def _counts(lowering: Lowering, where: Geometry, like: Value) -> Value:
 def _avg_pool(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = widened(channels_last(inputs[0], node.attrs["channels_first"]))
     where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
-    total = _over_windows(padded(x, where, 0), where, "add", node.name)
+    total = _over_windows(with_border(x, where, 0), where, "add", node.name)
     return finished(node, apply("divide", total, _counts(lowering, where, total)))
 
 

@@ -19,12 +19,15 @@ from weft._src.execution.native.front.lowering.rules import (
     widened,
 )
 from weft._src.execution.native.loops.kernels.blocking import (
+    LINE_ROWS,
     Level,
     Places,
     RightSide,
     lanes_of,
     row_count,
+    row_lines,
     vectors_for,
+    whole_and_rest,
 )
 from weft._src.execution.native.loops.kernels.products import Product
 from weft._src.execution.native.loops.kernels.tiles import Tiles
@@ -48,7 +51,6 @@ if TYPE_CHECKING:
 # Tiles are for products of at least so many rows, from and up to so many multiplications, and of
 # so few bytes down that a stripe of the right side stays in a cache.
 _LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, 1 << 27, 4096
-_LINE = 56  # rows
 _WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
 _TURNED_FROM = 4096  # numbers from which the stripes of a transposed matrix have their own code
 _COPY_FROM = 64  # rows from which stripes of the right side pay
@@ -91,13 +93,13 @@ def _tiles(
 ) -> Tiles:  # fmt: skip
     """The product by tiles; what is left over of its lines is a part of its own."""
     count, m, n, k = sizes
-    right = panels(lowering, b, tb=turned[1], copy=m >= _COPY_FROM, rows=min(m, _LINE))
+    right = panels(lowering, b, tb=turned[1], copy=m >= _COPY_FROM, rows=min(m, LINE_ROWS))
     b, lines = right.value, row_lines(m)
     # From one row of a to the next, one step down to the next, and over all of a row.
     row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
     if turned[0] and n >= _COPY_FROM:
         step, whole_row = row_count(right.vectors, m), k
-        a, lines = _striped(a, step, turned=False), _whole_and_rest(m, step)
+        a, lines = _striped(a, step, turned=False), whole_and_rest(m, step)
     parts = [
         Places(
             levels=(
@@ -132,18 +134,6 @@ def _suits_tiles(dtype: DType, m: int, n: int, k: int) -> bool:
     if m < _LEAST_ROWS or n <= lanes_of(dtype) // 2 or k * dtype.size > _DEPTH:
         return False
     return _LEAST < m * n * k <= _MOST
-
-
-def row_lines(m: int) -> list[tuple[int, int, int]]:
-    """Rows in lines that threads share: (the first row, how many lines, the rows of each)."""
-    if m <= 2 * _LINE:
-        return [(0, 1, m)]
-    return _whole_and_rest(m, _LINE)
-
-
-def _whole_and_rest(m: int, rows: int) -> list[tuple[int, int, int]]:
-    lines, rest = divmod(m, rows)
-    return [(0, lines, rows), *([(m - rest, 1, rest)] if rest else [])]
 
 
 def panels(lowering: Lowering, b: Value, *, tb: bool, copy: bool, rows: int) -> RightSide:

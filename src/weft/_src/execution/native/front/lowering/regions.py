@@ -7,24 +7,17 @@ different taps.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from weft._src.execution.native.front.lowering import movement
-from weft._src.execution.native.front.lowering.products import row_lines
-from weft._src.execution.native.front.lowering.rules import number
-from weft._src.execution.native.loops.kernels.blocking import Level, Places, RightSide
-from weft._src.execution.native.loops.values import Value
+from weft._src.execution.native.loops.kernels.blocking import (
+    Level,
+    Places,
+    RightSide,
+    row_lines,
+)
 from weft._src.ops.nn.windows import Geometry
-
-
-def padded(x: Value, where: Geometry, fill: Any) -> Value:
-    """The image with its border."""
-    if not any(map(any, where.paddings)):
-        return x
-    before = [0, *[b for b, _ in where.paddings], 0]
-    return movement.padded(x, before, where.padded_shape(x.shape), number(x, fill), "padded")
 
 
 @dataclass(frozen=True)
@@ -42,6 +35,7 @@ class Segment:
     from_tap: int  # from one tap to the next
 
 
+@functools.lru_cache(maxsize=512)
 def forward_segments(where: Geometry, axis: int, *, bordered: bool) -> list[Segment]:
     """What a convolution reads along an axis; `bordered` images bring their border along."""
     size, outputs, taps = where.sizes[axis], where.outputs[axis], where.window[axis]
@@ -64,6 +58,7 @@ def forward_segments(where: Geometry, axis: int, *, bordered: bool) -> list[Segm
     return found
 
 
+@functools.lru_cache(maxsize=512)
 def backward_segments(where: Geometry, axis: int, *, turned: bool) -> list[Segment] | None:
     """What the gradient for the image reads of that of the result; None if there is no such form.
 

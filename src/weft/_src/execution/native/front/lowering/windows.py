@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft._src.execution.native.front.lowering import direct
-from weft._src.execution.native.front.lowering.movement import transposed, window
+from weft._src.execution.native.front.lowering.making import ValueMaker
+from weft._src.execution.native.front.lowering.movement import transposed, window, with_border
 from weft._src.execution.native.front.lowering.products import product
-from weft._src.execution.native.front.lowering.regions import padded
 from weft._src.execution.native.front.lowering.rules import (
     cast_to,
     lowers,
@@ -147,8 +147,9 @@ def _convolution(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     where = geometry_of(node, x.shape[1:-1], filters.shape[:-2])
     outputs = filters.shape[-1]
     if groups == 1 and direct.suits(where, x.dtype, x.shape[0], x.shape[-1], outputs):
-        return finished(node, direct.convolved(lowering, node.name, x, filters, where))
-    rows = _rows(columns_of(padded(x, where, 0), where), len(where.window), groups)
+        maker = ValueMaker(lowering, node.name, x)
+        return finished(node, direct.convolved(maker, x, filters, where))
+    rows = _rows(columns_of(with_border(x, where, 0), where), len(where.window), groups)
     out = _joined(product(lowering, node.name, rows, _split(filters, groups)))
     return finished(node, reshaped(out, (x.shape[0], *where.outputs, outputs)))
 
@@ -160,9 +161,10 @@ def _filter_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Val
     wanted = static_shape(node)
     groups = _groups(node, x.shape[-1], wanted)
     where = geometry_of(node, x.shape[1:-1], wanted[:-2])
-    image = padded(x, where, 0)
-    if groups == 1 and direct.suits_filters(where, x, g.shape[-1]):
-        found = direct.filter_gradient(lowering, node.name, image, g, where)
+    image = with_border(x, where, 0)
+    if groups == 1 and direct.suits_filters(where, x.dtype, x.shape[0], x.shape[-1], g.shape[-1]):
+        maker = ValueMaker(lowering, node.name, x)
+        found = direct.filter_gradient(maker, image, g, where)
         return cast_to(found, node.outputs[0].dtype)
     rows = _rows(columns_of(image, where), len(where.window), groups)
     out = _joined(product(lowering, node.name, rows, _split(g, groups), ta=True))
@@ -178,7 +180,8 @@ def _input_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Valu
     groups = _groups(node, shape[-1], filters.shape)
     where = geometry_of(node, shape[1:-1], filters.shape[:-2])
     if groups == 1 and direct.suits(where, g.dtype, g.shape[0], g.shape[-1], shape[-1]):
-        found = direct.input_gradient(lowering, node.name, g, filters, where)
+        maker = ValueMaker(lowering, node.name, g)
+        found = direct.input_gradient(maker, g, filters, where)
         if found is not None:
             return finished(node, found)
     flat = product(lowering, node.name, _split(g, groups), _split(filters, groups), tb=True)

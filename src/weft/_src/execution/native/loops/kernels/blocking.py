@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from weft._src.core.dtypes import DType
 from weft._src.core.processors import second_cache_bytes
 from weft._src.execution.native.loops.kernels.tile_library import LEVELS
-from weft._src.execution.native.loops.values import Value
 from weft._src.execution.native.machine import llvm
 
 # Rows of a tile by the number of its vectors, for 32 and for 16 vector registers.
 _ROWS = {32: {1: 14, 2: 14, 3: 9, 4: 6}, 16: {1: 8, 2: 6, 3: 4, 4: 2}}
-_MANY_ROWS = 56  # of a line
+LINE_ROWS = 56  # of most lines
 _FEW_ROWS = 96  # for which all of b is read again if the cache holds it: c is written in order
 _FEWEST_STEPS = 64  # before sums are put aside
 _PIECES = 16  # that threads take turns with, at most
@@ -101,7 +101,7 @@ def lanes_of(dtype: DType) -> int:
     return llvm.vector_bytes() // int(dtype.size)
 
 
-def vectors_for(columns: int, dtype: DType, rows: int = _MANY_ROWS) -> int:
+def vectors_for(columns: int, dtype: DType, rows: int = LINE_ROWS) -> int:
     """How many vectors wide tiles are, for lines of so many rows: what takes the least time."""
     needed = -(-columns // lanes_of(dtype))
 
@@ -140,6 +140,19 @@ def row_count(vectors: int, rows: int) -> int:
     most = most_rows(vectors)
     fitting = [n for n in range(most, most - 5, -1) if n > 0 and rows % n == 0]
     return min(rows, fitting[0] if fitting else most)
+
+
+def row_lines(m: int) -> list[tuple[int, int, int]]:
+    """Rows in lines that threads share: (the first row, how many lines, the rows of each)."""
+    if m <= 2 * LINE_ROWS:
+        return [(0, 1, m)]
+    return whole_and_rest(m, LINE_ROWS)
+
+
+def whole_and_rest(m: int, rows: int) -> list[tuple[int, int, int]]:
+    """Lines of so many rows, and one of what is left."""
+    lines, rest = divmod(m, rows)
+    return [(0, lines, rows), *([(m - rest, 1, rest)] if rest else [])]
 
 
 def fewest_loops(depth: Sequence[tuple[int, int, int]]) -> Loops:
@@ -226,7 +239,7 @@ def blocks_of(places: Places, dtype: DType, *, shared: bool) -> Blocks:
 class RightSide:
     """The right side of products by tiles: stripes, or a matrix as it is."""
 
-    value: Value
+    value: Any
     row: int  # from row to row, in elements
     panel: int  # from one tile's columns to the next one's
     vectors: int  # of a panel

@@ -39,6 +39,11 @@ def symbol(kind: str) -> str:
     return f"{_PREFIX}_{kind}"
 
 
+def caller(kind: str) -> str:
+    """The function that finds its four pointers in a table: `void name(table, begin, end)`."""
+    return f"{_PREFIX}_of_{kind}"
+
+
 PARAMETERS = "ptr, ptr, ptr, ptr, i64, i64"
 
 
@@ -167,4 +172,18 @@ def _line(kind: str) -> list[str]:
     ]
 
 
+def _caller_text(name: str, kind: str) -> str:
+    module = Module()
+    module.declare(symbol(kind), "void", PARAMETERS)
+    lines = [f"define void @{name}(ptr %t, i64 %begin, i64 %end) nounwind {{", "entry:"]
+    for i in range(4):
+        lines.append(f"%p.{i} = getelementptr ptr, ptr %t, i64 {i}")
+        lines.append(f"%x.{i} = load ptr, ptr %p.{i}")
+    pointers = ", ".join(f"ptr %x.{i}" for i in range(4))
+    lines += [f"call void @{symbol(kind)}({pointers}, i64 %begin, i64 %end)", "ret void", "}"]
+    module.functions.append("\n".join(lines))
+    return module.text()
+
+
 library.offer(_PREFIX + "_(float|double)", _text, llvm.finished_code)
+library.offer(_PREFIX + "_of_(float|double)", _caller_text, llvm.finished_code)

@@ -64,9 +64,9 @@ class Tiles(Kernel):
         words = [
             word
             for places, cut in zip(self.regions, blocks, strict=True)
-            for word in _words(program.module, places, cut, dtype)
+            for word in region_words(places, cut, dtype)
         ]
-        table = program.module.words(words)
+        table = program.module.words([_item(program.module, word) for word in words])
         name = program.module.new_name("tiles")
         buffers = [program.memory[id(base_of(v))] for v in (*self.operands, *self.results)]
         pointers = pointer_loads(zip(["%a", "%b", "%c"], buffers, strict=True))
@@ -82,8 +82,16 @@ class Tiles(Kernel):
             program.line(f"call void @{name}(ptr %t, i64 0, i64 {count})")
 
 
-def _words(module: Module, places: Places, blocks: Blocks, dtype: DType) -> list[str]:
-    """What the driver is told of a region."""
+def _item(module: Module, word: int | Tile) -> str:
+    """A word of the table, with its type."""
+    if isinstance(word, int):
+        return f"i64 {word}"
+    module.declare(word.symbol, "void", word.parameter_types)
+    return f"ptr @{word.symbol}"
+
+
+def region_words(places: Places, blocks: Blocks, dtype: DType) -> list[int | Tile]:
+    """What the driver is told of a region: numbers, and which tiles it consists of."""
     lanes, vectors = lanes_of(dtype), places.vectors
     kind = "float" if dtype is dtypes.float32 else "double"
     width = lanes * vectors
@@ -92,12 +100,10 @@ def _words(module: Module, places: Places, blocks: Blocks, dtype: DType) -> list
     heights = even_rows(places.rows, vectors)
     (high_tiles, high), (low_tiles, low) = [*heights, (0, heights[0][1])][:2]
 
-    def function(rows: int, vectors: int) -> str:
-        tile = Tile(kind, lanes, rows, vectors, places.channels)
-        module.declare(tile.symbol, "void", tile.parameter_types)
-        return f"@{tile.symbol}"
+    def function(rows: int, vectors: int) -> Tile:
+        return Tile(kind, lanes, rows, vectors, places.channels)
 
-    found: dict[str, object] = {
+    found: dict[str, int | Tile] = {
         "blocks": blocks.count,
         "line_blocks": blocks.line_blocks, "block_lines": blocks.lines, "lines": places.lines,
         "block_panels": blocks.panels, "whole_panels": whole, "panels": whole + (rest > 0),
@@ -120,7 +126,4 @@ def _words(module: Module, places: Places, blocks: Blocks, dtype: DType) -> list
         found.update({f"{what}{i}": n for what, n in zip(names, numbers, strict=True)})
     for i, loop in enumerate(blocks.depth):
         found.update({f"{what}{i}": n for what, n in zip("nst", loop, strict=True)})
-    return [
-        f"ptr {found[word]}" if word in tile_driver.POINTERS else f"i64 {found[word]}"
-        for word in tile_driver.WORDS
-    ]
+    return [found[word] for word in tile_driver.WORDS]
