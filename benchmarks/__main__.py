@@ -27,8 +27,9 @@ from benchmarks import (
 from benchmarks.harness import Peers, print_table
 
 MODULES = (
-    foundations, functions, tracing, conversion, gradients, batching, native, convolutions, compiling,
-    choices, ops, strings, image, lookup, examples, datasets, keras_training, time_to_result,
+    foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
+    compiling, choices, ops, strings, image, lookup, examples, datasets, keras_training,
+    time_to_result,
 )  # fmt: skip
 
 

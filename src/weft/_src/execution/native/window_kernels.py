@@ -209,7 +209,7 @@ class WindowKernels:
         maker = _MAKERS[x.dtype]
         if not direct.suits(where, maker.dtype, x.shape[0], 1, x.shape[-1]):
             return None
-        x, g = _contiguous(where.pad(np, x), g)
+        x, g = _contiguous(x, g)
         return _attempt(lambda: direct.channels_filter_gradient(maker, x, g, where))
 
     def channels_input_gradient(self, g: Array, filters: Array, where: Geometry) -> Array | None:

@@ -142,11 +142,10 @@ def _filter_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Val
     x, g = [channels_last(widened(v), first) for v in (inputs[0], inputs[2])]
     wanted = static_shape(node)
     where = geometry_of(node, x.shape[1:-1], wanted[:2])
-    image = with_border(x, where, 0)
     if _suits_tiles(where, x, wanted):
-        total = direct.channels_filter_gradient(ValueMaker(lowering, node.name, x), image, g, where)
+        total = direct.channels_filter_gradient(ValueMaker(lowering, node.name, x), x, g, where)
         return cast_to(reshaped(total, wanted), node.outputs[0].dtype)
-    columns = columns_of(image, where)
+    columns = columns_of(with_border(x, where, 0), where)
     g = _by_channel(g, wanted)
     g = reshaped(g, (*g.shape[:3], 1, 1, *g.shape[3:]))
     total = reduced(apply("multiply", _with_unit(columns), g), (0, 1, 2), "add", node.name)

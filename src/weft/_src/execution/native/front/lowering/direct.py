@@ -7,6 +7,7 @@ stripes of filters, borders and products of them come about (`making.py` for the
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -133,8 +134,7 @@ def convolved_channels(maker: Maker, x: Any, filters: Any, where: Geometry) -> A
 
     Narrow regions do no harm here: reading the image takes longer than computing.
     """
-    cuts = [len(forward_segments(where, axis, bordered=False)) for axis in (0, 1)]
-    bordered = math.prod(cuts) > _MOST_REGIONS_OF_CHANNELS
+    bordered = _has_many_regions(where)
     image = maker.bordered(x, where) if bordered else x
     down, right = [forward_segments(where, axis, bordered=bordered) for axis in (0, 1)]
     return _by_regions_of_channels(maker, image, filters, where.outputs, (down, right))
@@ -162,33 +162,85 @@ def _by_regions_of_channels(
     return maker.product(image, filters, (batch, *of_result), regions(images, segments))
 
 
-def channels_filter_gradient(maker: Maker, image: Any, g: Any, where: Geometry) -> Any:
-    """What the filter of each channel met in the windows of a padded image, weighted by g."""
-    batch, height, width, channels = image.shape
+def channels_filter_gradient(maker: Maker, x: Any, g: Any, where: Geometry) -> Any:
+    """What the filter of each channel met in the windows of an image, weighted by g.
+
+    Windows that reach over the border in the same way are a part of the sum of their own, in which
+    taps outside of the image are 0; the others are summed in some parts, which threads share.
+    """
+    bordered = _has_many_regions(where)
+    image = maker.bordered(x, where) if bordered else x
+    down, right = [forward_segments(where, axis, bordered=bordered) for axis in (0, 1)]
+    kinds = [(d, r) for d in down for r in right]
+    kinds.sort(key=lambda kind: -kind[0].count * kind[1].count)
+    batch, channels = image.shape[0], image.shape[-1]
+    cuts = max(n for n in range(1, _MOST_PARTS + 1) if batch % n == 0)
+    size = math.prod(where.window) * channels
+    regions_of_taps: list[Places] = []
+    first = 0
+    for number, (d, r) in enumerate(kinds):
+        parts = cuts if number == 0 else 1
+        made = _taps_of(maker, image.shape, where, d, r, parts)
+        regions_of_taps += [
+            dataclasses.replace(places, c_first=places.c_first + first * size) for places in made
+        ]
+        first += parts
+    shape = (first, *where.window, channels)
+    return maker.sum_of_parts(maker.product(image, g, shape, regions_of_taps))
+
+
+def _taps_of(
+    maker: Maker, shape: tuple[int, ...], where: Geometry, down: Segment, right: Segment, parts: int
+) -> list[Places]:
+    """The sums over the windows of some segments: of taps inside the image, and zeros."""
+    batch, height, width, channels = shape
     (kh, kw), (out_down, out_right) = where.window, where.outputs
-    parts = max(n for n in range(1, _MOST_PARTS + 1) if batch % n == 0)
-    line, windows, each = width * channels, out_down * out_right, batch // parts
-    vectors = vectors_for(channels, maker.dtype, kw)
-    places = Places(
+    line, of_g, each = width * channels, out_down * out_right * channels, batch // parts
+    vectors = vectors_for(channels, maker.dtype, right.taps or 1)
+    whole = Places(
         levels=(
-            Level(parts, each * height * line, each * windows * channels, kh * kw * channels),
-            Level(kh, where.dilations[0] * line, 0, kw * channels),
+            Level(parts, each * height * line, each * of_g, kh * kw * channels),
+            Level(down.taps, down.from_tap * line, 0, kw * channels),
         ),
-        rows=kw,
+        rows=right.taps,
         columns=channels,
         vectors=vectors,
         depth=(
-            (each, height * line, windows * channels),
-            (out_down, where.strides[0] * line, out_right * channels),
-            (out_right, where.strides[1] * channels, channels),
+            (each, height * line, of_g),
+            (down.count, down.from_step * line, out_right * channels),
+            (right.count, right.from_step * channels, channels),
         ),
-        a_row=where.dilations[1] * channels,
+        a_row=right.from_tap * channels,
         b_panel=lanes_of(maker.dtype) * vectors,
         c_row=channels,
         line_elements=each * height * line,
+        a_first=down.from_first * line + right.from_first * channels,
+        b_first=(down.first * out_right + right.first) * channels,
+        c_first=(down.tap * kw + right.tap) * channels,
         channels=True,
     )
-    return maker.sum_of_parts(maker.product(image, g, (parts, kh, kw, channels), [places]))
+
+    def zeros(above: int, rows: int, left: int, taps: int) -> Places:
+        lines = Level(rows, 0, 0, kw * channels)
+        start = (above * kw + left) * channels
+        return dataclasses.replace(
+            whole, levels=(whole.levels[0], lines), rows=taps, depth=((0, 0, 0),), c_first=start
+        )
+
+    below, beyond = down.tap + down.taps, right.tap + right.taps
+    empty = [
+        zeros(0, down.tap, 0, kw),
+        zeros(below, kh - below, 0, kw),
+        zeros(down.tap, down.taps, 0, right.tap),
+        zeros(down.tap, down.taps, beyond, kw - beyond),
+    ]
+    return [places for places in (whole, *empty) if places.lines and places.rows]
+
+
+def _has_many_regions(where: Geometry) -> bool:
+    """Whether windows reach over the border in so many ways that a border is better."""
+    cuts = [len(forward_segments(where, axis, bordered=False)) for axis in (0, 1)]
+    return math.prod(cuts) > _MOST_REGIONS_OF_CHANNELS
 
 
 def suits_filters(where: Geometry, dtype: DType, batch: int, channels: int, outputs: int) -> bool:
