@@ -16,6 +16,7 @@ from weft._src.execution.native.machine import llvm
 _ROWS = {32: {1: 14, 2: 14, 3: 9, 4: 6}, 16: {1: 8, 2: 6, 3: 4, 4: 2}}
 LINE_ROWS = 56  # of most lines
 _FEW_ROWS = 96  # for which all of b is read again if the cache holds it: c is written in order
+_STREAMED_STEPS = 32  # rows of a matrix that is read once
 _FEWEST_STEPS = 64  # before sums are put aside
 _PIECES = 16  # that threads take turns with, at most
 _PIECE = 30_000  # nanoseconds of work that one of them has at least
@@ -67,6 +68,15 @@ class Places:
         lie a power of two apart, of which caches hold a few only.
         """
         return self.a_row == 1 and not self.channels
+
+    @property
+    def reads_once(self) -> bool:
+        """Whether b is a matrix as it is, of which panels are parts of long rows.
+
+        Then a few rows of it come at once, for all panels: it is read from the beginning to the
+        end, as memory is read fastest.
+        """
+        return not self.channels and self.b_panel < self.columns
 
     @property
     def steps(self) -> int:
@@ -182,6 +192,8 @@ def _cut_depth(places: Places, width: int, most: int) -> tuple[Loops, int]:
         return loops, 1
     of_line = width if places.channels else places.line_elements // places.steps
     steps = max(1, most // (width + of_line))
+    if places.reads_once:
+        steps = min(steps, _STREAMED_STEPS)
     if places.reads_across:
         steps = max(_FEWEST_STEPS, most // 2 // (places.rows * places.levels[-1].count))
     if steps >= places.steps:
