@@ -14,17 +14,13 @@ from weft._src.execution.native.machine import llvm
 _loaded: dict[str, llvm.MachineCode] = {}
 
 
-def offer(
-    symbols: str,
-    text_of: Callable[..., str],
-    make: Callable[[str], bytes] = llvm.object_code,
-) -> None:
+def offer(symbols: str, text_of: Callable[..., str], *, finished: bool = False) -> None:
     """Functions for whoever calls them.
 
     Args:
       symbols: a pattern of their names; its groups say which of them is wanted.
       text_of: the module that defines one, from its name and the groups.
-      make: machine code from that text.
+      finished: whether its loops are written as they are to run (`llvm.finished_code`).
     """
     pattern = re.compile(symbols.encode() + rb"\b")
 
@@ -34,7 +30,7 @@ def offer(
             with llvm.lock:  # code that others call must not be replaced
                 if symbol not in _loaded:
                     text = text_of(symbol, *[part.decode() for part in found.groups()])
-                    _loaded[symbol] = made = llvm.MachineCode(llvm.code_of(text, make))
+                    _loaded[symbol] = made = llvm.MachineCode(llvm.code_of(text, finished=finished))
                     llvm.add_symbol(symbol, made.address(symbol))
 
     llvm.providers.append(provide)

@@ -162,6 +162,6 @@ def compile_text(text: str) -> MachineCode:
     return MachineCode(code)
 
 
-def code_of(text: str, make: Callable[[str], bytes] = object_code) -> bytes:
-    """Machine code for a module, from disk or compiled now."""
-    return cache.code_for(text, _machine_name(), make)
+def code_of(text: str, *, finished: bool = False) -> bytes:
+    """Machine code for a module, from disk or compiled now; a `finished` one without passes."""
+    return cache.code_for(text, _machine_name(), finished_code if finished else object_code)

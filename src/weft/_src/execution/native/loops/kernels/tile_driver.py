@@ -9,7 +9,7 @@ adds some constants to a program and no loops: there is nothing in it that LLVM 
 from __future__ import annotations
 
 from weft._src.execution.native.loops.kernels.tile_library import LEVELS
-from weft._src.execution.native.machine import library, llvm
+from weft._src.execution.native.machine import library
 from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, loop_lines
 
 LINE_LEVELS = 3
@@ -185,5 +185,5 @@ def _caller_text(name: str, kind: str) -> str:
     return module.text()
 
 
-library.offer(_PREFIX + "_(float|double)", _text, llvm.finished_code)
-library.offer(_PREFIX + "_of_(float|double)", _caller_text, llvm.finished_code)
+library.offer(_PREFIX + "_(float|double)", _text, finished=True)
+library.offer(_PREFIX + "_of_(float|double)", _caller_text, finished=True)

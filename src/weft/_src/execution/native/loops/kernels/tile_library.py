@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weft._src.execution.native.machine import library, llvm
+from weft._src.execution.native.machine import library
 from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, alignment, loop_lines
 
 _PREFIX, _CHANNELS = "weft_tile", "weft_channels_tile"
@@ -260,6 +260,4 @@ def _text(symbol: str, prefix: str, kind: str, *numbers: str) -> str:
     return module.text()
 
 
-library.offer(
-    rf"({_PREFIX}|{_CHANNELS})_(float|double)x(\d+)_(\d+)_(\d+)", _text, llvm.finished_code
-)
+library.offer(rf"({_PREFIX}|{_CHANNELS})_(float|double)x(\d+)_(\d+)_(\d+)", _text, finished=True)

@@ -17,7 +17,7 @@ from weft._src.execution.native.loops.blocks import base_of
 from weft._src.execution.native.loops.kernels.blocking import lanes_of
 from weft._src.execution.native.loops.nests import pointer_loads
 from weft._src.execution.native.loops.values import Kernel, Stored, Value
-from weft._src.execution.native.machine import library, llvm, pool
+from weft._src.execution.native.machine import library, pool
 from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, loop_lines
 from weft._src.execution.native.machine.functions import RANGE, StepFunction
 
@@ -212,4 +212,4 @@ class _Writer:
         return [*lines, f"%{name} = getelementptr {self.kind}, ptr {base}, i64 {total}"]
 
 
-library.offer(_PREFIX + r"_(float|double)x(\d+)", _text, llvm.finished_code)
+library.offer(_PREFIX + r"_(float|double)x(\d+)", _text, finished=True)
