@@ -32,7 +32,8 @@ from weft._src.execution.native.loops.kernels.blocking import (
 from weft._src.ops.nn.windows import Geometry
 
 _LEAST = 20_000  # multiplications
-_COPY_FROM = 16  # pixels from which stripes of filters pay: else each number is read once
+# Pixels from which stripes of filters pay: in one long line, and in lines of an image.
+_COPY_FROM, _COPY_LINES_FROM = 16, 64
 _MOST_REGIONS, _LEAST_WIDTH = 9, 20  # of images without a border
 _MOST_REGIONS_OF_CHANNELS = 49
 _UNCOPIED = 256  # outputs whose gradients are read where they are
@@ -75,7 +76,8 @@ def convolved(maker: Maker, x: Any, filters: Any, where: Geometry) -> Any:
     """The convolution of an image (batch, height, width, channels)."""
     kh, kw, channels, outputs = filters.shape
     pixels = x.shape[0] * math.prod(where.outputs)
-    rows, copy = _rows_of_lines(where, pixels), pixels >= _COPY_FROM
+    rows = _rows_of_lines(where, pixels)
+    copy = pixels >= (_COPY_FROM if rows == pixels else _COPY_LINES_FROM)
     right_side = maker.stripes(filters, (kh * kw * channels, outputs), copy=copy, rows=rows)
     return _convolved(maker, x, right_side, outputs, where)
 
