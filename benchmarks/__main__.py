@@ -20,7 +20,10 @@ from benchmarks import (
     lookup,
     native,
     ops,
+    saved_models,
+    saving,
     strings,
+    sweep,
     time_to_result,
     tracing,
 )
@@ -28,7 +31,8 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
-    compiling, choices, ops, strings, image, lookup, examples, datasets, keras_training,
+    compiling, choices, ops, sweep, strings, image, lookup, examples, datasets, saving,
+    keras_training, saved_models,
     time_to_result,
 )  # fmt: skip
 

@@ -105,7 +105,7 @@ def _times(size: int, tensorflow: Session | None) -> Iterator[dict[str, float]]:
     exec(f"from scipy import special\n{_setup('weft', size)}", namespace)
     for _, statement, numpy in OPS:
         ours = eval(f"lambda: {statement}", namespace)
-        _warm_up(ours)
+        warm_up(ours)
         timers = {"Weft": timer_of(ours, SECONDS)}
         if numpy is not None:
             timers["NumPy"] = timer_of(eval(f"lambda: {numpy}", namespace), SECONDS)
@@ -114,7 +114,7 @@ def _times(size: int, tensorflow: Session | None) -> Iterator[dict[str, float]]:
         yield in_turns(timers, ROUNDS)
 
 
-def _warm_up(statement: Callable[[], Any]) -> None:
+def warm_up(statement: Callable[[], Any]) -> None:
     """Until what is compiled in the background is, and has been tried."""
     until = time.perf_counter() + WARM_UP
     while time.perf_counter() < until:

@@ -33,7 +33,11 @@ sys.modules["conftest"] = conftest
 
 
 class _Missing(ModuleType):
-    """A package that some tests of a file need: these are skipped, and the others run."""
+    """A package that some tests of a file need: these are skipped, and the others run.
+
+    Both are other libraries' backends and loaders, which Weft has no extra for: their tests are
+    no tests of Weft.
+    """
 
     # SciPy asks whether its arrays are of this class, as soon as there is a torch.
     Tensor = type("Tensor", (), {})

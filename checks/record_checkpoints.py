@@ -74,6 +74,49 @@ def main() -> None:
         session.run(tf.compat.v1.global_variables_initializer())
         saver = tf.compat.v1.train.Saver([v])
         saver.save(session, str(RECORDED / "named"), write_meta_graph=False, write_state=False)
+    record_parts(tf)
+
+
+def record_parts(tf: Any) -> None:
+    """Tensors that were written in parts: by a Saver into one file, and into several by hand."""
+    v1 = tf.compat.v1
+    values = parts(tf)
+    with tf.Graph().as_default(), v1.Session() as session:
+        made = [
+            v1.get_variable(
+                name,
+                initializer=tf.constant(values[name].numpy()),
+                partitioner=v1.fixed_size_partitioner(number, axis=axis),
+            )
+            for name, number, axis in (("scope/v", 3, 0), ("w", 2, 1))
+        ]
+        session.run(v1.global_variables_initializer())
+        saver = v1.train.Saver(made)
+        saver.save(session, str(RECORDED / "sliced"), write_meta_graph=False, write_state=False)
+    pieces = [f"{RECORDED}/piece{i}" for i in range(2)]
+    for i, (start, size) in enumerate(((0, 3), (3, 4))):
+        tf.raw_ops.SaveV2(
+            prefix=pieces[i],
+            tensor_names=["scope/v", "words", f"own{i}"],
+            shape_and_slices=[f"7 5 {start},{size}:-", f"2 2 -:{i},1", ""],
+            tensors=[
+                values["scope/v"][start : start + size],
+                values["words"][:, i : i + 1],
+                tf.constant([i]),
+            ],
+        )
+    tf.raw_ops.MergeV2Checkpoints(
+        checkpoint_prefixes=pieces, destination_prefix=str(RECORDED / "sharded")
+    )
+
+
+def parts(tf: Any) -> dict[str, Any]:
+    """What is written in parts."""
+    return {
+        "scope/v": tf.reshape(tf.range(35.0), [7, 5]),
+        "w": tf.reshape(tf.range(300, dtype=tf.int64), [2, 150]),
+        "words": tf.constant([["a", ""], ["words" * 30, "é"]]),
+    }
 
 
 if __name__ == "__main__":

@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 
 _READER = Path(__file__).with_name("saved_models_reader.py")
-CASES: dict[str, tuple[Callable[..., Any], list[Any]]] = {}
+CASES: dict[str, tuple[Callable[..., Any], list[Any], dict[str, Any]]] = {}
 
 
-def case(*inputs: Any) -> Callable[..., Any]:
-    """Adds a function with the inputs it is called with."""
+def case(*inputs: Any, **kept: Any) -> Callable[..., Any]:
+    """Adds a function with the inputs it is called with, and objects that the model keeps."""
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        CASES[function.__name__] = (function, [np.asarray(x) for x in inputs])
+        CASES[function.__name__] = (function, [np.asarray(x) for x in inputs], kept)
         return function
 
     return add
@@ -36,6 +36,31 @@ def case(*inputs: Any) -> Callable[..., Any]:
 def floats(*shape: int, seed: int = 0) -> Any:
     """Numbers around 0."""
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+def tables(tf: Any) -> dict[str, Any]:
+    """A table of each kind, and a file."""
+    path = Path(tempfile.mkdtemp()) / "words.txt"
+    path.write_text("zero\none\ntwo\n", encoding="utf-8")
+    lookup, ids = tf.lookup, tf.constant([0, 1], tf.int64)
+    lines = lookup.TextFileInitializer(path, tf.string, -2, tf.int64, -1)
+    mutable = lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    mutable.insert(["a", "b"], tf.constant([5, 6], tf.int64))
+    vectors = lookup.experimental.MutableHashTable(tf.int64, tf.float32, [0.0, 0.0])
+    vectors.insert(tf.constant([1, 2], tf.int64), [[1.0, 2.0], [3.0, 4.0]])
+    dense = lookup.experimental.DenseHashTable(tf.int64, tf.float32, [0.0, 9.0], -3, -2)
+    dense.insert(tf.constant([1, 2], tf.int64), [[1.0, 2.0], [3.0, 4.0]])
+    pairs = lookup.KeyValueTensorInitializer(["x", "y"], ids)
+    numbers = lookup.KeyValueTensorInitializer(ids + 1, ids)
+    return {
+        "words": lookup.StaticHashTable(lines, -1),
+        "buckets": lookup.StaticVocabularyTable(pairs, 3),
+        "numbers": lookup.StaticVocabularyTable(numbers, 5),
+        "mutable": mutable,
+        "vectors": vectors,
+        "dense": dense,
+        "file": tf.saved_model.Asset(path),
+    }
 
 
 def define(tf: Any) -> None:
@@ -196,6 +221,38 @@ def define(tf: Any) -> None:
         return tf.random.normal([2, 3]), tf.nn.dropout(x, 0.5, seed=4)
 
     @case(x)
+    def array_slopes(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            rows = tf.TensorArray(tf.float32, 0, dynamic_size=True).unstack(x)
+            out = tf.TensorArray(tf.float32, 0, dynamic_size=True, clear_after_read=False)
+            for i in tf.range(tf.shape(x)[0]):
+                out = out.write(i, rows.read(i) * rows.read(0))
+            loss = tf.reduce_sum(out.stack() ** 2) + tf.reduce_sum(out.read(0) * out.read(2))
+            loss += tf.reduce_sum(out.gather([1, 3, 1]))
+        return tape.gradient(loss, x)
+
+    @case(floats(6, 3))
+    def joined(x: Any) -> Any:
+        return tf.TensorArray(tf.float32, 3, infer_shape=False).split(x, [1, 2, 3]).concat()
+
+    @case(np.array([b"one", b"x", b"two", b"b"], object), **tables(tf))
+    def looked_up(s: Any) -> Any:
+        keep = CASES["looked_up"][2]
+        k = keep["words"].lookup(s)
+        found = [k, keep["buckets"].lookup(s), keep["numbers"].lookup(k), keep["mutable"].lookup(s)]
+        found += [keep["vectors"].lookup(k), keep["dense"].lookup(k), keep["mutable"].size()]
+        return [*found, tf.strings.length(keep["file"].asset_path) > 0]
+
+    @case(np.array([b"q", b"r"], object), np.array([7, 9], np.int64), log=tables(tf)["mutable"])
+    def inserted(s: Any, k: Any) -> Any:
+        table = CASES["inserted"][2]["log"]
+        before = table.lookup(s)
+        table.insert(s, k)
+        table.remove(s[:1])
+        return before, table.lookup(s), table.size()
+
+    @case(x)
     def nested(x: Any) -> Any:
         inner = tf.function(lambda y: {"b": y * 2.0, "a": (y, [tf.exp(y)])})
         return inner(x)
@@ -203,7 +260,7 @@ def define(tf: Any) -> None:
 
 def saved(tf: Any, name: str, folder: Path) -> None:
     """One model, with its results beside it."""
-    function, inputs = CASES[name]
+    function, inputs, kept = CASES[name]
     specs = [
         tf.TensorSpec([None, *x.shape[1:]] if x.ndim else [], tf.constant(x).dtype, name=f"in_{i}")
         for i, x in enumerate(inputs)
@@ -211,6 +268,8 @@ def saved(tf: Any, name: str, folder: Path) -> None:
     module = tf.Module()
     module.scale = tf.Variable(2.0)
     module.calls = tf.Variable(0, trainable=False)
+    for key, value in kept.items():
+        setattr(module, key, value)
 
     def counted(*given: Any) -> Any:
         module.calls.assign_add(1)

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 tf.get_logger().setLevel("ERROR")
 # Cases with ops that came after version 2.4, or gradients: it has none of a gradient of a list.
-NEWER = {"random", "recurrent_slopes", "seeded"}
+NEWER = {"array_slopes", "random", "recurrent_slopes", "seeded"}
 
 
 def same(found, wanted, what):

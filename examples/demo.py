@@ -17,6 +17,7 @@ import keras_regression
 import polymorphism
 import regression
 import report
+import saved_models
 import side_effects
 import tensorboard_export
 from telling import BOLD, PLAIN, Story, table
@@ -31,6 +32,7 @@ STORIES = (
     inspecting_graphs,
     tensorboard_export,
     keras_regression,
+    saved_models,
 )
 REPORT = Path(__file__).resolve().parents[1] / "demo" / "report.html"
 

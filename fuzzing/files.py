@@ -18,7 +18,7 @@ import traceback
 from typing import NamedTuple
 
 from fuzzing.mutations import mutated
-from fuzzing.parsers import ALLOWED, Parser, chosen
+from fuzzing.parsers import Parser, chosen
 from weft._src.core import memory
 
 INPUTS = 100  # of one seed
@@ -69,8 +69,10 @@ def failure_of(parser: Parser, data: bytes, most: float = SECONDS) -> Failure | 
     try:
         with memory.limited_to(_LARGEST_RESULT):
             parser.run(data)
-    except ALLOWED as error:
-        if " failed: " in str(error) and not isinstance(error.__cause__, (ALLOWED, type(None))):
+    except parser.allowed as error:
+        if " failed: " in str(error) and not isinstance(
+            error.__cause__, (*parser.allowed, type(None))
+        ):
             return Failure(f"nameless {type(error.__cause__).__name__}", str(error))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
         return Failure(type(error).__name__, traceback.format_exc())

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
-from fuzzing import media_samples
+from fuzzing import media_samples, saved_samples
 
 # What may be raised for bytes that are wrong.
 ALLOWED = (
@@ -37,6 +37,7 @@ class Parser:
     program: str
     samples: tuple[bytes, ...]
     setup: str = ""  # what is done once
+    allowed: tuple[type[Exception], ...] = ALLOWED  # what may be raised
 
     @functools.cached_property
     def run(self) -> Callable[[bytes], None]:
@@ -127,7 +128,7 @@ _READ = 'for _ in tf.data.TFRecordDataset(folder + "/input"{}):\n    pass'
 @functools.cache
 def parsers() -> tuple[Parser, ...]:
     """All parsers; the valid inputs are made by Weft itself."""
-    return (*_of_messages(), *_of_files(), *_of_text(), *_of_media())
+    return (*_of_messages(), *_of_files(), *_of_text(), *_of_media(), *_of_saved())
 
 
 def _of_messages() -> list[Parser]:
@@ -254,6 +255,70 @@ def _of_media() -> list[Parser]:
         Parser("decode_wav", "tf.audio.decode_wav(data)", wavs),
         Parser("decode_wav, filled up", "tf.audio.decode_wav(data, 3, 50)", wavs),
     ]
+
+
+def _of_saved() -> list[Parser]:
+    parts = saved_samples.checkpoint_parts()
+    any_of_them = (tf.errors.OpError,)
+    setup = (
+        "from pathlib import Path\nfrom fuzzing import saved_samples\n"
+        "saved_samples.crc32c(bytes(1 << 17))  # LLVM takes memory, too\n"
+    )
+    good = f"{setup}saved_samples.checkpoint(folder)\n"
+    objects = (
+        f"{setup}import os\nsaved_samples.checkpoint(folder)\n"
+        "for name in os.listdir(folder):\n"
+        "    os.rename(folder + '/' + name, folder + '/' + name.replace('c.', 'c-good.'))\n"
+    )
+    write = "Path(folder, '{}').write_bytes({})\n"
+    all_of_it = (
+        "reader = tf.train.load_checkpoint(folder + '/c')\n"
+        "for key in reader.get_variable_to_shape_map():\n"
+        "    reader.get_tensor(key)"
+    )
+    restored = (
+        "try:\n"
+        "    tf.train.Checkpoint(saved_samples.module()).read(folder + '/c').expect_partial()\n"
+        "except ValueError as error:\n"
+        "    assert 'does not fit' in str(error), error"
+    )
+    unchecked = (
+        "from unittest import mock\n"
+        "from weft._src.saving.bundle import BundleReader\n"
+        "with mock.patch.object(BundleReader, '_verify'):\n"
+        "    reader = BundleReader(folder + '/c')\n"
+        "    for key in reader.names():\n"
+        "        reader.read(key)"
+    )
+    data = "c.data-00000-of-00001"
+    state = (
+        "tf.train.latest_checkpoint(folder)\ntf.train.get_checkpoint_state(folder)\n"
+        "tf.train.CheckpointManager(tf.train.Checkpoint(), folder, 3).checkpoints"
+    )
+    return [
+        Parser("safetensors", write.format("x.safetensors", "data") +
+               "dict(tf.load(folder + '/x.safetensors'))", saved_samples.safetensors_files(),
+               setup, any_of_them),
+        Parser("checkpoint index", write.format("c.index", "data") + all_of_it, parts["index"],
+               good, any_of_them),
+        Parser("block of an index",
+               write.format("c.index", "saved_samples.index_of_block(data)") + all_of_it,
+               parts["block"], good, any_of_them),
+        Parser("entry of an index",
+               write.format("c.index", "saved_samples.index_of_entry(data)") + all_of_it,
+               parts["entry"], good, any_of_them),
+        Parser("checkpoint data", write.format(data, "data") + all_of_it, parts["data"], good,
+               any_of_them),
+        Parser("checkpoint data, unchecked", write.format(data, "data") + unchecked, parts["data"],
+               good, any_of_them),
+        Parser("map of objects", "saved_samples.write_objects(folder + '/c', data)\n" + restored,
+               parts["objects"], objects, any_of_them),
+        Parser("checkpoint state", write.format("checkpoint", "data") + state, parts["state"],
+               good, any_of_them),
+        Parser("saved_model.pb", write.format("saved_model.pb", "data") +
+               "tf.saved_model.load(folder)", saved_samples.saved_models(),
+               f"{setup}saved_samples.saved_model(folder)", any_of_them),
+    ]  # fmt: skip
 
 
 def chosen(rng: random.Random) -> Parser:

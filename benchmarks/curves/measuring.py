@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import contextlib
 import json
 import os
@@ -16,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import weft
 from benchmarks.curves import clock
 from benchmarks.harness import REST
 from benchmarks.programs import IMPORTS, PROGRAMS, SCALAR, Program
@@ -123,7 +125,11 @@ def interpreters(peers: dict[str, str]) -> dict[str, str]:
 
 
 def warm_up(pythons: dict[str, str]) -> None:
-    """Runs something in each library, so that the first one measured finds its files in memory."""
+    """Runs something in each library, so that the first one measured finds its files in memory.
+
+    Peers were compiled to bytecode when they were installed; Weft is, here, if it is a checkout.
+    """
+    compileall.compile_dir(Path(weft.__file__).parent, quiet=2)
     for library, python in pythons.items():
         timed(SCALAR, library, python, (1,), 60)
 

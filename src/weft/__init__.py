@@ -71,6 +71,7 @@ from weft._src.core.tensor import Tensor, is_symbolic_tensor, is_tensor
 from weft._src.function.decorator import function
 from weft._src.function.explain import explain
 from weft._src.function.retracing import no_retrace
+from weft._src.graph.graphdef import written_by as _graphs_written_by
 from weft._src.graph.ir import Graph, Node as Operation
 from weft._src.graph.names import get_current_name_scope, name_scope
 from weft._src.graph.row_maps import vectorized_map
@@ -230,6 +231,7 @@ if _TYPE_CHECKING:
         data as data,
         distribute as distribute,
         experimental as experimental,
+        graph_util as graph_util,
         io as io,
         keras as keras,
         lookup as lookup,
@@ -243,6 +245,8 @@ if _TYPE_CHECKING:
     from weft._src.data.core.optional import OptionalSpec as OptionalSpec
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
+    from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
+    from weft._src.saving.safetensors import load as load, save as save
 
 __all__ = [
     "AggregationMethod",
@@ -362,6 +366,7 @@ __all__ = [
     "get_static_value",
     "grad_pass_through",
     "gradients",
+    "graph_util",
     "greater",
     "greater_equal",
     "group",
@@ -372,6 +377,7 @@ __all__ = [
     "identity",
     "identity_n",
     "image",
+    "import_graph_def",
     "init_scope",
     "inside_function",
     "install_as_tensorflow",
@@ -386,6 +392,7 @@ __all__ = [
     "less_equal",
     "linalg",
     "linspace",
+    "load",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -451,6 +458,7 @@ __all__ = [
     "roll",
     "round",
     "saturate_cast",
+    "save",
     "saved_model",
     "scalar_mul",
     "scan",
@@ -531,6 +539,7 @@ _LAZY = {
         "data",
         "distribute",
         "experimental",
+        "graph_util",
         "io",
         "lookup",
         "raw_ops",
@@ -546,8 +555,12 @@ _LAZY |= {"keras": "weft.keras"}
 _LAZY |= dict.fromkeys(("initializers", "losses", "metrics", "optimizers"), "weft.keras")
 _LAZY |= {
     "install_as_tensorflow": "weft._src.keras.alias",
+    "load": "weft._src.saving.safetensors",
+    "save": "weft._src.saving.safetensors",
     "NoneTensorSpec": "weft._src.data.core.structure",
     "OptionalSpec": "weft._src.data.core.optional",
+    "import_graph_def": "weft._src.saved_model.graph_imports",
 }
+_graphs_written_by("weft._src.saved_model.graph_defs")
 _open_namespace(__name__, lazy=_LAZY)
 _show_users_frames()

@@ -35,6 +35,7 @@ LAYERS = [
     "compat",
     "public",
     "namespaces",
+    "linear_operators",
     "experimental",
     "raw_ops",
     "keras",
@@ -79,7 +80,10 @@ MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 def imports_of(source: str, module: str, is_package: bool, known: set[str]) -> list[Import]:
     """Lists what a module imports, with relative imports and submodules made absolute."""
     found = []
-    for node, in_function in walk(ast.parse(source)):
+    tree = ast.parse(source)
+    if "._src" not in module:
+        _leave_out_types(tree)
+    for node, in_function in walk(tree):
         if isinstance(node, ast.Call) and (name := imported_by_name(node)) is not None:
             found.append(Import(name, node.lineno, True))
         if isinstance(node, ast.Import):
@@ -95,6 +99,13 @@ def imports_of(source: str, module: str, is_package: bool, known: set[str]) -> l
                 name = full if full in known else base
                 found.append(Import(name, node.lineno, in_function))
     return found
+
+
+def _leave_out_types(tree: ast.Module) -> None:
+    """Namespaces tell type checkers of names that are imported when they are used."""
+    for node in tree.body:
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "_TYPE_CHECKING":
+            node.body = [ast.Pass()]
 
 
 def imported_by_name(node: ast.Call) -> str | None:

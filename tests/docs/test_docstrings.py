@@ -10,6 +10,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -48,7 +49,8 @@ EXAMPLES = examples()
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example(name: str) -> None:
+def test_example(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
     said: list[str] = []
     runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
     runner.run(EXAMPLES[name], out=said.append)

@@ -26,6 +26,7 @@ STORIES = {
     "inspecting_graphs": ["100 elements: list  1703 nodes, dataset 7"],
     "tensorboard_export": ["events, ", "network"],
     "keras_regression": ["eagerly, 64 houses", "function, 5 epochs", "val_mae"],
+    "saved_models": ["0.9997  0.9997  A wonderful film", "TensorFlow  0.8894, slope -0.4956"],
 }  # fmt: skip
 
 
@@ -37,6 +38,7 @@ def examples(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     telling = importlib.import_module("telling")
     monkeypatch.setattr(telling, "SECONDS", 0.01)
     monkeypatch.setattr(importlib.import_module("tensorboard_export"), "LOGS", tmp_path / "logs")
+    monkeypatch.setattr(importlib.import_module("saved_models"), "WRITTEN", tmp_path / "line")
     yield telling
     for name in set(sys.modules) - known:
         if name in STORIES or name in ("telling", "report", "demo"):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft._src.core import farmhash
 from weft._src.execution.native.machine import support
 from weft._src.lookup import content, key_index
 from weft._src.lookup.content import Content
@@ -90,26 +89,6 @@ def test_objects_that_are_no_bytes() -> None:
     table.insert(["a"], [5])
     found = table._table.find(objects([b"a", Word(b"a"), b"b"]), np.array(-1))
     assert found.tolist() == [5, 5, -1]
-
-
-@pytest.mark.parametrize("count", [1, 300, 4000])
-def test_fingerprints(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_index, "WORTH_USING", 1)
-    words = [bytes(RNG.choices(range(256), k=RNG.randrange(80))) for _ in range(count)]
-    found = key_index.fingerprints(objects(words))
-    assert found.tolist() == farmhash.fingerprints(words).tolist()
-    every = [b"x" * length for length in range(70)]
-    found = key_index.fingerprints(objects(every * 2)[::2])
-    assert found.tolist() == farmhash.fingerprints((every * 2)[::2]).tolist()
-
-
-def test_fingerprints_of_other_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Word(bytes):
-        pass
-
-    monkeypatch.setattr(key_index, "WORTH_USING", 1)
-    found = key_index.fingerprints(objects([b"a", Word(b"b"), b""]))
-    assert found.tolist() == farmhash.fingerprints([b"a", b"b", b""]).tolist()
 
 
 def test_an_index_is_full() -> None:

@@ -81,3 +81,21 @@ def test_three_axes_and_unknown_sizes() -> None:
 def test_wrong_use(wrong: Any, error: Any, text: str) -> None:
     with pytest.raises(error, match=text):
         wrong()
+
+
+def test_the_size_of_a_single_set() -> None:
+    assert tf.sets.size(tf.SparseTensor([[0], [1], [2]], [7, 7, 8], [5])).numpy() == 2
+
+
+def test_many_rows_of_rank_3() -> None:
+    rng = np.random.default_rng(4)
+    a, b = rng.integers(-3, 9, (2, 4, 5, 6)), rng.integers(-3, 9, (2, 4, 5, 3))
+    for function, combine in (
+        (tf.sets.intersection, set.intersection),
+        (tf.sets.union, set.union),
+        (tf.sets.difference, set.difference),
+    ):
+        found = tf.sparse.to_dense(function(a[0], b[0]), default_value=99).numpy()
+        for i, j in np.ndindex(4, 5):
+            expected = sorted(combine(set(a[0, i, j].tolist()), set(b[0, i, j].tolist())))
+            assert [x for x in found[i, j].tolist() if x != 99] == expected

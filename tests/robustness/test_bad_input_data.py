@@ -100,13 +100,14 @@ FILES: dict[str, dict[str, Any]] = {
     "read_file": {"filename": __file__},
     "serialize_tensor": {"tensor": [1, 2]},
     "write_file": {"filename": "written", "contents": "text"},
+    "write_graph": {"graph_or_graph_def": tf.Graph(), "logdir": ".", "name": "g", "as_text": True},
 }  # fmt: skip
 
 
 def test_every_method_and_function_is_here() -> None:
     methods = {name for name in dir(D) if not name.startswith("_")} - {"element_spec"}
     assert methods - {"dataset_class"} == set(METHODS) | WRITES
-    public = [n for n in vars(tf.io) if not n.startswith("_")]
+    public = [n for n in dir(tf.io) if not n.startswith("_")]
     functions = {n: f for n in public if inspect.isfunction(f := getattr(tf.io, n))}
     written = {n: inspect.unwrap(f).__globals__["__name__"] for n, f in functions.items()}
     # Those that decode and encode are in test_bad_input.py.

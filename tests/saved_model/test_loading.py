@@ -169,15 +169,15 @@ def test_tables_of_other_files_are_refused(tmp_path: Path) -> None:
     inside.parent.mkdir()
     inside.write_text("a")
     op = "InitializeTableFromTextFileV2"
-    check_files(op, {"filename": tf.constant(str(inside))}, str(tmp_path / "assets"))
+    check_files(op, {"filename": tf.constant(str(inside))}, str(tmp_path))
     with pytest.raises(tf.errors.UnsupportedError, match="not among the assets"):
-        check_files(op, {"filename": tf.constant("/etc/passwd")}, str(tmp_path / "assets"))
+        check_files(op, {"filename": tf.constant("/etc/passwd")}, str(tmp_path))
     (tmp_path / "assets" / "link").symlink_to("/etc/passwd")
     linked = tf.constant(str(tmp_path / "assets" / "link"))
     with pytest.raises(tf.errors.UnsupportedError, match="not among the assets"):
-        check_files(op, {"filename": linked}, str(tmp_path / "assets"))
+        check_files(op, {"filename": linked}, str(tmp_path))
     with pytest.raises(tf.errors.UnsupportedError, match="wants to print into file:"):
-        check_files("PrintV2", {"output_stream": "file:///tmp/x"}, str(tmp_path / "assets"))
+        check_files("PrintV2", {"output_stream": "file:///tmp/x"}, str(tmp_path))
 
 
 def test_damage_never_crashes(tmp_path: Path) -> None:
@@ -186,11 +186,14 @@ def test_damage_never_crashes(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     shutil.copytree(source, folder)
     good = (source / "saved_model.pb").read_bytes()
-    expected = (tf.errors.OpError, TypeError, ValueError, NotImplementedError)
     for at in range(0, len(good), 997):
         for data in (good[:at] + bytes([good[at] ^ 0x15]) + good[at + 1 :], good[:at]):
             (folder / "saved_model.pb").write_bytes(data)
             try:
-                tf.saved_model.load(folder)(np.zeros((1, 3), "f"))
-            except expected:
+                loaded = tf.saved_model.load(folder)
+            except tf.errors.OpError:
+                continue
+            try:
+                loaded(np.zeros((1, 3), "f"))
+            except (tf.errors.OpError, TypeError, ValueError):  # other dtypes, shapes and names
                 continue

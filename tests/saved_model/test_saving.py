@@ -6,7 +6,9 @@ saved and loaded here.
 
 from __future__ import annotations
 
+import collections
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,15 @@ import pytest
 
 import weft as tf
 from checks import saved_models_in_tensorflow as models
-from weft._src.messages.saved_models import SavedModel
+from weft._src.fileio.crc32c import crc32c
+from weft._src.messages.saved_models import FunctionSpec, SavedModel
+from weft._src.messages.wire import varint
 from weft._src.ops.registry import all_ops
 from weft._src.raw_ops.signatures import signature_of
+from weft._src.saved_model import seals
+from weft._src.saved_model.functions import Parameters
+from weft._src.saved_model.loading import meta_graph
+from weft._src.saved_model.structures import message_of
 
 models.define(tf)
 
@@ -209,16 +217,6 @@ def test_streams_of_random_numbers_go_on(tmp_path: Path) -> None:
             np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
 
 
-def test_tables_are_refused(tmp_path: Path) -> None:
-    module = tf.Module()
-    module.table = tf.lookup.StaticHashTable(
-        tf.lookup.KeyValueTensorInitializer(["a"], [1]), default_value=0
-    )
-    module.f = tf.function(module.table.lookup, input_signature=[tf.TensorSpec([], tf.string)])
-    with pytest.raises(tf.errors.UnsupportedError, match="such as a table"):
-        tf.saved_model.save(module, tmp_path / "m")
-
-
 def test_wrong_arguments_are_told(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="obj must be a trackable object"):
         tf.saved_model.save(3, tmp_path / "m")  # type: ignore[arg-type]
@@ -278,3 +276,73 @@ def test_forms_are_for_ops_that_need_one() -> None:
     same = [op.name for op in all_ops() if op.graphdef is None and signature_of(op.name)]
     assert len(same) > 200
     assert sum(op.graphdef is not None for op in all_ops()) > 80
+
+
+# --- checksums -----------------------------------------------------------------------------------
+
+
+def test_every_changed_byte_of_the_file_is_found(tmp_path: Path) -> None:
+    module = tf.Module()
+    module.f = tf.function(lambda x: x + 1.0, input_signature=[tf.TensorSpec([2])])
+    tf.saved_model.save(module, tmp_path)
+    path = tmp_path / "saved_model.pb"
+    good = path.read_bytes()
+    for at in range(len(good) - 7):  # behind it stand the number of a field and the checksum
+        path.write_bytes(good[:at] + bytes([good[at] ^ 0x11]) + good[at + 1 :])
+        with pytest.raises(tf.errors.DataLossError, match="its checksum is 0x.* was written"):
+            meta_graph(tmp_path)
+    for at in (len(good) - 4, len(good) - 1):
+        path.write_bytes(good[:at] + bytes([good[at] ^ 0x11]) + good[at + 1 :])
+        with pytest.raises(tf.errors.DataLossError, match="its checksum is 0x.* was written"):
+            tf.saved_model.load(tmp_path)
+
+
+def test_assets_have_checksums(tmp_path: Path) -> None:
+    recorded = Path(__file__).parent / "recorded" / "tensorflow-2.21.0" / "words"
+    shutil.copytree(recorded, tmp_path / "m")
+    path = tmp_path / "m" / "saved_model.pb"
+    path.write_bytes(seals.sealed(path.read_bytes(), str(tmp_path / "m")))
+    tf.saved_model.load(tmp_path / "m")
+    asset = tmp_path / "m" / "assets" / "words.txt"
+    text = asset.read_bytes()
+    asset.write_bytes(text[:-1])
+    with pytest.raises(tf.errors.DataLossError, match="words.txt is damaged: its checksum is"):
+        tf.saved_model.load(tmp_path / "m")
+    asset.unlink()
+    with pytest.raises(tf.errors.DataLossError, match="the asset 'words.txt' is missing"):
+        tf.saved_model.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    "line", ["0000000g words.txt", "00000000 ../saved_model.pb", "", "0 /dev/zero"]
+)
+def test_hostile_lists_of_assets(line: str, tmp_path: Path) -> None:
+    content = b"\x08\x01" + varint(22341 << 3 | 2) + bytes([len(line) + 1]) + line.encode() + b"\n"
+    seal = varint(22342 << 3 | 5) + crc32c(content).to_bytes(4, "little")
+    (tmp_path / "saved_model.pb").write_bytes(content + seal)
+    with pytest.raises(tf.errors.DataLossError, match="is not the checksum of an asset"):
+        tf.saved_model.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"defaults": [1.0, 2.0, 3.0]},
+        {"args": 5},
+        {"args": [1.0]},
+        {"kwonlydefaults": [1]},
+        {"kwonlyargs": "name"},
+    ],
+)
+def test_parameters_that_cannot_be(fields: dict[str, Any]) -> None:
+    kind = collections.namedtuple(
+        "FullArgSpec", ["args", "defaults", "kwonlydefaults", "kwonlyargs"]
+    )
+    known = {"args": ["x"], "defaults": [1.0], "kwonlydefaults": {}, "kwonlyargs": []}
+    spec = FunctionSpec(fullargspec=message_of(kind(**known)))
+    assert Parameters(spec).defaults == {"x": 1.0}
+    spec = FunctionSpec(fullargspec=message_of(kind(**known | fields)))
+    with pytest.raises(
+        tf.errors.DataLossError, match="the parameters of a function are said to be"
+    ):
+        Parameters(spec)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 import weft as tf
 from weft._src.saving import writing
 from weft._src.saving.bundle import BundleReader
+from weft._src.saving.safetensors import write_safetensors
 
 # Writes one state after another under one name until it is killed; all of a state are equal.
 WRITER = """
@@ -87,6 +89,51 @@ def test_two_processes_in_one_folder(tmp_path: Path) -> None:
     assert newest is not None
     for index in tmp_path.glob("*.index"):
         BundleReader(str(index).removesuffix(".index")).verify()
+
+
+@pytest.mark.parametrize("ending", ["", ".safetensors"])
+def test_two_processes_under_one_name(ending: str, tmp_path: Path) -> None:
+    """The one that is last wins, with all of its values."""
+    program = """
+        import sys
+        import weft as tf
+
+        variables = [tf.Variable([float(sys.argv[2])] * 50) for _ in range(5)]
+        checkpoint = tf.train.Checkpoint(v=variables)
+        for _ in range(150):
+            checkpoint.write(sys.argv[1])
+        """
+    text = textwrap.dedent(program)
+    path = f"{tmp_path}/c{ending}"
+    running = [subprocess.Popen([sys.executable, "-c", text, path, str(who)]) for who in (1, 2, 3)]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    variables = [tf.Variable(tf.zeros([50])) for _ in range(5)]
+    tf.train.Checkpoint(v=variables).read(path).assert_consumed()
+    assert len({float(x) for v in variables for x in v.numpy()}) == 1
+    assert len(list(tmp_path.iterdir())) == (1 if ending else 2)
+
+
+@pytest.mark.parametrize("moment", ["x.data-00000-of-00002", "x.index"])
+def test_another_writer_in_the_middle(
+    moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who writes under the same name meanwhile waits for the few steps that put files in place."""
+    path = str(tmp_path / "x")
+    writing.write_bundle(path, [("v", np.zeros(3))])
+    replace = os.replace
+    other = threading.Thread(target=writing.write_bundle, args=(path, [("v", np.full(3, 2.0))]))
+
+    def interrupted(source: str, target: str) -> None:
+        if target.endswith(moment) and not other.ident:
+            other.start()
+            other.join(0.5)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    writing.write_bundle(path, [("v", np.ones(3))])
+    other.join()
+    assert BundleReader(path).read("v").tolist() == [2, 2, 2]
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 class _Full:
@@ -191,3 +238,15 @@ def test_a_signal_while_writing_leaves_no_files(tmp_path: Path) -> None:
             print([name for name in names if "tmp" in name])
         """
     assert run(program, str(tmp_path / "c")) == "[]\n"
+
+
+@pytest.mark.parametrize("ending", ["", ".safetensors"])
+def test_bytes_that_are_no_bool(ending: str, tmp_path: Path) -> None:
+    wrong = np.array([0, 1, 2], np.uint8).view(np.bool_)
+    path = f"{tmp_path}/x{ending}"
+    if ending:
+        write_safetensors("test", path, {"b": wrong}, {})
+    else:
+        writing.write_bundle(path, [("b", wrong)])
+    with pytest.raises(tf.errors.DataLossError, match="'b' in .* neither 0 nor 1"):
+        tf.train.load_variable(path, "b")

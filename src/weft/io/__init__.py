@@ -1,5 +1,7 @@
 """Files, records and serialized data: `tf.io`."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from weft._src.fileio.csv_lines import decode_csv
 from weft._src.fileio.examples import parse_example, parse_single_example
 from weft._src.fileio.features import (
@@ -38,6 +40,9 @@ from weft._src.media.jpeg_files import (
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft.io import gfile
 
+if _TYPE_CHECKING:
+    from weft._src.saved_model.graph_defs import write_graph as write_graph
+
 __all__ = [
     "FixedLenFeature",
     "FixedLenSequenceFeature",
@@ -69,6 +74,7 @@ __all__ = [
     "read_file",
     "serialize_tensor",
     "write_file",
+    "write_graph",
 ]
 
-_open_namespace(__name__)
+_open_namespace(__name__, lazy={"write_graph": "weft._src.saved_model.graph_defs"})

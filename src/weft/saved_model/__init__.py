@@ -1,7 +1,8 @@
 """`tf.saved_model`: models as files that TensorFlow and Weft both know."""
 
+from weft._src.fileio.assets import Asset
 from weft._src.public.namespaces import open_namespace as _open_namespace
-from weft._src.saved_model.loading import contains_saved_model, load
+from weft._src.saved_model.loading import LoadOptions, contains_saved_model, load
 from weft._src.saved_model.saving import SaveOptions, save
 from weft.saved_model import experimental
 
@@ -33,6 +34,8 @@ __all__ = [
     "TPU",
     "TRAINING",
     "VARIABLES_DIRECTORY",
+    "Asset",
+    "LoadOptions",
     "SaveOptions",
     "contains_saved_model",
     "experimental",

@@ -37,6 +37,18 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "atanh": (tf.atanh, np.arctanh),
     "lgamma": (tf.math.lgamma, lambda x: np.where(np.isinf(x), np.inf, scipy.special.gammaln(x))),
 }
+FUNCTIONS |= {
+    name: (getattr(tf.math.special, name), getattr(scipy.special, name.removeprefix("bessel_")))
+    for name in (
+        "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_k0", "bessel_k0e",
+        "bessel_k1", "bessel_k1e",
+    )
+}  # fmt: skip
+FUNCTIONS |= {
+    "erfinv": (tf.math.erfinv, scipy.special.erfinv),
+    "ndtri": (tf.math.ndtri, scipy.special.ndtri),
+    "expint": (tf.math.special.expint, scipy.special.expi),
+}
 SPECIAL = np.float32(
     [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -0.5, 2.0, 1e-45, -1e-45, 1.1754942e-38,
      1.1754944e-38, 3.4028235e38, -3.4028235e38, 88.72284, 88.7229, -87.33655, -103.97208, -103.98,

@@ -8,8 +8,9 @@ theirs.
 from __future__ import annotations
 
 import collections
+import itertools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -158,40 +159,92 @@ def _array_from_ndarray(value: Array, dtype: DType | None) -> Array:
 
 def _bytes_array(value: Array) -> Array:
     """Strings are bytes: text is encoded as UTF-8, anything else in the array is refused."""
-    out = np.empty(value.shape, object)
-    flat = out.reshape(-1)
-    for i, item in enumerate(value.reshape(-1)):
-        if isinstance(item, str):
-            flat[i] = item.encode()
-        elif isinstance(item, bytes):
-            flat[i] = bytes(item)
-        else:
-            raise ValueError(
-                f"Cannot convert an object array holding {item!r} ({type(item).__name__}) to a "
-                "tensor. Give the array a numeric dtype, or hold only strings."
-            )
-    return out
+    items = value.reshape(-1).tolist()
+    kinds = set(map(type, items))
+    if kinds == {str}:
+        items = list(map(str.encode, items))
+    elif kinds != {bytes}:
+        items = list(map(_bytes_of, items))
+    out = np.empty(len(items), object)
+    out[:] = items
+    return out.reshape(value.shape)
+
+
+def _bytes_of(item: Any) -> bytes:
+    if isinstance(item, str):
+        return item.encode()
+    if isinstance(item, bytes):
+        return bytes(item)
+    raise ValueError(
+        f"Cannot convert an object array holding {item!r} ({type(item).__name__}) to a tensor. "
+        "Give the array a numeric dtype, or hold only strings."
+    )
+
+
+_SEQUENCES = (list, tuple, range)
+_PLAIN = frozenset({bool, int, float, complex, str, bytes})
+_MOST_LEVELS = 64  # of lists in lists: no array has more axes
+
+
+class _Flat(NamedTuple):
+    """What nested lists hold, of which classes that is, and their shape if all are alike."""
+
+    leaves: list[Any]
+    kinds: set[type]
+    shape: tuple[int, ...] | None
+
+
+def _flattened(value: Any) -> _Flat:
+    shape = [len(value)]
+    level = value
+    while True:
+        kinds = set(map(type, level))
+        if kinds <= _PLAIN:
+            return _Flat(list(level), kinds, tuple(shape))
+        nested = [issubclass(kind, _SEQUENCES) for kind in kinds]
+        if not any(nested):
+            return _Flat(list(level), kinds, tuple(shape))
+        if len(shape) == 1:
+            _check_depth(value)
+        lengths = set(map(len, level)) if all(nested) else ()
+        if len(lengths) != 1:
+            leaves = _leaves(value, [])
+            return _Flat(leaves, set(map(type, leaves)), None)
+        shape += lengths
+        level = list(itertools.chain.from_iterable(level))
+
+
+def _check_depth(value: Any) -> None:
+    """RecursionError for lists in lists without end, as in one that holds itself."""
+    for _ in range(_MOST_LEVELS):
+        if not isinstance(value, _SEQUENCES) or not len(value):
+            return
+        value = value[0]
+    raise RecursionError
 
 
 def _leaves(value: Any, out: list[Any]) -> list[Any]:
     for item in value:
-        if isinstance(item, (list, tuple, range)):
+        if isinstance(item, _SEQUENCES):
             _leaves(item, out)
         else:
             out.append(item)
     return out
 
 
-def _array_from_sequence(value: Any, dtype: DType | None) -> Array:
-    leaves = _leaves(value, [])
-    kinds = set(map(type, leaves))
+def _array_from_sequence(value: Any, dtype: DType | None, flat: _Flat | None = None) -> Array:
+    leaves, kinds, shape = flat or _flattened(value)
     if not leaves:
         return np.array(value, (dtype or dtypes.float32).numpy_dtype)
     if TensorShape in kinds:
         return _array_from_sequence(_with_sizes(value), dtype)
-    if any(issubclass(kind, (str, bytes)) for kind in kinds):
-        return _strings_from_sequence(value, leaves, dtype)
-    for kind in kinds:
+    if str in kinds or bytes in kinds or any(issubclass(k, (str, bytes)) for k in kinds - _PLAIN):
+        if dtype not in (None, dtypes.string):
+            raise _wrong_kind(value, dtype)
+        strings = np.empty(len(leaves), object)
+        strings[:] = leaves
+        return _bytes_array(strings.reshape(shape or _rectangular_shape(value)))
+    for kind in kinds - _PLAIN:
         if not issubclass(kind, _ARRAY_LIKE) and not hasattr(kind, "__array__"):
             raise _cannot_convert(next(x for x in leaves if type(x) is kind))
     try:
@@ -240,17 +293,9 @@ def _dtype_of_list(array: Array, first: Any) -> DType | None:
     return found if found.is_floating else dtypes.float32
 
 
-def _strings_from_sequence(value: Any, leaves: list[Any], dtype: DType | None) -> Array:
-    if dtype not in (None, dtypes.string):
-        raise _wrong_kind(value, dtype)
-    flat = np.empty(len(leaves), object)
-    flat[:] = leaves
-    return _bytes_array(flat.reshape(_rectangular_shape(value)))
-
-
 def _rectangular_shape(value: Any) -> tuple[int, ...]:
     """The shape of a nested list; ValueError saying where its rows differ in length."""
-    if not isinstance(value, (list, tuple, range)):
+    if not isinstance(value, _SEQUENCES):
         return _asarray(value).shape
     shapes = [_rectangular_shape(item) for item in value]
     for i, shape in enumerate(shapes):
@@ -358,9 +403,13 @@ def _convert(value: Any, dtype: DType | None, name: str | None) -> Tensor:
             converted = function(value, dtype=dtype, name=name, as_ref=False)
             if converted is not NotImplemented:
                 return converted
-    if isinstance(value, (list, tuple)) and _safely_holds_tensors(value):
-        return pack_tensors(value, dtype, name)
-    array = array_from(value, dtype)
+    if isinstance(value, (list, tuple)):
+        found = _from_list(value, dtype, name)
+        if not isinstance(found, np.ndarray):
+            return found
+        array = found
+    else:
+        array = array_from(value, dtype)
     return EagerTensor(array) if state.graph is None else make_constant(array, name)
 
 
@@ -369,20 +418,16 @@ def _nested_too_deeply(value: Any) -> Exception:
     return ValueError(f"Cannot convert a {kind} that contains itself, or is nested too deeply.")
 
 
-def _holds_tensors(value: Any) -> bool:
-    return any(
-        _holds_tensors(item)
-        if isinstance(item, (list, tuple))
-        else isinstance(item, Tensor) or hasattr(item, "__tf_tensor__")
-        for item in value
-    )
-
-
-def _safely_holds_tensors(value: Any) -> bool:
+def _from_list(value: Any, dtype: DType | None, name: str | None) -> Array | Tensor:
+    """The array of a nested list, or a tensor (perhaps a ragged one) if there are some in it."""
     try:
-        return _holds_tensors(value)
+        flat = _flattened(value)
     except RecursionError:
         raise _nested_too_deeply(value) from None
+    for kind in flat.kinds - _PLAIN:
+        if issubclass(kind, Tensor) or hasattr(kind, "__tf_tensor__"):
+            return pack_tensors(value, dtype, name)
+    return _array_from_sequence(value, dtype, flat)
 
 
 def constant(
@@ -428,11 +473,11 @@ def constant(
                 f"dtype={dtype.name}. Convert it with tf.cast(x, tf.{dtype.name})."
             )
         array = value._value
-    elif isinstance(value, (list, tuple)) and _safely_holds_tensors(value):
-        packed = pack_tensors(value, dtype, name)
-        if not isinstance(packed, EagerTensor):
-            return packed
-        array = packed._value
+    elif isinstance(value, (list, tuple)):
+        found = _from_list(value, dtype, name)
+        if not isinstance(found, (np.ndarray, EagerTensor)):
+            return found
+        array = found._value if isinstance(found, EagerTensor) else found
     else:
         array = array_from(value, dtype)
     if shape is not None:

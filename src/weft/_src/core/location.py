@@ -98,6 +98,7 @@ class _Tracing(threading.local):
 
     frame: FrameType | None = None
     calls: Calls | None = None
+    outside: Location | None = None  # the line of the user's code around it, once it was asked for
     forward: Location | None = None
 
 
@@ -108,13 +109,13 @@ _tracing = _Tracing()
 def beginning_of_trace() -> Iterator[None]:
     """A function is traced inside: stacks of calls have what is outside of it in common."""
     frame = sys._getframe(2)  # that of the `with` statement
-    outer = _tracing.frame, _tracing.calls
+    outer = _tracing.frame, _tracing.calls, _tracing.outside
     calls = _calls(frame)[1]
-    _tracing.frame, _tracing.calls = frame, calls
+    _tracing.frame, _tracing.calls, _tracing.outside = frame, calls, None
     try:
         yield
     finally:
-        _tracing.frame, _tracing.calls = outer
+        _tracing.frame, _tracing.calls, _tracing.outside = outer
 
 
 def set_forward(location: Location | None) -> Location | None:
@@ -127,9 +128,17 @@ def traced_location() -> Location:
     """The innermost line outside of Weft, and the calls that led to it."""
     first, calls = _calls(sys._getframe(1))
     if first is None:
-        where = UNKNOWN if _tracing.calls is None else user_location()
-        return where._replace(calls=calls)
+        return _outside()._replace(calls=calls)
     return Location(first.f_code.co_filename, first.f_lineno, first.f_code.co_name, calls)
+
+
+def _outside() -> Location:
+    """Where the user's code is that led to a trace of Weft's own code."""
+    if _tracing.calls is None:
+        return UNKNOWN
+    if _tracing.outside is None:
+        _tracing.outside = user_location()
+    return _tracing.outside
 
 
 def _calls(frame: FrameType | None) -> tuple[FrameType | None, Calls]:

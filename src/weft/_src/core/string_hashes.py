@@ -12,8 +12,9 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-_SEED = 0xDECAFCAFFE
-_M = np.uint64(0xC6A4A7935BD1E995)
+SEED = 0xDECAFCAFFE
+MULTIPLIER = np.uint64(0xC6A4A7935BD1E995)
+MAGIC = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
 _MASK = (1 << 64) - 1
 
 
@@ -49,15 +50,15 @@ def murmur(strings: Sequence[bytes]) -> Array:
 
 
 def _murmur_rows(rows: Array, length: int) -> Array:
-    h = np.full(len(rows), (_SEED ^ (length * int(_M))) & _MASK, np.uint64)
+    h = np.full(len(rows), (SEED ^ (length * int(MULTIPLIER))) & _MASK, np.uint64)
     whole = length // 8
     shift = np.uint64(47)
     for word in _words(rows, whole).T if whole else ():
-        k = word * _M
-        h = (h ^ ((k ^ (k >> shift)) * _M)) * _M
+        k = word * MULTIPLIER
+        h = (h ^ ((k ^ (k >> shift)) * MULTIPLIER)) * MULTIPLIER
     if length % 8:
-        h = (h ^ _rest(rows, 8 * whole)) * _M
-    h = (h ^ (h >> shift)) * _M
+        h = (h ^ _rest(rows, 8 * whole)) * MULTIPLIER
+    h = (h ^ (h >> shift)) * MULTIPLIER
     return h ^ (h >> shift)
 
 
@@ -84,8 +85,7 @@ def _round(v: list[Array]) -> None:
 
 def _siphash_rows(rows: Array, length: int, key: tuple[int, int]) -> Array:
     k0, k1 = [number & _MASK for number in key]
-    magic = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
-    starts = (k0 ^ magic[0], k1 ^ magic[1], k0 ^ magic[2], k1 ^ magic[3])
+    starts = (k0 ^ MAGIC[0], k1 ^ MAGIC[1], k0 ^ MAGIC[2], k1 ^ MAGIC[3])
     v = [np.full(len(rows), start, np.uint64) for start in starts]
     whole = length // 8
     last = _rest(rows, 8 * whole) | np.uint64((length & 0xFF) << 56)

@@ -17,6 +17,7 @@ from weft._src.graph.ir import Graph
 from weft._src.ops.dispatch import install_large_runner, install_structured_runner
 from weft._src.ops.nn.window_machine import Kernels, install_kernels
 from weft._src.ops.registry import Op
+from weft._src.ops.strings.packed import Packers, install_packers
 from weft._src.ops.strings.pattern_search import Searchers, install_searchers
 
 _lock = threading.Lock()
@@ -102,7 +103,14 @@ def _load_window_kernels(take: Callable[[Kernels], None]) -> None:
     worker.submit(work)
 
 
+def _load_packers() -> Packers | None:
+    with forking.lock:
+        from weft._src.execution.native import string_packing
+    return string_packing.load()
+
+
 install_structured_runner(_run_call)
 install_large_runner(run_large)
 install_searchers(_load_searchers)
 install_kernels(_load_window_kernels)
+install_packers(_load_packers)

@@ -21,6 +21,7 @@ from weft._src.core.processors import is_one_idle
 from weft._src.errors import ResourceExhaustedError, UnimplementedError
 from weft._src.execution import forking
 from weft._src.execution.background import Job, worker
+from weft._src.execution.bounds import bound_seconds
 from weft._src.execution.estimates import Compilation, seconds_for
 from weft._src.execution.numpy.plan import NumpyPlan
 from weft._src.graph.ir import Graph
@@ -42,6 +43,7 @@ _MOST_REASONS = 3  # that are listed
 # function is called, it takes about twice as long at most as on the better tier from the start.
 _BEGIN = 1 / 4
 _BEGIN_BESIDE = 1 / 16  # where a processor is idle, the compiler costs the caller nearly nothing
+_LEAST_RENT = 0.02  # of the time that is spent: a bound is an estimate, too
 _HELD_UP = 1.5  # times as long as the best call
 _LEAST_SPENT = 0.01  # seconds; before, there is nothing to think about
 _DETERMINISTIC_CALL = 10
@@ -103,6 +105,15 @@ class TieredPlan:
     def _estimate(self) -> float:
         return seconds_for(self.graph)
 
+    @cached_property
+    def _bound(self) -> float:
+        return bound_seconds(self.graph)
+
+    @property
+    def _rent(self) -> float:
+        """What NumPy has spent, but for what machine code would spend as well."""
+        return self._spent * max(1.0 - self._bound / self._best, _LEAST_RENT)
+
     # --- before there is native code ---------------------------------------------------------
 
     def _first(self, *values: Any) -> Any:
@@ -144,9 +155,11 @@ class TieredPlan:
         """Has the compiler begin, if NumPy has spent so much that it is time."""
         compilation = Compilation(self._estimate)
         share = _BEGIN_BESIDE if is_one_idle() else _BEGIN
-        if self._spent <= share * compilation.expected:
+        rent = self._rent
+        if rent <= share * compilation.expected:
             # Whether a processor is idle may be another matter soon; it is not asked at every call.
-            self._begin_at = min(2 * self._spent, _BEGIN * compilation.expected)
+            due = self._spent * _BEGIN * compilation.expected / rent
+            self._begin_at = min(2 * self._spent, due)
             return
         with _considering:  # several threads may come here at once
             if self._compilation is not None:
@@ -170,7 +183,7 @@ class TieredPlan:
         if compilation.is_lost:
             self._begin_anew()
             return self.run(*values)
-        if self._spent > compilation.left and not compilation.advances:
+        if self._rent > compilation.left and not compilation.advances:
             _log.info("%s waits for the compiler.", self.graph.name)
             worker.finish(job)
             self._job = None
@@ -400,9 +413,10 @@ class TieredPlan:
         if self.run == self._watched and not flags.deterministic:
             cost = Compilation(self._estimate).expected
             spent = f"waiting: NumPy has spent {self._spent:.3f} s"
-            return [
-                f"{spent}, compiling takes about {cost:.2f} s and begins at {cost * _BEGIN:.2f} s"
-            ]
+            if self._calls and self._bound > self._best / 2:
+                spent += f", {self._spent - self._rent:.3f} s of them in large products"
+            begins = cost * _BEGIN * self._spent / self._rent if self._spent else cost * _BEGIN
+            return [f"{spent}, compiling takes about {cost:.2f} s and begins at {begins:.2f} s"]
         if self.run == self._waiting and compilation is not None:
             if not compilation.began:
                 return ["compiling: waits for other functions that are compiled"]

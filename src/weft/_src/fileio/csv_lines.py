@@ -13,11 +13,13 @@ from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, DType, float32, float64, int32, int64, string
 from weft._src.core.specs import TensorSpec
-from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
+from weft._src.ops.strings import in_bulk, packed
 from weft._src.ops.strings.elements import as_array, string_tensor
 from weft._src.ops.strings.number_text import float_in, int_in
+from weft._src.ops.strings.packed import Packed
 
 COLUMN_DTYPES = frozenset({float32, float64, int32, int64, string})
 
@@ -129,8 +131,12 @@ def _decode_kernel(
     columns: tuple[Column, ...], width: int | None, form: Format,
 ) -> tuple[Any, ...]:  # fmt: skip
     records = as_array(records)
-    lines: list[bytes] = records.reshape(-1).tolist()
     fallback = [as_array(d).reshape(-1)[0] if as_array(d).size else None for d in defaults]
+    if packed.pays(records.size * len(columns)):
+        at_once = columns_in_bulk(packed.pack(records), columns, fallback, width, form)
+        if at_once is not None:
+            return tuple([array.reshape(records.shape) for array in at_once])
+    lines: list[bytes] = records.reshape(-1).tolist()
     out = [np.empty(len(lines), column.dtype.numpy_dtype) for column in columns]
     for i, line in enumerate(lines):
         found = split_line(line, form)
@@ -138,6 +144,70 @@ def _decode_kernel(
         for array, column, default in zip(out, columns, fallback, strict=True):
             array[i] = column_value(column, found, default, form, i)
     return tuple([array.reshape(records.shape) for array in out])
+
+
+def columns_in_bulk(
+    lines: Packed, columns: Sequence[Column], defaults: Sequence[Any], width: int | None,
+    form: Format,
+) -> list[Array] | None:  # fmt: skip
+    """The columns of many lines at once, as vectors.
+
+    None if they are not all alike, hold quotes, or something is wrong with one: those are read, and
+    told, line by line.
+    """
+    data, starts, sizes = lines
+    has_quotes = form.quotes and bool((data == ord('"')).any())
+    if len(starts) == 0 or has_quotes or len(form.delimiter) != 1:
+        return None
+    is_cut = data == ord(form.delimiter)
+    cuts, passed = np.flatnonzero(is_cut), in_bulk.before(is_cut)
+    fields = passed[starts + sizes] - passed[starts] + 1
+    count = int(fields[0])
+    least = width if width is not None else max(column.place for column in columns) + 1
+    if (fields != count).any() or not sizes.all() or count < least or count != (width or count):
+        return None
+    between = cuts.reshape(len(starts), count - 1)
+    begins = np.concatenate([starts[:, None], between + 1], axis=1)
+    ends = np.concatenate([between, (starts + sizes)[:, None]], axis=1)
+    out = []
+    for column, default in zip(columns, defaults, strict=True):
+        begin, end = begins[:, column.place], ends[:, column.place]
+        found = _column_in_bulk(Packed(data, begin, end - begin), column, default, form)
+        if found is None:
+            return None
+        out.append(found)
+    return out
+
+
+def _column_in_bulk(fields: Packed, column: Column, default: Any, form: Format) -> Array | None:
+    """A column, None if a field is no such value, or a required one is missing."""
+    missing = fields.sizes == 0
+    texts = None
+    if form.na_value or column.dtype is string:
+        texts = fields.strings(fields.sizes.shape)
+        if form.na_value:
+            missing |= texts == form.na_value
+    if column.required and missing.any():
+        return None
+    if texts is not None and column.dtype is string:
+        if not column.required:
+            texts[missing] = default
+        return texts
+    values, fine = in_bulk.decimal_numbers(fields, column.dtype.is_integer)
+    if column.dtype.is_integer:
+        fine &= (values >= column.dtype.min) & (values <= column.dtype.max)
+    out = np.where(fine, values, 0).astype(column.dtype.numpy_dtype)
+    if not column.required:
+        out[missing] = default
+    rest = np.flatnonzero(~fine & ~missing)  # exponents, spaces and the like
+    pieces = Packed(fields.data, fields.starts[rest], fields.sizes[rest]).strings(rest.shape)
+    for i, text in zip(rest.tolist(), pieces.tolist(), strict=True):
+        is_float = column.dtype.is_floating
+        number = float_in(text) if is_float else int_in(text, column.dtype)
+        if number is None:
+            return None
+        out[i] = number
+    return out
 
 
 def check_width(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -21,6 +22,7 @@ from weft._src.fileio.streams import WINDOW_BITS, compression_name
 from weft._src.graph.tensor_proto import array_of, proto_of
 from weft._src.messages.tensors import TensorProto
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.strings import packed
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
 Array = np.ndarray[Any, Any]
@@ -159,14 +161,14 @@ def _raw_kernel(
     if fixed_length is not None:
         items = [item[:fixed_length].ljust(fixed_length, b"\0") for item in items]
     length = len(items[0]) if items else 0
-    for i, item in enumerate(items):
-        if len(item) != length:
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"decode_raw: all strings must have one length, the first has {length} bytes, "
-                f"string {i} has {len(item)}. Give fixed_length to pad or cut them.",
-            )
+    if len(set(map(len, items))) > 1:
+        i = next(i for i, item in enumerate(items) if len(item) != length)
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"decode_raw: all strings must have one length, the first has {length} bytes, "
+            f"string {i} has {len(items[i])}. Give fixed_length to pad or cut them.",
+        )
     if length % out_type.size:
         raise InvalidArgumentError(
             None,
@@ -320,17 +322,69 @@ def decode_compressed(
     return decode_compressed_op(string_tensor(bytes), compression_type=kind, name=name)
 
 
-def _encode_base64(data: bytes, pad: bool) -> bytes:
+def _encode_base64(xp: ArrayNamespace, x: Any, *, pad: bool) -> Array:
+    """Many strings are encoded in one piece, each filled up to a multiple of three bytes."""
+    x = as_array(x)
+    if not packed.pays(x.size):
+        return mapped(xp, functools.partial(_encode_string, pad=pad), x)
+    strings = packed.pack(x)
+    room = (strings.sizes + 2) // 3 * 3
+    targets = np.cumsum(room) - room
+    whole = np.zeros(int(room.sum()), np.uint8)
+    packed.move(strings, targets, whole)
+    text = np.frombuffer(base64.urlsafe_b64encode(whole.tobytes()), np.uint8)
+    starts, lengths = targets // 3 * 4, (strings.sizes * 4 + 2) // 3
+    if pad:
+        text = text.copy()
+        for missing in (1, 2):
+            short = strings.sizes % 3 == 3 - missing
+            text[(starts + lengths)[short, None] + np.arange(missing)] = ord("=")
+        lengths = room // 3 * 4
+    return packed.Packed(text, starts, lengths).strings(x.shape)
+
+
+def _encode_string(data: bytes, pad: bool) -> bytes:
     encoded = base64.urlsafe_b64encode(data)
     return encoded if pad else encoded.rstrip(b"=")
 
 
-def _decode_base64(data: bytes) -> bytes:
-    allowed = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+_IN_BASE64 = np.isin(np.arange(256), list(_BASE64))
+
+
+def _decode_base64(xp: ArrayNamespace, x: Any) -> Array:
+    """Many strings are decoded in one piece, each filled up to a multiple of four letters."""
+    x = as_array(x)
+    found = _decoded_in_bulk(packed.pack(x)) if packed.pays(x.size) else None
+    return mapped(xp, _decode_string, x) if found is None else found.strings(x.shape)
+
+
+def _decoded_in_bulk(strings: packed.Packed) -> packed.Packed | None:
+    """The strings that were encoded; None if one is no base64, which is told string by string."""
+    data, starts, sizes = strings
+    bare = sizes.copy()
+    for _ in range(2 if len(data) else 0):
+        last = np.where(bare > 0, starts + bare - 1, 0)
+        bare -= (bare > 0) & (data[last] == ord("="))
+    letters = np.concatenate([[0], np.cumsum(_IN_BASE64[data])])
+    padded = (bare != sizes) & (sizes % 4 != 0)
+    if (letters[starts + bare] - letters[starts] != bare).any() or (bare % 4 == 1).any():
+        return None
+    if padded.any():
+        return None
+    room = (bare + 3) // 4 * 4
+    targets = np.cumsum(room) - room
+    whole = np.full(int(room.sum()), ord("A"), np.uint8)
+    packed.move(packed.Packed(data, starts, bare), targets, whole)
+    decoded = np.frombuffer(base64.urlsafe_b64decode(whole.tobytes()), np.uint8)
+    return packed.Packed(decoded, targets // 4 * 3, bare * 3 // 4)
+
+
+def _decode_string(data: bytes) -> bytes:
     bare = data.rstrip(b"=")
     padded = len(data) > len(bare)
     if (
-        bare.translate(None, allowed)
+        bare.translate(None, _BASE64)
         or len(bare) % 4 == 1
         or (padded and len(data) != len(bare) + -len(bare) % 4)
     ):
@@ -342,7 +396,7 @@ encode_base64_op = define_op(
     "EncodeBase64",
     args("input", STRING),
     infer=lambda x, *, pad: x,
-    kernel=lambda xp, x, *, pad: mapped(xp, lambda data: _encode_base64(data, pad), x),
+    kernel=_encode_base64,
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
@@ -353,7 +407,7 @@ decode_base64_op = define_op(
     "DecodeBase64",
     args("input", STRING),
     infer=lambda x: x,
-    kernel=lambda xp, x: mapped(xp, _decode_base64, x),
+    kernel=_decode_base64,
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,

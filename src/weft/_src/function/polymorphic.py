@@ -459,6 +459,10 @@ class PolymorphicFunction(Generic[_P, _R]):
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         return list(self._traces)
 
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """The traces by name, which Keras asks for."""
+        return {f"trace_{i}": trace for i, trace in enumerate(self._traces)}
+
     def cache_info(self) -> dict[str, int]:
         """How many traces there are, how many there may be, and how many calls they served.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Container, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from weft._src.core import dtypes
 from weft._src.core.composite import not_a_tensor
@@ -20,6 +20,7 @@ from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft._src.errors import InaccessibleTensorError, OpError
 from weft._src.graph import graphdef, printer
 from weft._src.graph.names import NameTable, valid_name
+from weft._src.messages.graphs import GraphDef
 from weft._src.ops import static
 from weft._src.ops.arrays.source import const_op, placeholder_op
 from weft._src.ops.control import functional
@@ -189,10 +190,10 @@ class Graph:
     def __init__(
         self, name: str = "graph", outer: Graph | None = None, *, is_function: bool = False
     ) -> None:
-        self.name = name
-        self.outer = outer
+        self.name, self.outer = name, outer
         # A function outlives the graph it is traced in, so it captures eager tensors directly.
         self.is_function = is_function or outer is None
+        self.is_built_by_hand = False  # it may get more inputs
         self.nodes: list[Node] = []
         self.inputs: list[SymbolicTensor] = []
         self.outputs: list[SymbolicTensor] = []
@@ -509,19 +510,17 @@ class Graph:
         """
         return self._names.unique(name)
 
-    def as_graph_def(
-        self, from_version: int | None = None, add_shapes: bool = False
-    ) -> graphdef.GraphDef:
-        """The graph as plain objects in the shape of TensorFlow's GraphDef.
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
+        """The graph as a GraphDef with TensorFlow's ops, which `tf.import_graph_def` takes.
 
         Args:
           from_version: accepted for compatibility.
-          add_shapes: accepted for compatibility.
+          add_shapes: whether nodes say the shapes of their results, as `_output_shapes`.
 
         Returns:
-          A `GraphDef` with a list `node`, and `SerializeToString`.
+          A GraphDef. What a function captures are placeholders, as its arguments are.
         """
-        return graphdef.as_graph_def(self)
+        return cast(GraphDef, graphdef.writer().as_graph_def(self, add_shapes=add_shapes))
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Graph]:
@@ -530,6 +529,7 @@ class Graph:
         Returns:
           A context manager that gives this graph.
         """
+        self.is_built_by_hand = True
         with building(self):
             yield self
 

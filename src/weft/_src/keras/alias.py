@@ -26,7 +26,8 @@ class _Aliases(MetaPathFinder, Loader):
             found = module_of(fullname)
         except ModuleNotFoundError:
             return None
-        return ModuleSpec(fullname, self, is_package=True) if _is_module(found) else None
+        is_module = isinstance(found, ModuleType)
+        return ModuleSpec(fullname, self, is_package=True) if is_module else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """A module of its own, since Python writes into what it has found."""
@@ -37,16 +38,13 @@ class _Aliases(MetaPathFinder, Loader):
         """There is nothing to run."""
 
 
-def _is_module(found: object) -> bool:
-    return isinstance(found, ModuleType)
-
-
 def install_as_tensorflow() -> None:
     """From now on `import tensorflow` gives Weft, in this process.
 
     For programs and libraries that cannot say `import weft as tf`. `tensorflow.__version__` is the
     version of TensorFlow whose interface Weft has; `import keras` gives Keras bound to Weft.
-    Calling it again changes nothing.
+    Calling it again changes nothing. (The example changes the process for good, so that it is
+    tried in one of its own, and not with the others.)
 
     Raises:
       UnsupportedError: if TensorFlow itself, or Keras for another backend, was imported before.

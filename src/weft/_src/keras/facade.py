@@ -8,7 +8,7 @@ here, so that Weft itself does not have them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -47,9 +47,7 @@ _PRIVATE: dict[str, ModuleType] = {
 class Facade(ModuleType):
     """A module that looks names up in others: its own stand-ins first, then what is behind it."""
 
-    def __init__(
-        self, name: str, behind: Any, own: Mapping[str, Any | Callable[[], Any]] | None = None
-    ) -> None:
+    def __init__(self, name: str, behind: Any, own: Mapping[str, Any] | None = None) -> None:
         super().__init__(name, getattr(behind, "__doc__", None))
         self.__dict__.update(own or {})
         self.__dict__["_behind"] = behind

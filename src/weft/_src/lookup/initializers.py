@@ -11,11 +11,13 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, as_dtype, int64
 from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft._src.errors import DTypeError
+from weft._src.fileio.assets import Asset
 from weft._src.fileio.paths import path_text
 from weft._src.lookup.ops import import_op
 from weft._src.lookup.text_files import LINE_NUMBER, WHOLE_LINE, initialize_from_file_op
 from weft._src.ops.static import get_static_value, static_int
 from weft._src.ops.strings.elements import text_argument
+from weft._src.state.tracking import Trackable
 
 
 def known_now(what: str, value: TensorLike, dtype: DTypeLike | None = None) -> EagerTensor:
@@ -110,7 +112,7 @@ class TextFileIndex:
     LINE_NUMBER = LINE_NUMBER
 
 
-class TextFileInitializer(TableInitializer):
+class TextFileInitializer(TableInitializer, Trackable):
     r"""Keys and values out of the lines of a text file.
 
     A key or value is a column of the line, counted from 0, or one of `tf.lookup.TextFileIndex`: the
@@ -162,6 +164,21 @@ class TextFileInitializer(TableInitializer):
             raise ValueError(f"{op}: vocab_size must be at least 1, got {self._count}.")
         self._delimiter = text_argument(op, delimiter, "delimiter").encode()
         self._offset = static_int(op, value_index_offset, "value_index_offset")
+        self.asset = Asset(self._path)
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        return {"_filename": self.asset}
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """What lines mean, as attributes of the op that reads them."""
+        return {
+            "key_index": self._key_index,
+            "value_index": self._value_index,
+            "vocab_size": self._count,
+            "delimiter": self._delimiter,
+            "offset": self._offset,
+        }
 
     def initialize(self, table: Any) -> None:
         """Reads the file and gives a table its content; nothing happens if it has just this.
@@ -183,9 +200,5 @@ class TextFileInitializer(TableInitializer):
         initialize_from_file_op(
             table.resource_handle,
             known_now("TextFileInitializer: filename", os.fsencode(self._path)),
-            key_index=self._key_index,
-            value_index=self._value_index,
-            vocab_size=self._count,
-            delimiter=self._delimiter,
-            offset=self._offset,
+            **self.form,
         )

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft._src.core import farmhash
 from weft._src.core.cells import aligned_empty
 from weft._src.core.dtypes import DType, string
 from weft._src.core.flags import flags
@@ -50,27 +49,6 @@ def searches() -> KeySearches | None:
     with forking.lock:
         from weft._src.execution.native import key_search
     return key_search.load()
-
-
-def fingerprints(strings: Array) -> Array:
-    """The fingerprint of each string of a vector, as uint64."""
-    code = None
-    if len(strings) >= WORTH_USING and _asked >= WORTH_LOADING and flags.execution != "numpy":
-        code = searches()
-    if code is None:
-        return farmhash.fingerprints(strings.tolist())
-    strings = np.ascontiguousarray(strings)
-    out, long = np.empty(len(strings), np.uint64), np.empty(len(strings), np.int64)
-    job = np.array(
-        [strings.ctypes.data, len(strings), 0, 0, id(bytes), out.ctypes.data, long.ctypes.data,
-         0, 0, 0]
-    )  # fmt: skip
-    code.fingerprint(job.ctypes.data)
-    if job[-1]:
-        return farmhash.fingerprints(strings.tolist())
-    rest = long[: job[-2]]  # those that are too long for machine code
-    out[rest] = farmhash.fingerprints(strings[rest].tolist())
-    return out
 
 
 def _filled(shape: tuple[int, int], number: int) -> Array:

@@ -13,11 +13,12 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
 from weft._src.core.xp import as_strings
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.lookup.key_index import fingerprints
+from weft._src.lookup import graph_forms
 from weft._src.lookup.tables import KEYS, VALUES, Table
 from weft._src.ops import batching, rules
 from weft._src.ops.contexts import RowBatch, RowNode
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
+from weft._src.ops.strings.packed import fingerprints
 
 _HANDLE = args("table_handle", RESOURCE)
 
@@ -85,6 +86,7 @@ find_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     batch=_find_rows,
+    graphdef=graph_forms.plain,
     reads=(0,),
     fresh=True,
     trusts_kernel=True,
@@ -115,6 +117,7 @@ vocabulary_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     batch=lambda b, node, inputs, stacked: node.op(*inputs, **node.attrs),
+    graphdef=graph_forms.vocabulary,
     reads=(0,),
     fresh=True,
     trusts_kernel=True,
@@ -175,6 +178,7 @@ export_op = define_op(
     kernel=_export_kernel,
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
+    graphdef=graph_forms.exported,
     outputs=2,
     reads=(0,),
     fresh=True,
@@ -213,6 +217,7 @@ def _write_op(name: str, method: str) -> Any:
         kernel=kernel,
         native=NO_NATIVE,
         vjp=NOT_DIFFERENTIABLE,
+        graphdef=graph_forms.plain,
         outputs=0,
         reads=(0,),
         writes=(0,),
@@ -244,6 +249,7 @@ remove_op = define_op(
     kernel=_remove_kernel,
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
+    graphdef=graph_forms.plain,
     outputs=0,
     reads=(0,),
     writes=(0,),

@@ -17,10 +17,17 @@ from weft._src.lookup.ops import vocabulary_op
 from weft._src.lookup.tables import StaticTable, unique_name
 from weft._src.ops.elementwise.casting import cast
 from weft._src.ops.static import static_int
+from weft._src.state.tracking import Trackable
 
 
 class _Static(LookupTable):
     """A table that an initializer has given its content."""
+
+    _initializer: Any
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """What reads a file leads to that file."""
+        return {"_initializer": self._initializer}
 
     def _make(self, initializer: Any, name: str) -> None:
         for what in ("key_dtype", "value_dtype", "initialize"):
@@ -35,6 +42,7 @@ class _Static(LookupTable):
         with init_scope():
             self._handle = EagerTensor(table)
             initializer.initialize(self)
+        self._initializer = initializer if isinstance(initializer, Trackable) else None
 
 
 class StaticHashTable(_Static):

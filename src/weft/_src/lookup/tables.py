@@ -267,7 +267,14 @@ class DenseTable(MutableTable):
         self._reserved = {"empty_key": empty_key, "deleted_key": deleted_key}
 
     def replace(self, keys: Array, values: Array) -> None:
-        """What TensorFlow has exported holds its empty buckets, too: they are left out."""
+        """What TensorFlow has exported holds its empty buckets, too: they are left out.
+
+        There, keys and values are vectors also where they are scalars in the table.
+        """
+        if not self.key_shape and keys.ndim == 2 and keys.shape[1] == 1:
+            keys = keys[:, 0]
+        if not self.value_shape and values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
         flat, flat_values = self._pairs(keys, values)
         reserved = [self._are(flat, key) for key in self._reserved.values()]
         kept = ~np.logical_or(*reserved)

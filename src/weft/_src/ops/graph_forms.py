@@ -23,8 +23,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 
 Form = Callable[..., Any]
-_PHILOX = 1  # the number of the algorithm
-_COUNTERS_PER_NUMBER = 256
+_PHILOX, _COUNTERS_PER_NUMBER = 1, 256  # the number of the algorithm, and what it uses up
 
 
 class NoForm(Exception):  # noqa: N818 - a signal: all of them together become one error
@@ -53,6 +52,7 @@ class FormBody(Protocol):
     def const(self, value: TensorLike | None, dtype: DType = ...) -> Any: ...
     def function(self, graph: Any) -> str: ...
     def same_inputs_before(self) -> Any: ...
+    def list_dtype(self) -> DType: ...
     def loop_functions(self, cond: Any, body: Any, *, limited: bool) -> tuple[str, str]: ...
 
 
@@ -69,7 +69,9 @@ def rank_of(x: Written) -> int:
 
 def sizes_of(dims: Sequence[Any] | None) -> list[int] | None:
     """Sizes with -1 for unknown ones; None for an unknown rank."""
-    return None if dims is None else [-1 if isinstance(d, Dim) else int(d) for d in dims]
+    if dims is None:
+        return None
+    return [-1 if d is None or isinstance(d, Dim) else int(d) for d in dims]
 
 
 def axes_of(b: FormBody, x: Written, axis: Any) -> Any:
@@ -210,22 +212,6 @@ def sum_to_shape(b: FormBody, x: Written, shape: Written) -> Any:
     sizes = b.add("Shape", x, out_type=shape.dtype)
     axes, _ = b.add("BroadcastGradientArgs", shape, sizes)
     return b.add("Reshape", b.add("Sum", x, axes, keep_dims=False), shape)
-
-
-def _ones_at(b: FormBody, shape: Any, axes: Any) -> Any:
-    """A shape with 1 in some places."""
-    axes = cast(b, axes, int32)
-    rank = b.add("Size", shape)
-    places = b.add("ExpandDims", b.add("FloorMod", b.add("AddV2", axes, rank), rank), b.const(1))
-    ones = b.add("Fill", b.add("Shape", axes), b.const(1, shape.dtype))
-    return b.add("TensorScatterUpdate", shape, places, ones)
-
-
-def reduced_shape(b: FormBody, shape: Written, *, axis: Any) -> Any:
-    """The shape that a reduction with keepdims gives."""
-    if axis is None:
-        return b.add("Fill", b.add("Shape", shape), b.const(1, shape.dtype))
-    return _ones_at(b, shape, b.const(np.atleast_1d(np.array(axis, np.int32)), int32))
 
 
 # --- indexing -------------------------------------------------------------------------------------

@@ -95,6 +95,7 @@ class Op:
         "kernel",
         "linear",
         "measures",
+        "multiplies",
         "name",
         "native",
         "nested_offset",
@@ -149,6 +150,7 @@ class Op:
     trusts_kernel: bool
     slow_kernel: bool
     cheap: bool
+    multiplies: Callable[..., int] | None
     # What follows from these.
     has_resources: bool
     worth_compiling_from: int  # elements of the first and the last input together
@@ -216,6 +218,7 @@ def define_op(
     trusts_kernel: bool = False,
     slow_kernel: bool = False,
     cheap: bool | None = None,
+    multiplies: Callable[..., int] | None = None,
 ) -> Op:
     """Defines an op and enters it in the registry: all that is known of it stands here.
 
@@ -265,6 +268,8 @@ def define_op(
     slow_kernel: the kernel goes over its inputs several times, so compiling pays off sooner.
     cheap: the gradient of a loop computes it again rather than keep its results. By default so for
         Pointwise and IndexMap rules.
+    multiplies: for products of matrices, `multiplies(specs, result, **attrs)` -> the number of
+        multiplications, 0 if that is not known. Every tier leaves large ones to BLAS.
     """
     if name in _registry:
         raise ValueError(f"The op {name} is defined twice.")
@@ -282,6 +287,7 @@ def define_op(
     op.measures, op.shape_arithmetic, op.computes = measures, shape_arithmetic, computes
     op.trusts_kernel, op.slow_kernel = trusts_kernel, slow_kernel
     op.cheap = isinstance(native, (Pointwise, IndexMap)) if cheap is None else cheap
+    op.multiplies = multiplies
     op.has_resources = bool(reads or writes) or kernel is STRUCTURED
     op.worth_compiling_from = worth_compiling_from(op)
     op.accepted = set()

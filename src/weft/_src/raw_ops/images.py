@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import weft as tf
@@ -24,59 +25,35 @@ def _batch(op: str, images: TensorLike) -> tf.Tensor:
     return x
 
 
-def _resized(
-    op: str, kind: str, images: TensorLike, size: TensorLike, corners: bool, centers: bool
-) -> tf.Tensor:
-    if corners and centers:
-        raise ValueError(f"{op}: align_corners and half_pixel_centers exclude each other.")
-    wanted = checks.wanted_sizes(op, size)
-    return resizing.resample_axes(
-        _batch(op, images),
-        wanted,
-        kind=kind,
-        antialias=False,
-        align_corners=bool(corners),
-        half_pixel_centers=bool(centers),
-    )
+def _resize(op: str, kind: str) -> Callable[..., tf.Tensor]:
+    """The raw op that resizes by one kernel."""
+
+    def resize(
+        images: TensorLike,
+        size: TensorLike,
+        align_corners: bool = False,
+        half_pixel_centers: bool = False,
+        name: str | None = None,
+    ) -> tf.Tensor:
+        if align_corners and half_pixel_centers:
+            raise ValueError(f"{op}: align_corners and half_pixel_centers exclude each other.")
+        wanted = checks.wanted_sizes(op, size)
+        return resizing.resample_axes(
+            _batch(op, images),
+            wanted,
+            kind=kind,
+            antialias=False,
+            align_corners=bool(align_corners),
+            half_pixel_centers=bool(half_pixel_centers),
+        )
+
+    return resize
 
 
-def resize_bilinear(
-    images: TensorLike,
-    size: TensorLike,
-    align_corners: bool = False,
-    half_pixel_centers: bool = False,
-    name: str | None = None,
-) -> tf.Tensor:
-    op = "ResizeBilinear"
-    return _resized(op, "linear", images, size, align_corners, half_pixel_centers)
-
-
-def resize_nearest(
-    images: TensorLike,
-    size: TensorLike,
-    align_corners: bool = False,
-    half_pixel_centers: bool = False,
-    name: str | None = None,
-) -> tf.Tensor:
-    op = "ResizeNearestNeighbor"
-    return _resized(op, "nearest", images, size, align_corners, half_pixel_centers)
-
-
-def resize_bicubic(
-    images: TensorLike,
-    size: TensorLike,
-    align_corners: bool = False,
-    half_pixel_centers: bool = False,
-    name: str | None = None,
-) -> tf.Tensor:
-    op = "ResizeBicubic"
-    return _resized(op, "cubic", images, size, align_corners, half_pixel_centers)
-
-
-def resize_area(
-    images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None
-) -> tf.Tensor:
-    return _resized("ResizeArea", "area", images, size, align_corners, False)
+resize_bilinear = _resize("ResizeBilinear", "linear")
+resize_nearest = _resize("ResizeNearestNeighbor", "nearest")
+resize_bicubic = _resize("ResizeBicubic", "cubic")
+resize_area = _resize("ResizeArea", "area")
 
 
 def scale_and_translate(

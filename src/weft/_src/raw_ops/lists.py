@@ -6,6 +6,7 @@ nobody has written says it again, as TensorFlow's own graphs do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import weft as tf
@@ -46,6 +47,24 @@ class _Element:
 
 def _index(index: TensorLike) -> tf.Tensor:
     return tf.convert_to_tensor(index, dtype_hint=tf.int32)
+
+
+# --- tensors, and lists of them -------------------------------------------------------------------
+
+
+def added(inputs: Sequence[TensorLike], name: str | None = None) -> tf.Tensor:
+    if not any(isinstance(x, tf.Tensor) and x.dtype == tf.variant for x in inputs):
+        return tf.add_n(inputs, name=name)
+    total: Any = inputs[0]
+    for x in inputs[1:]:
+        total = stacks.add_stacks_op(total, x, name=name)
+    return total
+
+
+def zeros_like(x: TensorLike, name: str | None = None) -> tf.Tensor:
+    if isinstance(x, tf.Tensor) and x.dtype == tf.variant:
+        return stacks.zeros_like_op(x, name=name)
+    return tf.zeros_like(x, name=name)
 
 
 # --- making --------------------------------------------------------------------------------------

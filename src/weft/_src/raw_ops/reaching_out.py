@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any
 
@@ -27,23 +28,45 @@ _TABLES_OF_FILES = frozenset({"InitializeTableFromTextFileV2", "InitializeTableF
 _PRINTS = frozenset({"PrintV2", "Print"})
 
 
-def check_files(op: str, arguments: dict[str, Any], assets: str) -> None:
-    """A table is filled from files of the model itself only, and prints go to no file."""
+_CACHES = frozenset({"CacheDataset", "CacheDatasetV2"})
+
+
+def own_file(model: str, path: str) -> str | None:
+    """The real path of a file, if it lies in the folder `assets` of a model, and that in it.
+
+    Links are followed first: one that leads out of the model, or is its folder of assets, makes no
+    file the model's own.
+    """
+    folder = os.path.join(os.path.realpath(model), "assets")
+    found = os.path.realpath(path)
+    if os.path.realpath(folder) != folder or found == folder:
+        return None
+    return found if os.path.commonpath([folder, found]) == folder else None
+
+
+def check_files(op: str, arguments: dict[str, Any], model: str) -> None:
+    """A table is filled from files of the model only, and prints and caches go to no file."""
     stream = arguments.get("output_stream", "") if op in _PRINTS else ""
     if str(stream).startswith("file:"):
         raise UnsupportedError(f"A model wants to print into {stream}; allow_io=True lets it.")
-    if op not in _TABLES_OF_FILES:
+    if op not in _TABLES_OF_FILES | _CACHES:
         return
     name = tf.get_static_value(arguments["filename"])
-    folder = os.path.realpath(assets)
-    path = "" if name is None else os.path.realpath(bytes(name.reshape(-1)[0]).decode())
-    if not path or os.path.commonpath([folder, path]) != folder:
+    path = "" if name is None else os.fsdecode(bytes(name.reshape(-1)[0]))
+    if op in _CACHES:
+        if name is None or path:
+            raise UnsupportedError(
+                f"A model wants to keep a dataset in {path or 'a file that is not known'!r}; "
+                "allow_io=True lets it."
+            )
+    elif not path or own_file(model, path) is None:
         raise UnsupportedError(
             f"A table of a model is to be filled from {path or 'a file that is not known'!r}, "
             "which is not among the assets of the model; allow_io=True lets it."
         )
 
 
+@functools.cache
 def problem_of(op: str, allow_io: bool) -> str | None:
     """Why an op cannot run; None if it can."""
     if op in _OF_TENSORFLOW_1:

@@ -63,7 +63,7 @@ def _content(kind: str, value: Any) -> tuple[str, Any]:
     if kind == "type":
         return "type", tf.as_dtype(value).as_datatype_enum
     if kind == "shape":
-        return "shape", shape_message(value)
+        return "shape", shape_message(sizes_of(value))
     if kind == "tensor":
         return "tensor", make_tensor_proto(value)
     if kind == "func":
@@ -112,9 +112,10 @@ class Functions:
             self.definitions.append(body.definition(name))
         return self._names[key]
 
-    def lacks(self, op: str, why: str) -> None:
+    def without_form(self, body: Body, node: Node, why: str) -> list[Written]:
         """Notes an op without a form."""
-        self._missing[(op, why)] += 1
+        self._missing[(node.op.name, why)] += 1
+        return [Written("", out.spec) for out in node.outputs]
 
     def check(self, what: str) -> None:
         """UnsupportedError with all ops that cannot be written."""
@@ -137,6 +138,8 @@ class Body:
         self.order = graph.all_inputs
         self.arguments: list[tuple[str, SymbolicTensor | TensorSpec]] = []
         self._taken: set[str] = set()
+        # By node: its outputs as `output:0`, and their numbers, by which plain graphs name them.
+        self.places: dict[str, dict[str, int]] = {}
         self._node: Any = None
         self._controls: list[str] = []
         self._order = _Order()
@@ -169,6 +172,13 @@ class Body:
                 return self.known[id(node.outputs[0])]
         return None
 
+    def list_dtype(self) -> DType:
+        """The dtype of the elements of the list that the op makes: what others do with it."""
+        found = _element_dtype(self.graph, self._node.outputs[0], set())
+        if found is None:
+            raise NoForm("the dtype of the elements is not known")
+        return found
+
     def function(self, graph: Graph) -> str:
         """The name of the function that a nested graph becomes."""
         return self.functions.of(graph)
@@ -185,6 +195,7 @@ class Body:
         node.attr["dtype"].CopyFrom(attribute("type", dtype))
         node.attr["value"].CopyFrom(AttrValue(tensor=make_tensor_proto(array, dtype)))
         self.nodes.append(node)
+        self.places[node.name] = {"output:0": 0}
         return Written(f"{node.name}:output:0", TensorSpec.of(dtype, array.shape))
 
     def add(self, op: str, *inputs: Any, **attrs: Any) -> Any:
@@ -213,7 +224,9 @@ class Body:
                 node.attr[attr.name].CopyFrom(attribute(attr.kind, values[attr.name]))
         self.nodes.append(node)
         self._order.wrote(name)
-        return _results(name, signature, values)
+        found = _results(name, signature, values)
+        self.places[name] = {x.text.partition(":")[2]: i for i, x in enumerate(_flat(found))}
+        return found
 
     def _fitting(self, argument: Argument, kinds: dict[str, str], given: Written) -> Written:
         if argument.type in kinds or given.dtype is tf.as_dtype(argument.type):
@@ -227,8 +240,7 @@ class Body:
         return "" if self._node is None else f"{self._node.name}/"
 
     def _unique(self, name: str) -> str:
-        plain = re.sub(r"[^A-Za-z0-9_./-]", "_", name)
-        plain = plain if re.match(r"[A-Za-z0-9.]", plain) else f"n{plain}"
+        plain = plain_name(name)
         made, at = plain, 0
         while made.lower() in self._taken:
             at += 1
@@ -260,15 +272,33 @@ class Body:
             self._node = node
             self._order.begin(node)
             self._controls = self._order.needed
+            first = len(self.nodes)
             try:
                 made = self._written(node)
             except NoForm as problem:
-                self.functions.lacks(node.op.name, str(problem))
-                made = [Written("", out.spec) for out in node.outputs]
+                made = self.functions.without_form(self, node, str(problem))
+            made = self.named(node, made, self.nodes[first:])
             self._order.end(node)
             for out, ref in zip(node.outputs, made, strict=True):
                 self.known[id(out)] = Written(ref.text, out.spec)
         self._node, self._controls = None, []
+
+    def named(self, node: Node, made: list[Written], written: list[NodeDef]) -> list[Written]:
+        """The results, after the node that gives them has got the name of Weft's node."""
+        old = {x.text.partition(":")[0] for x in made}
+        new = plain_name(node.name)
+        if len(old) != 1 or new.lower() in self._taken:
+            return made
+        (name,) = old
+        if all(x.name != name for x in written):
+            return made
+        self._taken.add(new.lower())
+        self.places[new] = self.places.pop(name)
+        self._order.renamed(name, new)
+        for one in written:
+            one.name = new if one.name == name else one.name
+            one.input[:] = [_renamed(text, name, new) for text in one.input]
+        return [Written(_renamed(x.text, name, new), x.spec) for x in made]
 
     def _written(self, node: Node) -> list[Written]:
         inputs = [self.known[id(x)] for x in node.inputs]
@@ -282,6 +312,17 @@ class Body:
         if len(flat) < len(node.outputs):
             raise NoForm("TensorFlow's op has other results")
         return flat[: len(node.outputs)]
+
+    def foreign(self, node: Node, attrs: dict[str, AttrValue]) -> list[Written]:
+        """A node of an op that TensorFlow does not have."""
+        name = self._unique(f"{self._scope}{node.op.name}")
+        texts = [self.known[id(x)].text for x in node.inputs]
+        controls = [f"^{x}" for x in self._controls]
+        made = NodeDef(name=name, op=node.op.name, input=[*texts, *controls], attr=attrs)
+        self.nodes.append(made)
+        self._order.wrote(name)
+        self.places[name] = {f"output:{i}": i for i in range(len(node.outputs))}
+        return [Written(f"{name}:output:{i}", out.spec) for i, out in enumerate(node.outputs)]
 
     def _as_it_is(self, node: Node, inputs: list[Written]) -> Any:
         signature = signature_of(node.op.name)
@@ -406,6 +447,10 @@ class _Order:
         """A node of TensorFlow's was written for it."""
         self._written.append(name)
 
+    def renamed(self, old: str, new: str) -> None:
+        """One of them has got another name."""
+        self._written = [new if name == old else name for name in self._written]
+
     def end(self, node: Node) -> None:
         """All were."""
         for tensor in node.effects.reads:
@@ -422,6 +467,45 @@ class _Order:
     def lasting(self) -> list[str]:
         """What has to run even if nobody uses its results."""
         return list(self._must_run)
+
+
+def _element_dtype(graph: Graph, handle: SymbolicTensor, seen: set[int]) -> DType | None:
+    """The dtype of what is read from a list, or added to it; also where it is handed on."""
+    if id(handle) in seen:
+        return None
+    seen.add(id(handle))
+    for node in graph.body:
+        places = [i for i, x in enumerate(node.inputs) if x is handle]
+        if not places:
+            continue
+        said = node.attrs.get("dtype")
+        if isinstance(said, DType):
+            return said
+        data = [x.dtype for x in node.inputs[1:] if x.dtype not in (tf.variant, int32, tf.int64)]
+        if data:
+            return data[0]
+        first = node.op.nested_offset
+        inner = [(g, g.all_inputs[i - first]) for _, g in node.nested for i in places if i >= first]
+        following = [(graph, out) for out in node.outputs if out.dtype is tf.variant]
+        for where, tensor in [*inner, *following]:
+            found = _element_dtype(where, tensor, seen)
+            if found is not None:
+                return found
+    return None
+
+
+def plain_name(name: str) -> str:
+    """A name that TensorFlow allows."""
+    plain = re.sub(r"[^A-Za-z0-9_./-]", "_", name)
+    return plain if re.match(r"[A-Za-z0-9.]", plain) else f"n{plain}"
+
+
+def _renamed(text: str, old: str, new: str) -> str:
+    """What an input says after a node got another name."""
+    begin, colon, rest = text.partition(":")
+    if begin in (old, f"^{old}"):
+        begin = begin.replace(old, new, 1)
+    return begin + colon + rest
 
 
 def _flat(made: Any) -> list[Written]:

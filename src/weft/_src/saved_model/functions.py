@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import weft as tf
 from weft._src import nest
 from weft._src.core.tensor import EagerTensor
+from weft._src.errors import DataLossError
 from weft._src.messages.message import Message
 from weft._src.saved_model.structures import value_of
 from weft._src.state.tracking import Trackable
@@ -27,9 +28,11 @@ class Trace:
         gives: Any,
         run: Callable[[list[Any]], list[Any]],
         keep: Any,
+        captured: Callable[[], list[Any]],
     ) -> None:
         self.name = name
         self.takes, self.gives = takes, gives
+        self._captured = captured
         self.keep = keep  # the model: a trace that somebody holds keeps its variables alive
         specs = [spec for leaf in nest.flatten(takes) for spec in _parts(leaf)]
 
@@ -42,6 +45,26 @@ class Trace:
         call.__signature__ = inspect.Signature(places)  # type: ignore[attr-defined]
         self.function = tf.function(call, input_signature=specs, autograph=False)
         self._pack = _packer(gives)
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables it uses."""
+        return tuple([x for x in self._captured() if isinstance(x, tf.Variable)])
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """The trainable ones among them."""
+        return tuple([x for x in self.variables if x.trainable])
+
+    @property
+    def concrete(self) -> Any:
+        """The traced graph behind it."""
+        return self.function.get_concrete_function()
+
+    @property
+    def graph(self) -> Any:
+        """Its graph."""
+        return self.concrete.graph
 
     def matched(self, given: Any) -> list[Any] | None:
         """The tensors of arguments, if they are of the kinds that this trace takes."""
@@ -148,14 +171,24 @@ class Parameters:
     """What the Python function took, by which arguments are put into their places."""
 
     def __init__(self, message: Message) -> None:
+        self.message = message
         spec = value_of(message.fullargspec)
-        fields = dict(zip(spec._fields, spec, strict=True)) if spec is not None else {}
-        names = list(fields.get("args") or ())
-        self.names = names[1:] if message.is_method else names
-        defaults = list(fields.get("defaults") or ())
+        fields = spec._asdict() if hasattr(spec, "_asdict") else {}  # a loaded model's own word
+        names, only_named = fields.get("args") or [], fields.get("kwonlyargs") or []
+        defaults, more = fields.get("defaults") or [], fields.get("kwonlydefaults") or {}
+        are_lists = all(isinstance(one, (list, tuple)) for one in (names, only_named, defaults))
+        if (
+            not are_lists
+            or not isinstance(more, Mapping)
+            or not all(isinstance(name, str) for name in (*names, *only_named, *more))
+            or len(defaults) > len(names)
+        ):
+            what = f"the parameters of a function are said to be {fields}"
+            raise DataLossError(None, None, f"The SavedModel is damaged: {what}.")
+        self.names = list(names[1:] if message.is_method else names)
         self.defaults = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-        self.defaults |= dict(fields.get("kwonlydefaults") or {})
-        self.only_named = list(fields.get("kwonlyargs") or ())
+        self.defaults |= more
+        self.only_named = list(only_named)
         self.takes_more = fields.get("varargs") is not None
         self.takes_any_name = fields.get("varkw") is not None
 
@@ -214,6 +247,11 @@ class LoadedFunction(Trackable):
                 if key is not None and len(tensors) == len(args) and all(same):
                     self._usual[key] = trace
                 return trace(tensors)
+        if not self._traces:
+            raise ValueError(
+                f"{self._name} had not been traced when it was saved, so there are zero restored "
+                "functions. Give it an input_signature, or call it once, before saving."
+            )
         shown = "\n".join([f"  {_shown(trace.takes)}" for trace in self._traces])
         raise ValueError(
             f"{self._name} was not saved for these arguments: {_shown(given)}. It was for:\n{shown}"
@@ -230,7 +268,7 @@ class LoadedFunction(Trackable):
                 else _equal(a, b)
                 for a, b in zip(wanted, asked, strict=True)
             ):
-                return trace.function.get_concrete_function()
+                return trace.concrete
         raise ValueError(f"{self._name} was not saved for {_shown(given)}.")
 
     def __repr__(self) -> str:
@@ -264,7 +302,8 @@ class Signature(Trackable):
     def __init__(self, name: str, trace: Trace, names: list[str], by_place: int) -> None:
         self.name = name
         self._trace = trace
-        self._names, self._by_place = names, by_place
+        self._names = names
+        self._by_place = max(by_place, 1) if len(names) == 1 else by_place
         placed, named = trace.takes
         plain = not placed and all(isinstance(spec, tf.TensorSpec) for spec in named.values())
         self._in_order = sorted(named) if plain else None
@@ -284,6 +323,26 @@ class Signature(Trackable):
     def function(self) -> Any:
         """The traced function behind it."""
         return self._trace.function
+
+    @property
+    def concrete(self) -> Any:
+        """The traced graph behind it."""
+        return self._trace.concrete
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables it uses."""
+        return self._trace.variables
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """The trainable ones among them."""
+        return self._trace.trainable_variables
+
+    @property
+    def graph(self) -> Any:
+        """Its graph."""
+        return self._trace.graph
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         order = self._in_order

@@ -15,12 +15,15 @@ from weft._src.errors import (
     ParseError,
     UnsupportedError,
 )
+from weft._src.fileio.assets import Asset
 from weft._src.messages.message import Message
 from weft._src.messages.saved_models import SavedModel
+from weft._src.raw_ops.reaching_out import own_file
+from weft._src.saved_model import seals
 from weft._src.saved_model.functions import LoadedFunction, Parameters, Signature, Trace
 from weft._src.saved_model.importing import Library
 from weft._src.saved_model.nodes import attribute_value
-from weft._src.saved_model.structures import shape_of, value_of
+from weft._src.saved_model.structures import dtype_of, shape_of, value_of
 from weft._src.saving.bundle import BundleReader
 from weft._src.saving.object_graph import saved_objects, stored_parts
 from weft._src.saving.sorted_table import damaged
@@ -55,12 +58,10 @@ class LoadedResource(Trackable):
     def __init__(self, handle: Any) -> None:
         self.resource_handle = handle
 
-
-class LoadedAsset(Trackable):
-    """A file of a loaded model."""
-
-    def __init__(self, path: str) -> None:
-        self.asset_path = tf.constant(path)
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """Without the functions that have made it: who saves it writes others."""
+        found = super()._trackable_children(save_type, **kwargs)
+        return {k: x for k, x in found.items() if not isinstance(x, (LoadedFunction, Signature))}
 
 
 class _Captured(Trackable):
@@ -85,6 +86,7 @@ def meta_graph(export_dir: PathLike, tags: Any = None) -> Any:
         raise NotFoundError(
             None, None, f"{folder!r} is no SavedModel: there is no file {_FILE} in it."
         ) from None
+    seals.verify(data, folder)
     try:
         graphs = list(SavedModel.FromString(data).meta_graphs)
         found = [set(graph.meta_info_def.tags) for graph in graphs]
@@ -105,12 +107,45 @@ def meta_graph(export_dir: PathLike, tags: Any = None) -> Any:
     return graphs[found.index(wanted)]
 
 
+class LoadOptions:
+    """How `tf.saved_model.load` reads.
+
+    Args:
+      allow_partial_checkpoint: accepted for compatibility; a model without the value of a variable
+        is damaged.
+      experimental_io_device: accepted for compatibility.
+      experimental_skip_checkpoint: accepted for compatibility.
+      experimental_variable_policy: accepted for compatibility.
+      experimental_load_function_aliases: whether the loaded object gets an attribute
+        `function_aliases`, a dict from the names in `tf.saved_model.SaveOptions` to functions.
+
+    >>> options = tf.saved_model.LoadOptions(experimental_load_function_aliases=True)
+    >>> options.experimental_load_function_aliases
+    True
+    """
+
+    def __init__(
+        self,
+        allow_partial_checkpoint: bool = False,
+        experimental_io_device: str | None = None,
+        experimental_skip_checkpoint: bool = False,
+        experimental_variable_policy: Any = None,
+        experimental_load_function_aliases: bool = False,
+    ) -> None:
+        self.allow_partial_checkpoint = allow_partial_checkpoint
+        self.experimental_io_device = experimental_io_device
+        self.experimental_skip_checkpoint = experimental_skip_checkpoint
+        self.experimental_variable_policy = experimental_variable_policy
+        self.experimental_load_function_aliases = experimental_load_function_aliases
+
+
 class Loader:
     """One SavedModel while its objects are made."""
 
     def __init__(self, export_dir: PathLike, graph: Any, *, allow_io: bool) -> None:
         self.folder = os.fsdecode(export_dir)
         self.graph = graph
+        self._allow_io = allow_io
         self.saved = list(graph.object_graph_def.nodes)
         if not self.saved:
             raise UnsupportedError(
@@ -119,7 +154,7 @@ class Loader:
             )
         self.library = Library(graph.graph_def.library.function, self.folder, allow_io=allow_io)
         self.concrete = dict(graph.object_graph_def.concrete_functions.items())
-        self.constants = {node.name: node for node in graph.graph_def.node if node.op == "Const"}
+        self._constants: dict[str, Any] | None = None
         self._check_numbers()
         self.objects: dict[int, Any] = {}
         self.root: Any = None
@@ -147,6 +182,17 @@ class Loader:
             if saved.WhichOneof("kind") == "resource":
                 self._create(number, values)
         return self.root
+
+    def aliases(self) -> dict[str, Any]:
+        """Functions by the names that whoever saved them gave them."""
+        names = dict(self.graph.meta_info_def.function_aliases.items())
+        found: dict[str, Any] = {}
+        for number, saved in enumerate(self.saved):
+            if saved.WhichOneof("kind") == "function":
+                for name in saved.function.concrete_functions:
+                    if name in names:
+                        found[names[name]] = self.objects[number]
+        return found
 
     def _wanted(self) -> list[str]:
         """The functions that somebody may call: not those that save and restore."""
@@ -203,12 +249,9 @@ class Loader:
         if kind == "variable":
             return self._variable(number, saved.variable, values)
         if kind == "constant":
-            node = self.constants.get(saved.constant.operation)
-            if node is None:
-                raise damaged(self.folder, f"there is no constant {saved.constant.operation!r}")
-            return attribute_value(node.attr["value"])
+            return self._constant(saved.constant.operation)
         if kind == "asset":
-            return LoadedAsset(self._asset(saved.asset.asset_file_def_index))
+            return Asset(self._asset(saved.asset.asset_file_def_index))
         if kind == "function":
             return self._function(saved.function)
         if kind == "bare_concrete_function":
@@ -221,15 +264,24 @@ class Loader:
             return _Captured(saved.captured_tensor.name)
         return LoadedObject()
 
+    def _constant(self, name: str) -> Any:
+        if self._constants is None:  # many models have none, and large graphs
+            nodes = self.graph.graph_def.node
+            self._constants = {node.name: node for node in nodes if node.op == "Const"}
+        if name not in self._constants:
+            raise damaged(self.folder, f"there is no constant {name!r}")
+        return attribute_value(self._constants[name].attr["value"])
+
     def _variable(self, number: int, saved: Message, values: dict[int, dict[str, Any]]) -> Any:
-        dtype, shape = tf.as_dtype(saved.dtype), shape_of(saved.shape)
+        dtype, shape = dtype_of(saved.dtype), shape_of(saved.shape)
         stored = values.get(number, {}).get("VARIABLE_VALUE")
         if stored is None:
             raise damaged(self.folder, f"its checkpoint has no value for {saved.name!r}")
         reader, key = stored
         value = reader.read(key)
-        if not shape.is_compatible_with(value.shape):
-            raise damaged(self.folder, f"{saved.name!r} is {shape}, and its value {value.shape}")
+        if not shape.is_compatible_with(value.shape) or value.dtype != dtype.as_numpy_dtype:
+            what = f"{saved.name!r} is {dtype.name} {shape}, its value {value.dtype} {value.shape}"
+            raise damaged(self.folder, what)
         return tf.Variable(
             value, dtype=dtype, shape=shape, trainable=saved.trainable, name=saved.name or None
         )
@@ -238,11 +290,15 @@ class Loader:
         """The path of a file, which must lie in the folder of the model's assets."""
         files = list(self.graph.asset_file_def)
         name = files[number].filename if 0 <= number < len(files) else ""
-        folder = os.path.realpath(os.path.join(self.folder, "assets"))
-        path = os.path.realpath(os.path.join(folder, name))
-        if not name or os.path.commonpath([folder, path]) != folder or path == folder:
-            raise damaged(self.folder, f"the asset {name!r} does not lie in its folder")
-        return path
+        path = os.path.join(self.folder, "assets", name)
+        found = os.path.realpath(path) if self._allow_io else own_file(self.folder, path)
+        if not name or found is None:
+            raise damaged(
+                self.folder,
+                f"the asset {name!r} does not lie in its folder (allow_io=True takes it all the "
+                "same)",
+            )
+        return found
 
     def _trace(self, name: str) -> Trace:
         saved = self.concrete.get(name)
@@ -253,8 +309,11 @@ class Loader:
         def run(tensors: list[Any]) -> list[Any]:
             return self.library.run(name, [*tensors, *[self._handle(n) for n in bound]])
 
+        def captured() -> list[Any]:
+            return [self.objects[n] for n in bound]
+
         takes = value_of(saved.canonicalized_input_signature)
-        return Trace(name, takes, value_of(saved.output_signature), run, self)
+        return Trace(name, takes, value_of(saved.output_signature), run, self, captured)
 
     def _handle(self, number: int) -> Any:
         found = self.objects[number]
@@ -268,7 +327,7 @@ class Loader:
             return found.handle
         if isinstance(found, LoadedResource):
             return found.resource_handle
-        return found.asset_path if isinstance(found, LoadedAsset) else found
+        return found.asset_path if isinstance(found, Asset) else found
 
     def _function(self, saved: Message) -> LoadedFunction:
         names = list(saved.concrete_functions)
@@ -329,7 +388,7 @@ class Loader:
             raise damaged(self.folder, "it does not say how one of its tables is made")
         (name,) = names
         bound = [self._handle(n) for n in self.concrete[name].bound_inputs]
-        return self.library.run(name, bound)
+        return self.library.run_loading(name, bound)
 
 
 def _container(identifier: str) -> Any:
@@ -354,7 +413,7 @@ def load(
     Args:
       export_dir: the folder.
       tags: the tags of the graph to load; None takes the one for serving, or the only one.
-      options: accepted for compatibility.
+      options: a `tf.saved_model.LoadOptions`.
       allow_io: whether ops that read and write files, or call Python, may be part of it.
 
     Returns:
@@ -373,7 +432,11 @@ def load(
     with init_scope():
         graph = meta_graph(export_dir, tags)
         try:
-            return Loader(export_dir, graph, allow_io=allow_io).load()
+            loader = Loader(export_dir, graph, allow_io=allow_io)
+            loaded: LoadedObject = loader.load()
+            if options is not None and options.experimental_load_function_aliases:
+                loaded.function_aliases = loader.aliases()
+            return loaded
         except ParseError as error:
             raise damaged(os.fsdecode(export_dir), str(error).removesuffix(".")) from None
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import weft as tf
-from weft._src.errors import DataLossError
-from weft._src.graph.tensor_proto import make_ndarray
+from weft._src.errors import DataLossError, ResourceExhaustedError
+from weft._src.graph.tensor_proto import array_of
 from weft._src.messages.message import Message
-from weft._src.saved_model.structures import shape_of
+from weft._src.messages.tensors import TensorProto
+from weft._src.saved_model.structures import dtype_of, shape_of
+
+_MOST_FILLED = 2**27  # elements that need not be written one by one
 
 
 def attribute_value(message: Message) -> Any:
@@ -29,16 +33,27 @@ def attribute_value(message: Message) -> Any:
 
 def _one(kind: str, value: Any) -> Any:
     if kind == "type":
-        return tf.as_dtype(int(value))
+        return dtype_of(value)
     if kind == "shape":
         return shape_of(value)
     if kind == "tensor":
-        return tf.constant(make_ndarray(value))
+        return _constant(value)
     if kind == "func":
         return ("function", value.name)
     if kind == "s":
         return value.decode("latin1")
     return value
+
+
+def _constant(message: TensorProto) -> Any:
+    """A constant; a few bytes cannot stand for more memory than a large model takes."""
+    count = math.prod([max(int(dim.size), 0) for dim in message.tensor_shape.dim])
+    if count > _MOST_FILLED and not message.tensor_content:
+        sizes = [int(dim.size) for dim in message.tensor_shape.dim]
+        raise ResourceExhaustedError(
+            None, None, f"A constant of a graph has shape {sizes}, and not as many values."
+        )
+    return tf.constant(array_of(message))
 
 
 def in_order(nodes: Sequence[Any], where: str) -> list[Any]:

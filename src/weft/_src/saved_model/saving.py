@@ -7,7 +7,6 @@ import shutil
 import uuid
 from collections import OrderedDict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,17 @@ from weft._src.core.context import init_scope, state
 from weft._src.core.dtypes import resource
 from weft._src.core.random_numbers.stream_state import RngCell
 from weft._src.errors import UnsupportedError
+from weft._src.fileio.assets import Asset
 from weft._src.fileio.paths import file_errors, path_text
 from weft._src.function.concrete import ConcreteFunction
+from weft._src.lookup.tables import MutableTable, Table
 from weft._src.messages.checkpoints import ObjectReference
 from weft._src.messages.graphs import FunctionDefLibrary, VersionDef
 from weft._src.messages.saved_models import (
     MetaGraphDef,
     MetaInfoDef,
+    SaveableObject,
+    SavedAsset,
     SavedBareConcreteFunction,
     SavedConcreteFunction,
     SavedConstant,
@@ -32,13 +35,17 @@ from weft._src.messages.saved_models import (
     SavedModel,
     SavedObject,
     SavedObjectGraph,
+    SavedResource,
     SavedUserObject,
     SavedVariable,
 )
 from weft._src.messages.tensors import shape_message
+from weft._src.saved_model import seals
 from weft._src.saved_model.exporting import Functions
+from weft._src.saved_model.functions import LoadedFunction, Signature, Trace
 from weft._src.saved_model.main_graph import MainGraph
 from weft._src.saved_model.structures import message_of, sizes_of
+from weft._src.saved_model.tables import TableFunction, TableFunctions, handle_of
 from weft._src.saved_model.traces import (
     function_spec,
     gives,
@@ -56,12 +63,17 @@ from weft._src.saving.object_graph import (
     variables_among,
     walk,
 )
-from weft._src.saving.writing import sync_folder, write_bundle
+from weft._src.saving.writing import sync_folder, whole_file, write_bundle
 from weft._src.state.tracking import Trackable
 from weft._src.state.variable import Variable
 
 _SERVE = "serve"
+_SIGNATURES = "signatures"
 _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
+_TABLE = "/.ATTRIBUTES/table"
+# Models of Keras name their signature by this, and keep the functions that train them elsewhere.
+_OF_KERAS = "_default_save_signature"
+_NOT_SAVED = frozenset({"train_function", "test_function", "predict_function"})
 # The version of TensorFlow whose ops the graph keeps to; loaders ask for the text.
 _LIKE = "2.4.0"
 
@@ -118,7 +130,8 @@ def functions_of(owner: Any) -> dict[str, Any]:
     """The traced functions among the attributes and methods of an object, and single traces."""
     if not isinstance(owner, Trackable) or variable_of(owner) is not None:
         return {}
-    names = dict.fromkeys(vars(owner))
+    is_keras = hasattr(type(owner), _OF_KERAS)
+    names = dict.fromkeys([n for n in vars(owner) if not (is_keras and n in _NOT_SAVED)])
     for kind in type(owner).__mro__:
         names |= {name: None for name, value in vars(kind).items() if is_function(value)}
     found = {name: getattr(owner, name) for name in names}
@@ -129,11 +142,29 @@ def functions_of(owner: Any) -> dict[str, Any]:
     }
 
 
+def loaded_signatures(root: Any) -> dict[str, Signature] | None:
+    """The signatures of an object that was loaded."""
+    found = getattr(root, _SIGNATURES, None)
+    if not isinstance(found, dict) or not found:
+        return None
+    return found if all(isinstance(x, Signature) for x in found.values()) else None
+
+
+def _signature_of_keras(root: Any) -> Any:
+    """The function that a model of Keras offers as its signature; None if it has none to offer."""
+    try:
+        return getattr(root, _OF_KERAS, None)
+    except Exception:  # noqa: BLE001 - a model that was not built fails anyhow: nothing is offered
+        return None
+
+
 class Saver:
     """One SavedModel while it is put together; nothing is written before it is whole."""
 
     def __init__(self, root: Any, signatures: Any, options: SaveOptions) -> None:
         self.root, self.options = root, options
+        if signatures is None:
+            signatures = loaded_signatures(root) or _signature_of_keras(root)
         self._streams: dict[int, tuple[Any, Variable]] = {}
         self.found = self._reached(signatures)
         self.objects: list[SavedObject] = [_object(one) for one in self.found]
@@ -144,8 +175,16 @@ class Saver:
         self._places: dict[int, int] = {}  # of captured tensors: the objects they are
         self._nodes: dict[int, str] = {}  # of these objects: nodes of the main graph
         self._constants: list[Any] = []
+        self._tables: dict[int, TableFunctions] = {}
+        self._mutable: dict[int, tuple[str, str]] = {}  # of tables: their keys in the checkpoint
+        self._assets: dict[int, Asset] = {}
         for one, variable in variables_among(self.found):
             self._places[id(variable._handle)] = one.number
+        for one in self.found:
+            self._resource(one)
+        if loaded_signatures(root) is not None:  # they are written once more, as those of the root
+            names = [child.local_name for child in self.objects[0].children]
+            del self.objects[0].children[names.index(_SIGNATURES)]
         for tensor, variable in self._streams.values():
             self._places[id(tensor)] = self._places[id(variable._handle)]
         owned = [(one, functions_of(one.value)) for one in self.found]
@@ -157,9 +196,12 @@ class Saver:
                 if id(inner) not in numbers:
                     numbers[id(inner)] = self._function(name, function)
                 self._own(one.number, name, numbers[id(inner)])
+        for one in self.found:
+            self._loaded(one)
+        self._main_nodes()
         self._signatures(signed)
         self.functions.check(f"The {type(root).__name__}")
-        self._variables()
+        self._saved_values()
 
     # --- objects ----------------------------------------------------------------------------------
 
@@ -188,6 +230,18 @@ class Saver:
         children = self.objects[owner].children
         children.append(ObjectReference(node_id=child, local_name=name))
 
+    def _resource(self, one: Found) -> None:
+        """Tables and files are objects whose handles functions capture."""
+        handle = handle_of(one.value)
+        if handle is not None:
+            self._places[id(handle)] = one.number
+            initializer = getattr(one.value, "_initializer", None)
+            self._tables[one.number] = TableFunctions(self.functions, handle, initializer)
+        elif isinstance(one.value, Asset):
+            self._places[id(one.value.asset_path)] = one.number
+            self.objects[one.number].asset.asset_file_def_index = len(self._assets)
+            self._assets[one.number] = one.value
+
     def _function(self, name: str, function: Any) -> int:
         if isinstance(function, ConcreteFunction):
             return self._bare(name, function)
@@ -197,6 +251,32 @@ class Saver:
                 self.aliases |= dict.fromkeys(names, alias)
         saved = SavedFunction(concrete_functions=names, function_spec=function_spec(function))
         return self._new(function=saved)
+
+    def _loaded(self, one: Found) -> None:
+        """A function that was loaded takes the place of its object as one that was traced."""
+        if isinstance(one.value, LoadedFunction):
+            names = [self._loaded_trace(trace) for trace in one.value.concrete_functions]
+            spec = one.value._parameters.message
+            saved = SavedFunction(concrete_functions=names, function_spec=spec)
+            self.objects[one.number].function.CopyFrom(saved)
+        elif isinstance(one.value, Signature):
+            self.objects[one.number].bare_concrete_function.CopyFrom(
+                SavedBareConcreteFunction(
+                    concrete_function_name=self._loaded_trace(one.value._trace),
+                    argument_keywords=one.value._names,
+                    allowed_positional_arguments=one.value._by_place,
+                )
+            )
+
+    def _loaded_trace(self, trace: Trace) -> str:
+        concrete = trace.concrete
+        name = self.functions.of(concrete.graph)
+        self.concrete[name] = SavedConcreteFunction(
+            bound_inputs=self._bound(trace.name, concrete),
+            canonicalized_input_signature=message_of(trace.takes),
+            output_signature=message_of(trace.gives),
+        )
+        return name
 
     def _trace(self, owner: str, concrete: ConcreteFunction) -> str:
         name = self.functions.of(concrete.graph, inputs=ordered_inputs(concrete))
@@ -247,9 +327,15 @@ class Saver:
     def _untracked(self, owner: str, tensor: Any) -> Exception:
         variable = getattr(tensor._value, "variable", None)
         if variable is None:
+            if isinstance(tensor._value, Table):
+                return ValueError(
+                    f"tf.saved_model.save: {owner} uses the table {tensor._value.name!r}, which no "
+                    f"attribute of the {type(self.root).__name__} leads to, so it would not be "
+                    "saved. Make it an attribute."
+                )
             return UnsupportedError(
                 f"tf.saved_model.save: {owner} uses {type(tensor._value).__name__}, a state of "
-                "Weft's that a SavedModel cannot hold yet, such as a table."
+                "Weft's that a SavedModel cannot hold."
             )
         return ValueError(
             f"tf.saved_model.save: {owner} uses the variable {variable.name!r}, which no attribute "
@@ -257,13 +343,62 @@ class Saver:
             "attribute."
         )
 
+    def _main_nodes(self) -> None:
+        """Variables, files and tables in the graph that sessions run, with what belongs to them."""
+        for one, variable in variables_among(self.found):
+            self._nodes[one.number] = self.graph.handle(variable)
+        names: set[str] = set()
+        for number, asset in self._assets.items():
+            self._nodes[number] = self.graph.asset(asset._path, names)
+        for number, table in self._tables.items():
+            self._nodes[number] = self.graph.table(table.creation)
+        for number, table in self._tables.items():
+            self._table(number, table)
+
+    def _table(self, number: int, table: TableFunctions) -> None:
+        initialize = table.initializer_function()
+        for name, function in (
+            ("_create_resource", table.creator()),
+            ("_initialize", initialize),
+            ("_destroy_resource", table.destroyer()),
+        ):
+            spec = function_spec(tf.function(lambda: None, autograph=False))
+            self._bound_to(function)
+            saved = SavedFunction(concrete_functions=[function.name], function_spec=spec)
+            self._own(number, name, self._new(function=saved))
+        self.graph.initialized(
+            initialize.name, [self._nodes[self._places[id(x)]] for x in initialize.captures]
+        )
+        if isinstance(table.table, MutableTable):
+            key = f"{self.found[number].key}{_TABLE}"
+            self._mutable[number] = (f"{key}-keys", f"{key}-values")
+            self.objects[number].saveable_objects["table"].CopyFrom(
+                SaveableObject(
+                    save_function=self._single(table.save()),
+                    restore_function=self._single(table.restore()),
+                )
+            )
+
+    def _bound_to(self, function: TableFunction) -> None:
+        self.concrete[function.name] = SavedConcreteFunction(
+            bound_inputs=[self._places[id(x)] for x in function.captures],
+            canonicalized_input_signature=message_of((function.takes, {})),
+            output_signature=message_of(function.gives),
+        )
+
+    def _single(self, function: TableFunction) -> int:
+        self._bound_to(function)
+        return self._new(
+            bare_concrete_function=SavedBareConcreteFunction(
+                concrete_function_name=function.name,
+                argument_keywords=[str(spec.name) for spec in function.takes],
+                allowed_positional_arguments=len(function.takes),
+            )
+        )
+
     def _signatures(self, signed: list[Any]) -> None:
-        handles = {
-            one.number: self.graph.handle(variable) for one, variable in variables_among(self.found)
-        }
-        self._nodes |= handles
         owner = self._new(user_object=_user_object("signature_map"))
-        self._own(0, "signatures", owner)
+        self._own(0, _SIGNATURES, owner)
         for signature in signed:
             name = signature.write(self.functions)
             bound = self._bound(f"the signature {signature.key!r}", signature.concrete)
@@ -283,13 +418,16 @@ class Saver:
             captured = [self._nodes[n] for n in bound]
             self.graph.signature(signature.key, name, signature, captured)
 
-    def _variables(self) -> None:
-        self.graph.saving(
-            {
-                f"{one.key}{_VALUE}": (self._nodes[one.number], variable)
-                for one, variable in variables_among(self.found)
-            }
-        )
+    def _saved_values(self) -> None:
+        variables = {
+            f"{one.key}{_VALUE}": (self._nodes[one.number], variable)
+            for one, variable in variables_among(self.found)
+        }
+        tables = [
+            (keys, self._nodes[number], self._tables[number].table)
+            for number, keys in self._mutable.items()
+        ]
+        self.graph.saving(variables, tables)
 
     # --- writing ----------------------------------------------------------------------------------
 
@@ -309,6 +447,7 @@ class Saver:
             graph_def=graph,
             saver_def=self.graph.saver,
             signature_def=self.graph.signatures,
+            asset_file_def=self.graph.assets,
             object_graph_def=SavedObjectGraph(nodes=self.objects, concrete_functions=self.concrete),
         )
         return SavedModel(saved_model_schema_version=1, meta_graphs=[meta])
@@ -318,13 +457,16 @@ class Saver:
         taken = snapshot(self.found)
         table = np.array(taken.graph().SerializeToString(), object)
         os.makedirs(os.path.join(folder, "assets"), exist_ok=True)
+        for asset, saved in zip(self._assets.values(), self.graph.assets, strict=True):
+            target = os.path.join(folder, "assets", saved.filename)
+            with file_errors("The asset of a model", asset._path):
+                if os.path.realpath(asset._path) != os.path.realpath(target):
+                    shutil.copyfile(asset._path, target)
         prefix = os.path.join(folder, "variables", "variables")
         write_bundle(prefix, [*sorted(taken.arrays().items()), (OBJECT_GRAPH, table)])
-        path = os.path.join(folder, "saved_model.pb")
-        temporary = f"{path}.tmp-{uuid.uuid4().hex[:12]}"
-        Path(temporary).write_bytes(self.message().SerializeToString())
-        os.replace(temporary, path)
-        sync_folder(folder)
+        data = seals.sealed(self.message().SerializeToString(), folder)
+        with whole_file(os.path.join(folder, seals.FILE), "Saving a model") as file:
+            file.write(data)
 
 
 def _unified(found: list[Found]) -> list[Found]:
@@ -362,6 +504,10 @@ def _object(one: Found) -> SavedObject:
             name=variable.name.removesuffix(":0"),
         )
         return SavedObject(children=children, variable=saved)
+    if handle_of(one.value) is not None:
+        return SavedObject(children=children, resource=SavedResource())
+    if isinstance(one.value, Asset):
+        return SavedObject(children=children, asset=SavedAsset())
     identifier = "_generic_user_object"
     if isinstance(one.value, list):
         identifier = "trackable_list_wrapper"
@@ -404,8 +550,8 @@ def save(obj: Any, export_dir: PathLike, signatures: Any = None, options: Any = 
     ...     @tf.function(input_signature=[tf.TensorSpec([None])])
     ...     def __call__(self, x):
     ...         return self.factor * x
-    >>> tf.saved_model.save(Scale(), "/tmp/weft-doc/scale")
-    >>> tf.saved_model.load("/tmp/weft-doc/scale")(tf.constant([1.0, 2.0])).numpy()
+    >>> tf.saved_model.save(Scale(), "scale")
+    >>> tf.saved_model.load("scale")(tf.constant([1.0, 2.0])).numpy()
     array([3., 6.], dtype=float32)
     """
     if state.graph is not None:

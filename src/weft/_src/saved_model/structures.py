@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
-from weft._src.errors import UnsupportedError
+from weft._src.errors import ParseError, UnsupportedError
 from weft._src.messages.message import Message
 from weft._src.messages.structures import (
     NoneValue,
@@ -34,35 +34,54 @@ def shape_of(message: Message) -> Any:
     return tf.TensorShape([None if dim.size < 0 else dim.size for dim in message.dim])
 
 
+def dtype_of(number: int) -> tf.DType:
+    """The dtype with a number; ParseError if none has it."""
+    try:
+        return tf.as_dtype(number)
+    except TypeError:
+        raise ParseError(f"It has the dtype number {number}, which no tensor has.") from None
+
+
 def value_of(message: Message) -> Any:
-    """The value of a StructuredValue; tensors are their specs."""
+    """The value of a StructuredValue; tensors are their specs. ParseError if it makes no sense."""
+    try:
+        return _value_of(message)
+    except ParseError:
+        raise
+    except (TypeError, ValueError) as error:  # names of fields, arguments of specs: all from a file
+        raise ParseError(f"It describes a structure that cannot be: {error}") from error
+
+
+def _value_of(message: Message) -> Any:
     kind = message.WhichOneof("kind")
     if kind is None or kind == "none_value":
         return None
     found = getattr(message, kind)
     if kind == "list_value":
-        return [value_of(item) for item in found.values]
+        return [_value_of(item) for item in found.values]
     if kind == "tuple_value":
-        return tuple([value_of(item) for item in found.values])
+        return tuple([_value_of(item) for item in found.values])
     if kind == "dict_value":
-        return {key: value_of(item) for key, item in found.fields.items()}
+        return {key: _value_of(item) for key, item in found.fields.items()}
     if kind == "named_tuple_value":
         names = [pair.key for pair in found.values]
         make: Any = namedtuple  # noqa: PYI024 - its name and fields are data
-        return make(found.name or "Values", names)(*[value_of(pair.value) for pair in found.values])
+        return make(found.name or "Values", names)(
+            *[_value_of(pair.value) for pair in found.values]
+        )
     if kind in ("tensor_spec_value", "bounded_tensor_spec_value"):
-        return tf.TensorSpec(shape_of(found.shape), tf.as_dtype(found.dtype), found.name or None)
+        return tf.TensorSpec(shape_of(found.shape), dtype_of(found.dtype), found.name or None)
     if kind == "tensor_shape_value":
         return shape_of(found)
     if kind == "tensor_dtype_value":
-        return tf.as_dtype(found)
+        return dtype_of(found)
     if kind == "type_spec_value":
         return _type_spec(found)
     return found
 
 
 def _type_spec(message: Message) -> Any:
-    state = value_of(message.type_state)
+    state = _value_of(message.type_state)
     number = message.type_spec_class
     if number == _SPARSE:
         return tf.SparseTensorSpec(*state)

@@ -16,6 +16,7 @@ from weft._src.function.polymorphic import PolymorphicFunction
 from weft._src.function.signature import P
 from weft._src.messages.structures import FunctionSpec
 from weft._src.saved_model.exporting import Body, Functions, Written
+from weft._src.saved_model.functions import Signature
 from weft._src.saved_model.structures import message_of
 
 
@@ -92,13 +93,19 @@ def _spec_of(value: Any) -> Any:
 
 def ordered_inputs(concrete: ConcreteFunction) -> list[SymbolicTensor]:
     """The inputs as TensorFlow flattens them: arguments by name in the order of their names."""
+    return [tensor for _, _, tensor in _leaves(concrete)]
+
+
+def _leaves(concrete: ConcreteFunction) -> list[tuple[str, str | None, SymbolicTensor]]:
+    """Of each input the parameter, the name that its spec was given, and the tensor."""
     inputs = iter(concrete.graph.inputs)
-    placed: list[SymbolicTensor] = []
-    named: list[tuple[str, list[SymbolicTensor]]] = []
+    placed: list[tuple[str, str | None, SymbolicTensor]] = []
+    named: list[tuple[str, list[tuple[str, str | None, SymbolicTensor]]]] = []
     for parameter, kind in zip(concrete._parameters.parameters, concrete.types, strict=True):
-        parts = [next(inputs) for _ in kind.leaf_specs()]
+        name = parameter.name
+        parts = [(name, getattr(spec, "name", None), next(inputs)) for spec in kind.leaf_specs()]
         if parameter.kind in (P.KEYWORD_ONLY, P.VAR_KEYWORD):
-            named.append((parameter.name, parts))
+            named.append((name, parts))
         else:
             placed += parts
     return placed + [x for _, parts in sorted(named, key=lambda pair: pair[0]) for x in parts]
@@ -110,10 +117,17 @@ def ordered_inputs(concrete: ConcreteFunction) -> list[SymbolicTensor]:
 class SignatureFunction:
     """A function that takes tensors by name and gives a dict, around a trace."""
 
-    def __init__(self, key: str, concrete: ConcreteFunction) -> None:
+    def __init__(
+        self, key: str, concrete: ConcreteFunction, loaded: Signature | None = None
+    ) -> None:
         self.key, self.concrete = key, concrete
-        self.inputs = _named_inputs(key, concrete)
-        self.outputs = _named_outputs(key, concrete)
+        if loaded is None:
+            self.inputs = _named_inputs(key, concrete)
+            self.outputs = _named_outputs(key, concrete)
+            return
+        takes, gives = loaded.structured_input_signature[1], loaded.structured_outputs
+        self.inputs = dict(zip(sorted(takes), concrete.graph.inputs, strict=True))
+        self.outputs = dict(zip(sorted(gives), concrete.structured_outputs, strict=True))
 
     @property
     def takes(self) -> Any:
@@ -161,14 +175,18 @@ def _named_inputs(key: str, concrete: ConcreteFunction) -> dict[str, SymbolicTen
             f"{concrete.pretty_printed_signature(verbose=False)}."
         )
     found: dict[str, SymbolicTensor] = {}
-    for i, (spec, tensor) in enumerate(zip(plain, tensors, strict=True)):
-        name = re.sub(r"\W", "_", spec.name or f"input_{i}")
-        if name in found:
+    for parameter, given, tensor in _leaves(concrete):
+        name = re.sub(r"\W", "_", given or parameter)
+        if given and name in found:
             raise ValueError(
                 f"tf.saved_model.save: the signature {key!r} takes two tensors called {name!r}. "
                 "Give their tf.TensorSpec different names."
             )
-        found[name] = tensor
+        unique, at = name, 0
+        while unique in found:
+            at += 1
+            unique = f"{name}_{at}"
+        found[unique] = tensor
     return found
 
 
@@ -197,17 +215,22 @@ def signature_functions(functions: dict[str, Any], given: Any) -> list[Signature
         given = found[0] if len(found) == 1 else {}
     if not isinstance(given, dict):
         given = {tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: given}
-    return [SignatureFunction(key, _concrete(key, value)) for key, value in given.items()]
+    return [
+        SignatureFunction(key, value.concrete, value)
+        if isinstance(value, Signature)
+        else SignatureFunction(key, _concrete(key, value))
+        for key, value in given.items()
+    ]
 
 
 def _may_be_signature(function: Any) -> bool:
     if is_function(function) and function.input_signature is None:
         return False
     try:
-        SignatureFunction("", _concrete("", function))
+        signature = SignatureFunction("", _concrete("", function))
     except ValueError:
         return False
-    return True
+    return bool(signature.outputs)  # without results there is nothing to ask it for
 
 
 def _concrete(key: str, value: Any) -> ConcreteFunction:

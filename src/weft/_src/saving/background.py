@@ -5,9 +5,11 @@ from __future__ import annotations
 import atexit
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 _log = logging.getLogger("weft")
+_HEAD_START = 0.001  # seconds
 
 
 class Writer:
@@ -29,6 +31,8 @@ class Writer:
             self._thread.start()
 
     def _do(self, work: Callable[[], None]) -> None:
+        # The caller goes on first: a thread that runs keeps the interpreter for 5 ms.
+        time.sleep(_HEAD_START)
         try:
             work()
         except BaseException as error:  # noqa: BLE001 - raised where the next one waits for it

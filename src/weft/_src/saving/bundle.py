@@ -11,7 +11,7 @@ import mmap
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from weft._src.messages.checkpoints import BundleEntryProto, BundleHeaderProto
 from weft._src.messages.graphs import VersionDef
 from weft._src.messages.tensors import shape_message
 from weft._src.messages.wire import packed_varints, read_varint
+from weft._src.saving.slice_keys import ALL, slice_key
 from weft._src.saving.sorted_table import damaged, table_bytes, table_entries
 
 Array = np.ndarray[Any, Any]
@@ -37,6 +38,18 @@ def data_file(prefix: str, shard: int, count: int) -> str:
 
 
 # --- reading ------------------------------------------------------------------------------------
+
+
+class _Entry(NamedTuple):
+    """What the index says of a tensor: its type, and where it lies, in parts if it has slices."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    shard: int
+    offset: int
+    size: int
+    crc32c: int
+    slices: list[list[tuple[int, int]]]
 
 
 class BundleReader:
@@ -72,6 +85,7 @@ class BundleReader:
             )
         self.shards: int = header.num_shards
         self._entries = entries
+        self._known: dict[bytes, _Entry] = {}  # entries that were asked for
         self._files: dict[int, memoryview] = {}
 
     def _message(self, kind: Any, data: bytes, what: str) -> Any:
@@ -87,31 +101,49 @@ class BundleReader:
     def __contains__(self, key: str) -> bool:
         return key.encode() in self._entries
 
-    def entry(self, key: str | bytes) -> Any:
+    def _entry(self, key: str | bytes) -> _Entry:
         """What the index says of a tensor."""
-        found = self._entries.get(key.encode() if isinstance(key, str) else key)
-        if found is None:
-            raise NotFoundError(None, None, f"There is no tensor {key!r} in {self.prefix}.")
-        return self._message(BundleEntryProto, found, f"the entry of {key!r}")
+        name = key.encode() if isinstance(key, str) else key
+        known = self._known.get(name)
+        if known is None:
+            if name not in self._entries:
+                raise NotFoundError(None, None, f"There is no tensor {key!r} in {self.prefix}.")
+            known = self._known[name] = self._parsed(name)
+        return known
 
-    def dtype_and_shape(self, key: str) -> tuple[DType, tuple[int, ...]]:
-        """The type of a tensor."""
-        return self._type(key, self.entry(key))
-
-    def _type(self, key: str | bytes, entry: Any) -> tuple[DType, tuple[int, ...]]:
+    def _parsed(self, name: bytes) -> _Entry:
+        try:
+            entry = BundleEntryProto.FromString(self._entries[name])
+            shape = tuple([int(dim.size) for dim in entry.shape.dim])
+            slices = [
+                [(int(e.start), int(e.length) if e.HasField("length") else ALL) for e in one.extent]
+                for one in entry.slices
+            ]
+        except ParseError:
+            raise damaged(self._index_file, f"the entry of {name!r} cannot be read") from None
         try:
             dtype = dtypes.as_dtype(int(entry.dtype))
         except TypeError:
-            raise damaged(self._index_file, f"{key!r} has dtype number {entry.dtype}") from None
-        sizes = tuple([int(dim.size) for dim in entry.shape.dim])
-        if len(sizes) > _MOST_AXES or any(size < 0 for size in sizes):
-            raise damaged(self._index_file, f"{key!r} has the shape {list(sizes)}")
-        return dtype, sizes
+            raise damaged(self._index_file, f"{name!r} has dtype number {entry.dtype}") from None
+        if len(shape) > _MOST_AXES or any(size < 0 for size in shape):
+            raise damaged(self._index_file, f"{name!r} has the shape {list(shape)}")
+        if not 0 <= entry.shard_id < self.shards:
+            raise damaged(
+                self._index_file, f"{name!r} is in file {entry.shard_id} of {self.shards}"
+            )
+        return _Entry(dtype, shape, entry.shard_id, entry.offset, entry.size, entry.crc32c, slices)
+
+    def dtype_and_shape(self, key: str) -> tuple[DType, tuple[int, ...]]:
+        """The type of a tensor."""
+        entry = self._entry(key)
+        return entry.dtype, entry.shape
 
     def read(self, key: str | bytes) -> Array:
         """A tensor; DataLossError if its bytes are not those that were written."""
-        entry = self.entry(key)
-        dtype, shape = self._type(key, entry)
+        entry = self._entry(key)
+        dtype, shape = entry.dtype, entry.shape
+        if entry.slices:
+            return self._joined(key, entry)
         data = self._content(key, entry)
         if dtype in (dtypes.variant, dtypes.resource):
             raise UnimplementedError(
@@ -127,21 +159,56 @@ class BundleReader:
                 f"{key!r} of dtype {dtype.name} and shape {list(shape)} has {len(data)} bytes",
             )
         self._verify(key, entry, crc32c(data))
-        return np.frombuffer(data, dtype.numpy_dtype).reshape(shape)
+        return as_array(data, dtype, shape, f"{key!r} in {self.prefix}")
+
+    def _joined(self, key: str | bytes, entry: _Entry) -> Array:
+        """A tensor that was written in parts, each under a key of its own."""
+        name = key.encode() if isinstance(key, str) else key
+        dtype, shape = entry.dtype, entry.shape
+        places = [self._place(name, extents, shape) for extents in entry.slices]
+        sizes = [math.prod([stop - start for start, stop in place]) for place, _ in places]
+        room = sum(
+            [len(self._mapped(shard)) for shard in {self._entry(k).shard for _, k in places}]
+        )
+        least = 1 if dtype is dtypes.string else dtype.size  # bytes of a number in a file
+        if sum(sizes) != math.prod(shape) or sum(sizes) * least > room:
+            raise damaged(self._index_file, f"the parts of {key!r} do not make up {list(shape)}")
+        whole = np.empty(shape, dtype.numpy_dtype)
+        filled = np.zeros(shape, np.bool_)
+        for place, part_key in places:
+            here = tuple([slice(start, stop) for start, stop in place])
+            part = self.read(part_key)
+            if part.dtype != whole.dtype or part.shape != whole[here].shape or filled[here].any():
+                raise damaged(self._index_file, f"a part of {key!r} does not fit at {place}")
+            whole[here], filled[here] = part, True
+        return whole
+
+    def _place(
+        self, name: bytes, extents: list[tuple[int, int]], shape: tuple[int, ...]
+    ) -> tuple[list[tuple[int, int]], bytes]:
+        """From where to where a part goes along each axis, and its key."""
+        place = [
+            (start, start + (size if length == ALL else length))
+            for (start, length), size in zip(extents, shape, strict=False)
+        ]
+        inside = all(0 <= start <= stop <= n for (start, stop), n in zip(place, shape))
+        if len(extents) != len(shape) or not inside:
+            raise damaged(self._index_file, f"a part of {name!r} is at {extents} of {list(shape)}")
+        key = slice_key(name, extents)
+        if key not in self._entries or self._entry(key).slices:
+            raise damaged(self._index_file, f"the part of {name!r} at {place} is missing")
+        return place, key
 
     def verify(self) -> None:
         """Reads everything; DataLossError or NotFoundError at the first that is not as written."""
         for key in self._entries:
-            entry = self.entry(key)
-            if not entry.slices and self._type(key, entry)[0] is not dtypes.variant:
+            if self._entry(key).dtype is not dtypes.variant:
                 self.read(key)
 
-    def _content(self, key: str | bytes, entry: Any) -> memoryview:
-        if not 0 <= entry.shard_id < self.shards:
-            raise damaged(self._index_file, f"{key!r} is in file {entry.shard_id} of {self.shards}")
-        file = self._mapped(entry.shard_id)
+    def _content(self, key: str | bytes, entry: _Entry) -> memoryview:
+        file = self._mapped(entry.shard)
         if not 0 <= entry.offset <= entry.offset + entry.size <= len(file):
-            name = data_file(self.prefix, entry.shard_id, self.shards)
+            name = data_file(self.prefix, entry.shard, self.shards)
             end = entry.offset + entry.size
             raise damaged(name, f"{key!r} ends at byte {end}, and the file has {len(file)}")
         return file[entry.offset : entry.offset + entry.size]
@@ -163,19 +230,19 @@ class BundleReader:
             self._files[shard] = memoryview(content)
         return self._files[shard]
 
-    def _verify(self, key: str | bytes, entry: Any, crc: int) -> None:
+    def _verify(self, key: str | bytes, entry: _Entry, crc: int) -> None:
         found = masked(crc)
         if found != entry.crc32c:
             raise damaged(
-                data_file(self.prefix, entry.shard_id, self.shards),
+                data_file(self.prefix, entry.shard, self.shards),
                 f"the checksum of {key!r} is {found:#010x}, and {entry.crc32c:#010x} was written",
             )
 
     def _strings(
-        self, key: str | bytes, data: memoryview, shape: tuple[int, ...], entry: Any
+        self, key: str | bytes, data: memoryview, shape: tuple[int, ...], entry: _Entry
     ) -> Array:
         """Lengths, their checksum, and the bytes of all strings."""
-        name = data_file(self.prefix, entry.shard_id, self.shards)
+        name = data_file(self.prefix, entry.shard, self.shards)
         count = math.prod(shape)
         if count > len(data):  # each length takes a byte at least
             raise damaged(name, f"{key!r} has {len(data)} bytes for {count} strings")
@@ -200,6 +267,14 @@ class BundleReader:
             out[i] = raw[begin : begin + length]
             begin += length
         return out.reshape(shape)
+
+
+def as_array(data: Any, dtype: DType, shape: tuple[int, ...], what: str) -> Array:
+    """The bytes of a tensor as an array, where they lie; DataLossError if they are no numbers."""
+    raw = np.frombuffer(data, np.uint8)
+    if dtype is dtypes.bool_ and raw.size and raw.max() > 1:
+        raise DataLossError(None, None, f"{what} has bytes that are neither 0 nor 1, as bool.")
+    return raw.view(dtype.numpy_dtype).reshape(shape)
 
 
 def _length_bytes(length: int) -> bytes:

@@ -10,12 +10,13 @@ import numpy as np
 from weft._src.core.aliases import PathLike
 from weft._src.core.context import init_scope, state
 from weft._src.core.dtypes import int64
-from weft._src.errors import NotFoundError
 from weft._src.fileio.paths import path_text
 from weft._src.saving import background
-from weft._src.saving.bundle import BundleReader
-from weft._src.saving.object_graph import OBJECT_GRAPH, snapshot, walk
-from weft._src.saving.restoring import Restoration, restore_by_name
+from weft._src.saving.by_name import RestorationByName
+from weft._src.saving.files import is_safetensors, numbered, open_checkpoint
+from weft._src.saving.object_graph import OBJECT_GRAPH, Snapshot, snapshot_below
+from weft._src.saving.restoring import Restoration
+from weft._src.saving.safetensors import SafetensorsReader, stored_kind, write_safetensors
 from weft._src.saving.states import update_checkpoint_state
 from weft._src.saving.status import CheckpointLoadStatus, InitializationOnlyStatus
 from weft._src.saving.writing import write_bundle
@@ -48,17 +49,20 @@ class CheckpointOptions:
 
 
 _PLAIN = CheckpointOptions()
+_WRITE = "tf.train.Checkpoint.write"
 
 
 class Checkpoint(AutoTrackable):
     """Saves the values of the objects it is given, and restores them by the names that lead there.
 
     Objects are variables, modules, Keras models and optimizers, lists and dicts of them, tables and
-    random generators. The files are those of TensorFlow: each library restores the other's.
+    random generators. The files are those of TensorFlow: each library restores the other's. A name
+    that ends in `.safetensors` gives a file of that kind, in which the names that lead to values
+    are joined by dots; it holds no strings and no positions of datasets.
 
     >>> v = tf.Variable([1.0, 2.0])
     >>> checkpoint = tf.train.Checkpoint(v=v)
-    >>> path = checkpoint.save("/tmp/weft-doc/checkpoint")
+    >>> path = checkpoint.save("checkpoint")
     >>> _ = v.assign([0.0, 0.0])
     >>> _ = checkpoint.restore(path).assert_consumed()
     >>> v.numpy()
@@ -104,7 +108,7 @@ class Checkpoint(AutoTrackable):
         """Writes a checkpoint under just this name; `save` counts them.
 
         Args:
-          file_prefix: how the names of the files begin.
+          file_prefix: how the names of the files begin, or the name of a safetensors file.
           options: a `tf.train.CheckpointOptions`.
 
         Returns:
@@ -114,8 +118,8 @@ class Checkpoint(AutoTrackable):
           tf.errors.OpError: if the files cannot be written; those that were there stay.
           RuntimeError: if it is called while a function is traced.
 
-        >>> tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/written")
-        '/tmp/weft-doc/written'
+        >>> tf.train.Checkpoint(v=tf.Variable(1.0)).write("written")
+        'written'
         """
         return self._write(file_prefix, options or _PLAIN, after=())
 
@@ -125,14 +129,18 @@ class Checkpoint(AutoTrackable):
                 "tf.train.Checkpoint.write and save write files at once, and a function is being "
                 "traced. Call them outside of it."
             )
-        prefix = path_text("tf.train.Checkpoint.write", file_prefix)
+        prefix = path_text(_WRITE, file_prefix)
         root, extra = self._start()
-        taken = snapshot(walk(root, extra))
+        taken = snapshot_below(root, extra)
         callbacks = [*options.experimental_write_callbacks]
+        flat = _flat(taken) if is_safetensors(prefix) else None
 
         def work() -> None:
-            graph = np.array(taken.graph().SerializeToString(), object)
-            write_bundle(prefix, [*sorted(taken.arrays().items()), (OBJECT_GRAPH, graph)])
+            if flat is not None:
+                write_safetensors(_WRITE, prefix, flat, {})
+            else:
+                graph = np.array(taken.graph().SerializeToString(), object)
+                write_bundle(prefix, [*sorted(taken.arrays().items()), (OBJECT_GRAPH, graph)])
             for call in after:
                 call(prefix)
             for callback in callbacks:
@@ -156,15 +164,15 @@ class Checkpoint(AutoTrackable):
           RuntimeError: if it is called while a function is traced.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> checkpoint.save("/tmp/weft-doc/saved"), checkpoint.save("/tmp/weft-doc/saved")
-        ('/tmp/weft-doc/saved-1', '/tmp/weft-doc/saved-2')
+        >>> checkpoint.save("saved"), checkpoint.save("saved")
+        ('saved-1', 'saved-2')
         """
         if state.graph is not None:
             raise RuntimeError("tf.train.Checkpoint.save: a function is being traced.")
         prefix = path_text("tf.train.Checkpoint.save", file_prefix)
         number = int(self.save_counter.assign_add(1))
         try:
-            return self._write(f"{prefix}-{number}", options or _PLAIN, after=[_note_newest])
+            return self._write(numbered(prefix, number), options or _PLAIN, after=[_note_newest])
         except BaseException:
             self.save_counter.assign_sub(1)
             raise
@@ -185,7 +193,7 @@ class Checkpoint(AutoTrackable):
           ValueError: if a value has another shape or dtype than its variable.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> _ = checkpoint.read(checkpoint.write("/tmp/weft-doc/read")).assert_consumed()
+        >>> _ = checkpoint.read(checkpoint.write("read")).assert_consumed()
         """
         if state.graph is not None:
             raise RuntimeError("tf.train.Checkpoint.restore: a function is being traced.")
@@ -195,8 +203,8 @@ class Checkpoint(AutoTrackable):
         prefix = path_text("tf.train.Checkpoint.restore", save_path)
         reader = open_checkpoint(prefix)
         root, extra = self._start()
-        if OBJECT_GRAPH not in reader:
-            return NameBasedStatus(reader, root, extra)
+        if isinstance(reader, SafetensorsReader) or OBJECT_GRAPH not in reader:
+            return CheckpointLoadStatus(RestorationByName(reader, root, extra))
         return CheckpointLoadStatus(Restoration(reader, root, extra))
 
     def restore(self, save_path: PathLike | None, options: CheckpointOptions | None = None) -> Any:
@@ -218,7 +226,7 @@ class Checkpoint(AutoTrackable):
 
         >>> v = tf.Variable(1.0)
         >>> checkpoint = tf.train.Checkpoint(v=v)
-        >>> path = checkpoint.save("/tmp/weft-doc/restored")
+        >>> path = checkpoint.save("restored")
         >>> _ = v.assign(5.0)
         >>> _ = checkpoint.restore(path).assert_consumed()
         >>> v.numpy()
@@ -239,6 +247,14 @@ class Checkpoint(AutoTrackable):
         background.writer.finish()
 
 
+def _flat(taken: Snapshot) -> dict[str, Any]:
+    """Values for a safetensors file; what it cannot hold is refused before anything is written."""
+    found = taken.flat()
+    for name, array in found.items():
+        stored_kind(_WRITE, name, array)
+    return found
+
+
 def _takes_argument(callback: Any) -> bool:
     code = getattr(callback, "__code__", None)
     return code is not None and code.co_argcount - hasattr(callback, "__self__") > 0
@@ -247,55 +263,3 @@ def _takes_argument(callback: Any) -> bool:
 def _note_newest(prefix: str) -> None:
     folder = os.path.dirname(prefix) or "."
     update_checkpoint_state(folder, prefix, [prefix])
-
-
-def open_checkpoint(prefix: str) -> BundleReader:
-    """A checkpoint; who gives the name of one of its files is told that of the checkpoint."""
-    for ending in (".index", ".data-00000-of-00001"):
-        if prefix.endswith(ending):
-            raise NotFoundError(
-                None,
-                None,
-                f"{prefix!r} is a file of a checkpoint, whose name is "
-                f"{prefix.removesuffix(ending)!r}, without that ending.",
-            )
-    return BundleReader(prefix)
-
-
-class NameBasedStatus(CheckpointLoadStatus):
-    """What came of restoring variables by their names, from a file of TensorFlow 1."""
-
-    def __init__(self, reader: BundleReader, root: Any, extra: dict[str, Any]) -> None:
-        super().__init__(_Named(reader, root, extra))
-
-
-class _Named:
-    """A file without a map of objects: the names of variables lead to them."""
-
-    def __init__(self, reader: BundleReader, root: Any, extra: dict[str, Any]) -> None:
-        self.reader = reader
-        self.root, self.extra = root, extra
-        self.taken = restore_by_name(reader, root, extra)
-
-    def missing(self) -> list[str]:
-        """Variables that were not found by name."""
-        return [
-            "/".join(one.path)
-            for one in walk(self.root, self.extra)
-            if isinstance(one.value, Variable)
-            and one.value.name.removesuffix(":0") not in self.taken
-            and "/".join(one.path) != "save_counter"
-        ]
-
-    def unused(self) -> list[str]:
-        """Names in the file that no variable has."""
-        return [key for key in self.reader.names() if key not in self.taken]
-
-    def deferred(self) -> list[str]:
-        """By name nothing is waited for."""
-        return []
-
-    def report(self) -> str:
-        """What did not find its place."""
-        lines = [f"  in the program, not in the file: {name}" for name in self.missing()]
-        return "\n".join([*lines, *[f"  in the file, not taken: {key}" for key in self.unused()]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import time
@@ -14,10 +13,9 @@ from weft._src.core.tensor import Tensor
 from weft._src.errors import DataLossError, NotFoundError
 from weft._src.fileio.paths import path_text
 from weft._src.saving import background
-from weft._src.saving.bundle import BundleReader
 from weft._src.saving.checkpoint import Checkpoint, CheckpointOptions
+from weft._src.saving.files import delete, is_there, numbered, open_checkpoint
 from weft._src.saving.states import get_checkpoint_state, update_checkpoint_state
-from weft._src.saving.writing import data_files
 from weft._src.state.variable import Variable
 
 _log = logging.getLogger("weft")
@@ -26,10 +24,10 @@ _log = logging.getLogger("weft")
 class CheckpointManager:
     """Saves checkpoints into a folder, and deletes old ones.
 
+    With a `checkpoint_name` that ends in `.safetensors` they are files of that kind.
+
     >>> v = tf.Variable(0.0)
-    >>> manager = tf.train.CheckpointManager(
-    ...     tf.train.Checkpoint(v=v), "/tmp/weft-doc/manager", max_to_keep=2
-    ... )
+    >>> manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=v), "manager", max_to_keep=2)
     >>> for step in range(3):
     ...     path = manager.save(checkpoint_number=step)
     >>> [os.path.basename(path) for path in manager.checkpoints]
@@ -79,7 +77,7 @@ class CheckpointManager:
         if len(stamps) != len(paths):
             stamps = [time.time()] * len(paths)
         for path, stamp in zip(paths, stamps, strict=True):
-            if os.path.exists(f"{path}.index"):
+            if is_there(path):
                 self._kept[path] = stamp
         if state.last_preserved_timestamp:
             self._last_preserved = state.last_preserved_timestamp
@@ -132,9 +130,9 @@ class CheckpointManager:
           tf.errors.OpError: if the files cannot be written; those that were there stay.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> manager = tf.train.CheckpointManager(checkpoint, "/tmp/weft-doc/saves", max_to_keep=3)
+        >>> manager = tf.train.CheckpointManager(checkpoint, "saves", max_to_keep=3)
         >>> manager.save(checkpoint_number=7)
-        '/tmp/weft-doc/saves/ckpt-7'
+        'saves/ckpt-7'
         """
         if self._interval is not None and check_interval and self._is_too_early():
             return None
@@ -150,7 +148,7 @@ class CheckpointManager:
         if self._step_counter is not None:
             self._last_step = int(self._step_counter)
         try:
-            return self._checkpoint._write(f"{self._prefix}-{number}", chosen, [self._written])
+            return self._checkpoint._write(numbered(self._prefix, number), chosen, [self._written])
         except BaseException:
             counter.assign_sub(1)
             raise
@@ -169,7 +167,7 @@ class CheckpointManager:
         going = self._too_old()
         self._note()
         for old in going:
-            _delete(old)
+            delete(old)
 
     def _too_old(self) -> list[str]:
         going = []
@@ -200,7 +198,7 @@ class CheckpointManager:
           tf.errors.OpError: if it could not be written.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> manager = tf.train.CheckpointManager(checkpoint, "/tmp/weft-doc/sync", max_to_keep=3)
+        >>> manager = tf.train.CheckpointManager(checkpoint, "sync", max_to_keep=3)
         >>> _ = manager.save(wait=False)
         >>> manager.sync()
         """
@@ -216,7 +214,7 @@ class CheckpointManager:
 
         >>> v = tf.Variable(1.0)
         >>> manager = tf.train.CheckpointManager(
-        ...     tf.train.Checkpoint(v=v), "/tmp/weft-doc/restores", max_to_keep=3
+        ...     tf.train.Checkpoint(v=v), "restores", max_to_keep=3
         ... )
         >>> path = manager.save()
         >>> manager.restore_or_initialize() == path
@@ -225,7 +223,7 @@ class CheckpointManager:
         background.writer.finish()
         for path in reversed(self.checkpoints):
             try:
-                BundleReader(path).verify()
+                open_checkpoint(path).verify()
                 self._checkpoint.restore(path).expect_partial()
             except (DataLossError, NotFoundError) as error:
                 _log.warning("%s is not whole, the one before it is taken: %s", path, error)
@@ -240,10 +238,3 @@ class CheckpointManager:
 
 def _number(value: Any) -> Any:
     return value.numpy() if isinstance(value, (Tensor, Variable)) else value
-
-
-def _delete(prefix: str) -> None:
-    """The index first: half a checkpoint is none."""
-    for name in (f"{prefix}.index", *data_files(prefix)):
-        with contextlib.suppress(OSError):
-            os.remove(name)

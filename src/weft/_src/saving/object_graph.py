@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from weft._src.core.cells import VariableCell, lent
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.holding import run_holding
 from weft._src.core.tensor import EagerTensor
-from weft._src.errors import ParseError
+from weft._src.errors import InvalidArgumentError, ParseError
 from weft._src.messages.checkpoints import (
     BoolValue,
     ObjectReference,
@@ -21,13 +23,15 @@ from weft._src.messages.checkpoints import (
 )
 from weft._src.saving.bundle import BundleReader
 from weft._src.saving.sorted_table import damaged
-from weft._src.state.tracking import Trackable, children_of
+from weft._src.state.tracking import Trackable, children_of, has_named_children
 from weft._src.state.variable import Variable
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+VARIABLE_VALUE = "VARIABLE_VALUE"
 _ATTRIBUTES = ".ATTRIBUTES"
 _OF_ITERATORS = {"ITERATOR_STATE": "ITERATOR"}  # the attribute has another name than its tensor
 Array = np.ndarray[Any, Any]
+T = TypeVar("T")
 
 
 @dataclass
@@ -50,24 +54,54 @@ def escaped(name: str) -> str:
     return name.replace(".", "..").replace("/", ".S")
 
 
+@dataclass
+class Reached:
+    """All objects below a root, nearest first: who holds which, and each once, by its address."""
+
+    owners: list[tuple[Any, dict[str, Any]]]
+    objects: dict[int, Any]
+
+    def found(self) -> list[Found]:
+        """The objects with their numbers, each with the shortest path to it."""
+        numbers = {address: number for number, address in enumerate(self.objects)}
+        root, _ = self.owners[0]
+        found = {id(root): Found(root, 0, ())}
+        for owner, children in self.owners:
+            holder = found[id(owner)]
+            for name, child in children.items():
+                number = numbers[id(child)]
+                if id(child) not in found:
+                    found[id(child)] = Found(child, number, (*holder.path, name))
+                holder.children[name] = number
+        return list(found.values())
+
+
+def reach(root: Any, extra: dict[str, Any] | None = None) -> Reached:
+    """All objects below a root.
+
+    A program waits for this while a checkpoint is taken: variables, of which there are thousands,
+    are not asked for children if they have none, and numbers and paths are left for later.
+    """
+    owners: list[tuple[Any, dict[str, Any]]] = []
+    objects = {id(root): root}
+    pending = [root]
+    for owner in pending:
+        children = children_of(owner)
+        if extra and not owners:
+            children |= extra
+        for child in children.values():
+            address = id(child)
+            if address not in objects:
+                objects[address] = child
+                if type(child) is not Variable or has_named_children(child):
+                    pending.append(child)
+        owners.append((owner, children))
+    return Reached(owners, objects)
+
+
 def walk(root: Any, extra: dict[str, Any] | None = None) -> list[Found]:
     """All objects below a root, nearest first; each once, under the shortest path to it."""
-    found = [Found(root, 0, ())]
-    numbers = {id(root): 0}
-    at = 0
-    while at < len(found):
-        owner = found[at]
-        children = children_of(owner.value)
-        if at == 0 and extra:
-            children |= extra
-        for name, child in children.items():
-            number = numbers.get(id(child))
-            if number is None:
-                number = numbers[id(child)] = len(found)
-                found.append(Found(child, number, (*owner.path, name)))
-            owner.children[name] = number
-        at += 1
-    return found
+    return reach(root, extra).found()
 
 
 def variable_of(value: Any) -> Variable | None:
@@ -86,12 +120,33 @@ def variables_among(objects: list[Found]) -> Iterator[tuple[Found, Variable]]:
             yield one, variable
 
 
-@dataclass
 class Snapshot:
-    """The values of objects at one moment, by which name they have there."""
+    """The values of objects at one moment, by which name they have there.
 
-    objects: list[Found]
-    values: list[dict[str, Array]]
+    It is taken quickly, and what can be made of it later is made when it is asked for.
+    """
+
+    def __init__(
+        self,
+        variables: list[Array],
+        others: list[dict[str, Array]],
+        found: Callable[[], list[Found]],
+    ) -> None:
+        self._variables, self._others, self._found = variables, others, found
+
+    @functools.cached_property
+    def objects(self) -> list[Found]:
+        """The objects."""
+        return self._found()
+
+    @functools.cached_property
+    def values(self) -> list[dict[str, Array]]:
+        """What each has."""
+        variables, others = iter(self._variables), iter(self._others)
+        return [
+            {VARIABLE_VALUE: next(variables)} if type(one.value) is Variable else next(others)
+            for one in self.objects
+        ]
 
     def arrays(self) -> dict[str, Array]:
         """All values, by their keys."""
@@ -100,6 +155,19 @@ class Snapshot:
             for one, values in zip(self.objects, self.values, strict=True)
             for name, value in values.items()
         }
+
+    def flat(self) -> dict[str, Array]:
+        """All values, by names for a file without a map."""
+        found: dict[str, Array] = {}
+        for one, values in zip(self.objects, self.values, strict=True):
+            for name, value in values.items():
+                flat = flat_name(one, name)
+                if flat in found:
+                    raise InvalidArgumentError(
+                        None, None, f"Two values to be saved have the same name, {flat!r}."
+                    )
+                found[flat] = value
+        return found
 
     def graph(self) -> TrackableObjectGraph:
         """The map of the objects."""
@@ -118,6 +186,12 @@ class Snapshot:
                 for one, values in zip(self.objects, self.values, strict=True)
             ]
         )
+
+
+def flat_name(one: Found, attribute: str) -> str:
+    """The name of a value in a file without a map: the names that lead to it, with dots."""
+    own = () if attribute == VARIABLE_VALUE else (attribute,)
+    return ".".join((*one.path, *own))
 
 
 def _begin(one: Found) -> str:
@@ -139,13 +213,37 @@ def _attributes(one: Found, values: dict[str, Array]) -> list[SerializedTensor]:
 
 def snapshot(objects: list[Found]) -> Snapshot:
     """The values of all objects at one moment: nobody changes a variable in between."""
-    cells = {id(v._handle._value): v._handle._value for _, v in variables_among(objects)}
-    locks = [cell.lock for _, cell in sorted(cells.items())]
+    return _taken([one.value for one in objects], lambda: objects)
 
-    def taken() -> list[dict[str, Array]]:
-        return [saved_values(one.value) for one in objects]
 
-    return Snapshot(objects, run_holding(locks, taken, (), "a checkpoint"))
+def snapshot_below(root: Any, extra: dict[str, Any]) -> Snapshot:
+    """The values of all objects below a root at one moment."""
+    reached = reach(root, extra)
+    return _taken(reached.objects.values(), reached.found)
+
+
+def _taken(objects: Iterable[Any], found: Callable[[], list[Found]]) -> Snapshot:
+    """Variables give their buffers, also small ones; all others what they make of themselves."""
+    cells = [value._handle._value for value in objects if type(value) is Variable]
+    others = [value for value in objects if type(value) is not Variable]
+    inner = [variable_of(value) for value in others]
+
+    def take() -> Snapshot:
+        return Snapshot(lent(cells), [saved_values(value) for value in others], found)
+
+    return _run_holding([*cells, *[v._handle._value for v in inner if v is not None]], take)
+
+
+def at_one_moment(variables: Iterable[Variable], call: Callable[[], T]) -> T:
+    """What a call gives while nobody changes one of the variables."""
+    return _run_holding([v._handle._value for v in variables], call)
+
+
+def _run_holding(cells: list[VariableCell], call: Callable[[], T]) -> T:
+    by_address = {id(cell): cell.lock for cell in cells}
+    locks = [by_address[address] for address in sorted(by_address)]
+    result: T = run_holding(locks, call, (), "a checkpoint")
+    return result
 
 
 # --- the map in a file ----------------------------------------------------------------------------
@@ -157,6 +255,7 @@ def saved_objects(reader: BundleReader) -> list[Any]:
         text = bytes(reader.read(OBJECT_GRAPH).reshape(-1)[0])
         nodes = list(TrackableObjectGraph.FromString(text).nodes)
         named = [child.node_id for node in nodes for child in node.children]
+        _ = [part.checkpoint_key for node in nodes for part in node.attributes]  # they are whole
     except (ParseError, IndexError, TypeError):
         raise damaged(reader.prefix, "the map of its objects cannot be read") from None
     wrong = [number for number in named if not 0 <= number < len(nodes)]

@@ -21,7 +21,7 @@ class PythonState(Trackable, ABC):
     ...         self.number = int(string_value)
     >>> epoch = Epoch()
     >>> epoch.number = 7
-    >>> path = tf.train.Checkpoint(epoch=epoch).write("/tmp/weft-doc/python-state")
+    >>> path = tf.train.Checkpoint(epoch=epoch).write("python-state")
     >>> again = Epoch()
     >>> _ = tf.train.Checkpoint(epoch=again).read(path).assert_consumed()
     >>> again.number

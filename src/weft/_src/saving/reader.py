@@ -10,8 +10,7 @@ import numpy as np
 from weft._src.core.aliases import PathLike
 from weft._src.core.dtypes import DType, plain
 from weft._src.fileio.paths import path_text
-from weft._src.saving.bundle import BundleReader
-from weft._src.saving.checkpoint import open_checkpoint
+from weft._src.saving.files import Reader, open_checkpoint
 from weft._src.saving.states import latest_checkpoint
 
 Array = np.ndarray[Any, Any]
@@ -20,13 +19,13 @@ Array = np.ndarray[Any, Any]
 class CheckpointReader:
     """Reads tensors of a checkpoint by their names.
 
-    >>> path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).write("/tmp/weft-doc/reader")
+    >>> path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).write("reader")
     >>> reader = tf.train.load_checkpoint(path)
     >>> reader.get_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
     array([1., 2.], dtype=float32)
     """
 
-    def __init__(self, bundle: BundleReader) -> None:
+    def __init__(self, bundle: Reader) -> None:
         self._bundle = bundle
 
     def get_tensor(self, tensor_str: str) -> Any:
@@ -42,7 +41,7 @@ class CheckpointReader:
           tf.errors.NotFoundError: if there is no tensor of that name.
           tf.errors.DataLossError: if its bytes are not those that were written.
 
-        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/get")
+        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("get")
         >>> tf.train.load_checkpoint(path).get_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
         np.float32(1.0)
         """
@@ -58,7 +57,7 @@ class CheckpointReader:
         Returns:
           A bool.
 
-        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/has")
+        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("has")
         >>> tf.train.load_checkpoint(path).has_tensor("w")
         False
         """
@@ -70,7 +69,7 @@ class CheckpointReader:
         Returns:
           A dict from names to lists of sizes.
 
-        >>> path = tf.train.Checkpoint(v=tf.Variable([1.0])).write("/tmp/weft-doc/shapes")
+        >>> path = tf.train.Checkpoint(v=tf.Variable([1.0])).write("shapes")
         >>> reader = tf.train.load_checkpoint(path)
         >>> reader.get_variable_to_shape_map()["v/.ATTRIBUTES/VARIABLE_VALUE"]
         [1]
@@ -83,7 +82,7 @@ class CheckpointReader:
         Returns:
           A dict from names to dtypes.
 
-        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/dtypes")
+        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("dtypes")
         >>> reader = tf.train.load_checkpoint(path)
         >>> reader.get_variable_to_dtype_map()["v/.ATTRIBUTES/VARIABLE_VALUE"]
         tf.float32
@@ -96,7 +95,7 @@ class CheckpointReader:
         Returns:
           Bytes.
 
-        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/debug")
+        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("debug")
         >>> b"VARIABLE_VALUE (float32) []" in tf.train.load_checkpoint(path).debug_string()
         True
         """
@@ -121,7 +120,7 @@ def load_checkpoint(ckpt_dir_or_file: PathLike) -> CheckpointReader:
       tf.errors.NotFoundError: if there is no such checkpoint.
       tf.errors.DataLossError: if its index is damaged.
 
-    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/load")
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("load")
     >>> tf.train.load_checkpoint(path).has_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
     True
     """
@@ -147,7 +146,7 @@ def load_variable(ckpt_dir_or_file: PathLike, name: str) -> Any:
     Raises:
       tf.errors.NotFoundError: if there is no such checkpoint, or no such tensor.
 
-    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/one")
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("one")
     >>> tf.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE")
     np.float32(1.0)
     """
@@ -166,7 +165,7 @@ def list_variables(ckpt_dir_or_file: PathLike) -> list[tuple[str, list[int]]]:
     Raises:
       tf.errors.NotFoundError: if there is no such checkpoint.
 
-    >>> path = tf.train.Checkpoint(v=tf.Variable([1.0])).write("/tmp/weft-doc/list")
+    >>> path = tf.train.Checkpoint(v=tf.Variable([1.0])).write("list")
     >>> tf.train.list_variables(path)[-1]
     ('v/.ATTRIBUTES/VARIABLE_VALUE', [1])
     """

@@ -12,14 +12,16 @@ from typing import Any
 from weft._src.core.dtypes import variant
 from weft._src.core.tensor import EagerTensor
 from weft._src.saving.bundle import BundleReader
+from weft._src.saving.files import Reader
 from weft._src.saving.object_graph import (
     OBJECT_GRAPH,
-    escaped,
+    VARIABLE_VALUE,
     saved_objects,
     stored_parts,
     variable_of,
     walk,
 )
+from weft._src.saving.sorted_table import damaged
 from weft._src.state.tracking import Trackable, await_child, children_of
 
 _MOST_NAMES = 12  # that are listed of each kind
@@ -65,7 +67,15 @@ class Restoration:
                 self._put(number, value)
         for value, found in restored:
             if found:
-                value._restore_from_tensors(found)
+                self._restore(value, found)
+
+    def _restore(self, value: Any, found: dict[str, Any]) -> None:
+        try:
+            value._restore_from_tensors(found)
+        except KeyError as error:
+            raise damaged(
+                self.reader.prefix, f"it has {sorted(found)} for {value!r}, without {error}"
+            ) from None
 
     def _await(self, owner: Any, name: str, number: int, path: tuple[str, ...]) -> Any:
         return await_child(owner, name, lambda child: self._bind(number, child, path))
@@ -97,22 +107,10 @@ class Restoration:
                 if self.reader.dtype_and_shape(stored)[0] is variant:
                     self.foreign.append(stored)
                 else:
-                    found[name] = EagerTensor(self._checked(stored, value, path))
+                    found[name] = EagerTensor(fitting(self.reader, stored, value, path))
+        if found and variable_of(value) is not None and VARIABLE_VALUE not in found:
+            raise damaged(self.reader.prefix, f"it has {sorted(found)} for the variable {path}")
         return found
-
-    def _checked(self, key: str, value: Any, path: tuple[str, ...]) -> Any:
-        """The value, if it fits the variable that it is for."""
-        variable = variable_of(value)
-        if variable is not None:
-            dtype, shape = self.reader.dtype_and_shape(key)
-            if dtype is not variable.dtype or not variable.shape.is_compatible_with(shape):
-                wanted = f"{variable.dtype.name} {variable.shape}"
-                raise ValueError(
-                    f"The checkpoint {self.reader.prefix} does not fit: {'/'.join(path)!r} is "
-                    f"{dtype.name} {tuple(shape)} there, and the variable {variable.name!r} is "
-                    f"{wanted}."
-                )
-        return self.reader.read(key)
 
     # --- what is left ---------------------------------------------------------------------------
 
@@ -151,22 +149,42 @@ class Restoration:
 
     def report(self) -> str:
         """What did not find its place, with the nearest names."""
-        missing, unused, deferred = self.missing(), self.unused(), self.deferred()
-        lines = []
-        for title, names, others in (
-            ("in the program, not in the checkpoint", missing, [*unused, *deferred]),
-            ("in the checkpoint, not in the program", unused, missing),
-            ("waiting for objects that are not there yet", deferred, missing),
-        ):
-            if names:
-                lines.append(f"  {title} ({len(names)}):")
-                lines += [f"    {_described(name, others)}" for name in names[:_MOST_NAMES]]
-                if len(names) > _MOST_NAMES:
-                    lines.append(f"    and {len(names) - _MOST_NAMES} more")
+        lines = [listed(self.missing(), self.unused(), self.deferred())]
         if self.foreign:
             lines.append("  written by TensorFlow for itself, not restorable:")
             lines += [f"    {key}" for key in self.foreign]
-        return "\n".join(lines)
+        return "\n".join([line for line in lines if line])
+
+
+def fitting(reader: Reader, key: str, value: Any, path: tuple[str, ...]) -> Any:
+    """A value of a file, if it fits the variable that it is for."""
+    variable = variable_of(value)
+    if variable is not None:
+        dtype, shape = reader.dtype_and_shape(key)
+        if dtype is not variable.dtype or not variable.shape.is_compatible_with(shape):
+            wanted = f"{variable.dtype.name} {variable.shape}"
+            raise ValueError(
+                f"The checkpoint {reader.prefix} does not fit: {'/'.join(path)!r} is "
+                f"{dtype.name} {tuple(shape)} there, and the variable {variable.name!r} is "
+                f"{wanted}."
+            )
+    return reader.read(key)
+
+
+def listed(missing: list[str], unused: list[str], deferred: list[str]) -> str:
+    """What did not find its place, with the nearest names."""
+    lines = []
+    for title, names, others in (
+        ("in the program, not in the checkpoint", missing, [*unused, *deferred]),
+        ("in the checkpoint, not in the program", unused, missing),
+        ("waiting for objects that are not there yet", deferred, missing),
+    ):
+        if names:
+            lines.append(f"  {title} ({len(names)}):")
+            lines += [f"    {_described(name, others)}" for name in names[:_MOST_NAMES]]
+            if len(names) > _MOST_NAMES:
+                lines.append(f"    and {len(names) - _MOST_NAMES} more")
+    return "\n".join(lines)
 
 
 def _described(name: str, others: list[str]) -> str:
@@ -177,18 +195,3 @@ def _described(name: str, others: list[str]) -> str:
 
 def _plain(key: str) -> str:
     return key.partition("/.ATTRIBUTES/")[0]
-
-
-def restore_by_name(reader: BundleReader, root: Any, extra: dict[str, Any]) -> set[str]:
-    """Restores variables of a file without a map, by their names; the keys that were used."""
-    taken = set()
-    for one in walk(root, extra):
-        variable = variable_of(one.value)
-        if variable is None:
-            continue
-        for key in (variable.name.removesuffix(":0"), escaped("/".join(one.path))):
-            if key in reader:
-                variable.assign(EagerTensor(reader.read(key)))
-                taken.add(key)
-                break
-    return taken

@@ -28,23 +28,23 @@ def table_bytes(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
     """A table of entries, which come in the order of their keys."""
     out = bytearray()
     handles: list[tuple[bytes, bytes]] = []
-    block = _Block(_WHOLE_KEY_EVERY)
+    block = Block(_WHOLE_KEY_EVERY)
     for key, value in entries:
         if block.size >= _BLOCK_SIZE:
             handles.append((block.last_key, _append(out, block)))
-            block = _Block(_WHOLE_KEY_EVERY)
+            block = Block(_WHOLE_KEY_EVERY)
         block.add(key, value)
     if not block.is_empty:
         handles.append((block.last_key, _append(out, block)))
-    meta = _append(out, _Block(1))
-    index = _Block(1)
+    meta = _append(out, Block(1))
+    index = Block(1)
     for key, handle in handles:
         index.add(key, handle)
     places = meta + _append(out, index)
     return bytes(out) + places.ljust(_FOOTER - 8, b"\0") + struct.pack("<Q", _MAGIC)
 
 
-class _Block:
+class Block:
     """A block that is being written."""
 
     def __init__(self, whole_key_every: int) -> None:
@@ -81,7 +81,7 @@ class _Block:
         return bytes(self._data) + ends
 
 
-def _append(out: bytearray, block: _Block) -> bytes:
+def _append(out: bytearray, block: Block) -> bytes:
     """Writes a block; the bytes that say where it lies."""
     data = block.bytes() + b"\0"  # not compressed
     handle = varint(len(out)) + varint(len(data) - 1)

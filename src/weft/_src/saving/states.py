@@ -10,6 +10,7 @@ from typing import Any
 
 from weft._src.core.aliases import PathLike
 from weft._src.messages.checkpoints import CheckpointState
+from weft._src.saving.files import is_there
 from weft._src.saving.writing import write_text
 
 _LINE = re.compile(r'^\s*(\w+)\s*:\s*(?:"((?:[^"\\]|\\.)*)"|([-+.\deE]+))\s*$')
@@ -58,9 +59,9 @@ def get_checkpoint_state(checkpoint_dir: PathLike, latest_filename: str | None =
       A message with `model_checkpoint_path`, the newest, `all_model_checkpoint_paths`, and when
       they were written; None if there is no such file, or it cannot be read.
 
-    >>> _ = tf.train.Checkpoint(v=tf.Variable(1.0)).save("/tmp/weft-doc/states/c")
-    >>> tf.train.get_checkpoint_state("/tmp/weft-doc/states").model_checkpoint_path
-    '/tmp/weft-doc/states/c-1'
+    >>> _ = tf.train.Checkpoint(v=tf.Variable(1.0)).save("states/c")
+    >>> tf.train.get_checkpoint_state("states").model_checkpoint_path
+    'states/c-1'
     """
     folder = os.fsdecode(checkpoint_dir)
     try:
@@ -77,6 +78,8 @@ def get_checkpoint_state(checkpoint_dir: PathLike, latest_filename: str | None =
         try:
             value = ast.literal_eval(f'"{text}"') if text is not None else float(number)
         except (ValueError, SyntaxError):
+            return None
+        if isinstance(value, float) != name.endswith(("timestamp", "timestamps")):
             return None
         found.setdefault(name, []).append(value)
     paths = found.get("model_checkpoint_path")
@@ -106,12 +109,12 @@ def latest_checkpoint(checkpoint_dir: PathLike, latest_filename: str | None = No
     Returns:
       Its prefix, for `restore`; None if there is none.
 
-    >>> _ = tf.train.Checkpoint(v=tf.Variable(1.0)).save("/tmp/weft-doc/latest/c")
-    >>> tf.train.latest_checkpoint("/tmp/weft-doc/latest")
-    '/tmp/weft-doc/latest/c-1'
+    >>> _ = tf.train.Checkpoint(v=tf.Variable(1.0)).save("latest/c")
+    >>> tf.train.latest_checkpoint("latest")
+    'latest/c-1'
     """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
-    if state is None or not os.path.exists(f"{state.model_checkpoint_path}.index"):
+    if state is None or not is_there(state.model_checkpoint_path):
         return None
     return str(state.model_checkpoint_path)
 
@@ -134,9 +137,9 @@ def checkpoints_iterator(
     Returns:
       An iterator over prefixes.
 
-    >>> _ = tf.train.Checkpoint(v=tf.Variable(1.0)).save("/tmp/weft-doc/iterator/c")
-    >>> list(tf.train.checkpoints_iterator("/tmp/weft-doc/iterator", timeout=0))
-    ['/tmp/weft-doc/iterator/c-1']
+    >>> _ = tf.train.Checkpoint(v=tf.Variable(1.0)).save("iterator/c")
+    >>> list(tf.train.checkpoints_iterator("iterator", timeout=0))
+    ['iterator/c-1']
     """
     seen = None
     while True:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any, Protocol, Self
 
-from weft._src.saving.bundle import BundleReader
+from weft._src.saving.files import Reader
 
 _log = logging.getLogger("weft")
 
@@ -14,7 +14,7 @@ class Restored(Protocol):
     """What is known after restoring: what was taken, and what is left on either side."""
 
     @property
-    def reader(self) -> BundleReader: ...
+    def reader(self) -> Reader: ...
     @property
     def taken(self) -> set[str]: ...
     def missing(self) -> list[str]: ...
@@ -29,7 +29,7 @@ class CheckpointLoadStatus:
     Whoever drops it without having asked is told at once if something did not find its place.
 
     >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-    >>> path = checkpoint.write("/tmp/weft-doc/status")
+    >>> path = checkpoint.write("status")
     >>> status = checkpoint.read(path)
     >>> status.missing, status.unused, status.deferred
     ([], [], [])
@@ -64,7 +64,7 @@ class CheckpointLoadStatus:
           AssertionError: if something is left on either side, with a list of it.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> _ = checkpoint.read(checkpoint.write("/tmp/weft-doc/consumed")).assert_consumed()
+        >>> _ = checkpoint.read(checkpoint.write("consumed")).assert_consumed()
         """
         self._asked = True
         if self.missing or self.unused or self.deferred:
@@ -81,7 +81,7 @@ class CheckpointLoadStatus:
           AssertionError: if a variable was not restored, with a list of them.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> path = checkpoint.write("/tmp/weft-doc/existing")
+        >>> path = checkpoint.write("existing")
         >>> _ = checkpoint.read(path).assert_existing_objects_matched()
         """
         self._asked = True
@@ -99,7 +99,7 @@ class CheckpointLoadStatus:
           AssertionError: if nothing of the checkpoint found an object of the program.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> path = checkpoint.write("/tmp/weft-doc/nontrivial")
+        >>> path = checkpoint.write("nontrivial")
         >>> _ = checkpoint.read(path).assert_nontrivial_match()
         """
         self._asked = True
@@ -114,7 +114,7 @@ class CheckpointLoadStatus:
           The status.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> _ = checkpoint.read(checkpoint.write("/tmp/weft-doc/partial")).expect_partial()
+        >>> _ = checkpoint.read(checkpoint.write("partial")).expect_partial()
         """
         self._asked = True
         return self
@@ -126,7 +126,7 @@ class CheckpointLoadStatus:
           session: accepted for compatibility.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> checkpoint.read(checkpoint.write("/tmp/weft-doc/init")).initialize_or_restore()
+        >>> checkpoint.read(checkpoint.write("init")).initialize_or_restore()
         """
 
     def run_restore_ops(self, session: Any = None) -> None:
@@ -136,7 +136,7 @@ class CheckpointLoadStatus:
           session: accepted for compatibility.
 
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-        >>> checkpoint.read(checkpoint.write("/tmp/weft-doc/ops")).run_restore_ops()
+        >>> checkpoint.read(checkpoint.write("ops")).run_restore_ops()
         """
 
     def _fail(self, what: str) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 from weft._src.core.aliases import PathLike
 from weft._src.errors import NotFoundError
 from weft._src.fileio.paths import path_text
-from weft._src.saving.checkpoint import open_checkpoint
+from weft._src.saving.files import open_checkpoint
 from weft._src.saving.object_graph import OBJECT_GRAPH, saved_objects, walk
+from weft._src.saving.safetensors import SafetensorsReader
 from weft._src.state.tracking import children_of
 
 
@@ -62,7 +63,7 @@ class TrackableView:
 class CheckpointView:
     """The objects that a checkpoint holds, by their numbers.
 
-    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/view")
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("view")
     >>> view = tf.train.CheckpointView(path)
     >>> view.children(0)
     {'v': 1}
@@ -71,7 +72,7 @@ class CheckpointView:
     def __init__(self, save_path: PathLike, options: Any = None) -> None:
         prefix = path_text("tf.train.CheckpointView", save_path)
         reader = open_checkpoint(prefix)
-        if OBJECT_GRAPH not in reader:
+        if isinstance(reader, SafetensorsReader) or OBJECT_GRAPH not in reader:
             raise NotFoundError(
                 None,
                 None,
@@ -93,7 +94,7 @@ class CheckpointView:
         Returns:
           A dict.
 
-        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/view-children")
+        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("view-children")
         >>> tf.train.CheckpointView(path).children(1)
         {}
         """
@@ -105,7 +106,7 @@ class CheckpointView:
         Returns:
           A list, the root first.
 
-        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("/tmp/weft-doc/view-all")
+        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write("view-all")
         >>> tf.train.CheckpointView(path).descendants()
         [0, 1]
         """
@@ -125,7 +126,7 @@ class CheckpointView:
 
         >>> module = tf.Module()
         >>> module.v = tf.Variable(1.0)
-        >>> path = tf.train.Checkpoint(module).write("/tmp/weft-doc/view-match")
+        >>> path = tf.train.Checkpoint(module).write("view-match")
         >>> sorted(tf.train.CheckpointView(path).match(module))
         [0, 1]
         """
@@ -152,7 +153,7 @@ class CheckpointView:
 
         >>> module = tf.Module()
         >>> module.v = tf.Variable(1.0)
-        >>> path = tf.train.Checkpoint(module).write("/tmp/weft-doc/view-diff")
+        >>> path = tf.train.Checkpoint(module).write("view-diff")
         >>> tf.train.CheckpointView(path).diff(module)[1:]
         ({}, {})
         """

@@ -14,7 +14,7 @@ import glob
 import logging
 import os
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -38,32 +38,58 @@ def write_bundle(prefix: str, arrays: Iterable[tuple[str, Array]]) -> None:
 def _write_bundle(prefix: str, arrays: Iterable[tuple[str, Array]]) -> None:
     folder = os.path.dirname(os.path.abspath(prefix))
     os.makedirs(folder, exist_ok=True)
-    shards = 1 if _shards_of(prefix) != 1 else 2
-    mark = uuid.uuid4().hex[:12]
-    temporary = f"{prefix}.tmp-{mark}"
+    temporary = f"{prefix}.tmp-{uuid.uuid4().hex[:12]}"
     entries: dict[str, BundleEntryProto] = {}
-    data_name = data_file(prefix, 0, shards)
     try:
         with open(f"{temporary}.data", "wb") as file:
             for key, array in arrays:
                 entries[key] = _append(file, array)
             _to_disk(file)
-        with open(f"{temporary}.index", "wb") as file:
-            file.write(index_bytes(entries.items(), shards))
-            _to_disk(file)
-        _rename(f"{temporary}.data", data_name)
-        sync_folder(folder)
-        _rename(f"{temporary}.index", f"{prefix}.index")
-        sync_folder(folder)
+        with _alone_in(folder):
+            _put_in_place(prefix, temporary, entries)
     except BaseException:
         for name in (f"{temporary}.data", f"{temporary}.index"):
             with contextlib.suppress(OSError):
                 os.remove(name)
         raise
+
+
+def _put_in_place(prefix: str, temporary: str, entries: dict[str, BundleEntryProto]) -> None:
+    folder = os.path.dirname(os.path.abspath(prefix))
+    shards = 1 if _shards_of(prefix) != 1 else 2
+    data_name = data_file(prefix, 0, shards)
+    with open(f"{temporary}.index", "wb") as file:
+        file.write(index_bytes(entries.items(), shards))
+        _to_disk(file)
+    _rename(f"{temporary}.data", data_name)
+    sync_folder(folder)
+    _rename(f"{temporary}.index", f"{prefix}.index")
+    sync_folder(folder)
     for other in data_files(prefix):
         if other != data_name:
             with contextlib.suppress(OSError):
                 os.remove(other)
+
+
+@contextlib.contextmanager
+def _alone_in(folder: str) -> Iterator[None]:
+    """Others who put checkpoints in place in a folder wait; not every system can lock one.
+
+    A lock of the folder itself leaves no file behind, and ends with the process.
+    """
+    try:
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        yield
+        return
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def data_files(prefix: str) -> list[str]:
@@ -134,17 +160,26 @@ def _copy(source: str, target: str) -> None:
         _to_disk(new)
 
 
-def write_text(path: str, text: str, replace: Callable[[str, str], None] = _rename) -> None:
-    """Writes a small file in one step."""
+@contextlib.contextmanager
+def whole_file(path: str, what: str) -> Iterator[Any]:
+    """A file to write into, which takes the place of the one at `path` when all is written."""
     temporary = f"{path}.tmp-{uuid.uuid4().hex[:12]}"
-    with file_errors("Writing", path):
+    with file_errors(what, path):
+        folder = os.path.dirname(os.path.abspath(path))
+        os.makedirs(folder, exist_ok=True)
         try:
-            with open(temporary, "w", encoding="utf-8") as file:
-                file.write(text)
+            with open(temporary, "wb") as file:
+                yield file
                 _to_disk(file)
-            replace(temporary, path)
-            sync_folder(os.path.dirname(os.path.abspath(path)))
+            _rename(temporary, path)
+            sync_folder(folder)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.remove(temporary)
             raise
+
+
+def write_text(path: str, text: str) -> None:
+    """Writes a small file in one step."""
+    with whole_file(path, "Writing") as file:
+        file.write(text.encode())

@@ -87,8 +87,17 @@ def children_of(owner: Owner) -> dict[str, Any]:
                 found[str(fields[i])] = item
             found[str(i)] = item
     else:
-        found = {str(i): item for i, item in enumerate(owner)}
+        return {
+            name: item
+            for name, item in zip(map(str, range(len(owner))), owner)
+            if isinstance(item, Trackable) or is_trackable(item)  # in this order: it is quicker
+        }
     return {name: child for name, child in found.items() if is_trackable(child)}
+
+
+def has_named_children(owner: Trackable) -> bool:
+    """Whether somebody gave an object children by `_track_trackable`."""
+    return _NAMED in owner.__dict__
 
 
 # --- children that are not there yet -------------------------------------------------------------

@@ -47,8 +47,8 @@ def _parser() -> argparse.ArgumentParser:
     drawn.add_argument("--optimized", action="store_true", help="the graph after all passes")
     drawn.set_defaults(run=_graph)
     for name, run, text in (
-        ("show", _show, "what is in a checkpoint or a SavedModel"),
-        ("check", _check, "which ops of a SavedModel cannot run here"),
+        ("show", _show, "what is in a checkpoint, a safetensors file or a SavedModel"),
+        ("check", _check, "what of a SavedModel or a safetensors file cannot be used here"),
     ):
         looked = commands.add_parser(name, help=text, description=text)
         looked.add_argument("path", metavar="PATH", help="a checkpoint, or a folder")

@@ -1,5 +1,7 @@
 """`tf.compat.v1`: building graphs by hand, as far as that is still of use."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from weft._src.autodiff.gradients import gradients, hessians
 from weft._src.compat.v1 import (
     enable_eager_execution,
@@ -12,13 +14,18 @@ from weft._src.core.context import executing_eagerly
 from weft._src.graph.ir import Graph
 from weft._src.graph.names import name_scope
 from weft._src.messages.events import SummaryMetadata
+from weft._src.messages.graphs import GraphDef
 from weft._src.ops.control.branch import case, cond
 from weft._src.ops.control.loop import while_loop
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft.compat.v1 import logging
 
+if _TYPE_CHECKING:
+    from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
+
 __all__ = [
     "Graph",
+    "GraphDef",
     "SummaryMetadata",
     "case",
     "cond",
@@ -27,6 +34,7 @@ __all__ = [
     "executing_eagerly",
     "gradients",
     "hessians",
+    "import_graph_def",
     "logging",
     "name_scope",
     "placeholder",
@@ -35,4 +43,4 @@ __all__ = [
     "while_loop",
 ]
 
-_open_namespace(__name__)
+_open_namespace(__name__, lazy={"import_graph_def": "weft._src.saved_model.graph_imports"})

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from weft._src.execution.native.loops.kernels import (
-    fingerprinting,
     int_keys,
     key_tables,
     string_keys,
@@ -33,18 +32,17 @@ class KeySearch(NamedTuple):
 
 
 class KeySearches(NamedTuple):
-    """Machine code for both kinds of keys, and for the fingerprints of strings."""
+    """Machine code for both kinds of keys."""
 
     ints: KeySearch
     strings: KeySearch
-    fingerprint: Function
 
 
 def load() -> KeySearches | None:
     """The functions, from disk or compiled now; None if machine code cannot run here."""
     if support.reason_off() is not None:
         return None
-    text = key_tables.COMMON + int_keys.INTS + string_keys.STRINGS + fingerprinting.FINGERPRINTS
+    text = key_tables.COMMON + int_keys.INTS + string_keys.STRINGS
     for field in ("type", "bytes size", "bytes data"):
         text = text.replace(f"<offset {field}>", str(LAYOUT[field]))
     try:
@@ -54,8 +52,7 @@ def load() -> KeySearches | None:
         _log.warning("Tables are searched without machine code: %s", error)
         return None
     _loaded.append(code)
-    fingerprint = _function(code, "weft_fingerprint_strings")
-    return KeySearches(_search(code, "ints"), _search(code, "strings"), fingerprint)
+    return KeySearches(_search(code, "ints"), _search(code, "strings"))
 
 
 def _search(code: llvm.MachineCode, kind: str) -> KeySearch:

@@ -14,6 +14,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, define_op, each
+from weft._src.ops.strings import packed
 
 # --- bitcast -----------------------------------------------------------------------------------
 
@@ -36,7 +37,7 @@ def _bitcast_infer(x: TensorSpec, *, type: DType) -> TensorSpec:
 
 
 def _bitcast_kernel(xp: ArrayNamespace, x: Array, *, type: DType) -> Array:
-    x, wanted = xp.array(x, order="C"), type.numpy_dtype
+    x, wanted = xp.ascontiguousarray(x).reshape(x.shape), type.numpy_dtype
     if wanted.itemsize == x.dtype.itemsize:
         return x.view(wanted)
     if wanted.itemsize < x.dtype.itemsize:
@@ -51,7 +52,6 @@ bitcast_op = define_op(
     kernel=_bitcast_kernel,
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
-    fresh=True,
     ragged="elementwise",
     batch=batching.pointwise,
 )
@@ -94,7 +94,7 @@ def _fingerprint_infer(data: TensorSpec) -> TensorSpec:
 def _fingerprint_kernel(xp: ArrayNamespace, data: Array) -> Array:
     rows = xp.ascontiguousarray(data)
     if data.dtype == object:
-        hashes = farmhash.fingerprints(list(data.flat))
+        hashes = packed.fingerprints(data).reshape(-1)
         if data.size == len(data):  # one string each: its own hash
             return xp.reshape(hashes.view(xp.uint8), (len(data), 8))
         rows = hashes

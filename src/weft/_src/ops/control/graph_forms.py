@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft._src.core.dtypes import DType, int32
+import numpy as np
+
+from weft._src.core.dtypes import DType, int32, int64
 from weft._src.ops.graph_forms import FormBody, NoForm, Written, cast, element_shape, sizes_of
 
 
@@ -130,9 +132,74 @@ def to_shape(b: FormBody, handle: Written, shape: Written, *, dtype: DType) -> A
     return b.add("TensorListStack", whole, cast(b, row, int32), element_dtype=dtype)
 
 
+def _at_least(b: FormBody, handle: Written, length: Any) -> Any:
+    """A list that is as long as is said, or longer."""
+    size = b.add("Maximum", b.add("TensorListLength", handle), cast(b, length, int32))
+    return b.add("TensorListResize", handle, size)
+
+
 def add_lists(b: FormBody, x: Written, y: Written) -> Any:
-    """Lists of one length, added element by element."""
-    return b.add("AddN", [x, y])
+    """Lists added element by element; one that is shorter has no elements behind its end."""
+    whole = _at_least(b, x, b.add("TensorListLength", y))
+    return b.add("AddN", [whole, _at_least(b, y, b.add("TensorListLength", x))])
+
+
+def no_rows(b: FormBody) -> Any:
+    """A list without elements, which others are added to."""
+    return b.add(
+        "TensorListReserve", element_shape(b, None), b.const(0), element_dtype=b.list_dtype()
+    )
+
+
+def add_rows(
+    b: FormBody, handle: Written, indices: Written, values: Written, length: Written
+) -> Any:
+    """Rows added to those that are there; an index may come twice."""
+    whole, indices = _at_least(b, handle, length), cast(b, indices, int32)
+    dtype = values.dtype
+    if indices.spec.rank == 0:
+        shape = b.add("Shape", values)
+        item = b.add("TensorListGetItem", whole, indices, shape, element_dtype=dtype)
+        return b.add("TensorListSetItem", whole, indices, b.add("AddV2", item, values))
+    _, shape = b.add("SplitV", b.add("Shape", values), b.const([1, -1]), b.const(0), num_split=2)
+    there = b.add("TensorListStack", whole, shape, element_dtype=dtype)
+    added = b.add("UnsortedSegmentSum", values, indices, b.add("TensorListLength", whole))
+    return b.add("TensorListFromTensor", b.add("AddV2", there, added), shape)
+
+
+def read_rows(
+    b: FormBody, handle: Written, indices: Written, *, dtype: DType, shape: Sequence[Any] | None
+) -> Any:
+    """TensorListGather."""
+    sizes = element_shape(b, shape)
+    return b.add("TensorListGather", handle, cast(b, indices, int32), sizes, element_dtype=dtype)
+
+
+def concat_items(
+    b: FormBody,
+    handle: Written,
+    like: Written,
+    *,
+    dtype: DType,
+    shape: Sequence[Any] | None,
+    axis: int,
+) -> Any:
+    """TensorListConcatV2, which joins along the first axis elements that have all been written."""
+    if axis != 0:
+        raise NoForm("TensorFlow's lists are joined along their first axis only")
+    sizes = sizes_of(shape)
+    first = b.const(-1 if sizes is None else np.array([-1, *sizes[1:]], np.int32), int32)
+    none = b.const(np.zeros(0, np.int64), int64)
+    return b.add("TensorListConcatV2", handle, first, none, element_dtype=dtype)[0]
+
+
+def split_items(b: FormBody, tensor: Written, lengths: Written, *, axis: int) -> Any:
+    """TensorListSplit, along the first axis."""
+    if axis != 0:
+        raise NoForm("TensorFlow splits along the first axis only")
+    sizes = sizes_of(tensor.spec.dims)
+    shape = b.const(-1 if sizes is None else np.array([-1, *sizes[1:]], np.int32), int32)
+    return b.add("TensorListSplit", tensor, shape, cast(b, lengths, int64))
 
 
 def custom_gradient(b: FormBody, *inputs: Any, gradient: Any) -> Any:

@@ -25,6 +25,7 @@ from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.control import graph_forms as forms
+from weft._src.ops.graph_forms import as_op
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
 VARIANT = frozenset({dtypes.variant})
@@ -64,6 +65,7 @@ zeros_op = define_op(
     native=Special("stack_zeros"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    graphdef=forms.no_rows,
 )
 
 
@@ -94,6 +96,7 @@ zeros_like_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
     batch=batching.same_list,
+    graphdef=as_op("ZerosLike"),
 )
 
 length_op = define_op(
@@ -417,6 +420,7 @@ add_rows_op: Op = define_op(
     native=Special("stack_add_rows"),
     vjp=_add_rows_vjp,
     linear=(0, 2),
+    graphdef=forms.add_rows,
 )
 
 
@@ -445,6 +449,7 @@ read_rows_op: Op = define_op(
     vjp=_get_item_vjp,
     fresh=True,
     linear=(0,),
+    graphdef=forms.read_rows,
 )
 
 

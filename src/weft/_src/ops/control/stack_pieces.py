@@ -15,6 +15,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
+from weft._src.ops.control import graph_forms as forms
 from weft._src.ops.control.stack import STACK, VARIANT, length_op
 from weft._src.ops.registry import HOST_ONLY, NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 
@@ -77,6 +78,7 @@ concat_op: Op = define_op(
     vjp=_concat_vjp,
     fresh=True,
     linear=(0,),
+    graphdef=forms.concat_items,
 )
 
 
@@ -133,6 +135,7 @@ split_op: Op = define_op(
     vjp=_split_vjp,
     fresh=True,
     linear=(0,),
+    graphdef=forms.split_items,
 )
 
 

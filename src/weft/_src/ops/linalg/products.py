@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
@@ -88,6 +90,15 @@ def _is_batch_of_rows(a: TensorSpec, b: TensorSpec) -> bool:
     return all(isinstance(n, int) and n > 0 for n in (a.dims[-1], *b.dims))
 
 
+def _multiplications(
+    specs: Sequence[TensorSpec], result: TensorSpec, *, transpose_a: bool, transpose_b: bool
+) -> int:
+    dims = specs[0].dims
+    depth = None if dims is None else dims[-2 if transpose_a else -1]
+    sizes = (depth, *(result.dims or (None,)))
+    return math.prod([size if isinstance(size, int) else 0 for size in sizes])
+
+
 matmul_op = define_op(
     "MatMul",
     args("a b", INEXACT | INTEGER),
@@ -100,6 +111,7 @@ matmul_op = define_op(
     ragged="matmul",
     batch=batching.product,
     graphdef=graph_forms.matmul,
+    multiplies=_multiplications,
 )
 
 

@@ -16,7 +16,7 @@ from weft._src.core.shapes import Dim, TensorShape
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError
-from weft._src.ops import batching, graph_forms, rules, static
+from weft._src.ops import batching, graph_forms, rules, shape_graph_forms, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
@@ -70,7 +70,7 @@ kept_shape_op = define_op(
     native=FOLDED,
     vjp=lambda ctx, g: (None,),
     fresh=True,
-    graphdef=graph_forms.reduced_shape,
+    graphdef=shape_graph_forms.reduced_shape,
 )
 
 
@@ -92,6 +92,7 @@ reduced_shapes_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     outputs=2,
     fresh=True,
+    graphdef=shape_graph_forms.reduced_shapes,
 )
 
 

@@ -5,9 +5,9 @@ The sets lie along the last axis, of tensors or of sparse tensors.
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,30 +27,79 @@ from weft._src.ops.sparse.tensor import SparseTensor, sparse
 _INT64 = frozenset({int64})
 _ALLOWED = STRING | {int8, int16, int32, int64, uint8, uint16}
 
-_OPERATIONS: dict[str, Callable[[set[Any], set[Any]], set[Any]]] = {
-    "intersection": set.intersection,
-    "union": set.union,
-    "a-b": set.difference,
-    "b-a": lambda a, b: b - a,
+_OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
+    "intersection": lambda a, b: np.intersect1d(a, b, assume_unique=True),
+    "union": lambda a, b: _different(np.concatenate([a, b])),
+    "a-b": lambda a, b: np.setdiff1d(a, b, assume_unique=True),
+    "b-a": lambda a, b: np.setdiff1d(b, a, assume_unique=True),
 }
 
 
-def _grouped(name: str, parts: tuple[Array, ...], validate: bool) -> Any:
-    """The values of each row, by the leading indices of the row."""
-    indices, values, shape = parts
+def _rows(name: str, indices: Array, shape: Array, validate: bool) -> Array:
+    """The leading indices of elements, when all indices were found to be as they must."""
     if ((indices < 0) | (indices >= shape)).any():
         raise InvalidArgumentError(
             None, None, f"sets: an index of {name} lies outside of its shape {shape.tolist()}."
         )
-    places = indices.tolist()
-    if validate and any(a >= b for a, b in itertools.pairwise(places)):
-        raise InvalidArgumentError(
-            None, None, f"sets: the indices of {name} are out of order. Use tf.sparse.reorder."
-        )
-    groups: dict[tuple[int, ...], set[Any]] = {}
-    for place, value in zip(places, values.tolist(), strict=True):
-        groups.setdefault(tuple(place[:-1]), set()).add(value)
-    return groups
+    if validate and len(indices) > 1:
+        steps = np.diff(indices, axis=0)
+        first = (steps != 0).argmax(axis=1)  # the axis that decides which one comes first
+        if (np.take_along_axis(steps, first[:, None], 1) <= 0).any():
+            raise InvalidArgumentError(
+                None, None, f"sets: the indices of {name} are out of order. Use tf.sparse.reorder."
+            )
+    return indices[:, :-1]
+
+
+class _Numbers(NamedTuple):
+    """Things as numbers below `span`, in the order that the things have."""
+
+    numbers: Array
+    span: int
+    back: Callable[[Array], Array]
+
+
+_SMALL = 2**31  # two numbers below that fit an int64
+
+
+def _row_numbers(rows: Array, sizes: tuple[int, ...]) -> _Numbers:
+    """Leading indices: by their places if there are not too many, or by their ranks."""
+    count = math.prod(sizes)
+    if count < _SMALL and sizes:
+        numbers = np.ravel_multi_index(tuple(rows.T), sizes)
+        return _Numbers(numbers, count, lambda n: np.stack(np.unravel_index(n, sizes), axis=1))
+    known, ranks = np.unique(rows, axis=0, return_inverse=True)
+    return _Numbers(ranks.reshape(-1), len(known), lambda n: known[n])
+
+
+def _value_numbers(values: Array) -> _Numbers:
+    """Values: by their distance from the least if that is small, or by their ranks."""
+    if values.dtype != object and values.size:
+        least = int(values.min())
+        count = int(values.max()) - least + 1
+        if count < _SMALL:
+            numbers = values.astype(np.int64) - least
+            return _Numbers(numbers, count, lambda n: n + least)
+    known, ranks = np.unique(values, return_inverse=True)
+    return _Numbers(ranks, max(len(known), 1), lambda n: known[n])
+
+
+def _different(numbers: Array) -> Array:
+    """Every number once, in order; sorting takes a tenth of what NumPy's hashing does."""
+    found = np.sort(numbers)
+    return found[np.diff(found, prepend=-1) != 0]
+
+
+class _Runs(NamedTuple):
+    """Rows that occur, in order, and how often each does."""
+
+    rows: Array
+    counts: Array
+
+
+def _runs(rows: Array) -> _Runs:
+    begins = np.flatnonzero(np.diff(rows, prepend=-1))
+    return _Runs(rows[begins], np.diff(begins, append=len(rows)))
 
 
 def _operation_infer(*inputs: TensorSpec, **_: Any) -> tuple[TensorSpec, ...]:
@@ -73,21 +122,19 @@ def _operation_infer(*inputs: TensorSpec, **_: Any) -> tuple[TensorSpec, ...]:
 def _operation_kernel(
     xp: ArrayNamespace, *inputs: Array, set_operation: str, validate_indices: bool
 ) -> tuple[Array, ...]:
-    a = _grouped("a", inputs[:3], validate_indices)
-    b = _grouped("b", inputs[3:], validate_indices)
-    combine = _OPERATIONS[set_operation]
-    places: list[tuple[int, ...]] = []
-    values: list[Any] = []
-    longest = 0
-    for group in sorted(a.keys() | b.keys()):
-        row = sorted(combine(a.get(group, set()), b.get(group, set())))
-        places += [(*group, i) for i in range(len(row))]
-        values += row
-        longest = max(longest, len(row))
-    found = np.empty(len(values), inputs[1].dtype)
-    found[:] = values
-    shape = np.array([*inputs[2][:-1], longest], np.int64)
-    return np.array(places, np.int64).reshape(-1, len(shape)), found, shape
+    a, b = inputs[:3], inputs[3:]
+    rows = [_rows("a", a[0], a[2], validate_indices), _rows("b", b[0], b[2], validate_indices)]
+    sizes = tuple(np.maximum(a[2], b[2])[:-1].tolist())
+    row_numbers = _row_numbers(np.concatenate(rows), sizes)
+    value_numbers = _value_numbers(np.concatenate([a[1], b[1]]))
+    pairs = row_numbers.numbers * value_numbers.span + value_numbers.numbers
+    members = [_different(part) for part in np.split(pairs, [len(a[1])])]
+    row, value = np.divmod(_OPERATIONS[set_operation](*members), value_numbers.span)
+    counts = _runs(row).counts
+    within = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = np.concatenate([row_numbers.back(row), within[:, None]], axis=1).astype(np.int64)
+    shape = np.array([*a[2][:-1], counts.max(initial=0)], np.int64)
+    return places, value_numbers.back(value).astype(a[1].dtype), shape
 
 
 _a_values, _b_values = args("set1_values set2_values", _ALLOWED)
@@ -218,9 +265,14 @@ def _size_infer(indices: TensorSpec, values: TensorSpec, shape: TensorSpec, **_:
 def _size_kernel(
     xp: ArrayNamespace, indices: Array, values: Array, shape: Array, *, validate_indices: bool
 ) -> Array:
-    out = np.zeros(tuple(shape[:-1].tolist()), np.int32)
-    for group, members in _grouped("a", (indices, values, shape), validate_indices).items():
-        out[group] = len(members)
+    sizes = tuple(shape[:-1].tolist())
+    out = np.zeros(sizes, np.int32)
+    row_numbers = _row_numbers(_rows("a", indices, shape, validate_indices), sizes)
+    value_numbers = _value_numbers(values)
+    pairs = _different(row_numbers.numbers * value_numbers.span + value_numbers.numbers)
+    found = _runs(pairs // value_numbers.span)
+    if len(pairs):
+        out[tuple(row_numbers.back(found.rows).T)] = found.counts if sizes else found.counts[0]
     return out
 
 

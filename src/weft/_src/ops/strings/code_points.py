@@ -8,7 +8,12 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from weft._src.core.tensor import Array
 from weft._src.errors import InvalidArgumentError
+from weft._src.ops.strings.in_bulk import before
+from weft._src.ops.strings.packed import Packed
 
 # Python knows these by name, but they are no encodings of text.
 _NO_ENCODINGS = frozenset({
@@ -155,3 +160,44 @@ def encoded(points: list[int], codec: str, errors: str, replacement: int) -> byt
         elif errors == "replace":
             out.append(chr(replacement))
     return "".join(out).encode(codec)
+
+
+# --- many strings at once ------------------------------------------------------------------------
+
+
+def decoded_in_bulk(packed: Packed, codec: str) -> tuple[Array, Array, Array] | None:
+    """Code points of all strings, where in its string each begins, and how many each has.
+
+    None unless all are valid UTF-8: what is not is told, or replaced, string by string.
+    """
+    data, starts, sizes = packed
+    begins = (data & 0xC0) != 0x80
+    if codec != "utf-8" or not begins[starts[sizes > 0]].all():
+        return None
+    try:
+        text = data.tobytes().decode()
+    except UnicodeDecodeError:
+        return None
+    points = np.frombuffer(text.encode("utf-32-le"), "<i4").astype(np.int32, copy=False)
+    count = before(begins)
+    counts = count[starts + sizes] - count[starts]
+    return points, np.flatnonzero(begins) - np.repeat(starts, counts), counts
+
+
+def encoded_in_bulk(points: Array, counts: Array, codec: str) -> Packed | None:
+    """The strings that code points spell, some for each; None if there are others than characters.
+
+    A character takes one to four bytes in UTF-8, and one or two words in UTF-16.
+    """
+    wide = points.astype(np.int64)
+    if ((wide < 0) | (wide > 0x10FFFF) | ((wide >= 0xD800) & (wide <= 0xDFFF))).any():
+        return None
+    if codec == "utf-8":
+        lengths = 1 + (wide > 0x7F) + (wide > 0x7FF) + (wide > 0xFFFF)
+    else:
+        lengths = np.where(wide > 0xFFFF, 4, _UNITS[codec])
+    text = points.astype("<u4").tobytes().decode("utf-32-le").encode(codec)
+    places = np.concatenate([[0], np.cumsum(lengths)])
+    ends = np.cumsum(counts)
+    starts = places[ends - counts]
+    return Packed(np.frombuffer(text, np.uint8), starts, places[ends] - starts)

@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core import farmhash, string_hashes
 from weft._src.core.aliases import TensorLike
 from weft._src.core.dtypes import STRING, int64
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules, static
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
+from weft._src.ops.strings import packed
 from weft._src.ops.strings.elements import as_array, string_tensor
 
 
-def _buckets(x: Any, hashes: Any, num_buckets: int) -> Array:
-    x = as_array(x)
-    found = hashes(x.reshape(-1).tolist())
-    return (found % np.uint64(num_buckets)).astype(np.int64).reshape(x.shape)
+def _buckets(x: Any, hashes: Callable[[Array], Array], num_buckets: int) -> Array:
+    return (hashes(as_array(x)) % np.uint64(num_buckets)).astype(np.int64)
 
 
 def _bucket_op(name: str, kernel: Callable[..., Any] | Absent) -> Op:
@@ -46,7 +44,7 @@ def _count(op: str, num_buckets: TensorLike) -> int:
 
 fast_op = _bucket_op(
     "StringToHashBucketFast",
-    lambda xp, x, *, num_buckets: _buckets(x, farmhash.fingerprints, num_buckets),
+    lambda xp, x, *, num_buckets: _buckets(x, packed.fingerprints, num_buckets),
 )
 
 
@@ -75,7 +73,7 @@ def to_hash_bucket_fast(
 
 plain_op = _bucket_op(
     "StringToHashBucket",
-    lambda xp, x, *, num_buckets: _buckets(x, string_hashes.murmur, num_buckets),
+    lambda xp, x, *, num_buckets: _buckets(x, packed.murmur, num_buckets),
 )
 
 
@@ -103,7 +101,7 @@ def to_hash_bucket(input: TensorLike, num_buckets: TensorLike, name: str | None 
 strong_op = _bucket_op(
     "StringToHashBucketStrong",
     lambda xp, x, *, num_buckets, key: _buckets(
-        x, lambda strings: string_hashes.siphash(strings, key), num_buckets
+        x, lambda strings: packed.siphash(strings, key), num_buckets
     ),
 )
 

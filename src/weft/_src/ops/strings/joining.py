@@ -16,6 +16,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.strings import in_bulk, packed
 from weft._src.ops.strings.elements import as_array, string_tensor, text_argument
 
 
@@ -37,6 +38,10 @@ def _join_kernel(xp: ArrayNamespace, *inputs: Any, separator: str) -> Array:
         size *= n
     if any(x.ndim and x.shape != shape for x in arrays):
         raise ValueError("inputs differ in shape")
+    if shape and packed.pays(size):
+        texts = [x if x.ndim else x[()] for x in arrays]
+        between = [part for text in texts for part in (separator.encode(), text)]
+        return in_bulk.joined(between[1:], size).reshape(shape)
     # A scalar goes with every element.
     columns = [x.reshape(-1).tolist() if x.ndim else [x[()]] * size for x in arrays]
     join = separator.encode().join

@@ -15,6 +15,7 @@ from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.elementwise import operands
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
+from weft._src.ops.strings import in_bulk, packed
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
 # Every byte of a UTF-8 character but the first is one of these.
@@ -35,8 +36,11 @@ def _characters(s: bytes) -> int:
 
 def _length_kernel(xp: ArrayNamespace, x: Any, *, unit: str) -> Array:
     x = as_array(x)
-    measure: Callable[[bytes], int] = len if unit == "BYTE" else _characters
-    return xp.array(list(map(measure, x.reshape(-1).tolist())), np.int32).reshape(x.shape)
+    if unit == "BYTE":
+        return packed.sizes(x).astype(np.int32)
+    if packed.pays(x.size):
+        return in_bulk.character_counts(x).astype(np.int32)
+    return xp.array(list(map(_characters, x.reshape(-1).tolist())), np.int32).reshape(x.shape)
 
 
 length_op = define_op(
@@ -98,9 +102,17 @@ def _encoding(op: str, encoding: str) -> str:
     return encoding
 
 
+def _translated(xp: ArrayNamespace, x: Any, change: Callable[[bytes], bytes]) -> Array:
+    """Strings that are changed byte by byte."""
+    x = as_array(x)
+    if packed.pays(x.size):
+        return in_bulk.translated(x, change(bytes(range(256))))
+    return mapped(xp, change, x)
+
+
 def _lower_kernel(xp: ArrayNamespace, x: Any, *, encoding: str) -> Array:
     if not encoding:
-        return mapped(xp, bytes.lower, x)
+        return _translated(xp, x, bytes.lower)
     return mapped(xp, lambda s: s.decode("utf-8", "replace").lower().encode(), x)
 
 
@@ -132,7 +144,7 @@ def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Ten
 
 def _upper_kernel(xp: ArrayNamespace, x: Any, *, encoding: str) -> Array:
     if not encoding:
-        return mapped(xp, bytes.upper, x)
+        return _translated(xp, x, bytes.upper)
     return mapped(xp, lambda s: s.decode("utf-8", "replace").upper().encode(), x)
 
 
@@ -162,10 +174,12 @@ def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Ten
     return upper_op(string_tensor(input), encoding=_encoding("strings.upper", encoding), name=name)
 
 
-strip_op = _elementwise(
-    "StringStrip",
-    lambda xp, x: mapped(xp, bytes.strip, x),
-)
+def _strip_kernel(xp: ArrayNamespace, x: Any) -> Array:
+    x = as_array(x)
+    return in_bulk.stripped(x) if packed.pays(x.size) else mapped(xp, bytes.strip, x)
+
+
+strip_op = _elementwise("StringStrip", _strip_kernel)
 
 
 def strip(input: TensorLike, name: str | None = None) -> Tensor:
@@ -199,13 +213,18 @@ def _substr_kernel(xp: ArrayNamespace, x: Any, pos: Any, length: Any, *, unit: s
     if pos.shape != length.shape:
         raise ValueError("pos and len differ in shape")
     x = as_array(x)
-    if unit == "BYTE" and pos.size == 1 and x.ndim >= pos.ndim and pos >= 0 <= length:
-        # One place for all, by far the most usual: most of the time goes into looking at it.
-        start, count = int(pos.reshape(())), int(length.reshape(()))
-        strings = x.reshape(-1).tolist()
-        if strings and min(map(len, strings)) >= start:
-            return xp.as_strings([s[start : start + count] for s in strings], x.shape)
+    # One place for all, by far the most usual: most of the time goes into looking at it.
+    is_usual = unit == "BYTE" and pos.size == 1 and x.size and pos >= 0 <= length
     x, pos, length = xp.broadcast_arrays(x, pos, length)
+    if unit == "BYTE" and packed.pays(x.size):
+        found = in_bulk.cut(x, pos, length)
+        if found is not None:
+            return found
+    if is_usual:
+        start, count = int(pos.flat[0]), int(length.flat[0])
+        strings = x.reshape(-1).tolist()
+        if min(map(len, strings)) >= start:
+            return xp.as_strings([s[start : start + count] for s in strings], x.shape)
     cut = _cut_bytes if unit == "BYTE" else _cut_characters
     columns = [a.reshape(-1).tolist() for a in (x, pos, length)]
     return xp.as_strings([cut(*row) for row in zip(*columns, strict=True)], x.shape)

@@ -12,9 +12,15 @@ from weft._src.ops.arrays import ranges, shape as shapes
 from weft._src.ops.ragged import elementwise
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
-from weft._src.ops.strings import unicode
-from weft._src.ops.strings.code_points import codec_of, decoded, encoded
-from weft._src.ops.strings.elements import mapped, string_tensor, text_argument
+from weft._src.ops.strings import packed, unicode
+from weft._src.ops.strings.code_points import (
+    codec_of,
+    decoded,
+    decoded_in_bulk,
+    encoded,
+    encoded_in_bulk,
+)
+from weft._src.ops.strings.elements import as_array, mapped, string_tensor, text_argument
 
 
 def _transcode_kernel(
@@ -33,6 +39,12 @@ def _transcode_kernel(
         points, _ = decoded(text, source, errors, replacement_char, replace_control_characters)
         return encoded(points, target, errors, replacement_char)
 
+    x = as_array(x)
+    if packed.pays(x.size) and not replace_control_characters:
+        found = decoded_in_bulk(packed.pack(x), source)
+        out = None if found is None else encoded_in_bulk(found[0], found[2], target)
+        if out is not None:
+            return out.strings(x.shape)
     return mapped(xp, transcode, x)
 
 

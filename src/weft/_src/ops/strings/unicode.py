@@ -19,7 +19,14 @@ from weft._src.ops.arrays import ranges, shape as shapes
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.reduce import products
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
-from weft._src.ops.strings.code_points import codec_of, decoded, encoded
+from weft._src.ops.strings import packed
+from weft._src.ops.strings.code_points import (
+    codec_of,
+    decoded,
+    decoded_in_bulk,
+    encoded,
+    encoded_in_bulk,
+)
 from weft._src.ops.strings.elements import text_argument
 from weft._src.ops.strings.ragged import rows_of_strings
 
@@ -53,6 +60,11 @@ def _decode_kernel(
     splits_dtype: DType,
 ) -> tuple[Array, ...]:
     codec = codec_of(input_encoding)
+    if packed.pays(x.size) and not replace_control_characters:
+        found = decoded_in_bulk(packed.pack(x), codec)
+        if found is not None:
+            splits = np.concatenate([[0], np.cumsum(found[2])])
+            return splits.astype(splits_dtype.numpy_dtype), found[0], found[1]
     rows = [
         decoded(text, codec, errors, replacement_char, replace_control_characters)
         for text in x.tolist()
@@ -217,11 +229,20 @@ def _encode_kernel(
     replacement_char: int,
 ) -> Array:
     codec = OUTPUTS[output_encoding]
+    if packed.pays(len(splits)) and _are_splits(splits, len(points)):
+        found = encoded_in_bulk(points, np.diff(splits), codec)
+        if found is not None:
+            return found.strings((len(splits) - 1,))
     numbers, ends = points.tolist(), splits.tolist()
     texts = [
         encoded(numbers[a:b], codec, errors, replacement_char) for a, b in itertools.pairwise(ends)
     ]
     return xp.as_strings(texts, (len(texts),))
+
+
+def _are_splits(splits: Array, count: int) -> bool:
+    """Whether these divide all of so many elements into rows."""
+    return bool(splits[0] == 0 and splits[-1] == count and (np.diff(splits) >= 0).all())
 
 
 encode_op = define_op(

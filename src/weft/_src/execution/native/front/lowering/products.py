@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
+from weft._src.execution.bounds import LARGE_PRODUCT
 from weft._src.execution.native.front.lowering.movement import transposed
 from weft._src.execution.native.front.lowering.rules import (
     broadcast,
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 # Tiles are for products of at least so many rows, from and up to so many multiplications, and of
 # so few bytes down that a stripe of the right side stays in a cache.
-_LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, 1 << 27, 4096
+_LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, LARGE_PRODUCT, 4096
 _WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
 _TURNED_FROM = 4096  # numbers from which the stripes of a transposed matrix have their own code
 _COPY_FROM = 64  # rows from which stripes of the right side pay

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft._src.execution.native.loops.elementary import exponentials, float32, float64, gamma
+from weft._src.execution.native.loops.elementary import (
+    exponentials,
+    float32,
+    float64,
+    gamma,
+    special,
+)
 from weft._src.execution.native.loops.elementary.library import offered
 from weft._src.execution.native.loops.elementary.polynomials import absolute, if_nan
 from weft._src.execution.native.machine.builder import Builder, Scalar
@@ -42,7 +48,16 @@ tanh = offered("tanh", _by_type(float32.tanh, float64.tanh))
 sin = offered("sin", _by_type(float32.sin, float64.sin))
 cos = offered("cos", _by_type(float32.cos, float64.cos))
 erf = offered("erf", _by_type(float32.erf, float64.erf))
+erfc = _by_type(offered("erfc", special.erfc), by_c_library("erfc"))
 lgamma = _by_type(offered("lgamma", gamma.lgamma), by_c_library("lgamma"))
+# Of float32 (and less); SciPy has them for float64.
+SPECIAL: dict[str, Unary] = {
+    name: offered(name, getattr(special, name))
+    for name in (
+        "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_k0", "bessel_k0e",
+        "bessel_k1", "bessel_k1e", "erfinv", "ndtri", "expint",
+    )
+}  # fmt: skip
 _power = offered("power", float32.power, operands=2)
 
 

@@ -1,11 +1,9 @@
 """FarmHash's fingerprints of short strings, as LLVM IR: what `core/farmhash.py` computes.
 
-Of strings of more than 32 bytes the place is noted in "values", and "size" counts them.
+Of strings of more than 32 bytes the places are noted, and counted.
 """
 
 from __future__ import annotations
-
-from weft._src.execution.native.loops.kernels.key_tables import words
 
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 
@@ -121,25 +119,16 @@ ret i64 %out
 }}
 """
 
+# The fingerprint of string %k of a job (see `packing.py`).
 FINGERPRINTS = f"""{_COMMON}
-define void @weft_fingerprint_strings(ptr %job) {{
+define internal i64 @fingerprint_one(ptr %job, i64 %k) alwaysinline {{
 entry:
-{words("keys", "count", "bytes type", "out", "values", "size", "failed")}
-br label %next
-next:
-%k = phi i64 [0, %entry], [%k.next, %store], [%k.after, %long]
-%longs = phi i64 [0, %entry], [%longs, %store], [%longs.next, %long]
-%more = icmp slt i64 %k, %count
-br i1 %more, label %look, label %done
-look:
-%key.p = getelementptr ptr, ptr %keys, i64 %k
-%key = load ptr, ptr %key.p
-%is.bytes = call i1 @is_bytes(ptr %key, ptr %bytes.type)
-br i1 %is.bytes, label %fine, label %stopped
+<ptr out>
+%data = call ptr @look(ptr %job, i64 %k)
+%is.bytes = icmp ne ptr %data, null
+br i1 %is.bytes, label %fine, label %other
 fine:
-%n.p = getelementptr i8, ptr %key, i64 <offset bytes size>
-%n = load i64, ptr %n.p
-%data = getelementptr i8, ptr %key, i64 <offset bytes data>
+%n = call i64 @size_of(ptr %job, i64 %k)
 %n.twice = shl i64 %n, 1
 %mul = add i64 %n.twice, {_K2}
 %is.16 = icmp ule i64 %n, 16
@@ -173,19 +162,16 @@ store:
   [%hash.16, %of.16], [%hash.32, %of.32]
 %out.at = getelementptr i64, ptr %out, i64 %k
 store i64 %hash, ptr %out.at
-%k.next = add i64 %k, 1
-br label %next
+ret i64 0
 long:
-%long.p = getelementptr i64, ptr %values, i64 %longs
+<ptr long places>
+<i64 long count>
+%long.p = getelementptr i64, ptr %long.places, i64 %long.count
 store i64 %k, ptr %long.p
-%longs.next = add i64 %longs, 1
-%k.after = add i64 %k, 1
-br label %next
-stopped:
-store i64 1, ptr %failed.p
-br label %done
-done:
-store i64 %longs, ptr %size.p
-ret void
+%count.next = add i64 %long.count, 1
+store i64 %count.next, ptr %long.count.p
+ret i64 0
+other:
+ret i64 1
 }}
 """

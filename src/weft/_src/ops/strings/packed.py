@@ -1,0 +1,254 @@
+"""All strings of an array as one run of bytes, on which NumPy can work, and back; their hashes.
+
+The execution layer offers machine code for it (`install_packers`), which reads and makes the bytes
+objects. Loading that takes time: until many strings were met, Python does the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from weft._src.core import farmhash, string_hashes, xp
+from weft._src.core.flags import flags
+from weft._src.core.tensor import Array
+
+# The words of a job, which is all that machine code is given.
+JOB = (
+    "objects", "at", "stop", "bytes type", "sizes", "starts", "data", "room", "targets", "target",
+    "target room", "new bytes", "decref", "out", "long places", "long count", "first key",
+    "second key", "status",
+)  # fmt: skip
+Words = dict[str, Array | int]
+_FINE, _OTHER, _FULL = range(3)  # how it ended; other: no bytes object, or a wrong place
+
+_AT_ONCE = 1 << 16  # strings, then Python looks for signals and other threads
+_WORTH_LOADING = 100_000  # strings that were met; loading takes 0.1 s
+_WORTH_USING = 50  # strings in one call
+
+
+class Packers(NamedTuple):
+    """Machine code; each takes the address of a job."""
+
+    measure: Callable[[int], None]
+    pack: Callable[[int], None]
+    unpack: Callable[[int], None]
+    move: Callable[[int], None]
+    fingerprint: Callable[[int], None]
+    murmur: Callable[[int], None]
+    siphash: Callable[[int], None]
+    parse: Callable[[int], None]
+
+
+class Packed(NamedTuple):
+    """Strings one behind the other, or parts of them: `data[start : start + size]`."""
+
+    data: Array  # uint8
+    starts: Array  # int64, as the next
+    sizes: Array
+
+    def strings(self, shape: tuple[int, ...]) -> Array:
+        """An array of bytes objects."""
+        return unpack(self, shape)
+
+
+# Set by the execution layer: loads the machine code; None where it cannot run.
+load_packers: Callable[[], Packers | None]
+
+
+def install_packers(load: Callable[[], Packers | None]) -> None:
+    """The execution layer says where the machine code comes from."""
+    global load_packers  # noqa: PLW0603 - a hook, set once at import
+    load_packers = load
+
+
+_met = 0
+
+
+@functools.cache
+def _loaded() -> Packers | None:
+    return load_packers()
+
+
+def _packers(count: int, *, new: bool = True) -> Packers | None:
+    """The machine code, if so many strings are for it; `new` ones are counted."""
+    global _met  # noqa: PLW0603 - a count of the process; a race between threads does no harm
+    if flags.execution == "numpy":
+        return None
+    if flags.execution != "native":
+        _met += count if new else 0
+        if count < _WORTH_USING or _met < _WORTH_LOADING:
+            return None
+    return _loaded()
+
+
+def pays(count: int) -> bool:
+    """Whether so many strings are better worked on in one run of bytes, with machine code."""
+    return _packers(count) is not None
+
+
+@functools.cache
+def _constants() -> dict[str, int]:
+    api = ctypes.pythonapi
+    found = {"new bytes": api.PyBytes_FromStringAndSize, "decref": api.Py_DecRef}
+    addresses = {name: ctypes.cast(f, ctypes.c_void_p).value or 0 for name, f in found.items()}
+    return {**addresses, "bytes type": id(bytes)}
+
+
+def _run(function: Callable[[int], None], count: int, **words: Array | int) -> tuple[int, int]:
+    """How a job ended, and how many strings were too long; arrays are given by addresses."""
+    job = np.zeros(len(JOB), np.int64)
+    given: dict[str, Any] = {**_constants(), **words}
+    for name, value in given.items():
+        place = JOB.index(name.replace("_", " "))
+        job[place] = value.ctypes.data if isinstance(value, np.ndarray) else value
+    at, stop, status = [JOB.index(name) for name in ("at", "stop", "status")]
+    for begin in range(0, count, _AT_ONCE):
+        job[at], job[stop] = begin, min(begin + _AT_ONCE, count)
+        function(job.ctypes.data)
+        if job[status] != _FINE:
+            break
+    return int(job[status]), int(job[JOB.index("long count")])
+
+
+def sizes(strings: Array) -> Array:
+    """How many bytes each string of an array has, as int64."""
+    flat = np.ascontiguousarray(strings.reshape(-1))
+    packers = _packers(flat.size)
+    if packers is not None:
+        out = np.empty(flat.size, np.int64)
+        if _run(packers.measure, flat.size, objects=flat, sizes=out)[0] == _FINE:
+            return out.reshape(strings.shape)
+    return np.fromiter(map(len, flat.tolist()), np.int64, flat.size).reshape(strings.shape)
+
+
+def pack(strings: Array) -> Packed:
+    """The strings of an array, in order."""
+    flat = np.ascontiguousarray(strings.reshape(-1))
+    found = sizes(flat)
+    ends = np.cumsum(found)
+    starts = ends - found
+    total = int(ends[-1]) if flat.size else 0
+    packers = _packers(flat.size, new=False)
+    if packers is not None:
+        data = np.empty(total, np.uint8)
+        job = {"objects": flat, "sizes": found, "starts": starts, "data": data}
+        if _run(packers.pack, flat.size, **job)[0] == _FINE:
+            return Packed(data, starts, found)
+    return Packed(np.frombuffer(b"".join(flat.tolist()), np.uint8), starts, found)
+
+
+def unpack(packed: Packed, shape: tuple[int, ...]) -> Array:
+    """An array of bytes objects from pieces of a run of bytes."""
+    data = np.ascontiguousarray(packed.data)
+    starts, found = [np.ascontiguousarray(x, np.int64) for x in packed[1:]]
+    packers = _packers(found.size)
+    if packers is not None:
+        out = np.empty(found.size, object)
+        job: Words = {
+            "objects": out,
+            "sizes": found,
+            "starts": starts,
+            "data": data,
+            "room": data.size,
+        }
+        status, _ = _run(packers.unpack, found.size, **job)
+        if status == _FULL:
+            raise MemoryError
+        assert status == _FINE, "a string lies outside of its data"
+        return out.reshape(shape)
+    text = data.tobytes()
+    pairs = zip(starts.tolist(), (starts + found).tolist(), strict=True)
+    return xp.as_strings([text[a:b] for a, b in pairs], shape)
+
+
+def move(packed: Packed, targets: Array, out: Array) -> None:
+    """Copies every piece to its place in another run of bytes."""
+    data = np.ascontiguousarray(packed.data)
+    starts, found, places = [
+        np.ascontiguousarray(x, np.int64) for x in (packed.starts, packed.sizes, targets)
+    ]
+    packers = _packers(found.size, new=False)
+    if packers is not None:
+        job: Words = {"sizes": found, "starts": starts, "data": data, "room": data.size}
+        there: Words = {"targets": places, "target": out, "target_room": out.size}
+        status, _ = _run(packers.move, found.size, **job, **there)
+        assert status == _FINE, "a piece lies outside of its data"
+        return
+    for start, size, place in zip(starts.tolist(), found.tolist(), places.tolist(), strict=True):
+        out[place : place + size] = data[start : start + size]
+
+
+_PLAIN = re.compile(rb"([+-]?)(?=\d|\.\d)(\d*)(\.?)(\d*)")
+_MOST_DIGITS = 18
+
+
+def parse(pieces: Packed) -> tuple[Array, Array]:
+    """The numbers that pieces spell in plain decimals, as integers without their points.
+
+    And how many digits stand behind a point, plus one; 0 if there is no point, -1 if a piece is no
+    such number, or one of more than 18 digits.
+    """
+    data = np.ascontiguousarray(pieces.data)
+    starts, found = [np.ascontiguousarray(x, np.int64) for x in pieces[1:]]
+    values, decimals = np.empty(found.size, np.int64), np.empty(found.size, np.int64)
+    packers = _packers(found.size, new=False)
+    if packers is not None:
+        job: Words = {"sizes": found, "starts": starts, "data": data, "room": data.size}
+        status, _ = _run(packers.parse, found.size, targets=decimals, out=values, **job)
+        assert status == _FINE, "a piece lies outside of its data"
+        return values, decimals
+    for i, text in enumerate(unpack(pieces, found.shape).tolist()):
+        match = _PLAIN.fullmatch(text)
+        sign, whole, point, rest = match.groups() if match else (b"", b"", b"", b"")
+        is_plain = match is not None and len(whole + rest) <= _MOST_DIGITS
+        values[i] = int(sign + whole + rest) if is_plain else 0
+        decimals[i] = (len(rest) + 1 if point else 0) if is_plain else -1
+    return values, decimals
+
+
+# --- hashes --------------------------------------------------------------------------------------
+
+
+def fingerprints(strings: Array) -> Array:
+    """FarmHash's fingerprint of each string of an array, as uint64."""
+    flat = np.ascontiguousarray(strings.reshape(-1))
+    packers = _packers(flat.size)
+    if packers is not None:
+        out, places = np.empty(flat.size, np.uint64), np.empty(flat.size, np.int64)
+        job = {"objects": flat, "out": out, "long_places": places}
+        status, count = _run(packers.fingerprint, flat.size, **job)
+        if status == _FINE:
+            long = places[:count]  # for NumPy
+            out[long] = farmhash.fingerprints(flat[long].tolist())
+            return out.reshape(strings.shape)
+    return farmhash.fingerprints(flat.tolist()).reshape(strings.shape)
+
+
+def murmur(strings: Array) -> Array:
+    """MurmurHash64A of each string of an array, as uint64."""
+    flat = np.ascontiguousarray(strings.reshape(-1))
+    packers = _packers(flat.size)
+    if packers is not None:
+        out = np.empty(flat.size, np.uint64)
+        if _run(packers.murmur, flat.size, objects=flat, out=out)[0] == _FINE:
+            return out.reshape(strings.shape)
+    return string_hashes.murmur(flat.tolist()).reshape(strings.shape)
+
+
+def siphash(strings: Array, key: tuple[int, int]) -> Array:
+    """SipHash-2-4 of each string of an array under a key, as uint64."""
+    flat = np.ascontiguousarray(strings.reshape(-1))
+    packers = _packers(flat.size)
+    if packers is not None:
+        out = np.empty(flat.size, np.uint64)
+        keys = np.array([number & (2**64 - 1) for number in key], np.uint64).view(np.int64)
+        job = {"objects": flat, "out": out, "first_key": keys[0], "second_key": keys[1]}
+        if _run(packers.siphash, flat.size, **job)[0] == _FINE:
+            return out.reshape(strings.shape)
+    return string_hashes.siphash(flat.tolist(), key).reshape(strings.shape)
