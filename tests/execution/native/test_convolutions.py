@@ -293,3 +293,19 @@ def test_kernels_are_loaded_when_numpy_has_worked_for_a_while(
     attempt()
     attempt()
     assert asked == [state.take]
+
+
+@pytest.mark.parametrize("size", [(8, 6), (9, 7)])  # with and without something left over
+@pytest.mark.parametrize("window", [2, (3, 2)])
+def test_maxima_of_windows_beside_each_other(size: Any, window: Any) -> None:
+    x = rng.integers(0, 3, size=(2, *size, 5)).astype(np.float32)  # many are equally large
+    x[0, 0, 0, 0], x[1, 1, 1, 1] = np.nan, np.inf
+
+    def gradient(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.max_pool2d(x, window, window, "VALID")
+        return y, tape.gradient(y, x, output_gradients=1.0 + tf.square(y))
+
+    assert "fill" not in loops_of(gradient, x)
+    check(gradient, x)
