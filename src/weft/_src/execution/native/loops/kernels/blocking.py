@@ -227,7 +227,8 @@ def blocks_of(places: Places, dtype: DType, *, shared: bool) -> Blocks:
     of_a, of_c = places.line_elements * steps // outer, places.rows * places.columns
     most_lines = max(1, min(places.lines, cache * 2 // 5 // (of_a + of_c)))
     if panels * places.steps * width <= cache * 2 // 5 and not places.reads_across:
-        most_lines = min(most_lines, -(-_FEW_ROWS // places.rows))
+        rows = 1 if places.channels else _FEW_ROWS
+        most_lines = min(most_lines, -(-rows // places.rows))
     wanted = max(1, min(_PIECES, places.work // _PIECE)) if shared else 1
 
     def line_blocks_for(panel_blocks: int) -> int:
