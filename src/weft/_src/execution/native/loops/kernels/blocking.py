@@ -195,7 +195,7 @@ def _cut_depth(places: Places, width: int, most: int) -> tuple[Loops, int]:
     if places.reads_once:
         steps = min(steps, _STREAMED_STEPS)
     if places.reads_across:
-        steps = max(_FEWEST_STEPS, most // 2 // (places.rows * places.levels[-1].count))
+        steps = max(_FEWEST_STEPS, most * 2 // (places.rows * places.levels[-1].count))
     if steps >= places.steps:
         return loops, loops[0][0]
     real = [loop for loop in loops if loop[0] > 1]
@@ -220,7 +220,7 @@ def blocks_of(places: Places, dtype: DType, *, shared: bool) -> Blocks:
     cache = second_cache_bytes() // dtype.size
     width = lanes_of(dtype) * places.vectors
     panels = -(-places.columns // width)
-    depth, steps = _cut_depth(places, width, cache // 2)
+    depth, steps = _cut_depth(places, width, cache // 8)
     outer = max(1, depth[0][0])
     chunks = -(-outer // steps)
     steps = -(-outer // chunks)
