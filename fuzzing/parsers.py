@@ -121,6 +121,12 @@ _FEATURES = """{
     "b": tf.io.VarLenFeature(tf.string), "f": tf.io.VarLenFeature(tf.float32),
     "i": tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
 }"""
+_SEQUENCES = """tf.io.parse_sequence_example(tf.constant([data, data]), None, {
+    "b": tf.io.VarLenFeature(tf.string), "f": tf.io.RaggedFeature(tf.float32),
+    "i": tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
+})"""
+_SPARSE_ROWS = "tf.io.deserialize_many_sparse([[data, data, data]], tf.float32)"
+_JSON = b'{"features": {"feature": {"a": {"int64List": {"value": [1, "-2"]}}}}}'
 _WRITTEN = 'with open(folder + "/input", "wb") as file:\n    file.write({})\n'
 _READ = 'for _ in tf.data.TFRecordDataset(folder + "/input"{}):\n    pass'
 
@@ -148,6 +154,9 @@ def _of_messages() -> list[Parser]:
         Parser("parse_single_example", one, examples, f"features = {_FEATURES}"),
         Parser("parse_example", several, examples, known),
         Parser("parse_example, machine code", several, examples, loaded),
+        Parser("parse_sequence_example", _SEQUENCES, _sequence_examples()),
+        Parser("decode_json_example", "tf.io.decode_json_example(data)", (_JSON,)),
+        Parser("deserialize_many_sparse", _SPARSE_ROWS, tensors),
         Parser("parse_tensor", "tf.io.parse_tensor(data, tf.float32)", tensors),
         Parser("parse_tensor of strings", "tf.io.parse_tensor(data, tf.string)", tensors),
         Parser(
@@ -157,6 +166,17 @@ def _of_messages() -> list[Parser]:
             "from weft._src.messages.tensors import TensorProto",
         ),
     ]
+
+
+def _sequence_examples() -> tuple[bytes, ...]:
+    """The features of the Examples, in two steps."""
+    out = []
+    for data in _examples():
+        features = tf.train.Example.FromString(data).features.feature
+        steps = {name: tf.train.FeatureList(feature=[features[name]] * 2) for name in features}
+        lists = tf.train.FeatureLists(feature_list=steps)
+        out.append(tf.train.SequenceExample(feature_lists=lists).SerializeToString())
+    return tuple(out)
 
 
 def _of_files() -> list[Parser]:

@@ -235,6 +235,8 @@ if _TYPE_CHECKING:
         io as io,
         keras as keras,
         lookup as lookup,
+        profiler as profiler,
+        queue as queue,
         raw_ops as raw_ops,
         saved_model as saved_model,
         summary as summary,
@@ -242,6 +244,7 @@ if _TYPE_CHECKING:
         tools as tools,
         train as train,
     )
+    from weft._src.config.device_names import DeviceSpec as DeviceSpec
     from weft._src.data.core.optional import OptionalSpec as OptionalSpec
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
@@ -253,6 +256,7 @@ __all__ = [
     "Assert",
     "CriticalSection",
     "DType",
+    "DeviceSpec",
     "GradientTape",
     "Graph",
     "IndexedSlices",
@@ -424,11 +428,13 @@ __all__ = [
     "pad",
     "pow",
     "print",
+    "profiler",
     "py_function",
     "qint8",
     "qint16",
     "qint32",
     "quantization",
+    "queue",
     "quint8",
     "quint16",
     "ragged",
@@ -542,6 +548,8 @@ _LAZY = {
         "graph_util",
         "io",
         "lookup",
+        "profiler",
+        "queue",
         "raw_ops",
         "saved_model",
         "summary",
@@ -558,6 +566,7 @@ _LAZY |= {
     "load": "weft._src.saving.safetensors",
     "save": "weft._src.saving.safetensors",
     "NoneTensorSpec": "weft._src.data.core.structure",
+    "DeviceSpec": "weft._src.config.device_names",
     "OptionalSpec": "weft._src.data.core.optional",
     "import_graph_def": "weft._src.saved_model.graph_imports",
 }

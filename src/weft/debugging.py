@@ -1,5 +1,6 @@
 """`tf.debugging`: assertions about values, shapes and types."""
 
+from weft._src.config.policies import get_log_device_placement, set_log_device_placement
 from weft._src.ops.host.asserting import Assert
 from weft._src.ops.host.comparing import (
     assert_equal,
@@ -69,8 +70,10 @@ __all__ = [
     "disable_traceback_filtering",
     "enable_check_numerics",
     "enable_traceback_filtering",
+    "get_log_device_placement",
     "is_numeric_tensor",
     "is_traceback_filtering_enabled",
+    "set_log_device_placement",
 ]
 
 _open_namespace(__name__)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from weft._src.ops.arrays.ranges import eye
+from weft._src.ops.linalg.banded import banded_triangular_solve, eigh_tridiagonal
 from weft._src.ops.linalg.diagonals import band_part, diag, diag_part, set_diag, trace
 from weft._src.ops.linalg.einsum import einsum, tensordot
 from weft._src.ops.linalg.factors import lu, lu_matrix_inverse, lu_reconstruct, lu_solve, qr
@@ -90,6 +91,7 @@ __all__ = [
     "LinearOperatorZeros",
     "adjoint",
     "band_part",
+    "banded_triangular_solve",
     "cholesky",
     "cholesky_solve",
     "cross",
@@ -98,6 +100,7 @@ __all__ = [
     "diag_part",
     "eig",
     "eigh",
+    "eigh_tridiagonal",
     "eigvals",
     "eigvalsh",
     "einsum",

@@ -29,6 +29,7 @@ from weft._src.ops.spectral.frames import (
     overlap_and_add,
     stft,
 )
+from weft._src.ops.spectral.lapped import inverse_mdct, mdct
 from weft._src.ops.spectral.windows import (
     hamming_window,
     hann_window,
@@ -55,6 +56,7 @@ __all__ = [
     "ifft3d",
     "ifftnd",
     "ifftshift",
+    "inverse_mdct",
     "inverse_stft",
     "inverse_stft_window_fn",
     "irfft",
@@ -64,6 +66,7 @@ __all__ = [
     "kaiser_bessel_derived_window",
     "kaiser_window",
     "linear_to_mel_weight_matrix",
+    "mdct",
     "mfccs_from_log_mel_spectrograms",
     "overlap_and_add",
     "rfft",

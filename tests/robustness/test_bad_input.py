@@ -384,6 +384,57 @@ def _table() -> dict[str, dict[str, Any]]:
     morphology = {"strides": 1, "padding": "SAME", "data_format": "NHWC", "dilations": 1}
     rows("nn.dilation2d", input=IMAGE, filters=ones[..., 0], **morphology)
     rows("nn.erosion2d", value=IMAGE, filters=ones[..., 0], **morphology)
+    gradient = np.ones((2, 3, 4, 6), np.float32)
+    back = {"out_backprop": gradient, "strides": [1, 1, 1, 1], "padding": "VALID"}
+    sizes = np.array([2, 2, 3, 2], np.int32)
+    rows("nn.depthwise_conv2d_backprop_filter", input=IMAGE, filter_sizes=sizes, **back)
+    filters = np.ones((2, 2, 3, 2), np.float32)
+    sizes = np.array([2, 4, 5, 3], np.int32)
+    rows("nn.depthwise_conv2d_backprop_input", input_sizes=sizes, filter=filters, **back)
+    turned = {"value": gradient, "filters": np.ones((2, 2, 3, 6), np.float32), "rate": 2}
+    rows("nn.atrous_conv2d_transpose", output_shape=[2, 5, 6, 3], padding="VALID", **turned)
+    rows(
+        "nn.with_space_to_batch",
+        input=IMAGE,
+        dilation_rate=[2, 2],
+        padding="VALID",
+        op=lambda x, *_: x * 2,
+    )
+    rows("nn.fractional_avg_pool nn.fractional_max_pool", value=IMAGE, pooling_ratio=1.5)
+    rows("nn.isotonic_regression", inputs=F)
+    scaled = {"beta": V, "gamma": V, "variance_epsilon": 0.1, "scale_after_normalization": True}
+    rows("nn.batch_norm_with_global_normalization", input=F, mean=V, variance=V * V, **scaled)
+    classes = np.array([[1], [4], [0]], np.int64)
+    drawn = {"true_classes": classes, "num_true": 1, "num_sampled": 5, "unique": True}
+    rows("nn.all_candidate_sampler", **drawn)
+    rows(
+        "random.log_uniform_candidate_sampler random.uniform_candidate_sampler",
+        **drawn,
+        range_max=6,
+    )
+    rows("nn.fixed_unigram_candidate_sampler", **drawn, range_max=6, unigrams=[1.0, 2, 3, 4, 5, 6])
+    candidates = np.array([3, 0, 5], np.int64)
+    rows(
+        "nn.compute_accidental_hits",
+        true_classes=classes,
+        sampled_candidates=candidates,
+        num_true=1,
+    )
+    sampled = (candidates, np.full((3, 1), 0.5, np.float32), np.full(3, 0.5, np.float32))
+    classified = {"labels": classes, "inputs": np.ones((3, 2), np.float32)}
+    rows(
+        "nn.nce_loss nn.sampled_softmax_loss",
+        weights=np.ones((6, 2), np.float32),
+        biases=np.ones(6, np.float32),
+        num_sampled=3,
+        num_classes=6,
+        sampled_values=sampled,
+        **classified,
+    )
+    rows("signal.mdct", signals=np.ones((2, 16), np.float32), frame_length=8)
+    rows("signal.inverse_mdct", mdcts=np.ones((2, 3, 4), np.float32))
+    rows("linalg.eigh_tridiagonal", alpha=V, beta=np.array([0.5, 2.0], np.float32))
+    rows("linalg.banded_triangular_solve", bands=P + 1, rhs=np.ones((3, 2), np.float32))
     rows("nn.max_pool_with_argmax", input=IMAGE, ksize=2, strides=1, padding="SAME")
     rows("nn.pool", input=IMAGE, window_shape=[2, 2], pooling_type="AVG")
     rows("nn.local_response_normalization", input=IMAGE)
@@ -560,7 +611,9 @@ DRAWS = {
     "image.random_flip_left_right", "image.random_flip_up_down", "image.random_hue",
     "image.random_saturation", "image.random_jpeg_quality", "image.extract_glimpse",
     "image.sample_distorted_bounding_box",
-    "nn.dropout", "random.categorical", "random.gamma", "random.normal", "random.poisson",
+    "nn.dropout", "nn.fixed_unigram_candidate_sampler", "nn.fractional_avg_pool",
+    "nn.fractional_max_pool", "random.categorical", "random.log_uniform_candidate_sampler",
+    "random.uniform_candidate_sampler", "random.gamma", "random.normal", "random.poisson",
     "random.shuffle",
     "random.truncated_normal", "random.uniform",
 }  # fmt: skip

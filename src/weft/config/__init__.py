@@ -18,7 +18,9 @@ from weft._src.config.devices import (
 from weft._src.config.execution import (
     ConfigModule as _ConfigModule,
     functions_run_eagerly,
+    functions_run_eagerly as experimental_functions_run_eagerly,
     run_functions_eagerly,
+    run_functions_eagerly as experimental_run_functions_eagerly,
 )
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft.config import experimental, optimizer, threading
@@ -29,6 +31,8 @@ __all__ = [
     "PhysicalDevice",
     "execution",
     "experimental",
+    "experimental_functions_run_eagerly",
+    "experimental_run_functions_eagerly",
     "functions_run_eagerly",
     "get_logical_device_configuration",
     "get_soft_device_placement",

@@ -19,6 +19,12 @@ from weft._src.data.experimental.methods import (
     load,
     sample_from_datasets,
 )
+from weft._src.data.experimental.resampling import rejection_resample
+from weft._src.data.experimental.sources import (
+    SqlDataset,
+    TFRecordWriter,
+    make_batched_features_dataset,
+)
 from weft._src.data.experimental.transformations import (
     bucket_by_sequence_length,
     cardinality,
@@ -56,11 +62,15 @@ from weft._src.data.transforms.grouping import (
     pad_to_cardinality,
 )
 from weft._src.data.transforms.random_access import at
+from weft._src.lookup.from_datasets import index_table_from_dataset, table_from_dataset
 from weft._src.public.namespaces import open_namespace as _open_namespace
+
+SHARD_HINT = -1
 
 __all__ = [
     "AUTOTUNE",
     "INFINITE_CARDINALITY",
+    "SHARD_HINT",
     "UNKNOWN_CARDINALITY",
     "AutoShardPolicy",
     "AutotuneAlgorithm",
@@ -74,6 +84,8 @@ __all__ = [
     "RandomDataset",
     "Reducer",
     "ServiceOptions",
+    "SqlDataset",
+    "TFRecordWriter",
     "ThreadingOptions",
     "assert_cardinality",
     "at",
@@ -93,7 +105,9 @@ __all__ = [
     "group_by_reducer",
     "group_by_window",
     "ignore_errors",
+    "index_table_from_dataset",
     "load",
+    "make_batched_features_dataset",
     "make_csv_dataset",
     "make_saveable_from_iterator",
     "map_and_batch",
@@ -101,11 +115,13 @@ __all__ = [
     "parallel_interleave",
     "parse_example_dataset",
     "prefetch_to_device",
+    "rejection_resample",
     "sample_from_datasets",
     "save",
     "scan",
     "shuffle_and_repeat",
     "snapshot",
+    "table_from_dataset",
     "take_while",
     "to_variant",
     "unbatch",

@@ -8,10 +8,18 @@ from weft._src.fileio.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
     RaggedFeature,
+    SparseFeature,
     VarLenFeature,
 )
-from weft._src.fileio.files import matching_files, read_file, write_file
+from weft._src.fileio.files import match_filenames_once, matching_files, read_file, write_file
+from weft._src.fileio.json_examples import decode_json_example
 from weft._src.fileio.records import TFRecordOptions, TFRecordWriter
+from weft._src.fileio.sequence_examples import parse_sequence_example, parse_single_sequence_example
+from weft._src.fileio.sparse_strings import (
+    deserialize_many_sparse,
+    serialize_many_sparse,
+    serialize_sparse,
+)
 from weft._src.fileio.tensors import (
     decode_base64,
     decode_compressed,
@@ -47,6 +55,7 @@ __all__ = [
     "FixedLenFeature",
     "FixedLenSequenceFeature",
     "RaggedFeature",
+    "SparseFeature",
     "TFRecordOptions",
     "TFRecordWriter",
     "VarLenFeature",
@@ -58,20 +67,27 @@ __all__ = [
     "decode_gif",
     "decode_image",
     "decode_jpeg",
+    "decode_json_example",
     "decode_png",
     "decode_raw",
     "decode_webp",
+    "deserialize_many_sparse",
     "encode_base64",
     "encode_jpeg",
     "encode_png",
     "extract_jpeg_shape",
     "gfile",
     "is_jpeg",
+    "match_filenames_once",
     "matching_files",
     "parse_example",
+    "parse_sequence_example",
     "parse_single_example",
+    "parse_single_sequence_example",
     "parse_tensor",
     "read_file",
+    "serialize_many_sparse",
+    "serialize_sparse",
     "serialize_tensor",
     "write_file",
     "write_graph",

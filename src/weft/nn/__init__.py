@@ -22,20 +22,29 @@ from weft._src.ops.nn.convolution import conv1d, conv2d, conv2d_transpose, conv3
 from weft._src.ops.nn.ctc import ctc_greedy_decoder, ctc_loss
 from weft._src.ops.nn.ctc_beams import ctc_beam_search_decoder
 from weft._src.ops.nn.ctc_labels import collapse_repeated, ctc_unique_labels
-from weft._src.ops.nn.depthwise import depthwise_conv2d, separable_conv2d
+from weft._src.ops.nn.depthwise import (
+    depthwise_conv2d,
+    depthwise_conv2d_backprop_filter,
+    depthwise_conv2d_backprop_input,
+    separable_conv2d,
+)
 from weft._src.ops.nn.dropout import dropout
 from weft._src.ops.nn.embeddings import (
     embedding_lookup,
     embedding_lookup_sparse,
     safe_embedding_lookup_sparse,
 )
+from weft._src.ops.nn.fractional_pooling import fractional_avg_pool, fractional_max_pool
 from weft._src.ops.nn.general_convolution import (
     atrous_conv2d,
+    atrous_conv2d_transpose,
     conv1d_transpose,
     conv3d_transpose,
     conv_transpose,
     convolution,
+    with_space_to_batch,
 )
+from weft._src.ops.nn.isotonic import isotonic_regression
 from weft._src.ops.nn.losses import (
     compute_average_loss,
     l2_loss,
@@ -52,7 +61,13 @@ from weft._src.ops.nn.moments import (
     weighted_moments,
 )
 from weft._src.ops.nn.morphology import dilation2d, erosion2d
-from weft._src.ops.nn.normalization import batch_normalization, bias_add, moments, zero_fraction
+from weft._src.ops.nn.normalization import (
+    batch_norm_with_global_normalization,
+    batch_normalization,
+    bias_add,
+    moments,
+    zero_fraction,
+)
 from weft._src.ops.nn.pooling import (
     avg_pool,
     avg_pool1d,
@@ -63,6 +78,7 @@ from weft._src.ops.nn.pooling import (
     max_pool2d,
     max_pool3d,
 )
+from weft._src.ops.nn.sampled_losses import compute_accidental_hits, nce_loss, sampled_softmax_loss
 from weft._src.ops.nn.softmax import (
     log_softmax,
     softmax,
@@ -71,20 +87,25 @@ from weft._src.ops.nn.softmax import (
 )
 from weft._src.ops.reduce.order import top_k
 from weft._src.ops.reduce.ranking import approx_max_k, approx_min_k, in_top_k
+from weft._src.ops.sampling.candidates import all_candidate_sampler, fixed_unigram_candidate_sampler
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft.nn import experimental
 
 __all__ = [
+    "all_candidate_sampler",
     "approx_max_k",
     "approx_min_k",
     "atrous_conv2d",
+    "atrous_conv2d_transpose",
     "avg_pool",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "batch_norm_with_global_normalization",
     "batch_normalization",
     "bias_add",
     "collapse_repeated",
+    "compute_accidental_hits",
     "compute_average_loss",
     "conv1d",
     "conv1d_transpose",
@@ -101,6 +122,8 @@ __all__ = [
     "ctc_unique_labels",
     "depth_to_space",
     "depthwise_conv2d",
+    "depthwise_conv2d_backprop_filter",
+    "depthwise_conv2d_backprop_input",
     "dilation2d",
     "dropout",
     "elu",
@@ -108,8 +131,12 @@ __all__ = [
     "embedding_lookup_sparse",
     "erosion2d",
     "experimental",
+    "fixed_unigram_candidate_sampler",
+    "fractional_avg_pool",
+    "fractional_max_pool",
     "gelu",
     "in_top_k",
+    "isotonic_regression",
     "l2_loss",
     "l2_normalize",
     "leaky_relu",
@@ -123,11 +150,13 @@ __all__ = [
     "max_pool3d",
     "max_pool_with_argmax",
     "moments",
+    "nce_loss",
     "normalize_moments",
     "pool",
     "relu",
     "relu6",
     "safe_embedding_lookup_sparse",
+    "sampled_softmax_loss",
     "scale_regularization_loss",
     "selu",
     "separable_conv2d",
@@ -147,6 +176,7 @@ __all__ = [
     "top_k",
     "weighted_cross_entropy_with_logits",
     "weighted_moments",
+    "with_space_to_batch",
     "zero_fraction",
 ]
 

@@ -1,6 +1,12 @@
 """`tf.random`: random numbers."""
 
 from weft._src.ops.sampling.algorithms import Algorithm
+from weft._src.ops.sampling.candidates import (
+    all_candidate_sampler,
+    fixed_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
 from weft._src.ops.sampling.stateful import (
     categorical,
     gamma,
@@ -34,12 +40,15 @@ from weft.random import experimental
 __all__ = [
     "Algorithm",
     "Generator",
+    "all_candidate_sampler",
     "categorical",
     "create_rng_state",
     "experimental",
+    "fixed_unigram_candidate_sampler",
     "fold_in",
     "gamma",
     "get_global_generator",
+    "log_uniform_candidate_sampler",
     "normal",
     "poisson",
     "set_global_generator",
@@ -55,6 +64,7 @@ __all__ = [
     "stateless_uniform",
     "truncated_normal",
     "uniform",
+    "uniform_candidate_sampler",
 ]
 
 _open_namespace(__name__)

@@ -125,12 +125,13 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
     """
     wanted = list(devices) if isinstance(devices, (list, tuple)) and devices != _CPU else [devices]
     for device in wanted:
-        _check_device(device)
+        check_device(device)
     if _is_wanted(device_type) and not wanted:
         raise ValueError("tf.config.set_visible_devices: the CPU is needed; nothing else computes.")
 
 
-def _check_device(device: Any) -> None:
+def check_device(device: Any) -> None:
+    """Raises ValueError unless it is a device of this machine."""
     if device != _CPU:
         raise ValueError(
             f"tf.config: {device!r} is no device; tf.config.list_physical_devices() gives {[_CPU]}."
@@ -154,7 +155,7 @@ def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
     ['/device:CPU:0', '/device:CPU:1']
     >>> tf.config.set_logical_device_configuration(cpu, [one])
     """
-    _check_device(device)
+    check_device(device)
     given: Sequence[Any] = logical_devices if isinstance(logical_devices, (list, tuple)) else ()
     if not given or not all(isinstance(item, LogicalDeviceConfiguration) for item in given):
         raise ValueError(
@@ -180,7 +181,7 @@ def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfigura
     >>> len(tf.config.get_logical_device_configuration(cpu) or [1])
     1
     """
-    _check_device(device)
+    check_device(device)
     return None if _devices.configurations is None else list(_devices.configurations)
 
 

@@ -525,3 +525,12 @@ def adopt(value: Any, dtype: DType) -> Tensor:
         same_kind = np.can_cast(value.dtype, dtypes.stored_as(dtype).numpy_dtype, "same_kind")
         return _convert(value, dtype if same_kind else None, None)
     return convert_to_tensor(value, dtype_hint=dtype)
+
+
+def _truth(self: Any) -> bool:
+    """Of classes that act as tensors, and have borrowed this from `tf.Tensor`."""
+    return bool(convert_to_tensor(self))
+
+
+# Tensors have methods of their own.
+Tensor.__bool__ = Tensor.__nonzero__ = _truth  # type: ignore[method-assign,attr-defined]

@@ -30,6 +30,39 @@ def sparse(column: Column, is_single: bool) -> list[Array]:
     return [indices, values, np.array([len(counts), counts.max(initial=0)], np.int64)]
 
 
+def indexed(item: Wanted, column: Column, index: Sequence[Column], is_single: bool) -> list[Array]:
+    """The same with indices that are features as well, one for each axis."""
+    counts = np.maximum(column.counts, 0)
+    for key, places in zip(item.index_keys, index, strict=True):
+        others = np.maximum(places.counts, 0)
+        if (others != counts).any():
+            i = int(np.argmax(others != counts))
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"parse_example: the SparseFeature {item.name!r} of example {i} has {counts[i]} "
+                f"values in {item.key!r} and {others[i]} indices in {key!r}.",
+            )
+    example = np.repeat(np.arange(len(counts)), counts)
+    indices = np.stack([example, *[places.values for places in index]], 1)
+    is_outside = (indices[:, 1:] < 0) | (indices[:, 1:] >= item.shape)
+    if is_outside.any():
+        row, axis = np.argwhere(is_outside)[0].tolist()
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"parse_example: the SparseFeature {item.name!r} of example {example[row]} has the "
+            f"index {indices[row, axis + 1]} in {item.index_keys[axis]!r}, beyond the size "
+            f"{item.shape[axis]}.",
+        )
+    values = column.values
+    if not item.is_sorted:
+        order = np.lexsort(indices.T[::-1])
+        indices, values = indices[order], values[order]
+    shape = np.array([len(counts), *item.shape], np.int64)
+    return [indices[:, 1:], values, shape[1:]] if is_single else [indices, values, shape]
+
+
 def fixed(item: Wanted, column: Column, default: Array | None) -> Array:
     """All examples have as many values as the shape; those without any have the default."""
     counts, values = column
@@ -105,7 +138,7 @@ def ragged(item: Wanted, column: Column, parts: Sequence[Column | None]) -> list
             of_example = np.repeat(np.arange(len(sizes)), rows)
             is_wrong |= np.bincount(of_example, lengths, len(sizes)) != sizes
             is_wrong[of_example[lengths < 0]] = True
-            out.append(_splits(lengths, item))
+            out.append(splits(lengths, item))
         if is_wrong.any():
             i = int(np.argmax(is_wrong))
             raise InvalidArgumentError(
@@ -115,10 +148,11 @@ def ragged(item: Wanted, column: Column, parts: Sequence[Column | None]) -> list
                 f"{sizes[i]} values or rows of example {i}.",
             )
         sizes = rows
-    return [*out, _splits(sizes, item)]
+    return [*out, splits(sizes, item)]
 
 
-def _splits(lengths: Array, item: Wanted) -> Array:
+def splits(lengths: Array, item: Wanted) -> Array:
+    """Where rows of these lengths begin and end."""
     out = np.zeros(len(lengths) + 1, item.splits_dtype.numpy_dtype)
     np.cumsum(lengths, out=out[1:], dtype=out.dtype)
     return out

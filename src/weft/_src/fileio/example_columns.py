@@ -106,7 +106,7 @@ def _column_reader(wanted: Wanted) -> Any:
 def columns_in_python(strings: Sequence[bytes], wanted: Wanted) -> list[Column]:
     """The same for anything, and the one that knows what is wrong with it."""
     found = [_features(data, i) for i, data in enumerate(strings)]
-    return [_column(key, dtype, found) for key, dtype in wanted]
+    return [column_of(key, dtype, found, range(len(found))) for key, dtype in wanted]
 
 
 def _features(data: bytes, i: int) -> dict[bytes, bytes]:
@@ -129,14 +129,17 @@ def _features(data: bytes, i: int) -> dict[bytes, bytes]:
     return out
 
 
-def _column(key: str, dtype: DType, found: Sequence[dict[bytes, bytes]]) -> Column:
+def column_of(
+    key: str, dtype: DType, found: Sequence[dict[bytes, bytes]], examples: Sequence[int]
+) -> Column:
+    """A feature of serialized features by name; errors say which example they belong to."""
     name = key.encode()
     counts = np.full(len(found), MISSING, np.int64)
     parts: list[Any] = []
     for i, features in enumerate(found):
         feature = features.get(name)
         if feature:
-            values = _values(feature, key, dtype, i)
+            values = _values(feature, key, dtype, examples[i])
             counts[i] = len(values)
             parts.append(values)
     if dtype is string:

@@ -41,8 +41,9 @@ def _parse_infer(
 
 def _specs(item: Wanted, known: Any) -> list[TensorSpec]:
     """What becomes of one feature; `known` are the sizes of the vector of strings."""
-    if item.form == "sparse":
-        axes = Dim() if known is None else len(known) + 1
+    if item.form in ("sparse", "indexed"):
+        inner = len(item.shape) if item.form == "indexed" else 1
+        axes = Dim() if known is None else len(known) + inner
         count = Dim()
         indices, shape = TensorSpec.of(int64, (count, axes)), TensorSpec.of(int64, (axes,))
         return [indices, TensorSpec.of(item.dtype, (count,)), shape]
@@ -70,6 +71,9 @@ def _parse_kernel(
         column = columns[places[item.key, item.dtype]]
         if item.form == "sparse":
             out += arrays.sparse(column, is_single=not serialized.ndim)
+        elif item.form == "indexed":
+            index = [columns[places[key, int64]] for key in item.index_keys]
+            out += arrays.indexed(item, column, index, is_single=not serialized.ndim)
         elif item.form == "ragged":
             keys = [part.key for part in item.partitions]
             out += arrays.ragged(
@@ -90,9 +94,9 @@ def _places(wanted: tuple[Wanted, ...]) -> dict[tuple[str, DType], int]:
     out: dict[tuple[str, DType], int] = {}
     for item in wanted:
         out.setdefault((item.key, item.dtype), len(out))
-        for part in item.partitions:
-            if part.key is not None:
-                out.setdefault((part.key, int64), len(out))
+        for key in (*item.index_keys, *[part.key for part in item.partitions]):
+            if key is not None:
+                out.setdefault((key, int64), len(out))
     return out
 
 
@@ -129,14 +133,15 @@ def parse_example(
     Args:
       serialized: a vector of strings, or one string.
       features: a dict, not empty, from names to `tf.io.FixedLenFeature`, `tf.io.VarLenFeature`,
-        `tf.io.RaggedFeature` or `tf.io.FixedLenSequenceFeature`; their dtypes are int64, float32
-        and string.
+        `tf.io.RaggedFeature`, `tf.io.SparseFeature` or `tf.io.FixedLenSequenceFeature`; their
+        dtypes are int64, float32 and string.
       example_names: accepted for compatibility.
       name: the name of the node in a graph.
 
     Returns:
-      A dict with the keys of `features`: sparse tensors for `VarLenFeature`, ragged ones for
-      `RaggedFeature`, else tensors. Their first axis is that of `serialized` if this is a vector.
+      A dict with the keys of `features`: sparse tensors for `VarLenFeature` and `SparseFeature`,
+      ragged ones for `RaggedFeature`, else tensors. Their first axis is that of `serialized` if
+      this is a vector.
 
     Raises:
       tf.errors.InvalidArgumentError: if a string is no serialized Example, a feature has another
@@ -156,13 +161,13 @@ def parse_example(
     inputs = string_tensor(serialized)
     flat = parse_example_op(inputs, *defaults, wanted=wanted, name=name)
     parts = iter(flat)
-    found = {item.name: _joined(item, parts, inputs.shape.rank) for item in wanted}
+    found = {item.name: joined(item, parts, inputs.shape.rank) for item in wanted}
     return {key: found[key] for key in features}
 
 
-def _joined(item: Wanted, parts: Iterator[Tensor], rank: int | None) -> Any:
+def joined(item: Wanted, parts: Iterator[Tensor], rank: int | None) -> Any:
     """The result of one feature, of the next parts."""
-    if item.form == "sparse":
+    if item.form in ("sparse", "indexed"):
         return SparseTensor(next(parts), next(parts), next(parts))
     if item.form != "ragged":
         return next(parts)
@@ -194,8 +199,8 @@ def parse_single_example(
     Args:
       serialized: one string.
       features: a dict, not empty, from names to `tf.io.FixedLenFeature`, `tf.io.VarLenFeature`,
-        `tf.io.RaggedFeature` or `tf.io.FixedLenSequenceFeature`; their dtypes are int64, float32
-        and string.
+        `tf.io.RaggedFeature`, `tf.io.SparseFeature` or `tf.io.FixedLenSequenceFeature`; their
+        dtypes are int64, float32 and string.
       example_names: accepted for compatibility.
       name: the name of the node in a graph.
 

@@ -51,6 +51,27 @@ class VarLenFeature(NamedTuple):
     dtype: Any
 
 
+class SparseFeature(NamedTuple):
+    """A sparse tensor whose indices are one feature and whose values are another.
+
+    `index_key` and `size` are a name and a number, or lists of them, one for each axis.
+
+    >>> example = tf.train.Example()
+    >>> example.features.feature["at"].int64_list.value.extend([3, 1])
+    >>> example.features.feature["x"].float_list.value.extend([0.5, 2.0])
+    >>> wanted = {"x": tf.io.SparseFeature("at", "x", tf.float32, size=4)}
+    >>> parsed = tf.io.parse_example([example.SerializeToString()], wanted)
+    >>> tf.sparse.to_dense(parsed["x"]).numpy()
+    array([[0. , 2. , 0. , 0.5]], dtype=float32)
+    """
+
+    index_key: Any
+    value_key: Any
+    dtype: Any
+    size: Any
+    already_sorted: bool = False
+
+
 class _RowSplits(NamedTuple):
     key: str
 
@@ -128,11 +149,14 @@ class Wanted(NamedTuple):
     name: str
     key: str
     dtype: DType
-    form: str  # "fixed", "sequence", "sparse" or "ragged"
+    form: str  # "fixed", "sequence", "sparse", "indexed" or "ragged"
     shape: tuple[int, ...] = ()
     has_default: bool = False
     partitions: tuple[Partition, ...] = ()
     splits_dtype: DType = int64
+    index_keys: tuple[str, ...] = ()  # of an indexed one, whose sizes are `shape`
+    is_sorted: bool = False
+    may_be_missing: bool = False  # a list of features
 
     @property
     def split_count(self) -> int:
@@ -154,6 +178,8 @@ def checked(op: str, features: Any) -> tuple[tuple[Wanted, ...], list[Tensor]]:
             found = Wanted(str(name), str(name), _dtype(op, str(name), item), "sparse")
         elif isinstance(item, RaggedFeature):
             found = _ragged(op, str(name), item)
+        elif isinstance(item, SparseFeature):
+            found = _indexed(op, str(name), item)
         elif isinstance(item, (FixedLenFeature, FixedLenSequenceFeature)):
             found = _dense(op, str(name), item)
             if item.default_value is not None:
@@ -161,10 +187,42 @@ def checked(op: str, features: Any) -> tuple[tuple[Wanted, ...], list[Tensor]]:
         else:
             raise ValueError(
                 f"{op}: the feature {name!r} must be a FixedLenFeature, a VarLenFeature, a "
-                f"RaggedFeature or a FixedLenSequenceFeature, got {item!r}."
+                "RaggedFeature, a SparseFeature or a FixedLenSequenceFeature, got "
+                f"{item!r}."
             )
         wanted.append(found)
     return tuple(wanted), defaults
+
+
+def checked_lists(op: str, features: Any) -> tuple[Wanted, ...]:
+    """The same for features that have many steps."""
+    if not isinstance(features, Mapping):
+        raise ValueError(
+            f"{op}: sequence_features must be a dict from names to FixedLenSequenceFeature, got "
+            f"{features!r}."
+        )
+    wanted: list[Wanted] = []
+    for name in sorted(features):
+        item = features[name]
+        if isinstance(item, VarLenFeature):
+            found = Wanted(str(name), str(name), _dtype(op, str(name), item), "sparse")
+        elif isinstance(item, RaggedFeature):
+            found = _ragged(op, str(name), item)
+        elif isinstance(item, FixedLenSequenceFeature):
+            if item.default_value is not None:
+                raise ValueError(
+                    f"{op}: the list {name!r} cannot have a default_value, as shorter lists are "
+                    f"filled up with zeros, got {item.default_value!r}."
+                )
+            found = _dense(op, str(name), item._replace(allow_missing=True))
+            found = found._replace(may_be_missing=bool(item.allow_missing))
+        else:
+            raise ValueError(
+                f"{op}: the list {name!r} must be a FixedLenSequenceFeature, a VarLenFeature or a "
+                f"RaggedFeature, got {item!r}."
+            )
+        wanted.append(found)
+    return tuple(wanted)
 
 
 def _dtype(op: str, key: str, item: Any) -> DType:
@@ -193,6 +251,33 @@ def _dense(op: str, key: str, item: Any) -> Wanted:
     dims: Any = tuple(shape.as_list())
     form = "sequence" if is_sequence else "fixed"
     return Wanted(key, key, dtype, form, dims, item.default_value is not None)
+
+
+def _indexed(op: str, name: str, item: SparseFeature) -> Wanted:
+    dtype = _dtype(op, name, item)
+    keys = item.index_key if isinstance(item.index_key, (list, tuple)) else [item.index_key]
+    sizes = item.size if isinstance(item.size, (list, tuple)) else [item.size]
+    texts = [*keys, item.value_key]
+    if not keys or len(keys) != len(sizes) or not all(isinstance(key, str) for key in texts):
+        raise ValueError(
+            f"{op}: the SparseFeature {name!r} must have one index_key and one size for each axis, "
+            f"and a value_key, got {item!r}."
+        )
+    dims = TensorShape(sizes)
+    if not dims.is_fully_defined():
+        raise ValueError(
+            f"{op}: the sizes of the SparseFeature {name!r} must be known, got {dims}."
+        )
+    shape: Any = tuple(dims.as_list())
+    return Wanted(
+        name,
+        item.value_key,
+        dtype,
+        "indexed",
+        shape,
+        index_keys=tuple(keys),
+        is_sorted=bool(item.already_sorted),
+    )
 
 
 def _ragged(op: str, name: str, item: RaggedFeature) -> Wanted:

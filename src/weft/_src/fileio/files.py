@@ -18,6 +18,7 @@ from weft._src.errors import ShapeError
 from weft._src.fileio.paths import file_errors
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.strings.elements import as_array, string_tensor
+from weft._src.state.variable import Variable
 
 Array = np.ndarray[Any, Any]
 
@@ -185,3 +186,27 @@ def matching_files(pattern: PathLike | Sequence[PathLike], name: str | None = No
     [b'a.txt', b'b.txt']
     """
     return matching_files_op(string_tensor(_fspath(pattern)), name=name)
+
+
+def match_filenames_once(
+    pattern: PathLike | Sequence[PathLike], name: str | None = None
+) -> Variable:
+    """A variable with the names of the files that match a pattern now.
+
+    Args:
+      pattern: a glob pattern (`*`, `?`, `[...]`), or a vector of them.
+      name: the name of the variable.
+
+    Returns:
+      A `tf.Variable` with a vector of strings, sorted, which is not trained.
+
+    Raises:
+      ShapeError: if `pattern` has more than one axis.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.txt")
+    >>> tf.io.write_file(path, "hello")
+    >>> tf.io.match_filenames_once(path).shape
+    TensorShape([1])
+    """
+    return Variable(matching_files(pattern), trainable=False, name=name, shape=[None])

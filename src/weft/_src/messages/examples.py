@@ -1,4 +1,4 @@
-"""`tf.train.Example`: named lists of bytes, floats or integers, as TFRecord files hold them.
+"""`tf.train.Example` and `SequenceExample`: named lists of bytes, floats or integers.
 
 The classes act like those that protocol buffers generate, and the bytes are the same (names of
 features are written in sorted order). protobuf itself is not needed.
@@ -91,4 +91,48 @@ class Example(Message):
     """
 
     FIELDS = (one(1, "features", Features),)
+    READ_AT_ONCE = True
+
+
+class FeatureList(Message):
+    """The features of one name, step by step.
+
+    >>> step = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
+    >>> len(tf.train.FeatureList(feature=[step, step]).feature)
+    2
+    """
+
+    FIELDS = (many(1, "feature", Feature),)
+    READ_AT_ONCE = True
+
+
+class FeatureLists(Message):
+    """Lists of features by name.
+
+    >>> step = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
+    >>> steps = tf.train.FeatureList(feature=[step])
+    >>> tf.train.FeatureLists(feature_list={"x": steps}).feature_list["x"].feature[0] == step
+    True
+    """
+
+    FIELDS = (mapping(1, "feature_list", STRING, FeatureList),)
+    READ_AT_ONCE = True
+
+
+class SequenceExample(Message):
+    """A training example with features of its own, and others that have many steps.
+
+    >>> label = tf.train.Feature(int64_list=tf.train.Int64List(value=[7]))
+    >>> step = tf.train.Feature(float_list=tf.train.FloatList(value=[0.5]))
+    >>> example = tf.train.SequenceExample(
+    ...     context=tf.train.Features(feature={"label": label}),
+    ...     feature_lists=tf.train.FeatureLists(
+    ...         feature_list={"x": tf.train.FeatureList(feature=[step, step])}
+    ...     ),
+    ... )
+    >>> tf.train.SequenceExample.FromString(example.SerializeToString()) == example
+    True
+    """
+
+    FIELDS = (one(1, "context", Features), one(2, "feature_lists", FeatureLists))
     READ_AT_ONCE = True

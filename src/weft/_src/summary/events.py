@@ -42,6 +42,11 @@ def _metadata(serialized: bytes) -> SummaryMetadata | None:
     return found if serialized else None
 
 
+def raw_summary_event(serialized: bytes, step: int) -> bytes:
+    """The event of a serialized Summary; ParseError if it is none."""
+    return _event(step=step, summary=Summary.FromString(serialized))
+
+
 def graph_event(graph: bytes) -> bytes:
     """The event of a whole graph, as a serialized GraphDef."""
     return _event(graph_def=graph)

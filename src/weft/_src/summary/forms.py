@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.media import png_writing
+from weft._src.media import png_writing, wav
 
 Array = np.ndarray[Any, Any]
 
@@ -65,3 +65,15 @@ def _bytes_of_pixels(images: Array) -> Array:
         return (images >> 8).astype(np.uint8)
     scaled = np.nan_to_num(np.asarray(images, np.float64) * 255.5, nan=0.0)
     return np.clip(scaled, 0, 255).astype(np.uint8)
+
+
+def audio_form(data: Array, number: int) -> Array:
+    """Pairs of strings: the first clips as WAV files, and a label that is empty."""
+    max_outputs, rate = divmod(number, 1 << 32)
+    if np.ndim(data) != 3:
+        raise ShapeError(f"audio: data must have rank 3, got shape {np.shape(data)}.")
+    clips = np.asarray(data)[:max_outputs].astype(np.float32)
+    out = np.full((len(clips), 2), b"", object)
+    for i, clip in enumerate(clips):
+        out[i, 0] = wav.encode("audio", clip, rate)
+    return out

@@ -40,6 +40,7 @@ _FORMS: dict[str, Callable[[Array, int], Array]] = {
     "scalar": lambda data, _: forms.scalar_form(data),
     "histogram": forms.histogram_form,
     "image": forms.image_form,
+    "audio": forms.audio_form,
 }
 
 
@@ -326,6 +327,117 @@ def image(
     number = _number("image", "max_outputs", max_outputs)
     metadata = _described("images", "image", description)
     return emit("image", _tag("image", name), value, step, metadata, "image", number)
+
+
+def audio(
+    name: str,
+    data: TensorLike,
+    sample_rate: int,
+    step: TensorLike | None = None,
+    max_outputs: int = 3,
+    encoding: str | None = None,
+    description: str | None = None,
+) -> Tensor:
+    """Writes sound: of shape [clips, samples, channels], the first few clips.
+
+    Args:
+      name: the tag, behind the name scopes around it.
+      data: floating numbers from -1 to 1.
+      sample_rate: how many samples are a second, a positive Python integer.
+      step: an integer; None is the default step.
+      max_outputs: how many clips are written at most.
+      encoding: only "wav", or None.
+      description: a text that TensorBoard shows with it, in Markdown.
+
+    Returns:
+      A bool scalar; False if there is no default writer, or `tf.summary.record_if` says no.
+
+    Raises:
+      ValueError: if there is a writer, but no step, or a number or the encoding is out of range.
+      DTypeError: if `data` has another dtype, or the step is no integer.
+      ShapeError: if `data` does not have three axes.
+      TypeError: if `name` or `description` are no strings.
+
+    >>> import tempfile
+    >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default(step=0):
+    ...     tf.summary.audio("noise", tf.random.uniform([2, 80, 1]), 8000).numpy()
+    np.True_
+    """
+    value = convert_to_tensor(data)
+    if value.dtype not in FLOATING:
+        raise DTypeError(f"audio: data must be floats from -1 to 1, got {value.dtype.name}.")
+    rules.check_rank("audio", value.spec, 3, name="data")
+    if encoding is not None and encoding != "wav":
+        raise ValueError(f"audio: encoding must be 'wav' or None, got {encoding!r}.")
+    rate = _number("audio", "sample_rate", sample_rate)
+    if not rate:
+        raise ValueError("audio: sample_rate must be positive, got 0.")
+    number = (_number("audio", "max_outputs", max_outputs) << 32) + rate
+    shown = None if description is None else text_of("audio", "description", description)
+    metadata = events.plugin_metadata("audio", b"\x10\x0b", shown)  # the encoding is WAV
+    return emit("audio", _tag("audio", name), value, step, metadata, "audio", number)
+
+
+def _raw_infer(
+    writer: TensorSpec, record: TensorSpec, step: TensorSpec, tensor: TensorSpec
+) -> TensorSpec:
+    rules.check_rank("tf.summary", step, 0, name="step")
+    return TensorSpec.of(bool_, ())
+
+
+def _raw_kernel(
+    xp: ArrayNamespace, writer: EventFile, record: Any, step: Any, tensor: Any
+) -> Array:
+    if record:
+        for summary in xp.asarray(tensor, dtype=object).reshape(-1).tolist():
+            writer.append(events.raw_summary_event(summary, int(step)))
+    return xp.asarray(bool(record))
+
+
+write_raw_op = define_op(
+    "WriteRawSummaries",
+    args("writer", RESOURCE)
+    + args("record", BOOL)
+    + args("step", {int64})
+    + args("tensor", {string}),
+    infer=_raw_infer,
+    kernel=_raw_kernel,
+    native=HOST_ONLY,
+    vjp=NOT_DIFFERENTIABLE,
+    writes=(0,),
+    host_io=True,
+    self_contained=True,
+)
+
+
+def write_raw_pb(
+    tensor: TensorLike, step: TensorLike | None = None, name: str | None = None
+) -> Tensor:
+    """Writes serialized `Summary` messages.
+
+    Args:
+      tensor: strings, each a message.
+      step: an integer; None is the default step.
+      name: the name of the node in a graph.
+
+    Returns:
+      A bool scalar; False if there is no default writer, or `tf.summary.record_if` says no.
+
+    Raises:
+      ValueError: if there is a writer, but no step.
+      ParseError: if a string is no such message.
+
+    >>> tf.summary.experimental.write_raw_pb(b"", step=0).numpy()  # there is no writer
+    np.False_
+    """
+    writer = recording.state.writer
+    if writer is None or not writer.records:
+        return convert_to_tensor(False)
+    chosen = _step("write_raw_pb", step)
+    record = recording.should_record_summaries()
+    value = convert_to_tensor(tensor, dtype=string)
+    out: Tensor = write_raw_op(writer._handle, record, chosen, value, name=name)
+    return out
 
 
 def text(

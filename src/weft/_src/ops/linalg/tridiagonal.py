@@ -62,13 +62,13 @@ def _from_sequence(op: str, diagonals: Any) -> tuple[Tensor, Tensor, Tensor]:
         return x.spec.dims is not None and isinstance(size, int) and x.spec.dims[-1] == size - 1
 
     if is_short(above):
-        above = _shift(above, 0, 1)
+        above = shift(above, 0, 1)
     if is_short(below):
-        below = _shift(below, 1, 0)
+        below = shift(below, 1, 0)
     return above, main, below
 
 
-def _shift(x: Tensor, before: int, after: int, axis: int = -1) -> Tensor:
+def shift(x: Tensor, before: int, after: int, axis: int = -1) -> Tensor:
     """The tensor with zeros before and after it along an axis."""
     rank = x.spec.rank
     if rank is None:
@@ -118,8 +118,8 @@ def tridiagonal_matmul(
     def column(diagonal: Tensor) -> Tensor:
         return shapes.expand_dims_op(diagonal, axis=-1)
 
-    after = _shift(x[..., 1:, :], 0, 1, -2)
-    before = _shift(x[..., :-1, :], 1, 0, -2)
+    after = shift(x[..., 1:, :], 0, 1, -2)
+    before = shift(x[..., :-1, :], 1, 0, -2)
     return column(above) * after + column(main) * x + column(below) * before
 
 
@@ -162,7 +162,7 @@ def _solve_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, Tensor]:
     diagonals, rhs = ctx.inputs
     above, main, below = joining.unstack(conj(diagonals), 3, axis=-2)
     # The diagonal above the main one of the transpose is the one below it, moved up.
-    turned = [_shift(below[..., 1:], 0, 1), main, _shift(above[..., :-1], 1, 0)]
+    turned = [shift(below[..., 1:], 0, 1), main, shift(above[..., :-1], 1, 0)]
     g_rhs = solve_op(joining.stack(turned, -2), g)
     g_diagonals = None
     if ctx.wants(0):
@@ -170,7 +170,7 @@ def _solve_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, Tensor]:
         g_above = -sums.reduce_sum(g_rhs[..., :-1, :] * x[..., 1:, :], axis=-1)
         g_main = -sums.reduce_sum(g_rhs * x, axis=-1)
         g_below = -sums.reduce_sum(g_rhs[..., 1:, :] * x[..., :-1, :], axis=-1)
-        together = [_shift(g_above, 0, 1), g_main, _shift(g_below, 1, 0)]
+        together = [shift(g_above, 0, 1), g_main, shift(g_below, 1, 0)]
         g_diagonals = sum_to(joining.stack(together, -2), diagonals)
     return g_diagonals, sum_to(g_rhs, rhs)
 

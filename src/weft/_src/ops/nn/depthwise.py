@@ -8,12 +8,13 @@ from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike, WindowLike
 from weft._src.core.convert import adopt, convert_to_tensor
-from weft._src.core.dtypes import FLOATING, INDEX
+from weft._src.core.dtypes import FLOATING, INDEX, float32, int32
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import batching, graph_forms, rules
+from weft._src.errors import DTypeError
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import convolution as convolutions, window_machine, windows
@@ -293,3 +294,116 @@ def separable_conv2d(
     apart = depthwise_conv2d(x, depthwise_filter, strides, padding, data_format, dilations)
     form = "NHWC" if data_format is None else data_format
     return convolutions.conv2d(apart, mixture, 1, "VALID", form, name=name)
+
+
+# --- gradients as functions ----------------------------------------------------------------------
+
+
+def _sizes(op: str, value: TensorLike, name: str) -> tuple[Tensor, TensorSpec]:
+    """Sizes as a tensor, and what a tensor of these sizes is like."""
+    sizes = convert_to_tensor(value, dtype_hint=int32)
+    if sizes.dtype not in INDEX:
+        raise DTypeError(f"{op}: {name} must be int32 or int64, got {sizes.dtype.name}.")
+    known = static.get_static_value(sizes)
+    dims = rules.dims_from_value(op, sizes.spec, name=name) if known is None else tuple(known)
+    like = TensorSpec.of(float32, None if dims is None else tuple(map(_plain, dims)))
+    rules.check_rank(op, like, 4, name=f"what {name} describes")
+    return sizes, like
+
+
+def _plain(size: Any) -> Any:
+    return size if isinstance(size, Dim) else int(size)
+
+
+def _check_gradient(op: str, result: TensorSpec, g: Tensor) -> None:
+    rules.check_rank(op, g.spec, 4, name="out_backprop")
+    rules.merge_dims(op, result.dims, g.spec.dims, "the result and out_backprop")
+
+
+def depthwise_conv2d_backprop_input(
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
+    data_format: str = "NHWC",
+    dilations: WindowLike | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `depthwise_conv2d` for its input.
+
+    Args:
+      input_sizes: the four sizes of the input.
+      filter: a tensor [height, width, channels, filters for each channel] of floating numbers.
+      out_backprop: the gradient of the result, of the same dtype.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID", "SAME", or a list of pairs [before, after] for every axis.
+      data_format: "NHWC" or "NCHW": the order of batch, spatial axes and channels.
+      dilations: how far elements of a filter are apart, given like `strides`; None means 1.
+
+    Returns:
+      A tensor of these sizes.
+
+    Raises:
+      ShapeError: if the shapes do not fit.
+      ValueError: if there is no such format or padding.
+
+    >>> g = tf.ones([1, 1, 1, 2])
+    >>> tf.nn.depthwise_conv2d_backprop_input(
+    ...     [1, 1, 2, 2], tf.ones([1, 2, 2, 1]), g, [1, 1, 1, 1], "VALID"
+    ... ).numpy().ravel()
+    array([1., 1., 1., 1.], dtype=float32)
+    """
+    op = "depthwise_conv2d_backprop_input"
+    attrs = convolutions.attributes(op, 2, strides, padding, data_format, dilations)
+    g = convert_to_tensor(out_backprop)
+    sizes, like = _sizes(op, input_sizes, "input_sizes")
+    kernel = adopt(filter, g.dtype)
+    _check_gradient(op, _infer(like, kernel.spec, **attrs), g)
+    return input_op(sizes, kernel, g, **attrs, name=name)
+
+
+def depthwise_conv2d_backprop_filter(
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: WindowLike,
+    padding: str | Sequence[Sequence[int]],
+    data_format: str = "NHWC",
+    dilations: WindowLike | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `depthwise_conv2d` for its filter.
+
+    Args:
+      input: images [batch, height, width, channels], or in the order of `data_format`, of floating
+        numbers.
+      filter_sizes: the four sizes of the filter.
+      out_backprop: the gradient of the result, of the same dtype.
+      strides: how far windows are apart: a number, one for each spatial axis, or one for every
+        axis.
+      padding: "VALID", "SAME", or a list of pairs [before, after] for every axis.
+      data_format: "NHWC" or "NCHW": the order of batch, spatial axes and channels.
+      dilations: how far elements of a filter are apart, given like `strides`; None means 1.
+
+    Returns:
+      A tensor of these sizes.
+
+    Raises:
+      ShapeError: if the shapes do not fit.
+      ValueError: if there is no such format or padding.
+
+    >>> x = tf.reshape(tf.range(4.0), [1, 1, 2, 2])
+    >>> tf.nn.depthwise_conv2d_backprop_filter(
+    ...     x, [1, 2, 2, 1], tf.ones([1, 1, 1, 2]), [1, 1, 1, 1], "VALID"
+    ... ).numpy().ravel()
+    array([0., 1., 2., 3.], dtype=float32)
+    """
+    op = "depthwise_conv2d_backprop_filter"
+    attrs = convolutions.attributes(op, 2, strides, padding, data_format, dilations)
+    x = convert_to_tensor(input)
+    g = adopt(out_backprop, x.dtype)
+    sizes, like = _sizes(op, filter_sizes, "filter_sizes")
+    _check_gradient(op, _infer(x.spec, like, **attrs), g)
+    return filter_op(x, sizes, g, **attrs, name=name)

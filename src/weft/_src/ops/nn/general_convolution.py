@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src.core.aliases import ShapeLike, TensorLike, WindowLike
 from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.dtypes import int32
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import rules, static
-from weft._src.ops.arrays import joining, shape as shapes
+from weft._src.ops.arrays import joining, shape as shapes, space
 from weft._src.ops.nn import convolution as convolutions
 
 _FORMATS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
@@ -270,3 +271,124 @@ def conv_transpose(
     form = _FORMATS[n] if data_format is None else data_format
     functions = {1: conv1d_transpose, 2: convolutions.conv2d_transpose, 3: conv3d_transpose}
     return functions[n](x, kernel, output_shape, strides, padding, form, dilations, name)
+
+
+def atrous_conv2d_transpose(
+    value: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    rate: int,
+    padding: str,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `atrous_conv2d`: the gradient of a dilated convolution for its input.
+
+    Args:
+      value: images [batch, height, width, inputs] of floating numbers.
+      filters: a tensor [height, width, outputs, inputs] of the same dtype.
+      output_shape: the four sizes of the result.
+      rate: how far elements of a filter are apart.
+      padding: "VALID" or "SAME", that of the convolution that this transposes.
+
+    Returns:
+      A tensor of these sizes and the dtype of `value`.
+
+    Raises:
+      ShapeError: if shapes or channels do not fit.
+      ValueError: if there is no such padding, or the rate is not positive.
+
+    >>> x = tf.ones([1, 1, 1, 1])
+    >>> y = tf.nn.atrous_conv2d_transpose(x, tf.ones([1, 2, 1, 1]), [1, 1, 3, 1], 2, "VALID")
+    >>> y.numpy().ravel()
+    array([1., 0., 1.], dtype=float32)
+    """
+    op = "atrous_conv2d_transpose"
+    if not isinstance(padding, str) or padding not in ("VALID", "SAME"):
+        raise ValueError(f"{op}: padding must be 'VALID' or 'SAME', got {padding!r}.")
+    step = static.static_int(op, rate, "rate")
+    if step < 1:
+        raise ValueError(f"{op}: rate must be positive, got {rate!r}.")
+    return convolutions.conv2d_transpose(
+        value, filters, output_shape, 1, padding, "NHWC", step, name=name
+    )
+
+
+def with_space_to_batch(
+    input: TensorLike,
+    dilation_rate: TensorLike,
+    padding: str,
+    op: Callable[[Tensor, int, str], Tensor],
+    filter_shape: TensorLike | None = None,
+    spatial_dims: Sequence[int] | None = None,
+    data_format: str | None = None,
+) -> Tensor:
+    """A function of windows, dilated: it gets every nth element of the input as a batch.
+
+    Args:
+      input: a tensor, of a rank that is known.
+      dilation_rate: how far elements of windows are apart, a positive integer for each spatial
+        axis.
+      padding: "VALID" or "SAME".
+      op: a function of a tensor, the number of spatial axes and the padding.
+      filter_shape: the sizes of the windows, which "SAME" needs.
+      spatial_dims: the spatial axes, next to each other and rising; None means those after the
+        first.
+      data_format: None, or such as "NHWC" or "NCHW", which says where channels are.
+
+    Returns:
+      What `op` gives, put together.
+
+    Raises:
+      ValueError: if arguments do not fit.
+      ShapeError: if the input has too few axes.
+
+    >>> x = tf.reshape(tf.range(5.0), [1, 5, 1])
+    >>> tf.nn.with_space_to_batch(
+    ...     x, [2], "VALID", lambda x, _, padding: tf.nn.conv1d(x, tf.ones([2, 1, 1]), 1, padding)
+    ... ).numpy().ravel()
+    array([2., 4., 6.], dtype=float32)
+    """
+    function = "with_space_to_batch"
+    x = convert_to_tensor(input)
+    rates = _positive(function, dilation_rate, "dilation_rate")
+    n = len(rates)
+    first = 2 if data_format is not None and str(data_format).startswith("NC") else 1
+    axes = list(range(first, first + n))
+    if spatial_dims is not None:
+        axes = _positive(function, spatial_dims, "spatial_dims")
+    if not axes or axes != list(range(axes[0], axes[0] + n)):
+        raise ValueError(
+            f"{function}: spatial_dims must be {n} axes next to each other, from 1 on, got "
+            f"{spatial_dims!r}."
+        )
+    if not isinstance(padding, str) or padding not in ("VALID", "SAME"):
+        raise ValueError(f"{function}: padding must be 'VALID' or 'SAME', got {padding!r}.")
+    if not callable(op):
+        raise TypeError(f"{function}: op must be a function, got {op!r}.")
+    rules.check_rank_at_least(function, x.spec, axes[-1] + 1, name="input")
+    if all(rate == 1 for rate in rates):
+        return op(x, n, padding)
+    sizes = shapes.shape(x)[axes[0] : axes[-1] + 1]
+    base = [[0, 0]] * n
+    if padding == "SAME":
+        if filter_shape is None:
+            raise ValueError(f"{function}: filter_shape must be given for the padding 'SAME'.")
+        windows = _positive(function, filter_shape, "filter_shape")[:n]
+        extra = [(size - 1) * rate for size, rate in zip(windows, rates, strict=True)]
+        base = [[amount // 2, amount - amount // 2] for amount in extra]
+    outer = [1] * (axes[0] - 1)
+    paddings, crops = space.required_space_to_batch_paddings(sizes, rates, base)
+    if outer:
+        nothing = [[0, 0]] * len(outer)
+        paddings, crops = (joining.concat([nothing, pairs], 0) for pairs in (paddings, crops))
+    block = [*outer, *rates]
+    result = op(space.space_to_batch(x, block, paddings), n, "VALID")
+    return space.batch_to_space(result, block, crops)
+
+
+def _positive(op: str, value: Any, name: str) -> list[int]:
+    numbers = static.get_static_value(convert_to_tensor(value, dtype_hint=int32))
+    if numbers is None or numbers.ndim != 1 or numbers.dtype.kind != "i" or (numbers < 1).any():
+        raise ValueError(f"{op}: {name} must be a list of positive integers, got {value!r}.")
+    out: list[int] = numbers.tolist()
+    return out

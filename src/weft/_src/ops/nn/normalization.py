@@ -148,8 +148,8 @@ def batch_normalization(
     x: TensorLike,
     mean: TensorLike,
     variance: TensorLike,
-    offset: TensorLike,
-    scale: TensorLike,
+    offset: TensorLike | None,
+    scale: TensorLike | None,
     variance_epsilon: TensorLike,
     name: str | None = None,
 ) -> Tensor:
@@ -198,3 +198,39 @@ def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     x = convert_to_tensor(value)
     is_zero = casting.cast(comparison.equal(x, fill.zeros_like(x)), float32)
     return sums.mean_op(is_zero, axis=None, keepdims=False, name=name or "zero_fraction")
+
+
+def batch_norm_with_global_normalization(
+    input: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    beta: TensorLike,
+    gamma: TensorLike,
+    variance_epsilon: TensorLike,
+    scale_after_normalization: bool,
+    name: str | None = None,
+) -> Tensor:
+    """The form of `batch_normalization` that older programs use.
+
+    Args:
+      input: a tensor of floating numbers.
+      mean: a number or tensor that broadcasts with `input`.
+      variance: of this kind, too.
+      beta: what is added, of this kind, too.
+      gamma: a factor, of this kind, too.
+      variance_epsilon: a small number that is added to the variance.
+      scale_after_normalization: whether `gamma` counts.
+
+    Returns:
+      A tensor of the dtype of `input` and the shape that all broadcast to.
+
+    Raises:
+      DTypeError: if dtypes differ, or are not floating.
+      ShapeError: if the shapes cannot be broadcast together.
+
+    >>> normalize = tf.nn.batch_norm_with_global_normalization
+    >>> normalize([1.0, 3.0], 2.0, 1.0, 5.0, 2.0, 0.0, True).numpy()
+    array([3., 7.], dtype=float32)
+    """
+    factor = gamma if scale_after_normalization else None
+    return batch_normalization(input, mean, variance, beta, factor, variance_epsilon, name)

@@ -181,7 +181,7 @@ def _fft_length(op: str, fft_length: Any, frame_length: Any) -> Any:
     return 1 << max(length - 1, 0).bit_length()
 
 
-def _weighed(op: str, pieces: Tensor, window_fn: WindowFunction, length: TensorLike) -> Tensor:
+def weighed(op: str, pieces: Tensor, window_fn: WindowFunction, length: TensorLike) -> Tensor:
     """The frames times a window; None stands for a window of ones."""
     if window_fn is None:
         return pieces
@@ -231,7 +231,7 @@ def stft(
     x = fourier.real_input("stft", signals)
     size = _fft_length("stft", fft_length, frame_length)
     pieces = frame(x, frame_length, frame_step, pad_end)
-    pieces = _weighed("stft", pieces, window_fn, frame_length)
+    pieces = weighed("stft", pieces, window_fn, frame_length)
     return fourier.rfft(pieces, [size], name)
 
 
@@ -278,7 +278,7 @@ def inverse_stft(
         raise ShapeError(f"inverse_stft: frame_length must be positive, got {length}.")
     pieces = fourier.irfft(x, [size])
     pieces = fourier.resized("inverse_stft", pieces, [length], (-1,))
-    pieces = _weighed("inverse_stft", pieces, window_fn, length)
+    pieces = weighed("inverse_stft", pieces, window_fn, length)
     return overlap_and_add(pieces, frame_step, name)
 
 
