@@ -304,7 +304,7 @@ def _sizes(op: str, value: TensorLike, name: str) -> tuple[Tensor, TensorSpec]:
     sizes = convert_to_tensor(value, dtype_hint=int32)
     if sizes.dtype not in INDEX:
         raise DTypeError(f"{op}: {name} must be int32 or int64, got {sizes.dtype.name}.")
-    known = static.get_static_value(sizes)
+    known = static.static_value(sizes)
     dims = rules.dims_from_value(op, sizes.spec, name=name) if known is None else tuple(known)
     like = TensorSpec.of(float32, None if dims is None else tuple(map(_plain, dims)))
     rules.check_rank(op, like, 4, name=f"what {name} describes")
