@@ -42,6 +42,7 @@ def dispatch_for_api(api: Callable[..., Any], *signatures: Mapping[Any, Any]) ->
     ...     return Money(tf.reduce_sum(input_tensor.amount, axis, keepdims))
     >>> tf.reduce_sum(Money([1, 2, 3])).amount.numpy()
     np.int32(6)
+    >>> tf.experimental.unregister_dispatch_for(money_sum)
     """
     targets = targets_of(api)
     for signature in signatures:
@@ -95,6 +96,7 @@ def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[F], F]:
     ...     return Money(api(x.amount))
     >>> tf.cast(tf.abs(Money([-1, 2])), tf.float32).amount.numpy()
     array([1., 2.], dtype=float32)
+    >>> tf.experimental.unregister_dispatch_for(each_amount)
     """
     return _elementwise("UNARY", (x_type,), "dispatch_for_unary_elementwise_apis")
 
@@ -124,6 +126,7 @@ def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[
     ...     return Money(api(x.amount, y.amount))
     >>> (tf.maximum(Money([1, 5]), Money([3, 4])) + Money([1, 1])).amount.numpy()
     array([4, 6], dtype=int32)
+    >>> tf.experimental.unregister_dispatch_for(both_amounts)
     """
     return _elementwise("BINARY", (x_type, y_type), "dispatch_for_binary_elementwise_apis")
 
@@ -150,6 +153,7 @@ def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Cal
     ... def compare_amounts(assertion, x, y):
     ...     return assertion(x.amount, y.amount)
     >>> tf.debugging.assert_less(Money([1, 5]), Money([3, 6]))
+    >>> tf.experimental.unregister_dispatch_for(compare_amounts)
     """
     name = "dispatch_for_binary_elementwise_assert_apis"
     return _elementwise("BINARY_ASSERTIONS", (x_type, y_type), name)

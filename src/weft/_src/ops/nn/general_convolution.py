@@ -387,7 +387,7 @@ def with_space_to_batch(
 
 
 def _positive(op: str, value: Any, name: str) -> list[int]:
-    numbers = static.get_static_value(convert_to_tensor(value, dtype_hint=int32))
+    numbers = static.static_value(convert_to_tensor(value, dtype_hint=int32))
     if numbers is None or numbers.ndim != 1 or numbers.dtype.kind != "i" or (numbers < 1).any():
         raise ValueError(f"{op}: {name} must be a list of positive integers, got {value!r}.")
     out: list[int] = numbers.tolist()
