@@ -1,5 +1,7 @@
 """`tf.linalg`: matrices."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from weft._src.ops.arrays.ranges import eye
 from weft._src.ops.linalg.banded import banded_triangular_solve, eigh_tridiagonal
 from weft._src.ops.linalg.diagonals import band_part, diag, diag_part, set_diag, trace
@@ -24,7 +26,69 @@ from weft._src.ops.linalg.tensor_diagonals import tensor_diag, tensor_diag_part
 from weft._src.ops.linalg.tridiagonal import tridiagonal_matmul, tridiagonal_solve
 from weft._src.public.namespaces import open_namespace as _open_namespace
 
+if _TYPE_CHECKING:
+    from weft._src.linear_operators.base import (
+        LinearOperator as LinearOperator,
+    )
+    from weft._src.linear_operators.blocks import (
+        LinearOperatorBlockDiag as LinearOperatorBlockDiag,
+        LinearOperatorBlockLowerTriangular as LinearOperatorBlockLowerTriangular,
+    )
+    from weft._src.linear_operators.circulant import (
+        LinearOperatorCirculant as LinearOperatorCirculant,
+        LinearOperatorCirculant2D as LinearOperatorCirculant2D,
+        LinearOperatorCirculant3D as LinearOperatorCirculant3D,
+    )
+    from weft._src.linear_operators.dense import (
+        LinearOperatorFullMatrix as LinearOperatorFullMatrix,
+        LinearOperatorLowerTriangular as LinearOperatorLowerTriangular,
+    )
+    from weft._src.linear_operators.derived import (
+        LinearOperatorAdjoint as LinearOperatorAdjoint,
+        LinearOperatorInversion as LinearOperatorInversion,
+    )
+    from weft._src.linear_operators.diagonal import (
+        LinearOperatorDiag as LinearOperatorDiag,
+        LinearOperatorIdentity as LinearOperatorIdentity,
+        LinearOperatorScaledIdentity as LinearOperatorScaledIdentity,
+        LinearOperatorZeros as LinearOperatorZeros,
+    )
+    from weft._src.linear_operators.low_rank import (
+        LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate,
+    )
+    from weft._src.linear_operators.products import (
+        LinearOperatorComposition as LinearOperatorComposition,
+        LinearOperatorKronecker as LinearOperatorKronecker,
+    )
+    from weft._src.linear_operators.structured import (
+        LinearOperatorHouseholder as LinearOperatorHouseholder,
+        LinearOperatorPermutation as LinearOperatorPermutation,
+        LinearOperatorToeplitz as LinearOperatorToeplitz,
+        LinearOperatorTridiag as LinearOperatorTridiag,
+    )
+
 __all__ = [
+    "LinearOperator",
+    "LinearOperatorAdjoint",
+    "LinearOperatorBlockDiag",
+    "LinearOperatorBlockLowerTriangular",
+    "LinearOperatorCirculant",
+    "LinearOperatorCirculant2D",
+    "LinearOperatorCirculant3D",
+    "LinearOperatorComposition",
+    "LinearOperatorDiag",
+    "LinearOperatorFullMatrix",
+    "LinearOperatorHouseholder",
+    "LinearOperatorIdentity",
+    "LinearOperatorInversion",
+    "LinearOperatorKronecker",
+    "LinearOperatorLowRankUpdate",
+    "LinearOperatorLowerTriangular",
+    "LinearOperatorPermutation",
+    "LinearOperatorScaledIdentity",
+    "LinearOperatorToeplitz",
+    "LinearOperatorTridiag",
+    "LinearOperatorZeros",
     "adjoint",
     "band_part",
     "banded_triangular_solve",
@@ -74,4 +138,28 @@ __all__ = [
     "tridiagonal_solve",
 ]
 
-_open_namespace(__name__)
+# Classes that few programs use, and that are made of the rest of Weft.
+_LAZY = {
+    "LinearOperator": "weft._src.linear_operators.base",
+    "LinearOperatorAdjoint": "weft._src.linear_operators.derived",
+    "LinearOperatorBlockDiag": "weft._src.linear_operators.blocks",
+    "LinearOperatorBlockLowerTriangular": "weft._src.linear_operators.blocks",
+    "LinearOperatorCirculant": "weft._src.linear_operators.circulant",
+    "LinearOperatorCirculant2D": "weft._src.linear_operators.circulant",
+    "LinearOperatorCirculant3D": "weft._src.linear_operators.circulant",
+    "LinearOperatorComposition": "weft._src.linear_operators.products",
+    "LinearOperatorDiag": "weft._src.linear_operators.diagonal",
+    "LinearOperatorFullMatrix": "weft._src.linear_operators.dense",
+    "LinearOperatorHouseholder": "weft._src.linear_operators.structured",
+    "LinearOperatorIdentity": "weft._src.linear_operators.diagonal",
+    "LinearOperatorInversion": "weft._src.linear_operators.derived",
+    "LinearOperatorKronecker": "weft._src.linear_operators.products",
+    "LinearOperatorLowRankUpdate": "weft._src.linear_operators.low_rank",
+    "LinearOperatorLowerTriangular": "weft._src.linear_operators.dense",
+    "LinearOperatorPermutation": "weft._src.linear_operators.structured",
+    "LinearOperatorScaledIdentity": "weft._src.linear_operators.diagonal",
+    "LinearOperatorToeplitz": "weft._src.linear_operators.structured",
+    "LinearOperatorTridiag": "weft._src.linear_operators.structured",
+    "LinearOperatorZeros": "weft._src.linear_operators.diagonal",
+}
+_open_namespace(__name__, lazy=_LAZY)

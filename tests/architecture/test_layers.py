@@ -35,6 +35,7 @@ LAYERS = [
     "compat",
     "public",
     "namespaces",
+    "linear_operators",
     "experimental",
     "raw_ops",
     "keras",

@@ -171,3 +171,23 @@ def test_errors() -> None:
         tf.bitcast([1], tf.string)
     with pytest.raises(TypeError, match="dynamic_stitch"):
         tf.dynamic_stitch([["a"]], [[1]])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint8, np.float32])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searching_many_integers(dtype: type, side: str) -> None:
+    rng = np.random.default_rng(5)
+    sequence = np.sort(rng.integers(0, 100, 50)).astype(dtype)
+    values = rng.integers(0, 127, 1500).astype(dtype)
+    if np.dtype(dtype).kind != "u":
+        sequence, values = (sequence - 50).astype(dtype), (values - 60).astype(dtype)
+    found = tf.searchsorted(sequence, values, side=side).numpy()
+    assert found.tolist() == np.searchsorted(sequence, values, side).tolist()
+
+
+@pytest.mark.parametrize("parts", [3, 300])
+def test_partitions_of_many_rows(parts: int) -> None:
+    rng = np.random.default_rng(6)
+    ids, rows = rng.integers(0, parts, 1500), rng.normal(size=(1500, 2))
+    for i, part in enumerate(tf.dynamic_partition(rows, ids.astype(np.int32), parts)):
+        np.testing.assert_array_equal(part, rows[ids == i])

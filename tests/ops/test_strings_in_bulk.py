@@ -114,8 +114,13 @@ def test_hashes(tier: str) -> None:
         lambda x: tf.strings.to_hash_bucket_strong(x, 1000, [7, 9]),
         lambda x: tf.strings.to_hash_bucket(x, 1000),
         tf.fingerprint,
+        tf.strings.split,
+        lambda x: tf.strings.split(tf.strings.join([x, x, " ", x, "\t"])),
+        tf.strings.bytes_split,
         tf.io.encode_base64,
         lambda x: tf.io.encode_base64(x, pad=True),
+        lambda x: tf.io.decode_base64(tf.io.encode_base64(x)),
+        lambda x: tf.io.decode_base64(tf.io.encode_base64(x, pad=True)),
         lambda x: tf.strings.unicode_decode_with_offsets(x, "UTF-8"),
         lambda x: tf.strings.unicode_split(x, "UTF-8"),
         lambda x: tf.strings.unicode_decode(x[:6], "UTF-8"),
@@ -185,6 +190,14 @@ def test_no_numbers(word: bytes, tier: str) -> None:
 def test_numbers_beyond_the_dtype(word: bytes, tier: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="is not an integer of dtype int32"):
         tf.strings.to_number([b"1"] * 99 + [word], tf.int32)
+
+
+@pytest.mark.parametrize(
+    "bad", [b"a", b"ab=", b"abc==", b"a b=", b"ab+/", b"=", b"ab===", b"abcd="]
+)
+def test_no_base64(bad: bytes, tier: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is no web-safe base64"):
+        tf.io.decode_base64([b"abcd"] * 60 + [bad])
 
 
 TEXTS = ["", "abc", "äöü €𝄞", "\0\x01", "日本語", "🎉" * 5] * 20

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.compat import logging_v1 as logging  # noqa: F401 - a public name
+from weft._src.core.aliases import TensorLike
 from weft._src.core.context import state
-from weft._src.core.convert import constant
+from weft._src.core.convert import constant, convert_to_tensor
 from weft._src.core.dtypes import int64
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.graph.ir import Graph
 from weft._src.graph.names import valid_name
+from weft._src.ops.arrays import selection, shape as shapes
 from weft._src.ops.sparse.tensor import SparseTensor
 
 
@@ -40,6 +42,22 @@ def enable_v2_behavior() -> None:
 
     >>> tf.compat.v1.enable_v2_behavior()
     """
+
+
+_outside = Graph("default")
+
+
+def get_default_graph() -> Graph:
+    """The graph that is being built; outside of all, an empty one that nothing is put into.
+
+    Returns:
+      A `tf.Graph`.
+
+    >>> with tf.Graph().as_default() as graph:
+    ...     print(tf.compat.v1.get_default_graph() is graph)
+    True
+    """
+    return _outside if state.graph is None else state.graph
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
@@ -113,3 +131,29 @@ def reset_default_graph() -> None:
     """
     if state.graph is not None:
         raise ValueError("tf.compat.v1.reset_default_graph: a graph is being built.")
+
+
+def where(
+    condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Elements of x where a condition holds, of y elsewhere; a vector of conditions chooses rows.
+
+    Args:
+      condition: bools of the shape of `x`, or one for each row of it.
+      x: a tensor; None asks for the places where the condition holds.
+      y: a tensor of the same shape and dtype.
+
+    Returns:
+      A tensor of the shape of `x`; without `x` and `y`, what `tf.where` gives.
+
+    >>> tf.compat.v1.where([True, False], [[1, 2], [3, 4]], [[0, 0], [0, 0]]).numpy()
+    array([[1, 2],
+           [0, 0]], dtype=int32)
+    """
+    if x is None or y is None:
+        return selection.where(condition, x, y, name=name)
+    chosen, first = convert_to_tensor(condition), convert_to_tensor(x)
+    if chosen.shape.rank == 1 and (first.shape.rank or 0) > 1:
+        chosen = shapes.reshape(chosen, [-1] + [1] * (len(first.shape) - 1))
+    return selection.where(chosen, first, y, name=name)

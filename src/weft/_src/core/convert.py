@@ -405,7 +405,7 @@ def _convert(value: Any, dtype: DType | None, name: str | None) -> Tensor:
                 return converted
     if isinstance(value, (list, tuple)):
         found = _from_list(value, dtype, name)
-        if isinstance(found, Tensor):
+        if not isinstance(found, np.ndarray):
             return found
         array = found
     else:
@@ -419,7 +419,7 @@ def _nested_too_deeply(value: Any) -> Exception:
 
 
 def _from_list(value: Any, dtype: DType | None, name: str | None) -> Array | Tensor:
-    """The array of a nested list, or a tensor if there are tensors in it."""
+    """The array of a nested list, or a tensor (perhaps a ragged one) if there are some in it."""
     try:
         flat = _flattened(value)
     except RecursionError:
@@ -525,3 +525,12 @@ def adopt(value: Any, dtype: DType) -> Tensor:
         same_kind = np.can_cast(value.dtype, dtypes.stored_as(dtype).numpy_dtype, "same_kind")
         return _convert(value, dtype if same_kind else None, None)
     return convert_to_tensor(value, dtype_hint=dtype)
+
+
+def _truth(self: Any) -> bool:
+    """Of classes that act as tensors, and have borrowed this from `tf.Tensor`."""
+    return bool(convert_to_tensor(self))
+
+
+# Tensors have methods of their own.
+Tensor.__bool__ = Tensor.__nonzero__ = _truth  # type: ignore[method-assign,attr-defined]

@@ -8,7 +8,7 @@ Hot path: `EagerTensor` is created once per eager op and does nothing else in it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -41,6 +41,16 @@ class Tensor:
 
     # NumPy arrays on the left of an operator give way to tensors because of this.
     __array_priority__ = 100
+
+    # The operators that tensors have, for classes that act as tensors.
+    OVERLOADABLE_OPERATORS: ClassVar[frozenset[str]] = frozenset(
+        [f"__{name}__" for name in (
+            *("abs", "neg", "invert", "getitem", "lt", "le", "gt", "ge", "eq", "ne"),
+            *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or"),
+            *("xor", "radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rmatmul"),
+            *("rand", "ror", "rxor"),
+        )]
+    )  # fmt: skip
 
     if TYPE_CHECKING:
         spec: TensorSpec

@@ -39,13 +39,15 @@ _MOST_REASONS = 3  # that are listed
 # A call stays on NumPy until that has spent a quarter of what compiling will cost. Then the
 # compiler begins, in the background. First it needs the interpreter: a caller who is held up by
 # that waits. Then LLVM works beside the caller. When NumPy has spent as much as is left to be
-# compiled, and LLVM does not get a processor, the next call waits for it. So however often a
-# function is called, it takes about twice as long at most as on the better tier from the start.
+# compiled, and LLVM does not get a processor (or a call takes longer than what is left), the next
+# call waits for it. So however often a function is called, it takes about twice as long at most as
+# on the better tier from the start.
 _BEGIN = 1 / 4
 _BEGIN_BESIDE = 1 / 16  # where a processor is idle, the compiler costs the caller nearly nothing
 _LEAST_RENT = 0.02  # of the time that is spent: a bound is an estimate, too
 _HELD_UP = 1.5  # times as long as the best call
 _LEAST_SPENT = 0.01  # seconds; before, there is nothing to think about
+_LONG_FIRST = 0.5  # seconds: a first call that takes longer has not just loaded a library
 _DETERMINISTIC_CALL = 10
 
 _considering = threading.Lock()
@@ -138,7 +140,7 @@ class TieredPlan:
         if flags.deterministic:
             if self._calls == _DETERMINISTIC_CALL:
                 self._compile(values)
-        elif self._spent > self._begin_at and self._calls > 1:
+        elif self._spent > self._begin_at and (self._calls > 1 or self._spent > _LONG_FIRST):
             self._consider(values)
         return out
 
@@ -183,7 +185,8 @@ class TieredPlan:
         if compilation.is_lost:
             self._begin_anew()
             return self.run(*values)
-        if self._rent > compilation.left and not compilation.advances:
+        is_worth_waiting = not compilation.advances or self._best > compilation.left
+        if self._rent > compilation.left and is_worth_waiting:
             _log.info("%s waits for the compiler.", self.graph.name)
             worker.finish(job)
             self._job = None

@@ -123,6 +123,20 @@ class ConcreteFunction:
 
     # --- calling with checks -------------------------------------------------------------------
 
+    def add_to_graph(self, g: Any = None) -> None:
+        """Makes the function known to a graph: nothing is to be done, since calls hold it.
+
+        Args:
+          g: a graph, or None for the one that is being built.
+        """
+
+    def add_gradient_functions_to_graph(self, g: Any = None) -> None:
+        """Makes the gradient known to a graph: nothing is to be done.
+
+        Args:
+          g: a graph, or None for the one that is being built.
+        """
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             tensors = self._bind(args, kwargs)

@@ -502,12 +502,18 @@ class Graph:
             raise KeyError(f"The operation {op_name!r} has {len(outputs)} outputs, not {name!r}.")
         return outputs[int(index)]
 
-    def unique_name(self, name: str) -> str:
-        """A node name that is still free, based on `name`.
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """A name that no node of this graph has yet.
+
+        Args:
+          name: the name that is wanted, which gets a number behind it if it is taken.
+          mark_as_used: whether it is taken from now on.
 
         Returns:
-          The name, or one with a number behind it. It is taken from now on.
+          The name.
         """
+        if not mark_as_used:
+            return self._names.next(name)
         return self._names.unique(name)
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:

@@ -17,6 +17,13 @@ class NameTable:
     def __init__(self) -> None:
         self._used: dict[str, int] = {}
 
+    def next(self, name: str) -> str:
+        """What `unique` would give, which stays free."""
+        count = self._used.get(name)
+        while count is not None and f"{name}_{count}" in self._used:
+            count += 1
+        return name if count is None else f"{name}_{count}"
+
     def unique(self, name: str) -> str:
         """`name` itself the first time, then with a number behind it."""
         used = self._used

@@ -6,11 +6,38 @@ import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
+import weft
 from weft._src.errors import UnsupportedError
 from weft._src.keras.binding import bind_keras
 from weft._src.keras.facade import Facade, module_of, tensorflow
+
+_KERAS = "tf_keras"
+# Names that modules of TensorFlow Probability use while they are imported.
+_OF_KERAS_2: dict[str, dict[str, Any]] = {
+    f"{_KERAS}.__internal__": {
+        "utils": SimpleNamespace(register_symbolic_tensor_type=lambda cls: None)
+    }
+}
+
+
+class _Keras(Facade):
+    """`tf_keras`, which TensorFlow Probability imports: the Keras there is.
+
+    It is imported when something of it is used; private parts of Keras 2 are empty.
+    """
+
+    __all__ = (
+        "Model", "Sequential", "activations", "backend", "constraints", "initializers", "layers",
+        "losses", "metrics", "models", "optimizers", "regularizers", "utils",
+    )  # fmt: skip
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.__all__:
+            return super().__getattr__(name)
+        return getattr(weft.keras, name)
 
 
 class _Aliases(MetaPathFinder, Loader):
@@ -20,6 +47,8 @@ class _Aliases(MetaPathFinder, Loader):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The spec of a module below `tensorflow`; None if there is nothing of that name."""
+        if fullname.partition(".")[0] == _KERAS:
+            return ModuleSpec(fullname, self, is_package=True)
         if not fullname.startswith("tensorflow."):
             return None
         try:
@@ -31,6 +60,9 @@ class _Aliases(MetaPathFinder, Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """A module of its own, since Python writes into what it has found."""
+        if spec.name.partition(".")[0] == _KERAS:
+            kind = _Keras if spec.name == _KERAS else Facade
+            return kind(spec.name, None, _OF_KERAS_2.get(spec.name))
         found = module_of(spec.name)
         return found if isinstance(found, Facade) else Facade(spec.name, found)
 

@@ -15,15 +15,24 @@ from typing import Any
 
 import weft
 from weft._src.keras.standins import (
+    autograph_parts,
+    composites,
     csr_matrices,
     data_structures,
+    deprecation,
     dtensor,
     eager_context,
     framework_config,
+    inspecting,
     internal,
+    linear_operators,
     math_ops,
-    tensor_util,
+    nested,
+    odds_and_ends,
+    shapes,
     type_spec_registry,
+    type_specs,
+    variable_scopes,
     xla,
 )
 
@@ -34,13 +43,58 @@ _PRIVATE: dict[str, ModuleType] = {
     "__internal__": internal,
     "python.eager.context": eager_context,
     "python.framework.config": framework_config,
-    "python.framework.tensor_util": tensor_util,
+    "python.framework.tensor_util": shapes,
     "python.framework.type_spec_registry": type_spec_registry,
     "python.ops.math_ops": math_ops,
     "python.ops.linalg.sparse.sparse_csr_matrix_ops": csr_matrices,
     "python.trackable.data_structures": data_structures,
     "compiler.tf2xla.python.xla": xla,
     "experimental.dtensor": dtensor,
+    # Of TensorFlow Probability.
+    **dict.fromkeys(
+        [
+            f"python.autograph.{path}"
+            for path in (
+                *("converters.break_statements", "converters.continue_statements"),
+                *(
+                    "converters.return_statements",
+                    "core.converter",
+                    "pyct.anno",
+                    "pyct.inspect_utils",
+                ),
+                *("pyct.parser", "pyct.qual_names", "pyct.templates", "pyct.transformer"),
+                *("pyct.common_transformers.anf", "pyct.static_analysis.activity", "pyct.naming"),
+                "pyct.loader",
+            )
+        ],
+        autograph_parts,
+    ),
+    "compat.v1": variable_scopes,
+    "python.eager.monitoring": odds_and_ends,
+    "python.framework.composite_tensor": composites,
+    "python.framework.ops": shapes,
+    "python.framework.tensor": shapes,
+    "python.framework.tensor_conversion": shapes,
+    "python.framework.tensor_shape": shapes,
+    "python.framework.tensor_spec": type_specs,
+    "python.framework.type_spec": type_specs,
+    "python.ops.array_ops": odds_and_ends,
+    "python.ops.control_flow_case": odds_and_ends,
+    "python.ops.control_flow_util": odds_and_ends,
+    "python.ops.linalg.linear_operator": linear_operators,
+    "python.ops.linalg.linear_operator_addition": linear_operators,
+    "python.ops.nn_ops": odds_and_ends,
+    "python.ops.parallel_for.control_flow_ops": odds_and_ends,
+    "python.ops.resource_variable_ops": type_specs,
+    "python.platform.tf_logging": odds_and_ends,
+    "python.saved_model.nested_structure_coder": type_specs,
+    "python.types.trace": type_specs,
+    "python.util.deprecation": deprecation,
+    "python.util.nest": nested,
+    "python.util.tf_export": odds_and_ends,
+    "python.util.tf_inspect": inspecting,
+    "python.util.variable_utils": odds_and_ends,
+    "tools.docs.doc_controls": odds_and_ends,
 }
 
 
@@ -66,7 +120,9 @@ class Facade(ModuleType):
         return value
 
     def __dir__(self) -> list[str]:
-        return sorted({*vars(self), *dir(self.__dict__["_behind"])})
+        # TensorFlow Probability loads all of itself, layers of Keras 2 included, where it sees
+        # `compat`, and what is used of it where it does not.
+        return sorted({*vars(self), *dir(self.__dict__["_behind"])} - {"compat"})
 
 
 def _tensorflow() -> Facade:
@@ -97,7 +153,10 @@ def tensorflow() -> Facade:
 def module_of(path: str) -> Any:
     """What the module `tensorflow.a.b` is; ModuleNotFoundError if there is nothing of that name."""
     found: Any = tensorflow()
-    for part in path.split(".")[1:]:
+    _, *parts = path.split(".")
+    if parts[:2] == ["compat", "v2"]:  # the library itself
+        parts = parts[2:]
+    for part in parts:
         try:
             found = getattr(found, part)
         except AttributeError as e:

@@ -21,7 +21,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, FLOATING, INTEGER, plain
 from weft._src.core.shapes import Dim, UnknownNumber
 from weft._src.core.specs import TensorSpec
-from weft._src.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor, Tensor
+from weft._src.core.tensor import NOT_COMPUTED, EagerTensor, SymbolicTensor, Tensor, is_tensor
 from weft._src.ops.registry import HOST_ONLY, Op
 
 Array = np.ndarray[Any, Any]
@@ -162,7 +162,7 @@ def _unknown(dims: Any) -> Array:
     return flat.reshape(dims)
 
 
-def get_static_value(tensor: Any, partial: bool = False) -> Array | None:
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """The value of a tensor if it is known without running anything, else None.
 
     Args:
@@ -170,27 +170,30 @@ def get_static_value(tensor: Any, partial: bool = False) -> Array | None:
       partial: whether elements that are not known may be None, if others are.
 
     Returns:
-      An array, which is a copy; None if the value is not known, and for sparse and ragged tensors.
+      An array, which is a copy, or a scalar of NumPy; None if the value is not known, and for
+      sparse and ragged tensors. What is no tensor is given back.
       With `partial` it may be an array of objects, of the shape of the tensor.
 
     >>> tf.get_static_value(tf.constant([1, 2]))
     array([1, 2], dtype=int32)
     """
     if not isinstance(tensor, (EagerTensor, SymbolicTensor)):
+        if not is_tensor(tensor):
+            return tensor
         tensor = convert_to_tensor(tensor)
     if isinstance(tensor, CompositeTensor):
         return None
     if isinstance(tensor, EagerTensor):
-        return np.array(plain(tensor._value))
+        return np.array(plain(tensor._value))[()]
     node = tensor.node
     if node.is_const:
-        return np.array(plain(node.attrs["value"]))
+        return np.array(plain(node.attrs["value"]))[()]
     value = known_value(tensor)
     if value is None:
         return None
     if any(isinstance(v, Dim) for v in value.flat):
         return _without_dims(value) if partial and value.ndim else None
-    return value.astype(tensor.dtype.numpy_dtype)
+    return value.astype(tensor.dtype.numpy_dtype)[()]
 
 
 def _without_dims(value: Array) -> Array:

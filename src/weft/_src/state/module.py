@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 from weft._src import nest
 from weft._src.graph.names import name_scope
@@ -42,6 +42,10 @@ class Module(AutoTrackable):
     >>> layer.name, [v.name for v in layer.variables]
     ('dense', ['b:0', 'w:0'])
     """
+
+    # Attributes in which subclasses want nothing to be found. The name is TensorFlow's, since
+    # modules of others set it.
+    _TF_MODULE_IGNORED_PROPERTIES: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, name: str | None = None) -> None:
         if name is None:
@@ -170,7 +174,8 @@ class _Walk:
         if not self._every_path:
             self._seen[id(module)] = module
         submodules: list[tuple[Path, Module]] = []
-        for key in sorted(vars(module), key=self._order):
+        wanted = vars(module).keys() - module._TF_MODULE_IGNORED_PROPERTIES
+        for key in sorted(wanted, key=self._order):
             for inner, leaf in self._attribute(module, key):
                 if not self._every_path:
                     if id(leaf) in self._seen:

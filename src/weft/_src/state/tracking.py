@@ -46,6 +46,13 @@ class Trackable:
 class AutoTrackable(Trackable):
     """An object whose attributes are its children, as far as they are trackable."""
 
+    def _no_dependency(self, value: Any) -> Any:
+        """A value that is to be an attribute and no child: modules of others ask for it.
+
+        What has no variables is no child anyway.
+        """
+        return value
+
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if _AWAITED in self.__dict__:

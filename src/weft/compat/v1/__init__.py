@@ -3,12 +3,15 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from weft._src.autodiff.gradients import gradients, hessians
+from weft._src.compat.dimensions import Dimension
 from weft._src.compat.v1 import (
     enable_eager_execution,
     enable_v2_behavior,
+    get_default_graph,
     placeholder,
     reset_default_graph,
     sparse_placeholder,
+    where,
 )
 from weft._src.core.context import executing_eagerly
 from weft._src.graph.ir import Graph
@@ -24,6 +27,7 @@ if _TYPE_CHECKING:
     from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
 
 __all__ = [
+    "Dimension",
     "Graph",
     "GraphDef",
     "SummaryMetadata",
@@ -32,6 +36,7 @@ __all__ = [
     "enable_eager_execution",
     "enable_v2_behavior",
     "executing_eagerly",
+    "get_default_graph",
     "gradients",
     "hessians",
     "import_graph_def",
@@ -40,6 +45,7 @@ __all__ = [
     "placeholder",
     "reset_default_graph",
     "sparse_placeholder",
+    "where",
     "while_loop",
 ]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import weft as tf
 from weft._src.core import xp
-from weft._src.core.composite import CompositeTensor as CompositeTensor
 from weft._src.core.context import building, state
 from weft._src.core.tensor import EagerTensor as EagerTensor, SymbolicTensor
 from weft._src.graph.ir import Graph
+from weft._src.keras.standins.composites import CompositeTensor as CompositeTensor
 from weft._src.state.tracking import AutoTrackable, Trackable
 
 

@@ -37,7 +37,7 @@ def _bitcast_infer(x: TensorSpec, *, type: DType) -> TensorSpec:
 
 
 def _bitcast_kernel(xp: ArrayNamespace, x: Array, *, type: DType) -> Array:
-    x, wanted = xp.array(x, order="C"), type.numpy_dtype
+    x, wanted = xp.ascontiguousarray(x).reshape(x.shape), type.numpy_dtype
     if wanted.itemsize == x.dtype.itemsize:
         return x.view(wanted)
     if wanted.itemsize < x.dtype.itemsize:
@@ -52,7 +52,6 @@ bitcast_op = define_op(
     kernel=_bitcast_kernel,
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
-    fresh=True,
     ragged="elementwise",
     batch=batching.pointwise,
 )

@@ -39,6 +39,9 @@ def _partition_infer(
     )
 
 
+_WORTH_SORTING = 1000  # rows
+
+
 def _partition_kernel(
     xp: ArrayNamespace, data: Array, partitions: Array, *, num_partitions: int
 ) -> tuple[Array, ...]:
@@ -51,7 +54,13 @@ def _partition_kernel(
             f"dynamic_partition: partitions must be in [0, {num_partitions}), got {wrong}.",
         )
     rows = xp.reshape(data, (ids.size, *data.shape[partitions.ndim :]))
-    return tuple([rows[ids == i] for i in range(num_partitions)])
+    if ids.size < _WORTH_SORTING or num_partitions > 2**16:
+        return tuple([rows[ids == i] for i in range(num_partitions)])
+    # Numbers of one or two bytes are sorted by counting them.
+    short = ids.astype(xp.uint8 if num_partitions <= 2**8 else xp.uint16)
+    ends = xp.cumsum(xp.bincount(short, minlength=num_partitions))
+    parts = xp.split(rows[xp.argsort(short, kind="stable")], ends[:-1])
+    return tuple([xp.array(part) for part in parts])
 
 
 def _partition_vjp(ctx: VjpContext, *gs: Tensor | None) -> tuple[Tensor, None]:

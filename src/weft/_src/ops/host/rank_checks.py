@@ -45,7 +45,7 @@ def _check_rank(
         labels = ["got", *["wanted"] * len(ranks)]
         require(condition, [actual, *ranks], text, labels, name=name)
         return
-    numbers = [int(rank) for rank in known]  # type: ignore[arg-type]
+    numbers = [int(rank) for rank in known]
     if not holds(x.shape.rank, numbers):
         shown = numbers if function == "assert_rank_in" else numbers[0]
         raise ShapeError(f"{text} {shown}, got rank {x.shape.rank} (shape {x.shape}).")

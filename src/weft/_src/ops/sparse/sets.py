@@ -29,7 +29,7 @@ _ALLOWED = STRING | {int8, int16, int32, int64, uint8, uint16}
 
 _OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
     "intersection": lambda a, b: np.intersect1d(a, b, assume_unique=True),
-    "union": np.union1d,
+    "union": lambda a, b: _different(np.concatenate([a, b])),
     "a-b": lambda a, b: np.setdiff1d(a, b, assume_unique=True),
     "b-a": lambda a, b: np.setdiff1d(b, a, assume_unique=True),
 }

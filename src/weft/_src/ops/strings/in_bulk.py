@@ -61,6 +61,23 @@ def stripped(strings: Array) -> Array:
     return unpack(Packed(data, begin, size), strings.shape)
 
 
+def words(strings: Packed) -> tuple[Packed, Array]:
+    """What stands between white space, and how many such pieces each string has."""
+    data, starts, sizes = strings
+    is_solid = ~_SPACE[data]
+    begins, ends = is_solid.copy(), is_solid.copy()
+    begins[1:] &= ~is_solid[:-1]
+    ends[:-1] &= ~is_solid[1:]
+    some = sizes > 0  # a word does not go on in the next string
+    begins[starts[some]] = is_solid[starts[some]]
+    last = (starts + sizes - 1)[some]
+    ends[last] = is_solid[last]
+    count = before(begins)
+    begin = np.flatnonzero(begins)
+    pieces = Packed(data, begin, np.flatnonzero(ends) + 1 - begin)
+    return pieces, count[starts + sizes] - count[starts]
+
+
 def cut(strings: Array, pos: Array, length: Array) -> Array | None:
     """Parts of strings, from byte `pos` on; None if one lies outside of its string."""
     packed = pack(strings)
