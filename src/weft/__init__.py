@@ -80,7 +80,7 @@ from weft._src.ops import operators as _operators  # tensors get their operators
 from weft._src.ops.arrays.bits import bitcast, fingerprint
 from weft._src.ops.arrays.fill import fill, ones, ones_like, zeros, zeros_like
 from weft._src.ops.arrays.grouping import tuple
-from weft._src.ops.arrays.joining import concat, split, stack, unstack
+from weft._src.ops.arrays.joining import concat, parallel_stack, split, stack, unstack
 from weft._src.ops.arrays.padding import pad
 from weft._src.ops.arrays.partitions import dynamic_partition, dynamic_stitch
 from weft._src.ops.arrays.permutations import reverse_sequence, unravel_index
@@ -181,6 +181,7 @@ from weft._src.ops.indexing.scattering import (
 )
 from weft._src.ops.indexing.slicing import strided_slice
 from weft._src.ops.linalg.einsum import einsum, tensordot
+from weft._src.ops.linalg.matrix_functions import sqrtm as matrix_square_root
 from weft._src.ops.linalg.norms import clip_by_global_norm, clip_by_norm, norm
 from weft._src.ops.linalg.products import matmul
 from weft._src.ops.linalg.spectrum import eig, eigvals
@@ -209,6 +210,7 @@ from weft._src.ops.sampling.initializers import (
 )
 from weft._src.ops.sparse import rules as _sparse_rules  # and with sparse ones
 from weft._src.ops.sparse.tensor import SparseTensor, SparseTensorSpec
+from weft._src.ops.spectral.fourier_nd import fftnd, ifftnd, irfftnd, rfftnd
 from weft._src.ops.static import get_static_value
 from weft._src.ops.strings.number_text import as_string
 from weft._src.public.namespaces import open_namespace as _open_namespace
@@ -354,6 +356,7 @@ __all__ = [
     "explain",
     "explain_gradient",
     "eye",
+    "fftnd",
     "fill",
     "fingerprint",
     "float16",
@@ -380,6 +383,7 @@ __all__ = [
     "histogram_fixed_width_bins",
     "identity",
     "identity_n",
+    "ifftnd",
     "image",
     "import_graph_def",
     "init_scope",
@@ -390,6 +394,7 @@ __all__ = [
     "int32",
     "int64",
     "io",
+    "irfftnd",
     "is_symbolic_tensor",
     "is_tensor",
     "less",
@@ -406,6 +411,7 @@ __all__ = [
     "map_fn",
     "math",
     "matmul",
+    "matrix_square_root",
     "maximum",
     "meshgrid",
     "minimum",
@@ -426,6 +432,7 @@ __all__ = [
     "ones_initializer",
     "ones_like",
     "pad",
+    "parallel_stack",
     "pow",
     "print",
     "profiler",
@@ -461,6 +468,7 @@ __all__ = [
     "resource",
     "reverse",
     "reverse_sequence",
+    "rfftnd",
     "roll",
     "round",
     "saturate_cast",

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import pytest
 
 import weft
 import weft as tf
-from weft._src.public.tensorflow_names import NAMES
+from weft._src.public.tensorflow_names import INSTEAD, NAMES
 
 NAMESPACES = {
     name.replace("weft", "tf", 1): importlib.import_module(name)
@@ -157,6 +158,15 @@ def test_names_of_tensorflow_1_say_what_there_is_instead() -> None:
         _ = tf.log
     with pytest.raises(AttributeError, match=r"v1\.reduce_sum, but it has tf\.reduce_sum\."):
         _ = tf.compat.v1.reduce_sum
+
+
+def test_names_that_will_not_come_say_what_there_is_instead() -> None:
+    for path, text in INSTEAD.items():
+        namespace, _, name = path.rpartition(".")
+        assert name in NAMES[namespace].split(), path
+        owner = lookup(namespace) if namespace else tf
+        with pytest.raises(AttributeError, match=rf"does not have tf\.{path}\. {re.escape(text)}"):
+            getattr(owner, name)
 
 
 OF_KERAS = {"initializers", "keras", "losses", "metrics", "optimizers"}

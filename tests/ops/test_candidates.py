@@ -226,3 +226,21 @@ def sampled_losses(weights: Any, biases: Any, inputs: Any) -> Any:
 
 def test_losses_in_every_mode() -> None:
     check_case(Case(sampled_losses, [f32(6, 2), f32(6), f32(3, 2)], second=False))
+
+
+def test_normal_numbers_between_bounds() -> None:
+    draw = R.stateless_parameterized_truncated_normal
+    x = draw(
+        [4000, 3], [1, 2], [0.0, 5.0, -1.0], [1.0, 0.5, 2.0], [-1.0, 6.0, -2.0], [1.0, 9.0, 0.0]
+    )
+    x = x.numpy()
+    assert (x.min(0) >= [-1, 6, -2]).all()
+    assert (x.max(0) <= [1, 9, 0]).all()
+    np.testing.assert_allclose(x.mean(0), [0.0, 6.187, -1.0], atol=0.04)
+    again = tf.function(draw)([4000, 3], [1, 2], minvals=-1.0, maxvals=1.0)
+    np.testing.assert_allclose(again[:, 0].numpy().std(), 0.54, atol=0.03)
+    assert draw([2], [1, 2], tf.constant(0.0, tf.float64)).dtype == tf.float64
+    with pytest.raises(tf.errors.InvalidArgumentError, match="above maxvals"):
+        draw([2], [1, 2], minvals=3.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="positive"):
+        draw([2], [1, 2], stddevs=0.0)

@@ -359,7 +359,7 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("unravel_index", indices=W, dims=np.array([2, 3], np.int32))
     rows("reverse_sequence", input=F, seq_lengths=np.array([1, 3], np.int32), seq_axis=1)
     rows("linalg.svd linalg.eigh linalg.eigvalsh eig eigvals", tensor=M)
-    rows("linalg.qr linalg.lu linalg.expm linalg.logm linalg.sqrtm", input=M)
+    rows("linalg.qr linalg.lu linalg.expm linalg.logm matrix_square_root", input=M)
     factors = {"lower_upper": M, "perm": np.array([1, 0], np.int32)}
     rows("linalg.lu_matrix_inverse linalg.lu_reconstruct", **factors)
     rows("linalg.lu_solve", **factors, rhs=M)
@@ -431,6 +431,10 @@ def _table() -> dict[str, dict[str, Any]]:
         sampled_values=sampled,
         **classified,
     )
+    rows("parallel_stack", values=[F, F])
+    bounded = {"means": V, "stddevs": V * V, "minvals": V - 1, "maxvals": V + 2}
+    sizes = np.array([2, 3], np.int32)
+    rows("random.stateless_parameterized_truncated_normal", shape=sizes, seed=SEED, **bounded)
     rows("signal.mdct", signals=np.ones((2, 16), np.float32), frame_length=8)
     rows("signal.inverse_mdct", mdcts=np.ones((2, 3, 4), np.float32))
     rows("linalg.eigh_tridiagonal", alpha=V, beta=np.array([0.5, 2.0], np.float32))
@@ -461,11 +465,11 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("random.stateless_binomial", shape=np.array([2, 3]), seed=SEED, counts=P * 9, probs=P)
     rows("signal.fft signal.fft2d signal.ifft signal.ifft2d", input=F.astype(np.complex64))
     rows("signal.fft3d signal.ifft3d", input=IMAGE.astype(np.complex64))
-    rows("signal.rfft signal.rfft2d signal.rfftnd", input_tensor=F)
+    rows("signal.rfft signal.rfft2d rfftnd", input_tensor=F)
     rows("signal.rfft3d", input_tensor=IMAGE)
     spectrum = F.astype(np.complex64)
-    rows("signal.irfft signal.irfft2d signal.irfftnd signal.fftnd", input_tensor=spectrum)
-    rows("signal.ifftnd", input_tensor=spectrum)
+    rows("signal.irfft signal.irfft2d irfftnd fftnd", input_tensor=spectrum)
+    rows("ifftnd", input_tensor=spectrum)
     rows("signal.irfft3d", input_tensor=IMAGE.astype(np.complex64))
     rows("signal.dct signal.idct", input=F)
     rows("signal.fftshift signal.ifftshift", x=F)

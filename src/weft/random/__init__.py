@@ -1,6 +1,7 @@
 """`tf.random`: random numbers."""
 
 from weft._src.ops.sampling.algorithms import Algorithm
+from weft._src.ops.sampling.bounded import stateless_parameterized_truncated_normal
 from weft._src.ops.sampling.candidates import (
     all_candidate_sampler,
     fixed_unigram_candidate_sampler,
@@ -59,6 +60,7 @@ __all__ = [
     "stateless_categorical",
     "stateless_gamma",
     "stateless_normal",
+    "stateless_parameterized_truncated_normal",
     "stateless_poisson",
     "stateless_truncated_normal",
     "stateless_uniform",

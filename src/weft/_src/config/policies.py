@@ -179,8 +179,50 @@ def get_experimental_options() -> dict[str, Any]:
     Returns:
       A dict.
 
-    >>> tf.config.optimizer.get_experimental_options()
-    {'disable_meta_optimizer': False, 'disable_model_pruning': False}
+    >>> tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"]
+    False
     """
     both = {"disable_meta_optimizer": False, "disable_model_pruning": False}
     return {**both, **_settings.optimizer}
+
+
+def enable_dump_debug_info(
+    dump_root: Any,
+    tensor_debug_mode: str = "NO_TENSOR",
+    circular_buffer_size: int = 1000,
+    op_regex: Any = None,
+    tensor_dtypes: Any = None,
+) -> Any:
+    """Refuses: there are no dumps for TensorFlow's debugger.
+
+    Args:
+      dump_root: accepted for compatibility.
+      tensor_debug_mode: accepted for compatibility.
+      circular_buffer_size: accepted for compatibility.
+      op_regex: accepted for compatibility.
+      tensor_dtypes: accepted for compatibility.
+
+    Returns:
+      Nothing: it always raises.
+
+    Raises:
+      UnsupportedError: always; it says what there is instead.
+
+    >>> tf.debugging.experimental.enable_dump_debug_info("/tmp/dump")
+    Traceback (most recent call last):
+    ...
+    weft.errors.UnsupportedError: enable_dump_debug_info: ...
+    """
+    raise UnsupportedError(
+        "enable_dump_debug_info: Weft writes no dumps for TensorFlow's debugger. "
+        "tf.debugging.enable_check_numerics() finds NaN and infinity, "
+        "tf.config.run_functions_eagerly(True) lets a debugger step through functions, and "
+        "tf.summary.trace_on() writes their graphs."
+    )
+
+
+def disable_dump_debug_info() -> None:
+    """Ends what `enable_dump_debug_info` began: nothing.
+
+    >>> tf.debugging.experimental.disable_dump_debug_info()
+    """

@@ -209,4 +209,4 @@ def match_filenames_once(
     >>> tf.io.match_filenames_once(path).shape
     TensorShape([1])
     """
-    return Variable(matching_files(pattern), trainable=False, name=name, shape=[None])
+    return Variable(matching_files(pattern), trainable=False, name=name)

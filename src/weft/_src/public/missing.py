@@ -17,6 +17,9 @@ def missing_name(module: str, name: str, known: Iterable[str]) -> AttributeError
     names = import_module("weft._src.public.tensorflow_names")
     theirs = names.NAMES.get(namespace)
     whether = "(yet)" if theirs is None or name in theirs.split() else "(nor does TensorFlow)"
+    instead = names.INSTEAD.get(shown.removeprefix("tf."))
+    if instead is not None:
+        return AttributeError(f"Weft does not have {shown}. {instead}", name=name)
     if namespace in ("", "compat.v1"):
         if name in names.OF_TENSORFLOW_1:
             instead = names.OF_TENSORFLOW_1[name]

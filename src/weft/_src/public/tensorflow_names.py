@@ -49,6 +49,64 @@ OF_TENSORFLOW_1 = {
     "variable_scope": "Use tf.name_scope, and keep variables in a tf.Module.",
 }
 
+_LAYERS = "Use Keras preprocessing layers (tf.keras.layers.StringLookup, Normalization, ...)."
+_ONE_PROGRAM = "Weft computes in one program, on one CPU."
+_CELLS = "Use tf.keras.layers.RNN with a cell of Keras, whose arguments (dropout=...) do the same."
+_NO_PLUGINS = "Weft loads no ops from libraries; tf.py_function and tf.numpy_function call Python."
+_OWN_COMPILER = "Weft has a compiler of its own: tf.function(jit_compile=True)."
+_PROTO = (
+    "Messages of other kinds than Example and SequenceExample are not read in graphs: use protobuf "
+    "in a tf.numpy_function."
+)
+
+# What to do instead of names of TensorFlow 2 that Weft will not have.
+INSTEAD = {
+    "RegisterGradient": "Use tf.custom_gradient.",
+    "config.experimental.ClusterDeviceFilters": _ONE_PROGRAM,
+    "config.experimental.disable_mlir_bridge": _OWN_COMPILER,
+    "config.experimental.enable_mlir_bridge": _OWN_COMPILER,
+    "config.experimental_connect_to_cluster": _ONE_PROGRAM,
+    "config.experimental_connect_to_host": _ONE_PROGRAM,
+    "data.experimental.DatasetInitializer": "Use tf.data.experimental.table_from_dataset.",
+    "data.experimental.distributed_save": "Use tf.data.Dataset.save.",
+    "data.experimental.get_model_proto": "Weft's datasets have no model that is tuned; "
+    "tf.profiler.experimental shows where time goes.",
+    "data.experimental.service": _ONE_PROGRAM,
+    "distribute.CrossDeviceOps": _ONE_PROGRAM,
+    "distribute.HierarchicalCopyAllReduce": _ONE_PROGRAM,
+    "distribute.NcclAllReduce": _ONE_PROGRAM,
+    "distribute.ParameterServerStrategy": _ONE_PROGRAM,
+    "distribute.ReductionToOneDevice": _ONE_PROGRAM,
+    "distribute.Server": _ONE_PROGRAM,
+    "distribute.cluster_resolver": _ONE_PROGRAM,
+    "distribute.coordinator": _ONE_PROGRAM,
+    "dtensor": _ONE_PROGRAM,
+    "experimental.dtensor": _ONE_PROGRAM,
+    "experimental.register_filesystem_plugin": "Weft reads files that the system knows.",
+    "experimental.tensorrt": _OWN_COMPILER,
+    "feature_column": _LAYERS,
+    "io.decode_proto": _PROTO,
+    "io.encode_proto": _PROTO,
+    "lite": "tf.saved_model.save writes what TensorFlow's own converter reads.",
+    "load_library": _NO_PLUGINS,
+    "load_op_library": _NO_PLUGINS,
+    "mlir": _OWN_COMPILER,
+    "nn.RNNCellDeviceWrapper": _CELLS,
+    "nn.RNNCellDropoutWrapper": _CELLS,
+    "nn.RNNCellResidualWrapper": _CELLS,
+    "nn.learned_unigram_candidate_sampler": "Count the classes, and use "
+    "tf.nn.fixed_unigram_candidate_sampler(unigrams=...).",
+    "random.learned_unigram_candidate_sampler": "Count the classes, and use "
+    "tf.random.fixed_unigram_candidate_sampler(unigrams=...).",
+    "strings.unicode_script": "Use unicodedata.name of Python in a "
+    "tf.numpy_function: the names of letters begin with their script.",
+    "sysconfig": _NO_PLUGINS,
+    "test.benchmark_config": _NO_SESSIONS,
+    "test.create_local_cluster": _ONE_PROGRAM,
+    "tpu": _ONE_PROGRAM,
+    "xla": _OWN_COMPILER,
+}
+
 NAMES = {
     "": """
         AggregationMethod Assert CriticalSection DType DeviceSpec GradientTape Graph

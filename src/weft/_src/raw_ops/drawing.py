@@ -11,6 +11,7 @@ from weft._src.errors import UnsupportedError
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.sampling import distributions, draws, parametric, stateful, streams
 from weft._src.ops.sampling.algorithms import Algorithm
+from weft._src.ops.sampling.bounded import between
 
 _PHILOX = Algorithm.PHILOX.value
 
@@ -238,7 +239,7 @@ def truncated_with_bounds(
 ) -> tf.Tensor:
     mean = tf.convert_to_tensor(means)
     drawn = tf.random.stateless_uniform(shape, seed, dtype=mean.dtype)
-    return _between(drawn, mean, stddevs, minvals, maxvals)
+    return between(drawn, mean, stddevs, minvals, maxvals)
 
 
 def stateful_with_bounds(
@@ -260,24 +261,7 @@ def stateful_with_bounds(
         parameter = tf.convert_to_tensor(x, dtype_hint=mean.dtype)
         return tf.reshape(parameter, [-1, *ones]) if parameter.shape.rank == 1 else parameter
 
-    return _between(drawn, *[for_rows(x) for x in (mean, stdevs, minvals, maxvals)])
-
-
-def _between(drawn: tf.Tensor, means: Any, stddevs: Any, minvals: Any, maxvals: Any) -> tf.Tensor:
-    """Normal numbers between two bounds, by the inverse of their distribution.
-
-    Bounds above the mean are mirrored: the distribution is exact near 0, not near 1.
-    """
-    dtype = drawn.dtype
-    mean, spread, low, high = [
-        tf.convert_to_tensor(x, dtype_hint=dtype) for x in (means, stddevs, minvals, maxvals)
-    ]
-    a, b = (low - mean) / spread, (high - mean) / spread
-    flipped = a > 0
-    a, b = tf.where(flipped, -b, a), tf.where(flipped, -a, b)
-    first, last = [0.5 * tf.math.erfc(-x / 2**0.5) for x in (a, b)]
-    x = tf.math.ndtri(first + drawn * (last - first))
-    return tf.clip_by_value(tf.where(flipped, -x, x) * spread + mean, low, high)
+    return between(drawn, *[for_rows(x) for x in (mean, stdevs, minvals, maxvals)])
 
 
 def index_shuffle(

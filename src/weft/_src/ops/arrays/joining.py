@@ -385,3 +385,22 @@ def split(
     if num is None:
         num = _static_size("split", sizes, 0, "num")
     return list(split_v_op(x, sizes, num=num, axis=at, name=name))
+
+
+def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
+    """Tensors of one shape as the rows of another; the same as `tf.stack` here.
+
+    Args:
+      values: a list of tensors of one shape and dtype.
+
+    Returns:
+      A tensor with a new first axis.
+
+    Raises:
+      ShapeError: if the shapes differ.
+
+    >>> tf.parallel_stack([[1, 2], [3, 4]]).numpy()
+    array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
+    return stack(values, name=name)

@@ -182,7 +182,7 @@ def nce_loss(
     ...     tf.ones([3, 2]), tf.zeros([3]), [[1]], [[1.0, 2.0]], 1, 3, sampled_values=candidates
     ... )
     >>> loss.numpy().round(4)
-    array([3.7421], dtype=float32)
+    array([3.7423], dtype=float32)
     """
     del name
     logits, truth = _logits(

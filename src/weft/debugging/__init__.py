@@ -41,6 +41,7 @@ from weft._src.ops.host.type_checks import (
     is_numeric_tensor,
 )
 from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft.debugging import experimental
 
 __all__ = [
     "Assert",
@@ -70,6 +71,7 @@ __all__ = [
     "disable_traceback_filtering",
     "enable_check_numerics",
     "enable_traceback_filtering",
+    "experimental",
     "get_log_device_placement",
     "is_numeric_tensor",
     "is_traceback_filtering_enabled",
