@@ -12,7 +12,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.errors import DTypeError
+from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
@@ -61,6 +61,15 @@ def _by_channel(xp: ArrayNamespace, g: Array, filters: Any) -> Array:
     return xp.reshape(g, (*g.shape[:3], *filters[2:]))
 
 
+def _check_windows(where: Geometry, g: Array) -> None:
+    """Sizes that differ might broadcast."""
+    if g.shape[1:3] != tuple(where.outputs):
+        raise ShapeError(
+            f"{_OP}: out_backprop has {g.shape[1:3]} windows, sizes and strides make "
+            f"{tuple(where.outputs)}."
+        )
+
+
 def _input_infer(shape: TensorSpec, filters: TensorSpec, g: TensorSpec, **_: Any) -> TensorSpec:
     return g.with_dims(rules.dims_from_value(_OP, shape, name="input_sizes"))
 
@@ -72,6 +81,7 @@ def _input_kernel(
     batch, sizes, channels = windows.spatial_dims(tuple(shape.tolist()), first)
     g, filters = xp.widen(channels_last(xp, g, first)), xp.widen(filters)
     where = _geometry(sizes, filters.shape[:2], attrs)
+    _check_windows(where, g)
     g = _by_channel(xp, g, filters.shape)
     out = xp.zeros(where.padded_shape((batch, *sizes, channels)), g.dtype)
     for place, at in where.positions():
@@ -88,6 +98,7 @@ def _filter_kernel(xp: ArrayNamespace, x: Array, shape: Array, g: Array, **attrs
     wanted = tuple(shape.tolist())
     x, g = xp.widen(channels_last(xp, x, first)), xp.widen(channels_last(xp, g, first))
     where = _geometry(x.shape[1:-1], wanted[:2], attrs)
+    _check_windows(where, g)
     padded, g = where.pad(xp, x), _by_channel(xp, g, wanted)
     out = xp.zeros(wanted, g.dtype)
     for place, at in where.positions():
@@ -266,6 +277,7 @@ def _sizes(op: str, value: TensorLike, name: str) -> tuple[Tensor, TensorSpec]:
     sizes = convert_to_tensor(value, dtype_hint=int32)
     if sizes.dtype not in INDEX:
         raise DTypeError(f"{op}: {name} must be int32 or int64, got {sizes.dtype.name}.")
+    rules.check_rank(op, sizes.spec, 1, name=name)
     known = static.get_static_value(sizes)
     dims = rules.dims_from_value(op, sizes.spec, name=name) if known is None else tuple(known)
     like = TensorSpec.of(float32, None if dims is None else tuple(map(_plain, dims)))
