@@ -9,6 +9,7 @@ from benchmarks import (
     choices,
     compiling,
     conversion,
+    convolutions,
     datasets,
     examples,
     foundations,
@@ -29,8 +30,9 @@ from benchmarks import (
 from benchmarks.harness import Peers, print_table
 
 MODULES = (
-    foundations, functions, tracing, conversion, gradients, batching, native, compiling, choices,
-    ops, sweep, strings, image, lookup, examples, datasets, saving, keras_training, saved_models,
+    foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
+    compiling, choices, ops, sweep, strings, image, lookup, examples, datasets, saving,
+    keras_training, saved_models,
     time_to_result,
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ import pytest
 
 import weft as tf
 from support.op_cases import Case, check_case, f32, f64
-from weft._src.ops.nn import convolution
+from weft._src.ops.nn import window_products
 
 EXPLICIT = [[0, 0], [1, 2], [0, 1], [0, 0]]
 
@@ -154,11 +154,12 @@ def test_narrow_floats_add_in_float32(dtype: type) -> None:
 
 @pytest.mark.parametrize("places", [1, 2, 13, 40])  # a row, some of an image, some images
 @pytest.mark.parametrize("strides", [(1, 1), (2, 1)])
+@pytest.mark.parametrize("shared_from", [0, 1 << 30])
 def test_large_outputs_are_computed_in_parts(
-    monkeypatch: pytest.MonkeyPatch, places: int, strides: tuple[int, int]
+    monkeypatch: pytest.MonkeyPatch, places: int, strides: tuple[int, int], shared_from: int
 ) -> None:
-    monkeypatch.setattr(convolution, "_FEW_PLACES", 1 << 30)
-    monkeypatch.setattr(convolution, "_LARGE_PIECE", places * 4)
+    monkeypatch.setattr(window_products, "_PIECE", places * 4)
+    monkeypatch.setattr(window_products, "_SHARED_FROM", shared_from)
     check_case(_case(f64(5, 6, 2, 1), f64(2, 2, 1, 3), strides, "SAME", second=False))
 
 

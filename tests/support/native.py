@@ -11,6 +11,7 @@ import weft as tf
 from weft import nest
 from weft._src.execution.native.driver import Compiled, compile_graph
 from weft._src.graph.tracing import trace
+from weft._src.ops.nn.window_machine import by_numpy
 
 
 def run_native(function: Callable[..., Any], *arrays: Any) -> list[np.ndarray]:
@@ -43,7 +44,9 @@ def check(
     `signs=False` lets zeros have either sign.
     """
     got = run_native(function, *arrays)
-    compare(got, function(*[tf.constant(a) for a in arrays]), rtol=rtol, atol=atol, signs=signs)
+    with by_numpy():
+        wanted = function(*[tf.constant(a) for a in arrays])
+    compare(got, wanted, rtol=rtol, atol=atol, signs=signs)
     return got
 
 

@@ -356,7 +356,7 @@ from weft._src.execution.native.machine import llvm, pool
 plain_code, made = llvm.plain_code, []
 
 def slowly(text):
-    if text == pool._POOL:
+    if text == pool._text():
         made.append(threading.get_ident())
         threading.Event().wait(0.2)  # all threads have come here, if they may
     return plain_code(text)

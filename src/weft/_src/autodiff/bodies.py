@@ -24,7 +24,7 @@ from weft._src.ops.arrays.shape import rank_op, shape_op, size_op
 from weft._src.ops.arrays.source import const_op
 from weft._src.ops.control.stack import length_op
 from weft._src.ops.indexing.indexed_slices import IndexedSlices
-from weft._src.ops.static import get_static_value
+from weft._src.ops.static import static_value
 
 Mask = tuple[bool, ...]
 
@@ -238,7 +238,7 @@ class _Sizes:
         if key not in self._made:
             with building(self._forward):
                 size = node.op(tensor, **node.attrs)
-                known = get_static_value(size)  # then it is a constant
+                known = static_value(size)  # then it is a constant
                 self._made[key] = size if known is None else const_op(value=known)
         return self._made[key]
 

@@ -94,6 +94,18 @@ def matmul(x: Any, y: Any) -> Any:
         return out
 
 
+def matmul_into(x: Any, y: Any, out: Any) -> None:
+    """`np.matmul` of two matrices on one thread."""
+    with _one_thread_of_numpy:
+        np.matmul(x, y, out=out)
+
+
+def shared(work: Callable[[int], None], count: int) -> None:
+    """Does numbered pieces of work on several threads, each with one thread of OpenBLAS."""
+    with _one_thread_of_numpy:
+        crew.share(work, count)
+
+
 def _shared(size: int, work: Callable[[slice], Any], least: int = _LEAST_SHARE) -> None:
     """Does slices of a range on several threads."""
     threads = threads_per_op()

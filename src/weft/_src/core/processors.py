@@ -1,7 +1,8 @@
-"""How many threads there may be."""
+"""How many threads there may be, and how large their caches are."""
 
 from __future__ import annotations
 
+import functools
 import os
 
 from weft._src.core.flags import flags
@@ -25,3 +26,23 @@ def is_one_idle() -> bool:
 def threads_per_op() -> int:
     """How many threads share the work of one op: as many as the user has set, or as can run."""
     return flags.threads or processors()
+
+
+_CACHES = "/sys/devices/system/cpu/cpu0/cache"
+
+
+@functools.cache
+def second_cache_bytes() -> int:
+    """The size of the second-level cache of a processor; where the system does not tell, usual."""
+    for number in range(8):
+        try:
+            folder = f"{_CACHES}/index{number}"
+            with open(f"{folder}/level", encoding="ascii") as file:
+                level = file.read().strip()
+            with open(f"{folder}/size", encoding="ascii") as file:
+                size = file.read().strip()
+        except (OSError, ValueError):
+            break
+        if level == "2" and size.endswith("K") and size[:-1].isdigit():
+            return int(size[:-1]) << 10
+    return 512 << 10

@@ -7,6 +7,7 @@ namespace with the same names. Anything not defined here is NumPy's own function
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -85,6 +86,16 @@ def matmul(x: Array, y: Array) -> Any:
     if x.ndim == 2 == y.ndim:
         return blas.dot(x, y)  # the same, and a third faster for small matrices
     return blas.matmul(x, y) if x.ndim > 1 < y.ndim else np.matmul(x, y)
+
+
+def matmul_into(x: Array, y: Array, out: Array) -> None:
+    """`np.matmul` of two matrices, written to an array; OpenBLAS does it on one thread."""
+    blas.matmul_into(x, y, out)
+
+
+def shared(work: Callable[[int], None], count: int) -> None:
+    """Does numbered pieces of work on several threads, each with one thread of OpenBLAS."""
+    blas.shared(work, count)
 
 
 def reduction(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Any:

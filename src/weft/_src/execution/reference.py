@@ -16,6 +16,7 @@ from weft._src.errors import OpError
 from weft._src.graph.ir import Graph, Node
 from weft._src.ops.control.loop import LOOP_NAMES
 from weft._src.ops.dispatch import run_kernel
+from weft._src.ops.nn.window_machine import by_numpy
 
 Values = list[Any]
 
@@ -44,7 +45,8 @@ def run_node(node: Node, arguments: Values) -> Sequence[Any]:
     structured = _STRUCTURED.get(node.op.name)
     if structured is not None:
         return structured(node, arguments)
-    out = run_kernel(node.op, arguments, node.attrs)
+    with by_numpy():  # machine code is what is held against it
+        out = run_kernel(node.op, arguments, node.attrs)
     return (out,) if node.op.outputs == 1 else out
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from weft._src.core.holding import run_holding
 from weft._src.execution import forking
+from weft._src.execution.background import worker
 from weft._src.execution.eager import run_large
 from weft._src.execution.tiers import TieredPlan
 from weft._src.graph.ir import Graph
 from weft._src.ops.dispatch import install_large_runner, install_structured_runner
+from weft._src.ops.nn.window_machine import Kernels, install_kernels
 from weft._src.ops.registry import Op
 from weft._src.ops.strings.packed import Packers, install_packers
 from weft._src.ops.strings.pattern_search import Searchers, install_searchers
@@ -90,6 +92,17 @@ def _load_searchers() -> Searchers | None:
     return string_search.load()
 
 
+def _load_window_kernels(take: Callable[[Kernels], None]) -> None:
+    """Hands machine code for convolutions over when LLVM has been imported, in the background."""
+
+    def work() -> None:
+        with forking.lock:
+            from weft._src.execution.native import window_kernels
+        take(window_kernels.WindowKernels())
+
+    worker.submit(work)
+
+
 def _load_packers() -> Packers | None:
     with forking.lock:
         from weft._src.execution.native import string_packing
@@ -99,4 +112,5 @@ def _load_packers() -> Packers | None:
 install_structured_runner(_run_call)
 install_large_runner(run_large)
 install_searchers(_load_searchers)
+install_kernels(_load_window_kernels)
 install_packers(_load_packers)

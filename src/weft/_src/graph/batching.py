@@ -42,7 +42,7 @@ from weft._src.ops.indexing.gathering import gather
 from weft._src.ops.linalg.products import matrix_transpose
 from weft._src.ops.reduce import logic, order, sums
 from weft._src.ops.registry import STRUCTURED, Op
-from weft._src.ops.static import get_static_value
+from weft._src.ops.static import static_value
 
 _MOST_NODES = 20_000
 _EMPTY_LISTS = frozenset({stacks.reserve_op, stacks.zeros_op})
@@ -192,7 +192,7 @@ class Batch:
     def with_rows(self, shape: Any, ones: int = 0) -> Tensor:
         """A shape (sizes, or a tensor of them) with the number of rows in front."""
         if isinstance(shape, Tensor):
-            static = get_static_value(shape)
+            static = static_value(shape)
             if static is None or not isinstance(self.n, int):
                 first: list[TensorLike] = [casting.cast(self.n, shape.dtype), *[1] * ones]
                 front = joining.stack([convert_to_tensor(i, shape.dtype) for i in first])
@@ -236,7 +236,7 @@ class Batch:
 
     def unmerged(self, x: Tensor, inner: Any) -> Tensor:
         """The first axis as rows and the first axis of a row again."""
-        known = get_static_value(inner) if isinstance(inner, Tensor) else inner
+        known = static_value(inner) if isinstance(inner, Tensor) else inner
         inner = inner if known is None else known
         if isinstance(self.n, int) and not isinstance(inner, Tensor) and x.spec.is_static:
             return shapes.reshape_op(x, _vector((self.n, int(inner), *_sizes(x)[1:])))

@@ -503,18 +503,15 @@ class Graph:
         return outputs[int(index)]
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """A name that no node of this graph has yet.
+        """A node name that is still free, based on `name`: with a number behind it, if need be.
 
         Args:
-          name: the name that is wanted, which gets a number behind it if it is taken.
-          mark_as_used: whether it is taken from now on.
+          name: the name; mark_as_used: whether it is taken from now on.
 
         Returns:
           The name.
         """
-        if not mark_as_used:
-            return self._names.next(name)
-        return self._names.unique(name)
+        return self._names.unique(name) if mark_as_used else self._names.next(name)
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
         """The graph as a GraphDef with TensorFlow's ops, which `tf.import_graph_def` takes.

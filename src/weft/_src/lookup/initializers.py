@@ -15,7 +15,7 @@ from weft._src.fileio.assets import Asset
 from weft._src.fileio.paths import path_text
 from weft._src.lookup.ops import import_op
 from weft._src.lookup.text_files import LINE_NUMBER, WHOLE_LINE, initialize_from_file_op
-from weft._src.ops.static import get_static_value, static_int
+from weft._src.ops.static import static_int, static_value
 from weft._src.ops.strings.elements import text_argument
 from weft._src.state.tracking import Trackable
 
@@ -23,7 +23,7 @@ from weft._src.state.tracking import Trackable
 def known_now(what: str, value: TensorLike, dtype: DTypeLike | None = None) -> EagerTensor:
     """A tensor that has a value, also while a function is traced: a table is made once."""
     if isinstance(value, SymbolicTensor):
-        known, wanted = get_static_value(value), value.dtype
+        known, wanted = static_value(value), value.dtype
         if known is None:
             raise ValueError(
                 f"{what} must be known while tracing, got {value!r}. Make the table outside of the "

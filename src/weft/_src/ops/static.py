@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src import nest
 from weft._src.core import xp
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import quiet_context
@@ -166,34 +167,42 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """The value of a tensor if it is known without running anything, else None.
 
     Args:
-      tensor: a tensor, or what becomes one.
+      tensor: a tensor, or a list in which there are tensors. Anything else is given back.
       partial: whether elements that are not known may be None, if others are.
 
     Returns:
       An array, which is a copy, or a scalar of NumPy; None if the value is not known, and for
-      sparse and ragged tensors. What is no tensor is given back.
-      With `partial` it may be an array of objects, of the shape of the tensor.
+      sparse and ragged tensors. With `partial` it may be an array of objects, of the shape of the
+      tensor.
 
     >>> tf.get_static_value(tf.constant([1, 2]))
     array([1, 2], dtype=int32)
     """
+    if is_tensor(tensor):
+        pass
+    elif not isinstance(tensor, (list, tuple)) or not any(map(is_tensor, nest.flatten(tensor))):
+        return tensor
+    value = static_value(tensor, partial)
+    return value if value is None else value[()]
+
+
+def static_value(tensor: Any, partial: bool = False) -> Array | None:
+    """The same as an array, of whatever can become a tensor."""
     if not isinstance(tensor, (EagerTensor, SymbolicTensor)):
-        if not is_tensor(tensor):
-            return tensor
         tensor = convert_to_tensor(tensor)
     if isinstance(tensor, CompositeTensor):
         return None
     if isinstance(tensor, EagerTensor):
-        return np.array(plain(tensor._value))[()]
+        return np.array(plain(tensor._value))
     node = tensor.node
     if node.is_const:
-        return np.array(plain(node.attrs["value"]))[()]
+        return np.array(plain(node.attrs["value"]))
     value = known_value(tensor)
     if value is None:
         return None
     if any(isinstance(v, Dim) for v in value.flat):
         return _without_dims(value) if partial and value.ndim else None
-    return value.astype(tensor.dtype.numpy_dtype)[()]
+    return value.astype(tensor.dtype.numpy_dtype)
 
 
 def _without_dims(value: Array) -> Array:
@@ -208,7 +217,7 @@ def static_ints(op: str, value: Any, name: str) -> tuple[int, ...] | int | None:
     if isinstance(value, (list, tuple, range)):
         return tuple([static_int(op, item, name) for item in value])
     if isinstance(value, Tensor) and value.shape.rank == 1:
-        found = get_static_value(value)
+        found = static_value(value)
         value = value if found is None else found
     if isinstance(value, np.ndarray) and value.ndim == 1:
         return tuple([static_int(op, item, name) for item in value])
@@ -218,7 +227,7 @@ def static_ints(op: str, value: Any, name: str) -> tuple[int, ...] | int | None:
 def static_int(op: str, value: Any, name: str) -> int:
     """An attribute that is one integer, or a scalar tensor whose value is known."""
     if isinstance(value, SymbolicTensor):
-        found = get_static_value(value)
+        found = static_value(value)
         if found is None:
             raise TypeError(
                 f"{op}: {name} must be known while tracing, got {value!r}. Compute it in Python, "

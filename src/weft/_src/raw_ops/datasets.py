@@ -17,7 +17,7 @@ from weft._src.data.core.base import int64_scalar, make_dataset
 from weft._src.data.core.stage import Run
 from weft._src.data.transforms.shuffling import shuffle_op
 from weft._src.graph.ir import outermost
-from weft._src.ops.static import static_int
+from weft._src.ops.static import static_int, static_value
 from weft._src.raw_ops.text import known_text
 
 Specs = tuple[tf.TypeSpec, ...]
@@ -293,7 +293,7 @@ def padded(
 
 
 def _known_shape(shape: Any) -> tf.TensorShape:
-    sizes = tf.get_static_value(shape)
+    sizes = static_value(shape)
     if sizes is None:
         raise TypeError("PaddedBatchDataset: padded_shapes must be known while tracing.")
     return tf.TensorShape([None if n < 0 else int(n) for n in sizes.tolist()])

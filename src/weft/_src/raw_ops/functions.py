@@ -11,7 +11,7 @@ from weft._src.core.dtypes import INDEX
 from weft._src.errors import UnsupportedError
 from weft._src.ops.indexing import slicing
 from weft._src.ops.reduce.searching import Unique, UniqueWithCounts, unique_op
-from weft._src.ops.static import static_int, static_ints
+from weft._src.ops.static import static_int, static_ints, static_value
 from weft._src.raw_ops.sparse import weights_of
 
 
@@ -221,7 +221,7 @@ def updated_slice(
 
 def reversed_axes(tensor: TensorLike, dims: TensorLike, name: str | None = None) -> tf.Tensor:
     """The older form: a bool for each axis."""
-    known = tf.get_static_value(dims)
+    known = static_value(dims)
     if known is None:
         raise TypeError("Reverse: dims must be known while tracing.")
     return tf.reverse(tensor, [i for i, turned in enumerate(known.tolist()) if turned], name=name)

@@ -6,6 +6,8 @@ import functools
 import os
 from typing import Any
 
+import numpy as np
+
 import weft as tf
 from weft._src.errors import UnsupportedError
 
@@ -52,7 +54,7 @@ def check_files(op: str, arguments: dict[str, Any], model: str) -> None:
     if op not in _TABLES_OF_FILES | _CACHES:
         return
     name = tf.get_static_value(arguments["filename"])
-    path = "" if name is None else os.fsdecode(bytes(name.reshape(-1)[0]))
+    path = "" if name is None else os.fsdecode(bytes(np.ravel(name)[0]))
     if op in _CACHES:
         if name is None or path:
             raise UnsupportedError(

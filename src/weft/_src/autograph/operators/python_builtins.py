@@ -19,7 +19,7 @@ from weft._src.ops.arrays import ranges, shape as shapes, tiling
 from weft._src.ops.control.tensor_array import TensorArray
 from weft._src.ops.elementwise import arithmetic, casting, comparison, unary
 from weft._src.ops.reduce import extrema, logic, order, sums
-from weft._src.ops.static import get_static_value
+from weft._src.ops.static import static_value
 
 
 def _any_symbolic(*values: Any) -> bool:
@@ -79,7 +79,7 @@ class Rows:
         return self._row(i)
 
     def __iter__(self) -> Iterator[Any]:
-        length = get_static_value(self._length)
+        length = static_value(self._length)
         if length is None:
             raise TypeError(
                 "Rows of a tensor of unknown length can only be iterated over by a for statement."
@@ -118,7 +118,7 @@ def _together(iterables: Sequence[Any]) -> tuple[list[Rows], Tensor] | None:
     if not rows or any(r is None for r in rows):
         return None
     found = [r for r in rows if r is not None]
-    known = [n for n in [get_static_value(r.size()) for r in found] if n is not None]
+    known = [n for n in [static_value(r.size()) for r in found] if n is not None]
     if len(known) == len(found):
         return found, convert_to_tensor(min(known))
     return found, functools.reduce(arithmetic.minimum, [r.size() for r in found])

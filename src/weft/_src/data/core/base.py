@@ -19,7 +19,7 @@ from weft._src.data.core.stage import Stage
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, Op, args, define_op, each
-from weft._src.ops.static import get_static_value
+from weft._src.ops.static import static_value
 
 if TYPE_CHECKING:
     from weft._src.data.dataset import Dataset
@@ -206,7 +206,7 @@ def int64_scalar(method: str, name: str, value: Any) -> Tensor:
 def static_bool(method: str, name: str, value: Any) -> bool:
     """An argument that must be a bool, known now."""
     if isinstance(value, Tensor):
-        value = get_static_value(value)
+        value = static_value(value)
     if isinstance(value, (bool, np.bool_)) or (
         isinstance(value, np.ndarray) and value.dtype == bool and value.ndim == 0
     ):

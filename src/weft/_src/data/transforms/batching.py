@@ -42,7 +42,7 @@ from weft._src.ops.ragged.rows import splits_dtype
 from weft._src.ops.ragged.spec import RaggedTensorSpec
 from weft._src.ops.registry import args
 from weft._src.ops.sparse.tensor import SparseTensorSpec
-from weft._src.ops.static import get_static_value
+from weft._src.ops.static import static_value
 
 if TYPE_CHECKING:
     from weft._src.data.dataset import Dataset
@@ -466,7 +466,7 @@ def _sizes_vector(sizes: Any) -> Any:
 
 def static_size(size: Tensor) -> int | None:
     """A batch size for the static shape of batches, if it is known while tracing."""
-    value = get_static_value(size)
+    value = static_value(size)
     return None if value is None or int(value) <= 0 else int(value)
 
 

@@ -311,7 +311,7 @@ def matrix_size(op: str, name: str, value: Any, dtype: DType) -> Tensor:
     size = convert_to_tensor(value, dtype_hint=dtype)
     if not size.dtype.is_integer or size.spec.rank not in (None, 0):
         raise TypeError(f"{op}: {name} must be an integer, got {value!r}.")
-    known = static.get_static_value(size)
+    known = static.static_value(size)
     if known is not None and known < 0:
         raise ShapeError(f"{op}: {name} must not be negative, got {known}.")
     return casting.cast(size, dtype)

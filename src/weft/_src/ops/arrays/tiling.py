@@ -163,7 +163,7 @@ _MAX_KNOWN_REPEATS = 1 << 20  # more indices than this are computed by ops, not 
 def _known_repeats(x: Tensor, times: Tensor, axis: int) -> Array | None:
     """The indices that repeat slices of x, if all numbers needed are known."""
     size = x.spec.dims[axis] if x.spec.dims is not None else None
-    numbers = static.get_static_value(times)
+    numbers = static.static_value(times)
     if not isinstance(size, int) or numbers is None:
         return None
     if numbers.size != 1:
@@ -176,7 +176,7 @@ def _known_repeats(x: Tensor, times: Tensor, axis: int) -> Array | None:
 
 def _repeat_all(x: Tensor, times: Tensor, axis: int, rank: int) -> Tensor:
     """Every slice along an axis repeated the same number of times."""
-    number = static.get_static_value(times)
+    number = static.static_value(times)
     if number is not None and x.spec.is_static:
         n, dims = int(number), list(x.spec.dims or ())
         tiled = tile(

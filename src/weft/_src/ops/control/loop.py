@@ -20,7 +20,7 @@ from weft._src.ops.control import graph_forms as forms
 from weft._src.ops.control.nested import NestedTrace, share_captures
 from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import NO_NATIVE, REGISTERED_LATER, STRUCTURED, define_op, each
-from weft._src.ops.static import get_static_value, static_int
+from weft._src.ops.static import static_int, static_value
 
 
 def _while_infer(
@@ -226,7 +226,7 @@ def _trace_loop(
 def _static_limit(maximum_iterations: TensorLike) -> int | None:
     if maximum_iterations is None:
         return None
-    if isinstance(maximum_iterations, Tensor) and get_static_value(maximum_iterations) is None:
+    if isinstance(maximum_iterations, Tensor) and static_value(maximum_iterations) is None:
         return None
     return static_int("while_loop", maximum_iterations, "maximum_iterations")
 

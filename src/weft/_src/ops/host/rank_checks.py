@@ -39,13 +39,13 @@ def _check_rank(
     """At once if all is known, else in every run."""
     text = f"{prefix(function, message)}x must have {wanted}"
     x = convert_to_tensor(x)
-    known = [static.get_static_value(rank) for rank in ranks]
+    known = [static.static_value(rank) for rank in ranks]
     if x.shape.rank is None or any(rank is None for rank in known):
         actual = shapes.rank(x)
         labels = ["got", *["wanted"] * len(ranks)]
         require(condition, [actual, *ranks], text, labels, name=name)
         return
-    numbers = [int(rank) for rank in known]
+    numbers = [int(rank) for rank in known]  # type: ignore[arg-type]
     if not holds(x.shape.rank, numbers):
         shown = numbers if function == "assert_rank_in" else numbers[0]
         raise ShapeError(f"{text} {shown}, got rank {x.shape.rank} (shape {x.shape}).")

@@ -68,7 +68,7 @@ def _known_values(tensors: Sequence[Tensor]) -> list[EagerTensor] | None:
         if isinstance(x, EagerTensor):
             values.append(x)
             continue
-        known = static.get_static_value(x)
+        known = static.static_value(x)
         if known is None:
             return None
         values.append(EagerTensor(known))

@@ -112,7 +112,7 @@ def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1)
 
     def change(x: Tensor) -> Tensor:
         power = _factor(op, gamma, "gamma", x)
-        known = static.get_static_value(power)
+        known = static.static_value(power)
         if known is None:
             require(lambda g: g >= 0, [power], f"{op}: gamma must not be negative", ["gamma"])
         elif (known < 0).any():

@@ -221,7 +221,7 @@ def central_crop(image: TensorLike, central_fraction: TensorLike) -> Tensor:
         raise DTypeError(
             f"central_crop: central_fraction must be a number, got dtype {fraction.dtype.name}."
         )
-    part: Any = static.get_static_value(fraction)
+    part: Any = static.static_value(fraction)
     if part is not None:
         # A Python float has more digits than the tensor that it becomes.
         part = central_fraction if isinstance(central_fraction, float) else float(part)

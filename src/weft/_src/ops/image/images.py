@@ -78,7 +78,7 @@ def number(op: str, value: Any, name: str) -> Number:
     if not x.dtype.is_integer:
         raise DTypeError(f"{op}: {name} must be an integer, got dtype {x.dtype.name}.")
     rules.check_rank(op, x.spec, 0, name=name)
-    known = static.get_static_value(x)
+    known = static.static_value(x)
     return casting.cast(x, int32) if known is None else int(known)
 
 
@@ -113,7 +113,7 @@ def wanted_sizes(op: str, size: Any, name: str = "size") -> tuple[Number, Number
     dims = x.spec.dims
     if dims is not None and (len(dims) != 1 or (isinstance(dims[0], int) and dims[0] != 2)):
         raise ShapeError(f"{op}: {name} must be [height, width], got shape {x.shape}.")
-    known = static.get_static_value(x, partial=True)
+    known = static.static_value(x, partial=True)
     numbers: list[Number] = []
     for i, side in enumerate(("height", "width")):
         if known is None or known[i] is None:

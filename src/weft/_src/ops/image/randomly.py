@@ -29,7 +29,7 @@ def from_seed(seed: Any) -> Draw:
 
 def _bound(op: str, value: Any, name: str) -> Any:
     """A limit of random numbers: a Python number where it is known, and checked."""
-    known = static.get_static_value(convert_to_tensor(value))
+    known = static.static_value(convert_to_tensor(value))
     if known is None:
         return value
     if known.ndim or known.dtype.kind not in "fiu":

@@ -105,7 +105,7 @@ class IndexedSlices:
         """The static shape of the tensor."""
         if self._dense_shape is None:
             return TensorShape(None)
-        known = static.get_static_value(self._dense_shape, partial=True)
+        known = static.static_value(self._dense_shape, partial=True)
         return TensorShape(None if known is None else list(known))
 
     @property

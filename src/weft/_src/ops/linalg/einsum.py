@@ -306,7 +306,7 @@ tensordot_op = _define("Tensordot", tensordot_labels)
 
 def _tensordot_axes(axes: Any) -> Any:
     if isinstance(axes, (Tensor, np.ndarray)) and len(axes.shape) == 2:
-        pairs = static.get_static_value(axes)
+        pairs = static.static_value(axes)
         axes = axes if pairs is None else pairs.tolist()
     if not isinstance(axes, (list, tuple)):
         found = static.static_ints("tensordot", axes, "axes")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from weft._src.core.aliases import ArrayNamespace, ShapeLike, TensorLike, WindowLike
@@ -17,18 +17,13 @@ from weft._src.errors import ShapeError
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.nn import windows
+from weft._src.ops.nn import window_products, windows
+from weft._src.ops.nn.window_products import pieces
 from weft._src.ops.nn.windows import Geometry, channels_back, channels_last
 from weft._src.ops.reduce.sums import SHAPE_DTYPE
 from weft._src.ops.registry import Op, args, define_op
 
 _DTYPES = FLOATING | {int32}
-# Windows are copied for some places of the output at a time. Small products of matrices run on one
-# core, and their windows stay in the cache (a million numbers, filters of 3 by 3: 10 ms; with 32 MB
-# at a time 36 ms). Where these would be of a few rows only, large ones are made, for all cores.
-_SMALL_PRODUCT = 1 << 18  # multiplications
-_FEW_PLACES = 64
-_LARGE_PIECE = 1 << 20  # numbers in windows
 
 
 class _Ops(NamedTuple):
@@ -52,35 +47,10 @@ def _groups(op: str, channels: Any, per_group: Any, outputs: Any) -> int:
     return channels // per_group
 
 
-Piece = tuple[slice, slice]  # of the batch, and of the first axis of the outputs
-
-
-def _pieces(where: Geometry, batch: int, depth: int, width: int) -> Iterator[Piece]:
-    """The outputs in parts: some images, or some rows of one.
-
-    The product of matrices takes `depth * width` multiplications for each place.
-    """
-    places = _SMALL_PRODUCT // max(depth * width, 1)
-    if places < _FEW_PLACES:
-        places = _LARGE_PIECE // max(depth, 1)
-    rows, per_row = where.outputs[0], max(math.prod(where.outputs[1:]), 1)
-    images = places // max(per_row * rows, 1)
-    if images:
-        for start in range(0, batch, images):
-            yield slice(start, start + images), slice(None)
-        return
-    step = max(places // per_row, 1)
-    for image in range(batch):
-        for start in range(0, rows, step):
-            yield slice(image, image + 1), slice(start, start + step)
-
-
 def _rows(xp: ArrayNamespace, columns: Array, n: int, groups: int) -> Array:
     """(batch, *outputs, *window, channels) as (groups, places, window * channels per group)."""
     window, channels = columns.shape[n + 1 : -1], columns.shape[-1]
     places, k = math.prod(columns.shape[: n + 1]), math.prod(window)
-    if groups == 1:
-        return xp.reshape(columns, (1, places, k * channels))
     parts = xp.reshape(columns, (places, k, groups, channels // groups))
     return xp.reshape(xp.moveaxis(parts, 2, 0), (groups, places, k * (channels // groups)))
 
@@ -90,11 +60,6 @@ def _filter_matrix(xp: ArrayNamespace, filters: Array, groups: int) -> Array:
     outputs = filters.shape[-1]
     flat = xp.reshape(filters, (math.prod(filters.shape[:-1]), groups, outputs // groups))
     return xp.moveaxis(flat, 1, 0)
-
-
-def _product(xp: ArrayNamespace, x: Array, y: Array) -> Array:
-    """The products of the matrices of each group; for a single one `np.dot` is quicker."""
-    return xp.matmul(x[0], y[0])[None] if len(x) == 1 else xp.matmul(x, y)
 
 
 def _split_outputs(xp: ArrayNamespace, y: Array, groups: int) -> Array:
@@ -131,15 +96,14 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         x, filters = xp.widen(channels_last(xp, x, first)), xp.widen(filters)
         where = geometry(x.shape[1:-1], filters.shape[:n], attrs)
         groups = _groups(function, x.shape[-1], filters.shape[-2], filters.shape[-1])
-        padded, matrix = where.pad(xp, x), _filter_matrix(xp, filters, groups)
-        shape = (x.shape[0], *where.outputs, filters.shape[-1])
-        columns = where.columns(xp, padded)
-        if groups == 1 and math.prod(shape) * matrix.shape[1] <= _SMALL_PRODUCT:  # one piece
-            out = xp.matmul(_rows(xp, columns, n, 1)[0], matrix[0]).reshape(shape)
+        if groups == 1:
+            out = window_products.convolved(xp, x, filters, where)
             return channels_back(xp, out.astype(dtype, copy=False), first)
-        out = xp.empty(shape, x.dtype)
-        for piece in _pieces(where, x.shape[0], *matrix.shape[1:]):
-            product = _product(xp, _rows(xp, columns[piece], n, groups), matrix)
+        padded, matrix = where.pad(xp, x), _filter_matrix(xp, filters, groups)
+        columns = where.columns(xp, padded)
+        out = xp.empty((x.shape[0], *where.outputs, filters.shape[-1]), x.dtype)
+        for piece in pieces(where, x.shape[0], matrix.shape[1]):
+            product = xp.matmul(_rows(xp, columns[piece], n, groups), matrix)
             out[piece] = xp.reshape(xp.moveaxis(product, 0, 1), out[piece].shape)
         return channels_back(xp, out.astype(dtype, copy=False), first)
 
@@ -170,12 +134,16 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         g, filters = xp.widen(channels_last(xp, g, first)), xp.widen(filters)
         where = geometry(sizes, filters.shape[:n], attrs)
         groups = _groups(function, channels, filters.shape[-2], filters.shape[-1])
+        if groups == 1:
+            whole = (batch, *sizes, channels)
+            out = window_products.input_gradient(xp, whole, filters, g, where)
+            return channels_back(xp, out.astype(dtype, copy=False), first)
         matrix = xp.swapaxes(_filter_matrix(xp, filters, groups), -1, -2)
         out = xp.zeros(where.padded_shape((batch, *sizes, channels)), g.dtype)
         k = math.prod(where.window)
-        for images, rows in _pieces(where, batch, *matrix.shape[1:]):
+        for images, rows in pieces(where, batch, matrix.shape[2]):
             part = g[images, rows]
-            flat = _product(xp, _split_outputs(xp, part, groups), matrix)
+            flat = xp.matmul(_split_outputs(xp, part, groups), matrix)
             split = xp.reshape(flat, (groups, flat.shape[1], k, channels // groups))
             columns = xp.moveaxis(split, 0, 2)
             columns = xp.reshape(columns, (*part.shape[:-1], *where.window, channels))
@@ -203,12 +171,15 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         x, g = xp.widen(channels_last(xp, x, first)), xp.widen(channels_last(xp, g, first))
         where = geometry(x.shape[1:-1], wanted[:n], attrs)
         groups = _groups(function, x.shape[-1], wanted[-2], wanted[-1])
+        if groups == 1:
+            out = window_products.filter_gradient(xp, x, wanted, g, where)
+            return out.astype(dtype, copy=False)
         padded = where.pad(xp, x)
         out = xp.zeros((groups, math.prod(wanted[:-1]), wanted[-1] // groups), g.dtype)
         columns = where.columns(xp, padded)
-        for piece in _pieces(where, x.shape[0], *out.shape[1:]):
+        for piece in pieces(where, x.shape[0], out.shape[1]):
             rows = xp.swapaxes(_rows(xp, columns[piece], n, groups), -1, -2)
-            out += _product(xp, rows, _split_outputs(xp, g[piece], groups))
+            out += xp.matmul(rows, _split_outputs(xp, g[piece], groups))
         return xp.reshape(xp.moveaxis(out, 0, 1), wanted).astype(dtype, copy=False)
 
     def filter_vjp(ctx: VjpContext, h: Tensor) -> tuple[Tensor | None, ...]:

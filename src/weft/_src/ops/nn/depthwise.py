@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.nn import convolution as convolutions, windows
+from weft._src.ops.nn import convolution as convolutions, window_machine, windows
 from weft._src.ops.nn.windows import Geometry, channels_back, channels_last
 from weft._src.ops.reduce.sums import SHAPE_DTYPE
 from weft._src.ops.registry import Op, args, define_op
@@ -46,14 +47,28 @@ def _kernel(xp: ArrayNamespace, x: Array, filters: Array, **attrs: Any) -> Array
     first, dtype = attrs["channels_first"], x.dtype
     x, filters = xp.widen(channels_last(xp, x, first)), xp.widen(filters)
     where = _geometry(x.shape[1:-1], filters.shape[:2], attrs)
+    out = window_machine.attempted(
+        _size(x.shape[0], where, filters.shape),
+        x.dtype,
+        lambda kernels: kernels.convolved_channels(x, filters[..., 0], where),
+        lambda: _convolved(xp, x, filters, where),
+    )
+    return channels_back(xp, out.astype(dtype, copy=False), first)
+
+
+def _size(batch: int, where: Geometry, filters: tuple[int, ...]) -> int:
+    """How many multiplications there are; machine code is for one filter per channel only."""
+    return batch * math.prod(where.outputs) * math.prod(filters) if filters[-1] == 1 else 0
+
+
+def _convolved(xp: ArrayNamespace, x: Array, filters: Array, where: Geometry) -> Array:
     padded = where.pad(xp, x)
     *_, channels, multiplier = filters.shape
     out = xp.zeros((x.shape[0], *where.outputs, channels, multiplier), x.dtype)
     part = xp.empty(out.shape, out.dtype)
     for place, at in where.positions():
         out += xp.multiply(padded[(slice(None), *at)][..., None], filters[place], out=part)
-    out = xp.reshape(out, (*out.shape[:3], channels * multiplier))
-    return channels_back(xp, out.astype(dtype, copy=False), first)
+    return xp.reshape(out, (*out.shape[:3], channels * multiplier))
 
 
 def _by_channel(xp: ArrayNamespace, g: Array, filters: Any) -> Array:
@@ -82,11 +97,24 @@ def _input_kernel(
     g, filters = xp.widen(channels_last(xp, g, first)), xp.widen(filters)
     where = _geometry(sizes, filters.shape[:2], attrs)
     _check_windows(where, g)
+    whole = (batch, *sizes, channels)
+    out = window_machine.attempted(
+        _size(batch, where, filters.shape),
+        g.dtype,
+        lambda kernels: kernels.channels_input_gradient(g, filters[..., 0], where),
+        lambda: _added_up(xp, whole, filters, g, where),
+    )
+    return channels_back(xp, out.astype(dtype), first)
+
+
+def _added_up(
+    xp: ArrayNamespace, shape: tuple[int, ...], filters: Array, g: Array, where: Geometry
+) -> Array:
     g = _by_channel(xp, g, filters.shape)
-    out = xp.zeros(where.padded_shape((batch, *sizes, channels)), g.dtype)
+    out = xp.zeros(where.padded_shape(shape), g.dtype)
     for place, at in where.positions():
         out[(slice(None), *at)] += (g * filters[place]).sum(-1)
-    return channels_back(xp, out[where.inside()].astype(dtype), first)
+    return out[where.inside()]
 
 
 def _filter_infer(x: TensorSpec, shape: TensorSpec, g: TensorSpec, **_: Any) -> TensorSpec:
@@ -99,11 +127,21 @@ def _filter_kernel(xp: ArrayNamespace, x: Array, shape: Array, g: Array, **attrs
     x, g = xp.widen(channels_last(xp, x, first)), xp.widen(channels_last(xp, g, first))
     where = _geometry(x.shape[1:-1], wanted[:2], attrs)
     _check_windows(where, g)
-    padded, g = where.pad(xp, x), _by_channel(xp, g, wanted)
-    out = xp.zeros(wanted, g.dtype)
+    out = window_machine.attempted(
+        _size(x.shape[0], where, wanted),
+        g.dtype,
+        lambda kernels: kernels.channels_filter_gradient(x, g, where),
+        lambda: _met(xp, x, wanted, g, where),
+    )
+    return xp.reshape(out, wanted).astype(dtype, copy=False)
+
+
+def _met(xp: ArrayNamespace, x: Array, shape: tuple[int, ...], g: Array, where: Geometry) -> Array:
+    padded, g = where.pad(xp, x), _by_channel(xp, g, shape)
+    out = xp.zeros(shape, g.dtype)
     for place, at in where.positions():
         out[place] = xp.einsum("nhwc,nhwcm->cm", padded[(slice(None), *at)], g)
-    return out.astype(dtype, copy=False)
+    return out
 
 
 def _shape(x: Tensor) -> Tensor:
@@ -278,7 +316,7 @@ def _sizes(op: str, value: TensorLike, name: str) -> tuple[Tensor, TensorSpec]:
     if sizes.dtype not in INDEX:
         raise DTypeError(f"{op}: {name} must be int32 or int64, got {sizes.dtype.name}.")
     rules.check_rank(op, sizes.spec, 1, name=name)
-    known = static.get_static_value(sizes)
+    known = static.static_value(sizes)
     dims = rules.dims_from_value(op, sizes.spec, name=name) if known is None else tuple(known)
     like = TensorSpec.of(float32, None if dims is None else tuple(map(_plain, dims)))
     rules.check_rank(op, like, 4, name=f"what {name} describes")

@@ -389,9 +389,9 @@ def with_space_to_batch(
 
 
 def _positive(op: str, value: Any, name: str) -> list[int]:
-    numbers = static.get_static_value(convert_to_tensor(value, dtype_hint=int32))
+    numbers = static.static_value(convert_to_tensor(value, dtype_hint=int32))
     is_list = isinstance(numbers, np.ndarray) and numbers.ndim == 1 and numbers.dtype.kind == "i"
-    if not is_list or (numbers < 1).any():
+    if numbers is None or not is_list or (numbers < 1).any():
         raise ValueError(f"{op}: {name} must be a list of positive integers, got {value!r}.")
     out: list[int] = numbers.tolist()
     return out

@@ -52,10 +52,15 @@ def _lowest(xp: ArrayNamespace, dtype: Any) -> Any:
 
 def _winners(xp: ArrayNamespace, where: Geometry, padded: Array, y: Array) -> Any:
     """For each place in the window: which windows have their (first) maximum there."""
-    free = xp.ones(y.shape, bool)
+    free: Any = None
     for _, at in where.positions():
-        hit = (padded[(slice(None), *at)] == y) & free
-        free &= ~hit
+        # In one piece first: loops over the channels of single places take longer than copying.
+        hit = xp.ascontiguousarray(padded[(slice(None), *at)]) == y
+        if free is None:
+            free = ~hit
+        else:
+            hit &= free
+            free ^= hit
         yield (slice(None), *at), hit
 
 
@@ -66,10 +71,13 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         x = channels_last(xp, x, attrs["channels_first"])
         where = _geometry(op, x, attrs)
         low = _lowest(xp, x.dtype)
-        padded = where.pad(xp, x, low)
-        out = xp.full((x.shape[0], *where.outputs, x.shape[-1]), low, x.dtype)
-        for _, at in where.positions():
-            xp.maximum(out, padded[(slice(None), *at)], out=out)
+        out = where.pad(xp, x, low)
+        for axis in range(n):  # along one axis after the other: the first has long rows
+            first, *others = where.along(axis)
+            found = out[first].copy()
+            for at in others:
+                xp.maximum(found, out[at], out=found)
+            out = found
         return channels_back(xp, out, attrs["channels_first"])
 
     def grad_kernel(xp: ArrayNamespace, x: Array, y: Array, g: Array, **attrs: Any) -> Array:
@@ -78,8 +86,14 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         where = _geometry(op, x, attrs)
         padded = where.pad(xp, x, _lowest(xp, x.dtype))
         out = xp.zeros(padded.shape, xp.widen(g).dtype)
+        apart = all(s >= k for s, k in zip(where.strides, where.window))
+        g, nothing = xp.ascontiguousarray(g), xp.zeros(g.shape, g.dtype)
         for at, hit in _winners(xp, where, padded, y):
-            out[at] += xp.where(hit, g, g.dtype.type(0))
+            won = xp.choose(hit, g, nothing)
+            if apart:  # no place is in two windows
+                out[at] = won
+            else:
+                out[at] += won
         return channels_back(xp, out[where.inside()].astype(g.dtype, copy=False), first)
 
     def pick_kernel(xp: ArrayNamespace, x: Array, y: Array, h: Array, **attrs: Any) -> Array:

@@ -7,6 +7,7 @@ apart. Padding is "SAME", "VALID", or a pair of numbers for each spatial axis.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Iterator, Sequence
@@ -145,6 +146,21 @@ class Geometry:
             paddings = padding
         return Geometry(sizes, window, strides, dilations, paddings, outputs)
 
+    def back(self) -> Geometry | None:
+        """Where windows are when gradients are carried back to the image.
+
+        None if that is no convolution: windows are strides apart, or the border is wider than they.
+        """
+        if any(s != 1 for s in self.strides):
+            return None
+        reach = [d * (k - 1) for d, k in zip(self.dilations, self.window)]
+        before = [r - b for r, (b, _) in zip(reach, self.paddings)]
+        after = [n + r - b - out for n, r, b, out in zip(self.sizes, reach, before, self.outputs)]
+        if min(*before, *after) < 0:
+            return None
+        paddings = tuple(zip(before, after))
+        return dataclasses.replace(self, sizes=self.outputs, outputs=self.sizes, paddings=paddings)
+
     def positions(self, rows: slice = slice(None)) -> Iterator[tuple[Ints, tuple[slice, ...]]]:
         """Each place in the window, and the slices of the padded image that meet it.
 
@@ -156,6 +172,13 @@ class Geometry:
         for place in itertools.product(*[range(k) for k in self.window]):
             axes = zip(place, self.dilations, starts, counts, self.strides)
             yield place, tuple([_stepped(i * d + b * s, n, s) for i, d, b, n, s in axes])
+
+    def along(self, axis: int) -> list[tuple[slice, ...]]:
+        """For each place in the window along one axis, what windows meet there."""
+        stride, dilation, count = self.strides[axis], self.dilations[axis], self.outputs[axis]
+        whole = (slice(None),) * (axis + 1)
+        places = range(self.window[axis])
+        return [(*whole, _stepped(i * dilation, count, stride)) for i in places]
 
     def pad(self, xp: ArrayNamespace, x: Array, value: Any = 0) -> Array:
         """The image (channels last) with a border; without one it is not copied."""

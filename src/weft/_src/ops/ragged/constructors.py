@@ -232,7 +232,7 @@ class RaggedConstructors(CompositeTensor):
         """
         values = values_of(values)
         length = rows.integers(uniform_row_length, "uniform_row_length")
-        known = static.get_static_value(length)
+        known = static.static_value(length)
         if known is not None and known < 0:
             raise ValueError(f"RaggedTensor: uniform_row_length must not be negative, got {known}.")
         if nrows is None:

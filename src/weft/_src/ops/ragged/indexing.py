@@ -59,7 +59,7 @@ def _row(rt: ragged.RaggedTensor, index: Any) -> Any:
             "several rows."
         )
     number = casting.cast(number, rt.row_splits.dtype)
-    known, count = static.get_static_value(number), rt.shape[0] if rt.shape.rank else None
+    known, count = static.static_value(number), rt.shape[0] if rt.shape.rank else None
     if known is not None and count is not None:
         if not -count <= known < count:
             raise IndexError(f"Row {int(known)} of a RaggedTensor with {count} rows.")

@@ -236,7 +236,7 @@ class RowPartition:
     @property
     def static_nvals(self) -> int | None:
         """The number of values, as far as it is known while tracing."""
-        found = static.get_static_value(self._row_splits[-1])
+        found = static.static_value(self._row_splits[-1])
         return None if found is None else int(found)
 
     @property
@@ -244,7 +244,7 @@ class RowPartition:
         """The length of every row, as far as it is known while tracing."""
         if self._uniform_row_length is None:
             return None
-        found = static.get_static_value(self._uniform_row_length)
+        found = static.static_value(self._uniform_row_length)
         return None if found is None else int(found)
 
     def is_uniform(self) -> bool:

@@ -163,7 +163,7 @@ def _squeezed(x: Any, axis: int) -> Any:
 def reshape(op: Op, inputs: Sequence[Any], attrs: Attrs, name: str | None) -> Tensor:
     """All values as one vector; other shapes are refused."""
     x, shape = inputs
-    known = static.get_static_value(shape)
+    known = static.static_value(shape)
     if known is None or known.tolist() != [-1]:
         raise x.refusal("reshape to another shape than [-1]")
     return shapes.reshape(x.flat_values, [-1])

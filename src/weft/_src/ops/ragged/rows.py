@@ -123,7 +123,7 @@ def check_same(a: Tensor, b: Tensor, what: str) -> None:
     if a.dtype is not b.dtype:
         a, b = casting.cast(a, int64), casting.cast(b, int64)
     check_count(a, b, what)
-    known = [static.get_static_value(splits) for splits in (a, b)]
+    known = [static.static_value(splits) for splits in (a, b)]
     if known[0] is not None and known[1] is not None:
         with init_scope():  # found while tracing, before ops complain of other sizes
             _check_lengths(convert_to_tensor(known[0]), convert_to_tensor(known[1]), what)

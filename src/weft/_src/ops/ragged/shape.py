@@ -103,9 +103,9 @@ class DynamicRaggedShape:
         first = self._splits[0].shape
         out: list[Any] = [None if first.rank is None or first[0] is None else first[0] - 1]
         for splits in self._splits:
-            known = static.get_static_value(rows.lengths(splits)) if ragged_lengths else None
+            known = static.static_value(rows.lengths(splits)) if ragged_lengths else None
             out.append(None if known is None else tuple(known.tolist()))
-        inner: Any = static.get_static_value(self._inner[1:], partial=True)
+        inner: Any = static.static_value(self._inner[1:], partial=True)
         return [*out, *([] if inner is None else inner)]
 
     def __repr__(self) -> str:

@@ -137,7 +137,7 @@ def bincount(
 def number_of_bins(x: Tensor, minlength: Any, maxlength: Any) -> Tensor:
     """One more than the largest number, within the limits."""
     ends = [
-        None if n is None else static.get_static_value(adopt(n, x.dtype))
+        None if n is None else static.static_value(adopt(n, x.dtype))
         for n in (minlength, maxlength)
     ]
     if ends[0] is not None and ends[0] == ends[1]:

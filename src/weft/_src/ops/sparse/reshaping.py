@@ -60,7 +60,7 @@ def reshape(sp_input: Any, shape: ShapeLike, name: str | None = None) -> SparseT
     sp = sparse("sparse.reshape", sp_input, "sp_input")
     sizes = _sizes("sparse.reshape", shape, "shape")
     total = products.reduce_prod(sp.dense_shape)
-    known = static.get_static_value(sizes)
+    known = static.static_value(sizes)
     if known is None or (known < 0).any():
         is_open = sizes < 0
         given = products.reduce_prod(selection.where(is_open, 1, sizes))

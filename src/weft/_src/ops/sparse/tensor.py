@@ -134,7 +134,7 @@ class SparseTensor(CompositeTensor):
     @property
     def shape(self) -> TensorShape:
         """The static shape of the whole, as far as it is known."""
-        known: Any = static.get_static_value(self._dense_shape, partial=True)
+        known: Any = static.static_value(self._dense_shape, partial=True)
         if known is not None:
             return TensorShape(list(known))
         rank = self._dense_shape.shape[0] if self._dense_shape.shape.rank else None

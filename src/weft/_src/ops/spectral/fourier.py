@@ -337,7 +337,7 @@ def lengths_of(op: str, fft_length: TensorLike, n: int) -> list[Any]:
         lengths: list[Any] = [found] if isinstance(found, int) else list(found or ())
     else:
         vector = casting.cast(shapes.reshape(fft_length, [-1]), int32)
-        known = static.get_static_value(vector)
+        known = static.static_value(vector)
         size = (vector.spec.dims or (Dim(),))[0]
         if known is not None:
             lengths = known.tolist()

@@ -31,7 +31,7 @@ def _count(op: str, value: TensorLike, name: str) -> Tensor:
     if not x.dtype.is_integer:
         raise DTypeError(f"{op}: {name} must be an integer, got dtype {x.dtype.name}.")
     rules.check_rank(op, x.spec, 0, name=name)
-    known = static.get_static_value(x)
+    known = static.static_value(x)
     if known is not None and known < 1:
         raise ShapeError(f"{op}: {name} must be positive, got {known}.")
     return x

@@ -28,7 +28,7 @@ def _arguments(op: str, window_length: TensorLike, dtype: DTypeLike) -> tuple[Te
     if not length.dtype.is_integer:
         raise DTypeError(f"{op}: window_length must be an integer, got {length.dtype.name}.")
     rules.check_rank(op, length.spec, 0, name="window_length")
-    known = static.get_static_value(length)
+    known = static.static_value(length)
     if known is not None and known < 0:
         raise ShapeError(f"{op}: window_length must not be negative, got {known}.")
     return casting.cast(length, int32), found
@@ -254,7 +254,7 @@ def _mel(hertz: Any) -> Any:
 
 
 def _number(op: str, value: Any, name: str) -> float:
-    found = static.get_static_value(value)
+    found = static.static_value(value)
     if found is None or found.shape != () or found.dtype.kind not in "fiu":
         raise ValueError(f"{op}: {name} must be one number that is known, got {value!r}.")
     return float(found)

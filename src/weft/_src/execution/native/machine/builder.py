@@ -145,6 +145,17 @@ class Module:
         self._data[name] = f"@{name} = private constant [{len(numbers)} x {kind}] [{items}]"
         return f"@{name}"
 
+    def words(self, items: list[str]) -> str:
+        """A constant array of whole numbers and places of functions, each with its type."""
+        kinds = ", ".join(item.partition(" ")[0] for item in items)
+        text = f"private constant <{{ {kinds} }}> <{{ {', '.join(items)} }}>, align 8"
+        for name, known in self._data.items():
+            if known == f"@{name} = {text}":
+                return f"@{name}"
+        name = self.new_name("words")
+        self._data[name] = f"@{name} = {text}"
+        return f"@{name}"
+
     def text(self) -> str:
         """The whole module."""
         parts = [*self._data.values(), *self._declarations.values(), *self._shared.values()]

@@ -7,19 +7,20 @@ kept on disk. What code calls is read from its symbols, so code from disk brings
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from weft._src.execution.native.machine import llvm
 
 _loaded: dict[str, llvm.MachineCode] = {}
 
 
-def offer(symbols: str, text_of: Callable[..., str]) -> None:
+def offer(symbols: str, text_of: Callable[..., str], *, finished: bool = False) -> None:
     """Functions for whoever calls them.
 
     Args:
       symbols: a pattern of their names; its groups say which of them is wanted.
       text_of: the module that defines one, from its name and the groups.
+      finished: whether its loops are written as they are to run (`llvm.finished_code`).
     """
     pattern = re.compile(symbols.encode() + rb"\b")
 
@@ -29,7 +30,19 @@ def offer(symbols: str, text_of: Callable[..., str]) -> None:
             with llvm.lock:  # code that others call must not be replaced
                 if symbol not in _loaded:
                     text = text_of(symbol, *[part.decode() for part in found.groups()])
-                    _loaded[symbol] = made = llvm.MachineCode(llvm.code_of(text))
+                    _loaded[symbol] = made = llvm.MachineCode(llvm.code_of(text, finished=finished))
                     llvm.add_symbol(symbol, made.address(symbol))
 
     llvm.providers.append(provide)
+
+
+def address(symbol: str) -> int | None:
+    """Where a function lies; None as long as nobody has loaded it."""
+    code = _loaded.get(symbol)
+    return None if code is None else code.address(symbol)
+
+
+def load(symbols: Iterable[str]) -> None:
+    """Compiles functions that are called from Python, or takes them from disk."""
+    for provide in llvm.providers:
+        provide(" ".join(symbols).encode())

@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 from weft._src.execution import forking
 from weft._src.execution.native.machine import cache
 
-_GENERATION = 3  # changes when the same text has to be compiled in another way
+_GENERATION = 4  # changes when the same text has to be compiled in another way
 
 # LLVM is used by one thread at a time; objects of llvmlite must not die while another uses it.
 lock = forking.lock
@@ -108,6 +108,25 @@ def plain_code(text: str) -> bytes:
         return bytes(_machine(opt=0).emit_object(module))
 
 
+def finished_code(text: str) -> bytes:
+    """Machine code for a module whose loops are written as they are to run.
+
+    Only what is kept in memory for ease of writing goes to registers; all other passes take as long
+    as emitting code, and leave the code of tiles what it was.
+    """
+    with lock:
+        machine = _machine()
+        module = llvm.parse_assembly(text)
+        module.verify()
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+        passes = llvm.create_new_function_pass_manager()
+        passes.add_sroa_pass()
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+        return bytes(machine.emit_object(module))
+
+
 @functools.cache
 def _machine_name() -> str:
     """What code depends on besides the text: processor, LLVM, the version of the code generator."""
@@ -143,6 +162,6 @@ def compile_text(text: str) -> MachineCode:
     return MachineCode(code)
 
 
-def code_of(text: str) -> bytes:
-    """Machine code for a module, from disk or compiled now."""
-    return cache.code_for(text, _machine_name(), object_code)
+def code_of(text: str, *, finished: bool = False) -> bytes:
+    """Machine code for a module, from disk or compiled now; a `finished` one without passes."""
+    return cache.code_for(text, _machine_name(), finished_code if finished else object_code)

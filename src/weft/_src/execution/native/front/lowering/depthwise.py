@@ -1,9 +1,16 @@
-"""Convolutions of each channel apart: sums over windows, no matrix products."""
+"""Convolutions of each channel apart.
+
+With one filter for each channel, as networks have them, they are tiles of vectors (`direct.py`);
+else sums over windows.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft._src.execution.native.front.lowering import direct
+from weft._src.execution.native.front.lowering.making import ValueMaker
+from weft._src.execution.native.front.lowering.movement import with_border
 from weft._src.execution.native.front.lowering.rules import (
     apply,
     cast_to,
@@ -19,7 +26,6 @@ from weft._src.execution.native.front.lowering.windows import (
     columns_of,
     finished,
     geometry_of,
-    padded,
 )
 from weft._src.execution.native.loops.values import (
     Assembled,
@@ -30,6 +36,7 @@ from weft._src.execution.native.loops.values import (
     Value,
 )
 from weft._src.graph.ir import Node
+from weft._src.ops.nn.windows import Geometry
 
 if TYPE_CHECKING:
     from weft._src.execution.native.front.lowering.graphs import Lowering
@@ -47,10 +54,25 @@ def _depthwise(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = channels_last(widened(inputs[0]), node.attrs["channels_first"])
     filters = widened(inputs[1])
     where = geometry_of(node, x.shape[1:-1], filters.shape[:2])
-    columns = columns_of(padded(x, where, 0), where)
+    if _suits_tiles(where, x, filters.shape):
+        found = direct.convolved_channels(
+            ValueMaker(lowering, node.name, x), x, _flat(filters), where
+        )
+        return finished(node, found)
+    columns = columns_of(with_border(x, where, 0), where)
     out = reduced(apply("multiply", _with_unit(columns), filters), _WINDOW, "add", node.name)
     channels = filters.shape[2] * filters.shape[3]
     return finished(node, reshaped(out, (x.shape[0], *where.outputs, channels)))
+
+
+def _suits_tiles(where: Geometry, x: Value, filters: tuple[int, ...]) -> bool:
+    """Whether channels have one filter each, and enough of them to fill vectors."""
+    channels, multiplier = filters[2:]
+    return multiplier == 1 and direct.suits(where, x.dtype, x.shape[0], 1, channels)
+
+
+def _flat(filters: Value) -> Value:
+    return reshaped(filters, filters.shape[:3])
 
 
 def _by_channel(g: Value, filters: tuple[int, ...]) -> Value:
@@ -61,11 +83,17 @@ def _by_channel(g: Value, filters: tuple[int, ...]) -> Value:
 @lowers("depthwise_convolution_input_gradient")
 def _input_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
-    filters = widened(inputs[1])
-    g = _by_channel(channels_last(widened(inputs[2]), first), filters.shape)
+    filters, g = widened(inputs[1]), channels_last(widened(inputs[2]), first)
     shape = static_shape(node)
     shape = (shape[0], *shape[2:], shape[1]) if first else shape
     where = geometry_of(node, shape[1:-1], filters.shape[:2])
+    if _suits_tiles(where, g, filters.shape):
+        found = direct.channels_input_gradient(
+            ValueMaker(lowering, node.name, g), g, _flat(filters), where
+        )
+        if found is not None:
+            return finished(node, found)
+    g = _by_channel(g, filters.shape)
     # What lies `strides` apart in a field of zeros is met by windows that look backwards.
     reach = [(k - 1) * d for k, d in zip(where.window, where.dilations, strict=True)]
     sizes = [
@@ -114,7 +142,10 @@ def _filter_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Val
     x, g = [channels_last(widened(v), first) for v in (inputs[0], inputs[2])]
     wanted = static_shape(node)
     where = geometry_of(node, x.shape[1:-1], wanted[:2])
-    columns = columns_of(padded(x, where, 0), where)
+    if _suits_tiles(where, x, wanted):
+        total = direct.channels_filter_gradient(ValueMaker(lowering, node.name, x), x, g, where)
+        return cast_to(reshaped(total, wanted), node.outputs[0].dtype)
+    columns = columns_of(with_border(x, where, 0), where)
     g = _by_channel(g, wanted)
     g = reshaped(g, (*g.shape[:3], 1, 1, *g.shape[3:]))
     total = reduced(apply("multiply", _with_unit(columns), g), (0, 1, 2), "add", node.name)

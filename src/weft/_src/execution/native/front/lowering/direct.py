@@ -1,103 +1,256 @@
-"""Convolutions of images without a matrix of their windows: tiles that walk over the image."""
+"""Convolutions of images without a matrix of their windows: tiles that walk over the image.
+
+What is written here serves graphs that are compiled and arrays that are there: a `Maker` knows how
+stripes of filters, borders and products of them come about (`making.py` for the former,
+`execution/native/window_kernels.py` for the latter).
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
-from weft._src.execution.native.front.lowering.products import panels
-from weft._src.execution.native.front.lowering.rules import reduced, reshaped
-from weft._src.execution.native.loops.kernels.tiles import Places, Tiles, lanes_of
-from weft._src.execution.native.loops.values import ElementSource, Index, Indexed, Stored, Value
+from weft._src.execution.native.front.lowering.regions import (
+    Images,
+    Segment,
+    backward_segments,
+    equal_lines,
+    forward_segments,
+    regions,
+)
+from weft._src.execution.native.loops.kernels.blocking import (
+    Level,
+    Places,
+    RightSide,
+    lanes_of,
+    vectors_for,
+)
 from weft._src.ops.nn.windows import Geometry
 
-if TYPE_CHECKING:
-    from weft._src.execution.native.front.lowering.graphs import Lowering
+_LEAST = 20_000  # multiplications
+# Pixels from which stripes of filters pay: in one long line, and in lines of an image.
+_COPY_FROM, _COPY_LINES_FROM = 16, 64
+_MOST_REGIONS, _LEAST_WIDTH = 9, 20  # of images without a border
+_MOST_REGIONS_OF_CHANNELS = 49
+_UNCOPIED = 256  # outputs whose gradients are read where they are
+_MOST_PARTS, _PARTIAL = 16, 1 << 18  # of a batch; elements of all their results
 
-_LEAST, _DEPTH = 20_000, 1 << 14  # multiplications; bytes of a column of the filters
-_MOST_PARTS, _PARTIAL = 16, 1 << 20  # of a batch; elements of all their results
+
+class Maker(Protocol):
+    """Makes values of a kind: arrays, or what is to be compiled."""
+
+    dtype: DType
+
+    def stripes(self, x: Any, shape: tuple[int, ...], *, copy: bool, rows: int) -> RightSide:
+        """The right side of a product, for lines of so many rows, from x as [..., depth, columns].
+
+        `copy=False` where a matrix is read once only, so that stripes do not pay.
+        """
+
+    def turned_stripes(self, filters: Any, shape: tuple[int, int, int], rows: int) -> RightSide:
+        """The same of filters [taps, inputs, outputs] that lead back; the last tap comes first."""
+
+    def bordered(self, x: Any, where: Geometry) -> Any:
+        """An image with its border."""
+
+    def product(self, a: Any, b: Any, shape: tuple[int, ...], regions: Sequence[Places]) -> Any:
+        """What tiles make of a and the right side b."""
+
+    def sum_of_parts(self, x: Any) -> Any:
+        """The sum along the first axis."""
 
 
 def suits(where: Geometry, dtype: DType, batch: int, channels: int, outputs: int) -> bool:
     """Whether this is how to convolve: images, in one group, with enough to do."""
     if len(where.window) != 2 or dtype not in (dtypes.float32, dtypes.float64):
         return False
-    depth = math.prod(where.window) * channels
-    work = batch * math.prod(where.outputs) * depth * outputs
-    return outputs > lanes_of(dtype) // 4 and depth * dtype.size <= _DEPTH and work > _LEAST
+    work = batch * math.prod(where.outputs) * math.prod(where.window) * channels * outputs
+    return outputs > lanes_of(dtype) // 4 and work > _LEAST
 
 
-def convolved(
-    lowering: Lowering, label: str, image: Value, filters: Value, where: Geometry
-) -> Value:
-    """The convolution of a padded image (batch, height, width, channels)."""
-    batch, height, width, channels = image.shape
-    (kh, kw), (down, right) = where.window, where.dilations
-    outputs = filters.shape[-1]
-    depth = kh * kw * channels
-    b, (b_row, b_panel) = panels(lowering, reshaped(filters, (depth, outputs)), tb=False, copy=True)
-    line = width * channels
-    across = ((kw * channels, 1),) if right == 1 else ((kw, right * channels), (channels, 1))
-    places = Places(
-        groups=batch,
-        lines=where.outputs[0],
-        rows=where.outputs[1],
-        columns=outputs,
-        depth=((kh, down * line), *across),
-        a_strides=(height * line, where.strides[0] * line, where.strides[1] * channels),
-        b_group=0,
-        b_row=b_row,
-        b_panel=b_panel,
-        c_strides=(math.prod(where.outputs) * outputs, where.outputs[1] * outputs),
-    )
-    result = Stored(image.dtype, (batch, *where.outputs, outputs), label)
-    lowering.add(Tiles(image, b, result, [places]))
-    return result
+def convolved(maker: Maker, x: Any, filters: Any, where: Geometry) -> Any:
+    """The convolution of an image (batch, height, width, channels)."""
+    kh, kw, channels, outputs = filters.shape
+    pixels = x.shape[0] * math.prod(where.outputs)
+    rows = _rows_of_lines(where, pixels)
+    copy = pixels >= (_COPY_FROM if rows == pixels else _COPY_LINES_FROM)
+    right_side = maker.stripes(filters, (kh * kw * channels, outputs), copy=copy, rows=rows)
+    return _convolved(maker, x, right_side, outputs, where)
 
 
-def back_geometry(where: Geometry) -> Geometry | None:
-    """Where windows are when gradients are carried back to the image, if that is a convolution."""
-    if any(s != 1 for s in where.strides):
-        return None
-    reach = [d * (k - 1) for d, k in zip(where.dilations, where.window, strict=True)]
-    before = [r - b for r, (b, _) in zip(reach, where.paddings, strict=True)]
-    after = [
-        n + r - b - out
-        for n, r, b, out in zip(where.sizes, reach, before, where.outputs, strict=True)
-    ]
-    if min(*before, *after) < 0:
-        return None
-    paddings = tuple(zip(before, after, strict=True))
-    return dataclasses.replace(where, sizes=where.outputs, outputs=where.sizes, paddings=paddings)
+def _rows_of_lines(where: Geometry, pixels: int) -> int:
+    """How long the lines of most tiles are."""
+    plain = math.prod(where.window) == 1 and math.prod(where.strides) == 1
+    return pixels if plain else where.outputs[1]
 
 
-def turned(filters: Value) -> Value:
-    """The filters that carry gradients back: upside down, inputs and outputs exchanged."""
+def _convolved(maker: Maker, x: Any, right_side: RightSide, outputs: int, where: Geometry) -> Any:
+    bordered = _wants_border(where)
+    image = maker.bordered(x, where) if bordered else x
+    down, right = [forward_segments(where, axis, bordered=bordered) for axis in (0, 1)]
+    sizes, window = (*where.outputs, outputs), where.window[1]
+    return _by_regions(maker, image, right_side, sizes, window, (down, right))
+
+
+def _wants_border(where: Geometry) -> bool:
+    """Whether a copy with a border is cheap beside narrow regions, which are slow."""
+    if not any(map(any, where.paddings)):
+        return False
+    cuts = [len(forward_segments(where, axis, bordered=False)) for axis in (0, 1)]
+    return math.prod(cuts) > _MOST_REGIONS or min(where.outputs) < _LEAST_WIDTH
+
+
+def input_gradient(maker: Maker, g: Any, filters: Any, where: Geometry) -> Any | None:
+    """The gradient for an image, if it is a convolution of g."""
     kh, kw, inputs, outputs = filters.shape
+    back = where.back()
+    down, right = [backward_segments(where, axis, turned=True) for axis in (0, 1)]
+    if back is None and (down is None or right is None):
+        return None
+    pixels = g.shape[0] * math.prod(where.sizes)
+    rows = _rows_of_lines(where, pixels) if back is None else _rows_of_lines(back, pixels)
+    right_side = maker.turned_stripes(filters, (kh * kw, inputs, outputs), rows)
+    if back is not None:
+        return _convolved(maker, g, right_side, inputs, back)
+    assert down is not None
+    assert right is not None
+    sizes = (*where.sizes, inputs)
+    return _by_regions(maker, g, right_side, sizes, kw, (down, right))
 
-    def formula(source: ElementSource, index: Index) -> Any:
-        b = source.b
-        down, right, output, to = index
-        there = (b.sub(b.index(kh - 1), down), b.sub(b.index(kw - 1), right), to, output)
-        return source.at(filters, there)
 
-    return Indexed(
-        filters.dtype, (kh, kw, outputs, inputs), "turned", "reverse", (filters,), formula
+def _by_regions(
+    maker: Maker, image: Any, right_side: RightSide, sizes: tuple[int, ...], window: int,
+    segments: tuple[list[Segment], list[Segment]],
+) -> Any:  # fmt: skip
+    batch, *source = image.shape
+    images = Images(batch, tuple(source), sizes, window, right_side)
+    return maker.product(image, right_side.value, (batch, *sizes), regions(images, segments))
+
+
+def convolved_channels(maker: Maker, x: Any, filters: Any, where: Geometry) -> Any:
+    """The convolution of an image, each channel with a filter of its own (height, width, channels).
+
+    Narrow regions do no harm here: reading the image takes longer than computing.
+    """
+    bordered = _has_many_regions(where)
+    image = maker.bordered(x, where) if bordered else x
+    down, right = [forward_segments(where, axis, bordered=bordered) for axis in (0, 1)]
+    return _by_regions_of_channels(maker, image, filters, where.outputs, (down, right))
+
+
+def channels_input_gradient(maker: Maker, g: Any, filters: Any, where: Geometry) -> Any | None:
+    """The gradient for an image whose channels were convolved apart, if it has this form."""
+    down, right = [backward_segments(where, axis, turned=False) for axis in (0, 1)]
+    if down is None or right is None or len(down) * len(right) > _MOST_REGIONS_OF_CHANNELS:
+        return None
+    return _by_regions_of_channels(maker, g, filters, where.sizes, (down, right))
+
+
+def _by_regions_of_channels(
+    maker: Maker, image: Any, filters: Any, sizes: Sequence[int],
+    segments: tuple[list[Segment], list[Segment]],
+) -> Any:  # fmt: skip
+    batch, height, width, channels = image.shape
+    vectors = vectors_for(channels, maker.dtype)
+    taps = RightSide(filters, channels, lanes_of(maker.dtype) * vectors, vectors)
+    of_result = (sizes[0], sizes[1], channels)
+    images = Images(
+        batch, (height, width, channels), of_result, filters.shape[1], taps, channels=True
+    )
+    return maker.product(image, filters, (batch, *of_result), regions(images, segments))
+
+
+def channels_filter_gradient(maker: Maker, x: Any, g: Any, where: Geometry) -> Any:
+    """What the filter of each channel met in the windows of an image, weighted by g.
+
+    Windows that reach over the border in the same way are a part of the sum of their own, in which
+    taps outside of the image are 0; the others are summed in some parts, which threads share.
+    """
+    bordered = _has_many_regions(where)
+    image = maker.bordered(x, where) if bordered else x
+    down, right = [forward_segments(where, axis, bordered=bordered) for axis in (0, 1)]
+    kinds = [(d, r) for d in down for r in right]
+    kinds.sort(key=lambda kind: -kind[0].count * kind[1].count)
+    batch, channels = image.shape[0], image.shape[-1]
+    cuts = max(n for n in range(1, _MOST_PARTS + 1) if batch % n == 0)
+    size = math.prod(where.window) * channels
+    regions_of_taps: list[Places] = []
+    first = 0
+    for number, (d, r) in enumerate(kinds):
+        parts = cuts if number == 0 else 1
+        made = _taps_of(maker, image.shape, where, d, r, parts)
+        regions_of_taps += [
+            dataclasses.replace(places, c_first=places.c_first + first * size) for places in made
+        ]
+        first += parts
+    shape = (first, *where.window, channels)
+    return maker.sum_of_parts(maker.product(image, g, shape, regions_of_taps))
+
+
+def _taps_of(
+    maker: Maker, shape: tuple[int, ...], where: Geometry, down: Segment, right: Segment, parts: int
+) -> list[Places]:
+    """The sums over the windows of some segments: of taps inside the image, and zeros."""
+    batch, height, width, channels = shape
+    (kh, kw), (out_down, out_right) = where.window, where.outputs
+    line, of_g, each = width * channels, out_down * out_right * channels, batch // parts
+    vectors = vectors_for(channels, maker.dtype, right.taps or 1)
+    whole = Places(
+        levels=(
+            Level(parts, each * height * line, each * of_g, kh * kw * channels),
+            Level(down.taps, down.from_tap * line, 0, kw * channels),
+        ),
+        rows=right.taps,
+        columns=channels,
+        vectors=vectors,
+        depth=(
+            (each, height * line, of_g),
+            (down.count, down.from_step * line, out_right * channels),
+            (right.count, right.from_step * channels, channels),
+        ),
+        a_row=right.from_tap * channels,
+        b_panel=lanes_of(maker.dtype) * vectors,
+        c_row=channels,
+        line_elements=each * height * line,
+        a_first=down.from_first * line + right.from_first * channels,
+        b_first=(down.first * out_right + right.first) * channels,
+        c_first=(down.tap * kw + right.tap) * channels,
+        channels=True,
     )
 
+    def zeros(above: int, rows: int, left: int, taps: int) -> Places:
+        lines = Level(rows, 0, 0, kw * channels)
+        start = (above * kw + left) * channels
+        return dataclasses.replace(
+            whole, levels=(whole.levels[0], lines), rows=taps, depth=((0, 0, 0),), c_first=start
+        )
 
-def suits_filters(where: Geometry, x: Value, outputs: int) -> bool:
+    below, beyond = down.tap + down.taps, right.tap + right.taps
+    empty = [
+        zeros(0, down.tap, 0, kw),
+        zeros(below, kh - below, 0, kw),
+        zeros(down.tap, down.taps, 0, right.tap),
+        zeros(down.tap, down.taps, beyond, kw - beyond),
+    ]
+    return [places for places in (whole, *empty) if places.lines and places.rows]
+
+
+def _has_many_regions(where: Geometry) -> bool:
+    """Whether windows reach over the border in so many ways that a border is better."""
+    cuts = [len(forward_segments(where, axis, bordered=False)) for axis in (0, 1)]
+    return math.prod(cuts) > _MOST_REGIONS_OF_CHANNELS
+
+
+def suits_filters(where: Geometry, dtype: DType, batch: int, channels: int, outputs: int) -> bool:
     """Whether the gradient of filters is computed like this."""
-    plain = where.dilations[-1:] == (1,)
-    return plain and suits(where, x.dtype, x.shape[0], x.shape[-1], outputs)
+    return where.dilations[-1:] == (1,) and suits(where, dtype, batch, channels, outputs)
 
 
-def filter_gradient(
-    lowering: Lowering, label: str, image: Value, g: Value, where: Geometry
-) -> Value:
+def filter_gradient(maker: Maker, image: Any, g: Any, where: Geometry) -> Any:
     """What each filter met in the windows of a padded image, weighted by g.
 
     A batch is summed up in some parts first: that is what threads share, and it is more exact than
@@ -110,24 +263,33 @@ def filter_gradient(
         n for n in range(1, _MOST_PARTS + 1) if batch % n == 0 and (n == 1 or n * size <= _PARTIAL)
     )
     line, windows = width * channels, out_down * out_right
-    rows = reshaped(g, (parts, batch // parts * windows, outputs))
-    b, (b_row, b_panel) = panels(lowering, rows, tb=False, copy=True)
-    places = Places(
-        groups=parts,
-        lines=kh,
-        rows=kw * channels,
-        columns=outputs,
-        depth=(
-            (batch // parts, height * line),
-            (out_down, where.strides[0] * line),
-            (out_right, where.strides[1] * channels),
-        ),
-        a_strides=(batch // parts * height * line, where.dilations[0] * line, 1),
-        b_group=b.size // parts,
-        b_row=b_row,
-        b_panel=b_panel,
-        c_strides=(size, kw * channels * outputs),
-    )
-    partial = Stored(image.dtype, (parts, kh, kw, channels, outputs), label)
-    lowering.add(Tiles(image, b, partial, [places]))
-    return reduced(partial, (0,), "add", label)
+    lines_of_rows = equal_lines(kw * channels)
+    given = (parts, batch // parts * windows, outputs)
+    right = maker.stripes(g, given, copy=outputs > _UNCOPIED, rows=lines_of_rows[0][2])
+    b, b_row = right.value, right.row
+    regions_of_rows = [
+        Places(
+            levels=(
+                Level(parts, batch // parts * height * line, b.size // parts, size),
+                Level(kh, where.dilations[0] * line, 0, kw * channels * outputs),
+                Level(lines, of_line, 0, of_line * outputs),
+            ),
+            rows=of_line,
+            columns=outputs,
+            vectors=right.vectors,
+            depth=(
+                (batch // parts, height * line, windows * b_row),
+                (out_down, where.strides[0] * line, out_right * b_row),
+                (out_right, where.strides[1] * channels, b_row),
+            ),
+            a_row=1,
+            b_panel=right.panel,
+            c_row=outputs,
+            line_elements=of_line * (batch // parts) * windows,
+            a_first=first,
+            c_first=first * outputs,
+        )
+        for first, lines, of_line in lines_of_rows
+    ]
+    shape = (parts, kh, kw, channels, outputs)
+    return maker.sum_of_parts(maker.product(image, b, shape, regions_of_rows))

@@ -113,6 +113,10 @@ class Lowering:
         given[stand_in] = made
         return stand_in
 
+    def is_invariant(self, value: Value) -> bool:
+        """Whether the value is the same in every iteration of the loop around."""
+        return bool(self.loops) and value in self.loops[-1]
+
     def check(self, node: Node, condition: Value) -> None:
         """What must hold; if it does not, NumPy runs the same nodes and says what is wrong."""
         if isinstance(condition, Uniform):

@@ -34,6 +34,7 @@ from weft._src.execution.native.loops.values import (
 from weft._src.execution.native.machine.builder import Scalar
 from weft._src.graph.ir import Node
 from weft._src.ops.indexing.slicing import NEW_AXIS, _expand
+from weft._src.ops.nn.windows import Geometry
 
 if TYPE_CHECKING:
     from weft._src.execution.native.front.lowering.graphs import Lowering
@@ -259,6 +260,14 @@ def padded(x: Value, before: Sequence[int], shape: Shape, fill: Value, label: st
         return tuple([b.add(at, b.index(n)) for at, n in zip(index, before, strict=True)])
 
     return Assembled(x.dtype, shape, label, [Part(x, place)], fill)
+
+
+def with_border(x: Value, where: Geometry, fill: Any) -> Value:
+    """An image with the border of windows over it."""
+    if not any(map(any, where.paddings)):
+        return x
+    before = [0, *[b for b, _ in where.paddings], 0]
+    return padded(x, before, where.padded_shape(x.shape), number(x, fill), "padded")
 
 
 @lowers("tile")

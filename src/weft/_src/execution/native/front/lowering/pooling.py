@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.execution.native.front.lowering.movement import with_border
 from weft._src.execution.native.front.lowering.rules import (
     apply,
     identity_of,
@@ -25,7 +26,6 @@ from weft._src.execution.native.front.lowering.windows import (
     geometry_of,
     image_index,
     inside,
-    padded,
 )
 from weft._src.execution.native.loops.values import (
     Assembled,
@@ -59,7 +59,7 @@ def _window_axes(where: Geometry) -> tuple[int, ...]:
 def _max_pool(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = channels_last(inputs[0], node.attrs["channels_first"])
     where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
-    bordered = padded(x, where, identity_of("maximum", x.dtype))
+    bordered = with_border(x, where, identity_of("maximum", x.dtype))
     return finished(node, _over_windows(bordered, where, "maximum", node.name))
 
 
@@ -103,7 +103,7 @@ def _contest(node: Node, inputs: list[Value]) -> tuple[Geometry, Value, Value, V
     """The geometry, the winners, which windows have one, and the third input; channels last."""
     x, y, g = [channels_last(v, node.attrs["channels_first"]) for v in inputs]
     where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
-    bordered = padded(x, where, identity_of("maximum", x.dtype))
+    bordered = with_border(x, where, identity_of("maximum", x.dtype))
     winners = _winners(bordered, y, where, f"{node.name}/winners")
     has_one = apply("less", winners, number(winners, math.prod(where.window)))
     return where, winners, has_one, g
@@ -113,6 +113,8 @@ def _contest(node: Node, inputs: list[Value]) -> tuple[Geometry, Value, Value, V
 def _max_pool_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     where, winners, has_one, g = _contest(node, inputs)
     wide = widened(g)
+    if where.strides == where.window and not any(map(any, where.paddings)):
+        return finished(node, _each_in_one_window(node, where, winners, wide))
     part = Part(
         apply("select", has_one, wide, number(wide, 0)),
         lambda source, index: _winner_index(source, winners, where, index),
@@ -125,10 +127,37 @@ def _max_pool_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> V
     return finished(node, inside(whole, where, image, node.name))
 
 
+def _each_in_one_window(node: Node, where: Geometry, winners: Value, g: Value) -> Value:
+    """The gradient of the maximum over windows beside each other: an element asks its window."""
+    n = len(where.window)
+    image = (winners.shape[0], *where.sizes, winners.shape[-1])
+
+    def formula(source: ElementSource, index: Index) -> Scalar:
+        b = source.b
+        place = b.index(0)
+        at: list[Scalar] = []
+        inside: Scalar | None = None
+        for i, size, count in zip(index[1 : n + 1], where.window, where.outputs, strict=True):
+            number = b.binary("udiv", i, b.index(size))
+            place = b.add(b.mul(place, b.index(size)), b.binary("urem", i, b.index(size)))
+            if where.sizes[len(at)] > count * size:  # what is left over is in no window
+                exists = b.compare("ult", number, b.index(count))
+                number = b.select(exists, number, b.index(count - 1))
+                inside = exists if inside is None else b.binary("and", inside, exists)
+            at.append(number)
+        window = (index[0], *at, index[-1])
+        won = b.compare("eq", b.convert("sext", source.at(winners, window), "i64"), place)
+        won = won if inside is None else b.binary("and", won, inside)
+        found = source.at(g, window)
+        return b.select(won, found, b.like(found, 0.0))
+
+    return Indexed(g.dtype, image, node.name, "slice", (winners, g), formula)
+
+
 @lowers("max_pool_grad_grad")
 def _max_pool_pick(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     where, winners, has_one, h = _contest(node, inputs)
-    bordered = padded(h, where, 0)
+    bordered = with_border(h, where, 0)
 
     def formula(source: ElementSource, index: Index) -> Scalar:
         return source.at(bordered, _winner_index(source, winners, where, index))
@@ -154,7 +183,7 @@ def _counts(lowering: Lowering, where: Geometry, like: Value) -> Value:
 def _avg_pool(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     x = widened(channels_last(inputs[0], node.attrs["channels_first"]))
     where = geometry_of(node, x.shape[1:-1], node.attrs["ksize"])
-    total = _over_windows(padded(x, where, 0), where, "add", node.name)
+    total = _over_windows(with_border(x, where, 0), where, "add", node.name)
     return finished(node, apply("divide", total, _counts(lowering, where, total)))
 
 

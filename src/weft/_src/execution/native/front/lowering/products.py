@@ -19,14 +19,20 @@ from weft._src.execution.native.front.lowering.rules import (
     static_shape,
     widened,
 )
-from weft._src.execution.native.loops.kernels.products import Product
-from weft._src.execution.native.loops.kernels.tiles import (
+from weft._src.execution.native.loops.kernels.blocking import (
+    LINE_ROWS,
+    Level,
     Places,
-    Tiles,
+    RightSide,
     lanes_of,
     row_count,
+    row_lines,
     vectors_for,
+    whole_and_rest,
 )
+from weft._src.execution.native.loops.kernels.products import Product
+from weft._src.execution.native.loops.kernels.tiles import Tiles
+from weft._src.execution.native.loops.kernels.turning import Stripes, Turned
 from weft._src.execution.native.loops.values import (
     Assembled,
     ElementSource,
@@ -46,8 +52,8 @@ if TYPE_CHECKING:
 # Tiles are for products of at least so many rows, from and up to so many multiplications, and of
 # so few bytes down that a stripe of the right side stays in a cache.
 _LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, LARGE_PRODUCT, 4096
-_LINE = 48  # rows
 _WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
+_TURNED_FROM = 4096  # numbers from which the stripes of a transposed matrix have their own code
 _COPY_FROM = 64  # rows from which stripes of the right side pay
 
 
@@ -88,25 +94,32 @@ def _tiles(
 ) -> Tiles:  # fmt: skip
     """The product by tiles; what is left over of its lines is a part of its own."""
     count, m, n, k = sizes
-    b, (b_row, b_panel) = panels(lowering, b, tb=turned[1], copy=m >= _COPY_FROM)
-    lines = _lines(m)
+    right = panels(lowering, b, tb=turned[1], copy=m >= _COPY_FROM, rows=min(m, LINE_ROWS))
+    b, lines = right.value, row_lines(m)
     # From one row of a to the next, one step down to the next, and over all of a row.
     row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
     if turned[0] and n >= _COPY_FROM:
-        step, whole_row = row_count(vectors_for(n, a.dtype), m), k
-        a, lines = _striped(a, step, turned=False), _whole_and_rest(m, step)
+        step, whole_row = row_count(right.vectors, m), k
+        a, lines = _striped(a, step, turned=False), whole_and_rest(m, step)
     parts = [
         Places(
-            groups=count,
-            lines=number,
+            levels=(
+                Level(
+                    count,
+                    a.size // count if strided[0] else 0,
+                    b.size // count if strided[1] else 0,
+                    m * n,
+                ),
+                Level(number, rows * whole_row, 0, rows * n),
+            ),
             rows=rows,
             columns=n,
-            depth=((k, step),),
-            a_strides=(a.size // count if strided[0] else 0, rows * whole_row, row),
-            b_group=b.size // count if strided[1] else 0,
-            b_row=b_row,
-            b_panel=b_panel,
-            c_strides=(m * n, rows * n),
+            vectors=right.vectors,
+            depth=((k, step, right.row),),
+            a_row=row,
+            b_panel=right.panel,
+            c_row=n,
+            line_elements=rows * k,
             a_first=first * whole_row,
             c_first=first * n,
         )
@@ -124,31 +137,67 @@ def _suits_tiles(dtype: DType, m: int, n: int, k: int) -> bool:
     return _LEAST < m * n * k <= _MOST
 
 
-def _lines(m: int) -> list[tuple[int, int, int]]:
-    """Rows in lines that threads share: (the first row, how many lines, the rows of each)."""
-    if m <= 2 * _LINE:
-        return [(0, 1, m)]
-    return _whole_and_rest(m, _LINE)
-
-
-def _whole_and_rest(m: int, rows: int) -> list[tuple[int, int, int]]:
-    lines, rest = divmod(m, rows)
-    return [(0, lines, rows), *([(m - rest, 1, rest)] if rest else [])]
-
-
-def panels(lowering: Lowering, b: Value, *, tb: bool, copy: bool) -> tuple[Value, tuple[int, int]]:
-    """The right side of tiles, and its strides from row to row and from tile to tile.
+def panels(lowering: Lowering, b: Value, *, tb: bool, copy: bool, rows: int) -> RightSide:
+    """The right side of tiles, for lines of so many rows.
 
     In stripes as wide as tiles are, with zeros in lanes that do not exist; `copy=False` saves
     making them where rows are whole vectors anyway.
     """
     k, n = b.shape[-2:][::-1] if tb else b.shape[-2:]
-    lanes = lanes_of(b.dtype)
-    width = lanes * vectors_for(n, b.dtype)
+    lanes, vectors = lanes_of(b.dtype), vectors_for(n, b.dtype, rows)
+    width = lanes * vectors
+    if not tb and n % lanes == 0 and (n <= width or not copy):
+        return RightSide(b, n, width, vectors)
+    if tb and b.size >= _TURNED_FROM and not lowering.is_invariant(b):
+        stripes = _turned(lowering, b, width)
+    else:
+        stripes = lowering.once(b, lambda b: _striped(b, width, turned=tb))
+    return RightSide(stripes, width, k * width, vectors)
+
+
+def _turned(lowering: Lowering, b: Value, width: int) -> Value:
+    """The stripes of matrices (..., n, k)."""
+    *batch, n, k = b.shape
     stripes = -(-n // width)
-    if not tb and n % lanes == 0 and (stripes == 1 or not copy):
-        return b, (n, width)
-    return lowering.once(b, lambda b: _striped(b, width, turned=tb)), (width, k * width)
+    result = Stored(b.dtype, (*batch, stripes, k, width), "stripes")
+    size = stripes * k * width
+    found = Stripes(math.prod(batch), n, k, width, n * k, size, k * width)
+    lowering.add(Turned(b, result, found))
+    return result
+
+
+def tap_panels(lowering: Lowering, filters: Value, rows: int) -> RightSide:
+    """Like `panels`, of filters (taps, inputs, outputs) that lead from the outputs back.
+
+    The last tap comes first: on the way back windows look the other way.
+    """
+    taps, inputs, outputs = filters.shape
+    vectors = vectors_for(inputs, filters.dtype, rows)
+    width = lanes_of(filters.dtype) * vectors
+    if filters.size < _TURNED_FROM or lowering.is_invariant(filters):
+        columns = reshaped(_back_to_front(filters), (taps * outputs, inputs))
+        return panels(lowering, columns, tb=False, copy=True, rows=rows)
+    stripes = -(-inputs // width)
+    result = Stored(filters.dtype, (stripes, taps, outputs, width), "stripes")
+    of_tap, of_stripe = outputs * width, taps * outputs * width
+    found = Stripes(
+        taps, inputs, outputs, width, inputs * outputs, -of_tap, of_stripe, (taps - 1) * of_tap
+    )
+    lowering.add(Turned(filters, result, found))
+    return RightSide(result, width, of_stripe, vectors)
+
+
+def _back_to_front(filters: Value) -> Value:
+    """(taps, inputs, outputs) as (taps, outputs, inputs), the last tap first."""
+    taps, inputs, outputs = filters.shape
+
+    def formula(source: ElementSource, index: Index) -> Any:
+        b = source.b
+        tap, output, to = index
+        return source.at(filters, (b.sub(b.index(taps - 1), tap), to, output))
+
+    shape = (taps, outputs, inputs)
+    return Indexed(filters.dtype, shape, "turned", "reverse", (filters,), formula)
 
 
 def _striped(x: Value, width: int, *, turned: bool) -> Value:

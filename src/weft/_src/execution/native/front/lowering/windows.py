@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from weft._src.execution.native.front.lowering import direct, movement
-from weft._src.execution.native.front.lowering.movement import transposed, window
+from weft._src.execution.native.front.lowering import direct
+from weft._src.execution.native.front.lowering.making import ValueMaker
+from weft._src.execution.native.front.lowering.movement import transposed, window, with_border
 from weft._src.execution.native.front.lowering.products import product
 from weft._src.execution.native.front.lowering.rules import (
     cast_to,
@@ -58,14 +59,6 @@ def geometry_of(node: Node, sizes: Sequence[int], of: Sequence[int]) -> Geometry
         node.attrs.get("dilations", ones),
         node.attrs["padding"],
     )
-
-
-def padded(x: Value, where: Geometry, fill: Any) -> Value:
-    """The image with its border."""
-    if not any(map(any, where.paddings)):
-        return x
-    before = [0, *[b for b, _ in where.paddings], 0]
-    return movement.padded(x, before, where.padded_shape(x.shape), number(x, fill), "padded")
 
 
 def image_index(b: Any, where: Geometry, index: Index) -> Index:
@@ -152,10 +145,11 @@ def _convolution(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     filters = widened(inputs[1])
     groups = _groups(node, x.shape[-1], filters.shape)
     where = geometry_of(node, x.shape[1:-1], filters.shape[:-2])
-    image, outputs = padded(x, where, 0), filters.shape[-1]
+    outputs = filters.shape[-1]
     if groups == 1 and direct.suits(where, x.dtype, x.shape[0], x.shape[-1], outputs):
-        return finished(node, direct.convolved(lowering, node.name, image, filters, where))
-    rows = _rows(columns_of(image, where), len(where.window), groups)
+        maker = ValueMaker(lowering, node.name, x)
+        return finished(node, direct.convolved(maker, x, filters, where))
+    rows = _rows(columns_of(with_border(x, where, 0), where), len(where.window), groups)
     out = _joined(product(lowering, node.name, rows, _split(filters, groups)))
     return finished(node, reshaped(out, (x.shape[0], *where.outputs, outputs)))
 
@@ -167,9 +161,10 @@ def _filter_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Val
     wanted = static_shape(node)
     groups = _groups(node, x.shape[-1], wanted)
     where = geometry_of(node, x.shape[1:-1], wanted[:-2])
-    image = padded(x, where, 0)
-    if groups == 1 and direct.suits_filters(where, x, g.shape[-1]):
-        found = direct.filter_gradient(lowering, node.name, image, g, where)
+    image = with_border(x, where, 0)
+    if groups == 1 and direct.suits_filters(where, x.dtype, x.shape[0], x.shape[-1], g.shape[-1]):
+        maker = ValueMaker(lowering, node.name, x)
+        found = direct.filter_gradient(maker, image, g, where)
         return cast_to(found, node.outputs[0].dtype)
     rows = _rows(columns_of(image, where), len(where.window), groups)
     out = _joined(product(lowering, node.name, rows, _split(g, groups), ta=True))
@@ -184,10 +179,11 @@ def _input_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Valu
     shape = (shape[0], *shape[2:], shape[1]) if first else shape
     groups = _groups(node, shape[-1], filters.shape)
     where = geometry_of(node, shape[1:-1], filters.shape[:-2])
-    back = direct.back_geometry(where) if groups == 1 else None
-    if back is not None and direct.suits(back, g.dtype, g.shape[0], g.shape[-1], shape[-1]):
-        image, turned = padded(g, back, 0), direct.turned(filters)
-        return finished(node, direct.convolved(lowering, node.name, image, turned, back))
+    if groups == 1 and direct.suits(where, g.dtype, g.shape[0], g.shape[-1], shape[-1]):
+        maker = ValueMaker(lowering, node.name, g)
+        found = direct.input_gradient(maker, g, filters, where)
+        if found is not None:
+            return finished(node, found)
     flat = product(lowering, node.name, _split(g, groups), _split(filters, groups), tb=True)
     if groups > 1:
         k, places = math.prod(where.window), flat.shape[1]

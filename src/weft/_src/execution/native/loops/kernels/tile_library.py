@@ -4,11 +4,12 @@ A tile is a few rows of the result times a few vectors of its columns, all in re
 some of them, one below the other. Each step down the depth loads the vectors of one row of b, and
 one number of a for every row of the tile:
 
-    c[r, :] = sum over steps of a[r * a_row + place(step)] * b[step * b_row, :]
+    c[r, :] = sum over steps of a[r * a_row + place(step)] * b[place(step), :]
 
-Sizes and strides are arguments, so there are few functions: one for each number of rows, vectors
-and nested loops that the depth consists of. Written into each product they were nine tenths of the
-text of a transformer block, and of the time that LLVM took for it.
+Sizes and strides are arguments, so there are few functions: one for each number of rows and
+vectors. Written into each product they were nine tenths of the text of a transformer block, and of
+the time that LLVM took for it. A tile of a convolution that treats each channel apart ("channels")
+has vectors of a in place of its numbers.
 """
 
 from __future__ import annotations
@@ -18,28 +19,31 @@ from dataclasses import dataclass
 from weft._src.execution.native.machine import library
 from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, alignment, loop_lines
 
-_PREFIX = "weft_tile"
+_PREFIX, _CHANNELS = "weft_tile", "weft_channels_tile"
+LEVELS = 3  # loops over the depth
 
 
 @dataclass(frozen=True)
 class Tile:
     """One of the functions.
 
-    Its parameters are where a, b and c begin; the number of tiles; the distances of rows in a, b
-    and c, in elements; how many lanes of the last vector of a row belong to the result; and for
-    each loop of the depth, the innermost last, the number of steps and their distance in a.
+    Its parameters are where a, b and c begin; the number of tiles; the distances of rows in a and
+    c, in elements; how many lanes of the last vector of a row belong to the result; whether sums
+    begin with what is there (1) or with 0; and for each of three loops over the depth, the
+    innermost last, the number of steps and their distances in a and b.
     """
 
     kind: str  # "float" or "double"
     lanes: int  # of a vector
     rows: int
     vectors: int
-    levels: int  # loops over the depth
+    channels: bool = False  # a is vectors, too
 
     @property
     def symbol(self) -> str:
         """Its name."""
-        return f"{_PREFIX}_{self.kind}x{self.lanes}_{self.rows}_{self.vectors}_{self.levels}"
+        prefix = _CHANNELS if self.channels else _PREFIX
+        return f"{prefix}_{self.kind}x{self.lanes}_{self.rows}_{self.vectors}"
 
     @property
     def parameter_types(self) -> str:
@@ -54,8 +58,8 @@ class Tile:
     @property
     def _numbers(self) -> list[str]:
         """Its parameters that are numbers."""
-        depth = [f"{name}{i}" for i in range(self.levels) for name in ("n", "s")]
-        return ["tiles", "a.row", "b.row", "c.row", "last", *depth]
+        depth = [f"{name}{i}" for i in range(LEVELS) for name in ("n", "s", "t")]
+        return ["tiles", "a.row", "c.row", "last", "adds", *depth]
 
     def text(self) -> str:
         """The function."""
@@ -68,6 +72,10 @@ class Tile:
             ]
         lines += [
             f"%is.whole = icmp eq i64 %last, {self.lanes}",
+            "%begins.anew = icmp eq i64 %adds, 0",
+            "%steps.1 = mul nsw i64 %n0, %n1",
+            "%steps.2 = mul nsw i64 %steps.1, %n2",
+            "%no.steps = icmp eq i64 %steps.2, 0",
             *self._mask(),
             *loop_lines("m", "%tiles", "entry", self._tile(), FINISHED_LOOP),
             "ret void",
@@ -81,69 +89,121 @@ class Tile:
 
     def _tile(self) -> list[str]:
         """The tile with the number %m."""
-        lines = [f"store {self.vector} zeroinitializer, ptr %sum.{r}.{v}" for r, v in self._sums]
+        lines = []
         for letter in "ac":
             lines += [
                 f"%{letter}.shift.m = mul nsw i64 %m, %{letter}.off.{self.rows}",
                 f"%{letter} = getelementptr {self.kind}, ptr %{letter}.0, i64 %{letter}.shift.m",
             ]
-        lines += self._down()
-        lines += [f"%all.{r}.{v} = load {self.vector}, ptr %sum.{r}.{v}" for r, v in self._sums]
         for r, v in self._sums:
             if v == 0:
                 lines.append(f"%c.{r}.0 = getelementptr {self.kind}, ptr %c, i64 %c.off.{r}")
             else:
                 at = f"getelementptr {self.kind}, ptr %c.{r}.0, i64 {v * self.lanes}"
                 lines.append(f"%c.{r}.{v} = {at}")
+        lines += [*self._beginnings(), *self._down()]
+        lines += [f"%all.{r}.{v} = load {self.vector}, ptr %sum.{r}.{v}" for r, v in self._sums]
         return [*lines, *self._stores()]
 
-    def _down(self) -> list[str]:
-        """The loops over the depth: %place is the place in a, %row the row of b."""
-        heads = ["m.head", *[f"d{i}.head" for i in range(self.levels)]]
-        row, place = "0", "0"
-        begins: list[list[str]] = []
-        for i in range(self.levels):
-            begins.append([
-                f"%row.up.{i} = mul nuw nsw i64 {row}, %n{i}",
-                f"%row.{i} = add nuw nsw i64 %row.up.{i}, %d{i}",
-                f"%step.{i} = mul nsw i64 %d{i}, %s{i}",
-                f"%place.{i} = add nsw i64 {place}, %step.{i}",
-            ])  # fmt: skip
-            row, place = f"%row.{i}", f"%place.{i}"
-        lines = self._step(row, place)
-        for i in reversed(range(self.levels)):
-            lines = loop_lines(f"d{i}", f"%n{i}", heads[i], [*begins[i], *lines], FINISHED_LOOP)
-        return lines
+    def _beginnings(self) -> list[str]:
+        """The sums of the tile before the first step: 0, or what the result holds already."""
+        anew, there = [], []
+        for r, v in self._sums:
+            anew.append(f"store {self.vector} zeroinitializer, ptr %sum.{r}.{v}")
+            found = f"load {self.vector}, ptr %c.{r}.{v}, align 4"
+            if v == self.vectors - 1:
+                found = self._some_lanes(f"%c.{r}.{v}")
+            there += [
+                f"%before.{r}.{v} = {found}",
+                f"store {self.vector} %before.{r}.{v}, ptr %sum.{r}.{v}",
+            ]
+        return [
+            "br i1 %begins.anew, label %anew, label %there",
+            "anew:",
+            *anew,
+            "br label %begun",
+            "there:",
+            *there,
+            "br label %begun",
+            "begun:",
+        ]
 
-    def _step(self, row: str, place: str) -> list[str]:
+    def _down(self) -> list[str]:
+        """The loops over the depth."""
+        heads = ["some", *[f"d{i}.head" for i in range(LEVELS)]]
+        places = {"s": "0", "t": "0"}
+        begins: list[list[str]] = []
+        for i in range(LEVELS):
+            begin: list[str] = []
+            for which, before in places.items():
+                begin += [
+                    f"%{which}.step.{i} = mul nsw i64 %d{i}, %{which}{i}",
+                    f"%{which}.place.{i} = add nsw i64 {before}, %{which}.step.{i}",
+                ]
+                places[which] = f"%{which}.place.{i}"
+            begins.append(begin)
+        lines = self._step(places["s"], places["t"])
+        for i in reversed(range(LEVELS)):
+            lines = loop_lines(f"d{i}", f"%n{i}", heads[i], [*begins[i], *lines], FINISHED_LOOP)
+        return [
+            "br i1 %no.steps, label %summed, label %some",
+            "some:",
+            *lines,
+            "br label %summed",
+            "summed:",
+        ]
+
+    def _step(self, in_a: str, in_b: str) -> list[str]:
         """One step down the depth, for all rows and vectors."""
         kind, vector = self.kind, self.vector
         lines = [
-            f"%b.shift = mul nsw i64 {row}, %b.row",
-            f"%b.at = getelementptr {kind}, ptr %b.0, i64 %b.shift",
-            f"%a.at = getelementptr {kind}, ptr %a, i64 {place}",
+            f"%b.at = getelementptr {kind}, ptr %b.0, i64 {in_b}",
+            f"%a.at = getelementptr {kind}, ptr %a, i64 {in_a}",
         ]
         for v in range(self.vectors):
-            lines += [
-                f"%b.p.{v} = getelementptr {kind}, ptr %b.at, i64 {v * self.lanes}",
-                f"%b.v.{v} = load {vector}, ptr %b.p.{v}, align 4",
-            ]
-        zeros = f"<{self.lanes} x i32> zeroinitializer"
+            lines.append(f"%b.p.{v} = getelementptr {kind}, ptr %b.at, i64 {v * self.lanes}")
+            lines.append(f"%b.v.{v} = {self._loaded(f'%b.p.{v}', v)}")
         for r in range(self.rows):
-            lines += [
-                f"%a.p.{r} = getelementptr {kind}, ptr %a.at, i64 %a.off.{r}",
-                f"%a.x.{r} = load {kind}, ptr %a.p.{r}",
-                f"%a.1.{r} = insertelement {vector} poison, {kind} %a.x.{r}, i32 0",
-                f"%a.v.{r} = shufflevector {vector} %a.1.{r}, {vector} poison, {zeros}",
-            ]
+            lines.append(f"%a.p.{r} = getelementptr {kind}, ptr %a.at, i64 %a.off.{r}")
+            lines += self._channels(r) if self.channels else self._number(r)
             for v in range(self.vectors):
-                at = f"{r}.{v}"
+                at, factor = f"{r}.{v}", f"%a.v.{r}.{v}" if self.channels else f"%a.v.{r}"
                 lines += [
                     f"%old.{at} = load {vector}, ptr %sum.{at}",
-                    f"%times.{at} = fmul contract {vector} %a.v.{r}, %b.v.{v}",
+                    f"%times.{at} = fmul contract {vector} {factor}, %b.v.{v}",
                     f"%new.{at} = fadd contract {vector} %old.{at}, %times.{at}",
                     f"store {vector} %new.{at}, ptr %sum.{at}",
                 ]
+        return lines
+
+    def _loaded(self, place: str, v: int) -> str:
+        """A vector of b, which goes on behind the columns of a product, but not of channels."""
+        if self.channels and v == self.vectors - 1:
+            return self._some_lanes(place)
+        return f"load {self.vector}, ptr {place}, align 4"
+
+    def _some_lanes(self, place: str) -> str:
+        """The lanes that the last vector of a row has."""
+        mask = f"<{self.lanes} x i1> %mask"
+        rest = f"{self.vector} zeroinitializer"
+        return f"call {self.vector} @{self.masked_load}(ptr {place}, i32 4, {mask}, {rest})"
+
+    def _number(self, r: int) -> list[str]:
+        """The number of a for a row, in all lanes of %a.v.r."""
+        kind, vector, zeros = self.kind, self.vector, f"<{self.lanes} x i32> zeroinitializer"
+        return [
+            f"%a.x.{r} = load {kind}, ptr %a.p.{r}",
+            f"%a.1.{r} = insertelement {vector} poison, {kind} %a.x.{r}, i32 0",
+            f"%a.v.{r} = shufflevector {vector} %a.1.{r}, {vector} poison, {zeros}",
+        ]
+
+    def _channels(self, r: int) -> list[str]:
+        """The vectors of a for a row: %a.v.r.v."""
+        lines = []
+        for v in range(self.vectors):
+            place = f"%a.p.{r}.{v}"
+            lines.append(f"{place} = getelementptr {self.kind}, ptr %a.p.{r}, i64 {v * self.lanes}")
+            lines.append(f"%a.v.{r}.{v} = {self._loaded(place, v)}")
         return lines
 
     def _mask(self) -> list[str]:
@@ -183,13 +243,21 @@ class Tile:
         """LLVM's name of what stores some lanes of a vector."""
         return f"llvm.masked.store.v{self.lanes}f{8 * alignment(self.kind)}.p0"
 
+    @property
+    def masked_load(self) -> str:
+        """LLVM's name of what loads some lanes of a vector."""
+        return f"llvm.masked.load.v{self.lanes}f{8 * alignment(self.kind)}.p0"
 
-def _text(symbol: str, kind: str, *numbers: str) -> str:
-    tile = Tile(kind, *map(int, numbers))
+
+def _text(symbol: str, prefix: str, kind: str, *numbers: str) -> str:
+    lanes, rows, vectors = map(int, numbers)
+    tile = Tile(kind, lanes, rows, vectors, prefix == _CHANNELS)
     module = Module()
-    module.declare(tile.masked_store, "void", f"{tile.vector}, ptr, i32, <{tile.lanes} x i1>")
+    mask = f"<{tile.lanes} x i1>"
+    module.declare(tile.masked_store, "void", f"{tile.vector}, ptr, i32, {mask}")
+    module.declare(tile.masked_load, tile.vector, f"ptr, i32, {mask}, {tile.vector}")
     module.functions.append(tile.text())
     return module.text()
 
 
-library.offer(_PREFIX + r"_(float|double)x(\d+)_(\d+)_(\d+)_(\d+)", _text)
+library.offer(rf"({_PREFIX}|{_CHANNELS})_(float|double)x(\d+)_(\d+)_(\d+)", _text, finished=True)
