@@ -76,12 +76,17 @@ def _by_channel(xp: ArrayNamespace, g: Array, filters: Any) -> Array:
     return xp.reshape(g, (*g.shape[:3], *filters[2:]))
 
 
-def _check_windows(where: Geometry, g: Array) -> None:
-    """Sizes that differ might broadcast."""
-    if g.shape[1:3] != tuple(where.outputs):
+def _check_gradient_shape(
+    where: Geometry, g: Array, batch: int, channels: int, filters: tuple[int, ...]
+) -> None:
+    """Sizes that were unknown while tracing: those that differ might broadcast, or lie outside."""
+    expected = (batch, *where.outputs, filters[2] * filters[3])
+    if channels != filters[2]:
+        raise ShapeError(f"{_OP}: the input has {channels} channels, the filter {filters[2]}.")
+    if g.shape != expected:
         raise ShapeError(
-            f"{_OP}: out_backprop has {g.shape[1:3]} windows, sizes and strides make "
-            f"{tuple(where.outputs)}."
+            f"{_OP}: out_backprop has shape {g.shape} (channels last), sizes and strides make "
+            f"{expected}."
         )
 
 
@@ -96,7 +101,7 @@ def _input_kernel(
     batch, sizes, channels = windows.spatial_dims(tuple(shape.tolist()), first)
     g, filters = xp.widen(channels_last(xp, g, first)), xp.widen(filters)
     where = _geometry(sizes, filters.shape[:2], attrs)
-    _check_windows(where, g)
+    _check_gradient_shape(where, g, batch, channels, filters.shape)
     whole = (batch, *sizes, channels)
     out = window_machine.attempted(
         _size(batch, where, filters.shape),
@@ -126,7 +131,7 @@ def _filter_kernel(xp: ArrayNamespace, x: Array, shape: Array, g: Array, **attrs
     wanted = tuple(shape.tolist())
     x, g = xp.widen(channels_last(xp, x, first)), xp.widen(channels_last(xp, g, first))
     where = _geometry(x.shape[1:-1], wanted[:2], attrs)
-    _check_windows(where, g)
+    _check_gradient_shape(where, g, x.shape[0], x.shape[-1], wanted)
     out = window_machine.attempted(
         _size(x.shape[0], where, wanted),
         g.dtype,
