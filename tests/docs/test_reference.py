@@ -33,7 +33,7 @@ def test_the_page_tells_what_is_there_and_what_is_not() -> None:
     text = generator().page()
     assert "| `reduce_sum` | The sum over the given axes" in text
     assert "| `no_retrace` * |" in text
-    assert "`RNNCellDropoutWrapper`" in text.partition("## tf.nn")[2].partition("Not there:")[2]
+    assert "`decode_jxl`" in text.partition("## tf.image")[2].partition("Not there:")[2]
     assert "| `Exp` | x | yes | pointwise |" in text
     assert "| `Floor` | x | no | pointwise |" in text
 

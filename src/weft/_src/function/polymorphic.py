@@ -35,7 +35,7 @@ from weft._src.function.methods import BoundFunction, PerInstance, WeakMethod
 from weft._src.function.signature import InputSignature, P, Parameters
 from weft._src.function.trace_table import TraceTable, find
 from weft._src.function.trace_types import MetVariables, TraceType, type_of
-from weft._src.graph.ir import CapturedArgument
+from weft._src.graph.captured import CapturedArgument
 
 DEFAULT_MAX_TRACES = 1000
 _MEMO_LIMIT = 4096

@@ -19,6 +19,7 @@ from weft._src.core.specs import TensorSpec, ValueSpec
 from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft._src.errors import InaccessibleTensorError, OpError
 from weft._src.graph import graphdef, printer
+from weft._src.graph.captured import CapturedArgument
 from weft._src.graph.names import NameTable, valid_name
 from weft._src.messages.graphs import GraphDef
 from weft._src.ops import static
@@ -170,18 +171,6 @@ def _effects(node: Node) -> Effects:
 
 def _unique(tensors: Iterable[SymbolicTensor]) -> tuple[SymbolicTensor, ...]:
     return tuple({id(t): t for t in tensors}.values())
-
-
-class CapturedArgument(BaseException):
-    """A function that is being traced reaches a variable which is also one of its arguments.
-
-    Only tapes and the order of effects could tell that two inputs of the graph are one variable, so
-    tracing begins anew with the variable itself as argument. No `except` of the user may stop this.
-    """
-
-    def __init__(self, variable: Any) -> None:
-        super().__init__(variable)
-        self.variable = variable
 
 
 class Graph:
@@ -503,10 +492,11 @@ class Graph:
         return outputs[int(index)]
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """A node name that is still free, based on `name`: with a number behind it, if need be.
+        """A node name that is still free.
 
         Args:
-          name: the name; mark_as_used: whether it is taken from now on.
+          name: what is wanted, which may get a number behind it.
+          mark_as_used: whether it is taken from now on.
 
         Returns:
           The name.
