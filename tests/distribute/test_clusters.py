@@ -111,3 +111,14 @@ def test_a_thread_that_does_not_stop() -> None:
     coordinator.join(threads, stop_grace_period_secs=0.05, ignore_live_threads=True)
     end.set()
     threads[0].join()
+
+
+def test_options_of_strategies() -> None:
+    strategy = tf.distribute.get_strategy()
+    options = tf.distribute.RunOptions(experimental_xla_options=None)
+    assert strategy.run(lambda x: x + 1, (tf.constant(1),), options=options).numpy() == 2
+    per_replica = tf.distribute.InputOptions(
+        experimental_replication_mode=tf.distribute.InputReplicationMode.PER_REPLICA
+    )
+    data = strategy.experimental_distribute_dataset(tf.data.Dataset.range(2), per_replica)
+    assert [x.numpy() for x in data] == [0, 1]

@@ -616,7 +616,8 @@ DRAWS = {
     "image.random_saturation", "image.random_jpeg_quality", "image.extract_glimpse",
     "image.sample_distorted_bounding_box",
     "nn.dropout", "nn.fixed_unigram_candidate_sampler", "nn.fractional_avg_pool",
-    "nn.fractional_max_pool", "random.categorical", "random.log_uniform_candidate_sampler",
+    "nn.fractional_max_pool", "nn.nce_loss", "nn.sampled_softmax_loss", "random.categorical",
+    "random.log_uniform_candidate_sampler",
     "random.uniform_candidate_sampler", "random.gamma", "random.normal", "random.poisson",
     "random.shuffle",
     "random.truncated_normal", "random.uniform",
@@ -628,6 +629,7 @@ USERS = {
     ("case", "default"), ("cond", "false_fn"), ("cond", "pred"), ("cond", "true_fn"),
     ("foldl", "elems"), ("foldl", "initializer"), ("foldr", "elems"), ("foldr", "initializer"),
     ("scan", "elems"), ("switch_case", "default"),
+    ("nn.with_space_to_batch", "op"),
     ("while_loop", "body"), ("while_loop", "cond"), ("while_loop", "shape_invariants"),
 }  # fmt: skip
 

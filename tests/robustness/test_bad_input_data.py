@@ -87,17 +87,33 @@ FILES: dict[str, dict[str, Any]] = {
     "decode_base64": {"input": "aGVsbG8"},
     "decode_compressed": {"bytes": b"abc"},
     "decode_csv": {"records": ["1,a"], "record_defaults": [[0], [""]]},
+    "decode_json_example": {"json_examples": "{}"},
     "decode_raw": {"input_bytes": [b"ab"], "out_type": tf.uint8},
+    "deserialize_many_sparse": {
+        "serialized_sparse": tf.io.serialize_many_sparse(tf.sparse.from_dense([[1, 0]])).numpy(),
+        "dtype": tf.int32,
+    },
     "encode_base64": {"input": "hello"},
+    "match_filenames_once": {"pattern": "*.nothing"},
     "matching_files": {"pattern": "*.nothing"},
     "parse_example": {
         "serialized": [b""], "features": {"a": tf.io.FixedLenFeature([], tf.int64, 1)},
+    },
+    "parse_sequence_example": {
+        "serialized": [b""], "sequence_features": {"a": tf.io.VarLenFeature(tf.int64)},
+        "context_features": {"b": tf.io.FixedLenFeature([], tf.int64, 1)},
+    },
+    "parse_single_sequence_example": {
+        "serialized": b"", "sequence_features": {"a": tf.io.VarLenFeature(tf.int64)},
+        "context_features": {"b": tf.io.FixedLenFeature([], tf.int64, 1)},
     },
     "parse_single_example": {
         "serialized": b"", "features": {"a": tf.io.FixedLenFeature([], tf.int64, 1)},
     },
     "parse_tensor": {"serialized": tf.io.serialize_tensor(1).numpy(), "out_type": tf.int32},
     "read_file": {"filename": __file__},
+    "serialize_many_sparse": {"sp_input": tf.sparse.from_dense([[1, 0]])},
+    "serialize_sparse": {"sp_input": tf.sparse.from_dense([[1, 0]])},
     "serialize_tensor": {"tensor": [1, 2]},
     "write_file": {"filename": "written", "contents": "text"},
     "write_graph": {"graph_or_graph_def": tf.Graph(), "logdir": ".", "name": "g", "as_text": True},

@@ -13,6 +13,7 @@ from robustness.test_bad_input import limits
 from robustness.test_bad_input_data import sweep
 
 FUNCTIONS: dict[str, dict[str, Any]] = {
+    "audio": {"name": "a", "data": tf.zeros([1, 5, 2]), "sample_rate": 8000, "step": 1},
     "create_file_writer": {"logdir": "logs"},
     "create_noop_writer": {},
     "flush": {},

@@ -18,7 +18,10 @@ from weft._src.distribute.values import (
     DistributedDataset,
     DistributedIterator,
     DistributedValues,
+    InputOptions,
+    InputReplicationMode,
     ReduceOp,
+    RunOptions,
 )
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft.distribute import experimental
@@ -28,11 +31,14 @@ __all__ = [
     "DistributedIterator",
     "DistributedValues",
     "InputContext",
+    "InputOptions",
+    "InputReplicationMode",
     "MirroredStrategy",
     "MultiWorkerMirroredStrategy",
     "OneDeviceStrategy",
     "ReduceOp",
     "ReplicaContext",
+    "RunOptions",
     "Strategy",
     "StrategyExtended",
     "TPUStrategy",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import Any, NamedTuple
 
 
 class ReduceOp(enum.Enum):
@@ -72,3 +73,39 @@ class DistributedIterator:
     >>> isinstance(iter(tf.data.Dataset.range(3)), tf.distribute.DistributedIterator)
     False
     """
+
+
+class InputReplicationMode(enum.Enum):
+    """How the function of `Strategy.distribute_datasets_from_function` is called: once, either way.
+
+    >>> tf.distribute.InputReplicationMode.PER_WORKER.value
+    'PER_WORKER'
+    """
+
+    PER_WORKER = "PER_WORKER"
+    PER_REPLICA = "PER_REPLICA"
+
+
+class RunOptions(NamedTuple):
+    """Options of `Strategy.run`; accepted, and without effect on one replica.
+
+    >>> tf.distribute.RunOptions().experimental_enable_dynamic_batch_size
+    True
+    """
+
+    experimental_enable_dynamic_batch_size: bool = True
+    experimental_bucketizing_dynamic_shape: bool = False
+    experimental_xla_options: Any = None
+
+
+class InputOptions(NamedTuple):
+    """Options of datasets that are distributed; accepted, and without effect on one replica.
+
+    >>> tf.distribute.InputOptions().experimental_per_replica_buffer_size
+    1
+    """
+
+    experimental_fetch_to_device: bool | None = None
+    experimental_replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER
+    experimental_place_dataset_on_device: bool = False
+    experimental_per_replica_buffer_size: int = 1

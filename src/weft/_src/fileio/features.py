@@ -194,13 +194,8 @@ def checked(op: str, features: Any) -> tuple[tuple[Wanted, ...], list[Tensor]]:
     return tuple(wanted), defaults
 
 
-def checked_lists(op: str, features: Any) -> tuple[Wanted, ...]:
+def checked_lists(op: str, features: Mapping[str, Any]) -> tuple[Wanted, ...]:
     """The same for features that have many steps."""
-    if not isinstance(features, Mapping):
-        raise ValueError(
-            f"{op}: sequence_features must be a dict from names to FixedLenSequenceFeature, got "
-            f"{features!r}."
-        )
     wanted: list[Wanted] = []
     for name in sorted(features):
         item = features[name]

@@ -7,7 +7,7 @@ here reads the lists: a column has one entry for each step of each example.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -243,6 +243,10 @@ def parse_sequence_example(
 
 
 def _parsed(serialized: Tensor, context_features: Any, sequence_features: Any, name: Any) -> Any:
+    given = {"context_features": context_features, "sequence_features": sequence_features}
+    for argument, features in given.items():
+        if features is not None and not isinstance(features, Mapping):
+            raise ValueError(f"{_OP}: {argument} must be a dict or None, got {features!r}.")
     if not context_features and not sequence_features:
         raise ValueError(f"{_OP}: context_features or sequence_features must be given.")
     context: dict[str, Any] = {}

@@ -367,7 +367,7 @@ def audio(
     if value.dtype not in FLOATING:
         raise DTypeError(f"audio: data must be floats from -1 to 1, got {value.dtype.name}.")
     rules.check_rank("audio", value.spec, 3, name="data")
-    if encoding is not None and encoding != "wav":
+    if encoding is not None and not (isinstance(encoding, str) and encoding == "wav"):
         raise ValueError(f"audio: encoding must be 'wav' or None, got {encoding!r}.")
     rate = _number("audio", "sample_rate", sample_rate)
     if not rate:

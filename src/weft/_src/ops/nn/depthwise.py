@@ -13,7 +13,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.errors import DTypeError
+from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
@@ -76,6 +76,20 @@ def _by_channel(xp: ArrayNamespace, g: Array, filters: Any) -> Array:
     return xp.reshape(g, (*g.shape[:3], *filters[2:]))
 
 
+def _check_gradient_shape(
+    where: Geometry, g: Array, batch: int, channels: int, filters: tuple[int, ...]
+) -> None:
+    """Sizes that were unknown while tracing: those that differ might broadcast, or lie outside."""
+    expected = (batch, *where.outputs, filters[2] * filters[3])
+    if channels != filters[2]:
+        raise ShapeError(f"{_OP}: the input has {channels} channels, the filter {filters[2]}.")
+    if g.shape != expected:
+        raise ShapeError(
+            f"{_OP}: out_backprop has shape {g.shape} (channels last), sizes and strides make "
+            f"{expected}."
+        )
+
+
 def _input_infer(shape: TensorSpec, filters: TensorSpec, g: TensorSpec, **_: Any) -> TensorSpec:
     return g.with_dims(rules.dims_from_value(_OP, shape, name="input_sizes"))
 
@@ -87,6 +101,7 @@ def _input_kernel(
     batch, sizes, channels = windows.spatial_dims(tuple(shape.tolist()), first)
     g, filters = xp.widen(channels_last(xp, g, first)), xp.widen(filters)
     where = _geometry(sizes, filters.shape[:2], attrs)
+    _check_gradient_shape(where, g, batch, channels, filters.shape)
     whole = (batch, *sizes, channels)
     out = window_machine.attempted(
         _size(batch, where, filters.shape),
@@ -116,6 +131,7 @@ def _filter_kernel(xp: ArrayNamespace, x: Array, shape: Array, g: Array, **attrs
     wanted = tuple(shape.tolist())
     x, g = xp.widen(channels_last(xp, x, first)), xp.widen(channels_last(xp, g, first))
     where = _geometry(x.shape[1:-1], wanted[:2], attrs)
+    _check_gradient_shape(where, g, x.shape[0], x.shape[-1], wanted)
     out = window_machine.attempted(
         _size(x.shape[0], where, wanted),
         g.dtype,
@@ -304,6 +320,7 @@ def _sizes(op: str, value: TensorLike, name: str) -> tuple[Tensor, TensorSpec]:
     sizes = convert_to_tensor(value, dtype_hint=int32)
     if sizes.dtype not in INDEX:
         raise DTypeError(f"{op}: {name} must be int32 or int64, got {sizes.dtype.name}.")
+    rules.check_rank(op, sizes.spec, 1, name=name)
     known = static.static_value(sizes)
     dims = rules.dims_from_value(op, sizes.spec, name=name) if known is None else tuple(known)
     like = TensorSpec.of(float32, None if dims is None else tuple(map(_plain, dims)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from weft._src.core.aliases import ShapeLike, TensorLike, WindowLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import int32
@@ -388,7 +390,8 @@ def with_space_to_batch(
 
 def _positive(op: str, value: Any, name: str) -> list[int]:
     numbers = static.static_value(convert_to_tensor(value, dtype_hint=int32))
-    if numbers is None or numbers.ndim != 1 or numbers.dtype.kind != "i" or (numbers < 1).any():
+    is_list = isinstance(numbers, np.ndarray) and numbers.ndim == 1 and numbers.dtype.kind == "i"
+    if numbers is None or not is_list or (numbers < 1).any():
         raise ValueError(f"{op}: {name} must be a list of positive integers, got {value!r}.")
     out: list[int] = numbers.tolist()
     return out

@@ -6,10 +6,10 @@ from typing import Any
 
 from weft._src.core.aliases import ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import FLOATING, float32
+from weft._src.core.dtypes import FLOATING, float32, int32
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError
-from weft._src.ops.arrays import selection, shape_checks
+from weft._src.ops.arrays import selection, shape as shapes
 from weft._src.ops.elementwise import clipping, special, unary
 from weft._src.ops.host.requiring import require
 from weft._src.ops.sampling import stateless
@@ -82,5 +82,5 @@ def stateless_parameterized_truncated_normal(
     )
     require(lambda x: x > 0, [spread], f"{op}: stddevs must be positive", ["stddevs"])
     drawn = stateless.stateless_uniform(shape, seed, dtype=found["means"].dtype, name=name)
-    out = between(drawn, *found.values())
-    return shape_checks.ensure_shape(out, drawn.shape) if drawn.shape.rank is not None else out
+    sizes = shapes.shape_op(drawn, out_type=int32)
+    return between(drawn, *[shapes.broadcast_to(x, sizes) for x in found.values()])
