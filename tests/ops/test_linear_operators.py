@@ -290,3 +290,23 @@ def test_blocks_of_lists() -> None:
 def test_wrong_use(wrong: Callable[[], Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         wrong()
+
+
+@pytest.mark.parametrize("how", ["eagerly", "traced"])
+def test_conjugate_gradients(how: str) -> None:
+    matrix = positive(2, 5, 5)
+    operator = la.LinearOperatorFullMatrix(matrix, is_self_adjoint=True, is_positive_definite=True)
+    rhs = normal(2, 5)
+    near = la.LinearOperatorDiag(1 / np.diagonal(matrix, axis1=-2, axis2=-1))
+    for preconditioner in (None, near):
+
+        def solve(rhs: Any, preconditioner: Any = preconditioner) -> Any:
+            return la.experimental.conjugate_gradient(
+                operator, rhs, preconditioner, tol=1e-10, max_iter=50
+            )
+
+        found = (tf.function(solve) if how == "traced" else solve)(tf.constant(rhs))
+        np.testing.assert_allclose(found.x, np.linalg.solve(matrix, rhs[..., None])[..., 0], 1e-6)
+        assert 0 < found.i.numpy() <= 50
+    with pytest.raises(ValueError, match="self-adjoint and positive definite"):
+        la.experimental.conjugate_gradient(la.LinearOperatorDiag([1.0]), [1.0])

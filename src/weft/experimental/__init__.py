@@ -2,6 +2,18 @@
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from weft._src.core.dtypes import (
+    float4_e2m1fn,
+    float8_e4m3b11fnuz,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    int2,
+    int4,
+    uint2,
+    uint4,
+)
 from weft._src.data.core.optional import Optional
 from weft._src.ops.extension.batching import BatchableExtensionType, ExtensionTypeBatchEncoder
 from weft._src.ops.extension.extension_type import ExtensionType
@@ -36,7 +48,17 @@ __all__ = [
     "dispatch_for_unary_elementwise_apis",
     "dlpack",
     "extension_type",
+    "float4_e2m1fn",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "int2",
+    "int4",
     "numpy",
+    "uint2",
+    "uint4",
     "unregister_dispatch_for",
 ]
 

@@ -66,6 +66,7 @@ if _TYPE_CHECKING:
         LinearOperatorToeplitz as LinearOperatorToeplitz,
         LinearOperatorTridiag as LinearOperatorTridiag,
     )
+    from weft.linalg import experimental as experimental
 
 __all__ = [
     "LinearOperator",
@@ -104,6 +105,7 @@ __all__ = [
     "eigvals",
     "eigvalsh",
     "einsum",
+    "experimental",
     "expm",
     "eye",
     "global_norm",
@@ -140,6 +142,7 @@ __all__ = [
 
 # Classes that few programs use, and that are made of the rest of Weft.
 _LAZY = {
+    "experimental": "weft.linalg.experimental",
     "LinearOperator": "weft._src.linear_operators.base",
     "LinearOperatorAdjoint": "weft._src.linear_operators.derived",
     "LinearOperatorBlockDiag": "weft._src.linear_operators.blocks",
