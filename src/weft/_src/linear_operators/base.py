@@ -270,7 +270,7 @@ class LinearOperator(tf.Module):
         if ours is not None and theirs is not None and ours != theirs:
             raise ValueError(f"{self.name}.{op}: the inner sizes {ours} and {theirs} differ.")
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not say its _matmul.")
 
     def _linop_matmul(self, left: LinearOperator, right: LinearOperator) -> LinearOperator:
@@ -295,7 +295,7 @@ class LinearOperator(tf.Module):
         tensor = self._tensor("matvec", x, False)
         return self._matvec(tensor, adjoint=adjoint)
 
-    def _matvec(self, x: Any, adjoint: bool = False) -> Any:
+    def _matvec(self, x: tf.Tensor, adjoint: bool = False) -> Any:
         return tf.squeeze(self.matmul(x[..., tf.newaxis], adjoint=adjoint), -1)
 
     def solve(
@@ -335,7 +335,7 @@ class LinearOperator(tf.Module):
         inverse = left.inverse()
         return inverse._linop_matmul(inverse, right)
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         if self._can_use_cholesky():
             factor, right = batches.with_equal_batches(tf.linalg.cholesky(self.to_dense()), rhs)
             return tf.linalg.cholesky_solve(factor, right)
@@ -357,7 +357,7 @@ class LinearOperator(tf.Module):
         tensor = self._tensor("solvevec", rhs, False)
         return self._solvevec(tensor, adjoint=adjoint)
 
-    def _solvevec(self, rhs: Any, adjoint: bool = False) -> Any:
+    def _solvevec(self, rhs: tf.Tensor, adjoint: bool = False) -> Any:
         return tf.squeeze(self.solve(rhs[..., tf.newaxis], adjoint=adjoint), -1)
 
     # --- other operators ---------------------------------------------------------------------
@@ -451,7 +451,7 @@ class LinearOperator(tf.Module):
         """
         return self._add_to_tensor(self._tensor("add_to_tensor", x, False))
 
-    def _add_to_tensor(self, x: Any) -> Any:
+    def _add_to_tensor(self, x: tf.Tensor) -> Any:
         return self.to_dense() + x
 
     def diag_part(self, name: str = "diag_part") -> tf.Tensor:

@@ -38,7 +38,7 @@ class _Blocks(LinearOperator):
         columns = tf.add_n([operator.domain_dimension_tensor() for operator in diagonal])
         return batches.concat_shape(batch, rows, columns)
 
-    def _parts(self, x: Any, adjoint: bool) -> list[Any]:
+    def _parts(self, x: tf.Tensor, adjoint: bool) -> list[Any]:
         """A tensor cut into a part for each block."""
         sizes = [
             operator.range_dimension_tensor() if adjoint else operator.domain_dimension_tensor()
@@ -67,7 +67,7 @@ class _Blocks(LinearOperator):
 
     def matmul(
         self,
-        x: Any,
+        x: TensorLike | LinearOperator,
         adjoint: bool = False,
         adjoint_arg: bool = False,
         name: str = "matmul",
@@ -89,12 +89,12 @@ class _Blocks(LinearOperator):
             return self._blockwise(x, adjoint_arg, lambda p: self._times(p, adjoint), adjoint)
         return super().matmul(x, adjoint, adjoint_arg, name)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._blockwise(x, False, lambda parts: self._times(parts, adjoint), adjoint)
 
     def solve(
         self,
-        rhs: Any,
+        rhs: TensorLike | LinearOperator,
         adjoint: bool = False,
         adjoint_arg: bool = False,
         name: str = "solve",
@@ -118,7 +118,7 @@ class _Blocks(LinearOperator):
             return self._blockwise(rhs, adjoint_arg, lambda p: self._solved(p, adjoint), adjoint)
         return super().solve(rhs, adjoint, adjoint_arg, name)
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._blockwise(rhs, False, lambda parts: self._solved(parts, adjoint), not adjoint)
 
     def _times(self, parts: list[Any], adjoint: bool) -> list[Any]:

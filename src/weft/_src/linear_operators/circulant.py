@@ -70,7 +70,7 @@ class _Circulant(LinearOperator):
         """
         return tf.shape(self._spectrum)[-self.block_depth :]
 
-    def _complex(self, x: Any) -> Any:
+    def _complex(self, x: tf.Tensor) -> Any:
         kinds = (self._spectrum.dtype, self.dtype)
         is_double = any(kind in (tf.float64, tf.complex128) for kind in kinds)
         return tf.cast(x, tf.complex128 if is_double else tf.complex64)
@@ -83,7 +83,7 @@ class _Circulant(LinearOperator):
         """
         return self._out(_BACKWARD[self.block_depth](self._complex(self._spectrum)))
 
-    def _out(self, x: Any) -> Any:
+    def _out(self, x: tf.Tensor) -> Any:
         """A result in the dtype of the operator; a real one leaves what is imaginary."""
         return tf.cast(x if self.dtype.is_complex else tf.math.real(x), self.dtype)
 
@@ -96,7 +96,7 @@ class _Circulant(LinearOperator):
         size = tf.reduce_prod(shape[-self.block_depth :])
         return tf.concat([shape[: -self.block_depth], [size, size]], 0)
 
-    def _in_spectrum(self, x: Any, change: Any) -> Any:
+    def _in_spectrum(self, x: tf.Tensor, change: Any) -> Any:
         """Changes the transforms of the columns of x."""
         rows = tf.linalg.matrix_transpose(self._complex(x))
         blocks = tf.reshape(rows, tf.concat([tf.shape(rows)[:-1], self.block_shape_tensor()], 0))
@@ -114,10 +114,10 @@ class _Circulant(LinearOperator):
         found = tf.math.conj(found) if adjoint else found
         return tf.expand_dims(found, -self.block_depth - 1)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._in_spectrum(x, lambda blocks: blocks * self._factors(adjoint))
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._in_spectrum(rhs, lambda blocks: blocks / self._factors(adjoint))
 
     def _flat(self) -> Any:
@@ -177,7 +177,7 @@ class _Circulant(LinearOperator):
             message=f"The spectrum of {self.name} is not Hermitian",
         )
 
-    def _like(self, spectrum: Any) -> LinearOperator:
+    def _like(self, spectrum: tf.Tensor) -> LinearOperator:
         return type(self)(
             spectrum, self.dtype, is_non_singular=self.is_non_singular,
             is_self_adjoint=self.is_self_adjoint, is_positive_definite=self.is_positive_definite,

@@ -13,7 +13,7 @@ class CGState(NamedTuple):
     """Where the method has come to: the number of steps, and the vectors of the last one."""
 
     i: Any
-    x: Any
+    x: tf.Tensor
     r: Any
     p: Any
     gamma: Any
@@ -65,7 +65,7 @@ def conjugate_gradient(
     def closer(r: Any) -> Any:
         return r if preconditioner is None else preconditioner.matvec(r)
 
-    def dot(a: Any, b: Any) -> Any:
+    def dot(a: tf.Tensor, b: tf.Tensor) -> Any:
         return tf.reduce_sum(tf.math.conj(a) * b, -1)
 
     def goes_on(state: CGState) -> Any:

@@ -58,7 +58,7 @@ class LinearOperatorFullMatrix(LinearOperator):
     def _shape_tensor(self) -> Any:
         return tf.shape(self._matrix)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return tf.linalg.matmul(self._matrix, x, adjoint_a=adjoint)
 
     def _to_dense(self) -> Any:
@@ -110,10 +110,10 @@ class LinearOperatorLowerTriangular(LinearOperator):
     def _shape_tensor(self) -> Any:
         return tf.shape(self._tril)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return tf.linalg.matmul(self._lower(), x, adjoint_a=adjoint)
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return batches.solved_triangular(self._lower(), rhs, adjoint=adjoint)
 
     def _to_dense(self) -> Any:

@@ -65,10 +65,10 @@ class LinearOperatorAdjoint(_OfOne):
         shape = self._operator.shape_tensor()
         return tf.concat([shape[:-2], shape[-1:], shape[-2:-1]], 0)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._operator.matmul(x, adjoint=not adjoint)
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._operator.solve(rhs, adjoint=not adjoint)
 
     def _to_dense(self) -> Any:
@@ -116,10 +116,10 @@ class LinearOperatorInversion(_OfOne):
     def _shape_tensor(self) -> Any:
         return self._operator.shape_tensor()
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._operator.solve(x, adjoint=adjoint)
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._operator.matmul(rhs, adjoint=adjoint)
 
     def _determinant(self) -> Any:

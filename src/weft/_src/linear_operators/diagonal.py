@@ -63,13 +63,13 @@ class LinearOperatorDiag(LinearOperator):
     def _factors(self, adjoint: bool) -> Any:
         return tf.math.conj(self._diag) if adjoint else tf.convert_to_tensor(self._diag)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._factors(adjoint)[..., tf.newaxis] * x
 
-    def _matvec(self, x: Any, adjoint: bool = False) -> Any:
+    def _matvec(self, x: tf.Tensor, adjoint: bool = False) -> Any:
         return self._factors(adjoint) * x
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return rhs / self._factors(adjoint)[..., tf.newaxis]
 
     def _to_dense(self) -> Any:
@@ -78,7 +78,7 @@ class LinearOperatorDiag(LinearOperator):
     def _diag_part(self) -> Any:
         return tf.convert_to_tensor(self._diag)
 
-    def _add_to_tensor(self, x: Any) -> Any:
+    def _add_to_tensor(self, x: tf.Tensor) -> Any:
         wide, dense = batches.with_equal_batches(x, self._to_dense())
         return wide + dense
 
@@ -166,7 +166,7 @@ class _Multiple(LinearOperator):
     def _shape_tensor(self) -> Any:
         return batches.concat_shape(self._batch, *self._sizes)
 
-    def _repeated(self, x: Any) -> Any:
+    def _repeated(self, x: tf.Tensor) -> Any:
         """A matrix for each of the batch."""
         batch = batches.broadcast_dynamic([self._batch_dynamic(), tf.shape(x)[:-2]])
         out = tf.broadcast_to(x, tf.concat([batch, tf.shape(x)[-2:]], 0))
@@ -207,10 +207,10 @@ class LinearOperatorIdentity(_Multiple):
         )
         self._set_sizes(num_rows, num_rows, batch_shape)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._repeated(x)
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._repeated(rhs)
 
     def _ones(self, sizes: Any) -> Any:
@@ -301,10 +301,10 @@ class LinearOperatorScaledIdentity(_Multiple):
         found = tf.math.conj(self._multiplier) if adjoint else self._multiplier
         return found[..., tf.newaxis, tf.newaxis]
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._factor(adjoint) * x
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return rhs / self._factor(adjoint)
 
     def _diag_part(self) -> Any:
@@ -348,7 +348,7 @@ class LinearOperatorScaledIdentity(_Multiple):
             message=f"{self.name} is not self-adjoint",
         )  # fmt: skip
 
-    def _like(self, multiplier: Any, **hints: Any) -> LinearOperator:
+    def _like(self, multiplier: tf.Tensor, **hints: Any) -> LinearOperator:
         known = {
             "is_non_singular": self.is_non_singular, "is_self_adjoint": self.is_self_adjoint,
             "is_positive_definite": self.is_positive_definite, **hints,
@@ -398,7 +398,7 @@ class LinearOperatorZeros(_Multiple):
         )  # fmt: skip
         self._set_sizes(num_rows, num_rows if num_columns is None else num_columns, batch_shape)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         rows = self._sizes[1] if adjoint else self._sizes[0]
         batch = batches.broadcast_dynamic([self._batch, tf.shape(x)[:-2]])
         return tf.zeros(batches.concat_shape(batch, rows, tf.shape(x)[-1]), self.dtype)

@@ -110,7 +110,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             leading.append(tf.shape(self._diag_update)[:-1])
         return tf.concat([batches.broadcast_dynamic(leading), self._base.shape_tensor()[-2:]], 0)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         left, right = (self._v, self._u) if adjoint else (self._u, self._v)
         inner = self.diag_operator.matmul(tf.linalg.matmul(right, x, adjoint_a=True), adjoint)
         return self._base.matmul(x, adjoint=adjoint) + tf.linalg.matmul(left, inner)
@@ -123,7 +123,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             self.diag_operator.inverse().add_to_tensor(inside)
         )  # fmt: skip
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         if self._base.is_non_singular is False:
             raise NotImplementedError(f"{self.name}.solve: its base operator is singular.")
         left, right = (self._v, self._u) if adjoint else (self._u, self._v)

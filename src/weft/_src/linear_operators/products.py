@@ -123,12 +123,12 @@ class LinearOperatorComposition(LinearOperator):
         rows = self._operators[0].range_dimension_tensor()
         return batches.concat_shape(batch, rows, self._operators[-1].domain_dimension_tensor())
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         for operator in self._operators if adjoint else reversed(self._operators):
             x = operator.matmul(x, adjoint=adjoint)
         return x
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         for operator in reversed(self._operators) if adjoint else self._operators:
             rhs = operator.solve(rhs, adjoint=adjoint)
         return rhs
@@ -217,7 +217,7 @@ class LinearOperatorKronecker(LinearOperator):
         columns = combined(tf.multiply, [x.domain_dimension_tensor() for x in self._operators])
         return batches.concat_shape(batch, rows, columns)
 
-    def _along_axes(self, x: Any, apply: Callable[[LinearOperator, Any], Any]) -> Any:
+    def _along_axes(self, x: tf.Tensor, apply: Callable[[LinearOperator, Any], Any]) -> Any:
         """Each factor, which is square, works on an axis of its own."""
         count, lead = tf.shape(x)[-1], tf.shape(x)[:-2]
         sizes = [operator.domain_dimension_tensor() for operator in self._operators]
@@ -229,12 +229,12 @@ class LinearOperatorKronecker(LinearOperator):
             lead = tf.shape(x)[: tf.rank(x) - 3]
         return tf.reshape(x, tf.concat([lead, [-1, count]], 0))
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         if not all_say(self._operators, "is_square"):
             return tf.linalg.matmul(self.to_dense(), x, adjoint_a=adjoint)
         return self._along_axes(x, lambda operator, y: operator.matmul(y, adjoint=adjoint))
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         if not all_say(self._operators, "is_square"):
             return super()._solve(rhs, adjoint)
         return self._along_axes(rhs, lambda operator, y: operator.solve(y, adjoint=adjoint))
@@ -295,7 +295,7 @@ class LinearOperatorKronecker(LinearOperator):
 
 
 def _per_batch(
-    operator: LinearOperator, apply: Callable[[LinearOperator, Any], Any], x: Any
+    operator: LinearOperator, apply: Callable[[LinearOperator, Any], Any], x: tf.Tensor
 ) -> Any:
     """Applies an operator whose batch has an axis less than x: the one of what was done."""
     if operator.batch_shape.rank == 0:
@@ -314,13 +314,13 @@ def _per_batch(
     return tf.transpose(split, tf.concat([tf.range(lead), [lead + 1, lead, lead + 2]], 0))
 
 
-def _kronecker(a: Any, b: Any) -> Any:
+def _kronecker(a: tf.Tensor, b: tf.Tensor) -> Any:
     wide = a[..., :, tf.newaxis, :, tf.newaxis] * b[..., tf.newaxis, :, tf.newaxis, :]
     lead = tf.shape(wide)[:-4]
     rows, columns = tf.shape(a)[-2] * tf.shape(b)[-2], tf.shape(a)[-1] * tf.shape(b)[-1]
     return tf.reshape(wide, batches.concat_shape(lead, rows, columns))
 
 
-def _outer(a: Any, b: Any) -> Any:
+def _outer(a: tf.Tensor, b: tf.Tensor) -> Any:
     wide = a[..., :, tf.newaxis] * b[..., tf.newaxis, :]
     return tf.reshape(wide, tf.concat([tf.shape(wide)[:-2], [-1]], 0))

@@ -53,11 +53,11 @@ class LinearOperatorHouseholder(LinearOperator):
         shape = tf.shape(self._axis)
         return tf.concat([shape, shape[-1:]], 0)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         axis = tf.math.l2_normalize(self._axis, -1)[..., tf.newaxis]
         return x - 2 * axis * tf.reduce_sum(tf.math.conj(axis) * x, -2, keepdims=True)
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._matmul(rhs)
 
     def _to_dense(self) -> Any:
@@ -147,7 +147,7 @@ class LinearOperatorPermutation(LinearOperator):
         shape = tf.shape(self._perm)
         return tf.concat([shape, shape[-1:]], 0)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         perm = tf.argsort(self._perm, axis=-1) if adjoint else self._perm
         if self._perm.shape.rank == 1:
             return tf.gather(x, perm, axis=-2)
@@ -155,7 +155,7 @@ class LinearOperatorPermutation(LinearOperator):
         rank = wide.shape.rank - 2
         return tf.gather(wide, tf.squeeze(rows, -1), axis=-2, batch_dims=rank)
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._matmul(rhs, adjoint=not adjoint)
 
     def _to_dense(self) -> Any:
@@ -250,7 +250,7 @@ class LinearOperatorToeplitz(LinearOperator):
         middle = tf.zeros_like(col[..., :1, :])
         return tf.concat([col, middle, tf.reverse(row[..., 1:, :], [-2])], -2)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         wide = tf.complex64 if self.dtype in (tf.float32, tf.complex64) else tf.complex128
         circle = tf.cast(self._circle(adjoint), wide)
         x, circle = batches.with_equal_batches(tf.cast(x, wide), circle)
@@ -273,7 +273,7 @@ class LinearOperatorToeplitz(LinearOperator):
         return tf.cast(tf.shape(self._row)[-1], self.dtype) * self._col[..., 0]
 
 
-def _fft_of_rows(x: Any, transform: Any) -> Any:
+def _fft_of_rows(x: tf.Tensor, transform: Any) -> Any:
     """A transform along the last axis but one."""
     return tf.linalg.matrix_transpose(transform(tf.linalg.matrix_transpose(x)))
 
@@ -350,11 +350,11 @@ class LinearOperatorTridiag(LinearOperator):
         upper, main, lower = tf.unstack(tf.math.conj(self._compact), axis=-2)
         return tf.stack([tf.roll(lower, -1, -1), main, tf.roll(upper, 1, -1)], -2)
 
-    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         diagonals, right = batches.with_equal_batches(self._turned(adjoint), x)
         return tf.linalg.tridiagonal_matmul(diagonals, right, diagonals_format="compact")
 
-    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         diagonals, right = batches.with_equal_batches(self._turned(adjoint), rhs)
         return tf.linalg.tridiagonal_solve(diagonals, right, diagonals_format="compact")
 

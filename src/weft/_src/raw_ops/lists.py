@@ -53,7 +53,9 @@ def _index(index: TensorLike) -> tf.Tensor:
 
 
 def added(inputs: Sequence[TensorLike], name: str | None = None) -> tf.Tensor:
-    if not any(isinstance(x, tf.Tensor) and x.dtype == tf.variant for x in inputs):
+    # A list that grows in a loop cannot be gone through here.
+    is_list = isinstance(inputs, (list, tuple))
+    if not is_list or not any(isinstance(x, tf.Tensor) and x.dtype == tf.variant for x in inputs):
         return tf.add_n(inputs, name=name)
     total: Any = inputs[0]
     for x in inputs[1:]:

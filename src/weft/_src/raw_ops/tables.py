@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from typing import Any
-from weakref import WeakValueDictionary
 
 import weft as tf
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
@@ -18,8 +17,8 @@ from weft._src.lookup.text_files import initialize_from_file_op
 from weft._src.ops.static import static_int
 from weft._src.ops.strings.elements import text_argument
 
-# Tables of the same shared name are the same table, as long as somebody has it.
-_shared: WeakValueDictionary[tuple[str, str], Table] = WeakValueDictionary()
+# Tables of the same shared name are the same table, for as long as the process runs.
+_shared: dict[tuple[str, str], Table] = {}
 _shared_lock = threading.Lock()
 
 
