@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, SupportsIndex
+
+from weft._src.core.shapes import TensorShape
 
 
 class Dimension:
@@ -14,7 +17,7 @@ class Dimension:
     Dimension(None)
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Dimension | SupportsIndex | None) -> None:
         if isinstance(value, Dimension):
             value = value.value
         if value is not None:
@@ -28,7 +31,7 @@ class Dimension:
         """The size, None if it is unknown."""
         return self._value
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: Dimension | int | None) -> bool:
         """Whether both may be the same size.
 
         Args:
@@ -40,21 +43,21 @@ class Dimension:
         theirs = Dimension(other).value
         return self._value is None or theirs is None or self._value == theirs
 
-    def _with(self, other: Any, compute: Any) -> Dimension:
+    def _with(self, other: Dimension | int | None, compute: Callable[[Any, Any], int]) -> Dimension:
         theirs = Dimension(other).value
         known = self._value is not None and theirs is not None
         return Dimension(compute(self._value, theirs) if known else None)
 
-    def __add__(self, other: Any) -> Dimension:
+    def __add__(self, other: Dimension | int | None) -> Dimension:
         return self._with(other, lambda a, b: a + b)
 
-    def __sub__(self, other: Any) -> Dimension:
+    def __sub__(self, other: Dimension | int | None) -> Dimension:
         return self._with(other, lambda a, b: a - b)
 
-    def __mul__(self, other: Any) -> Dimension:
+    def __mul__(self, other: Dimension | int | None) -> Dimension:
         return self._with(other, lambda a, b: a * b)
 
-    def __floordiv__(self, other: Any) -> Dimension:
+    def __floordiv__(self, other: Dimension | int | None) -> Dimension:
         return self._with(other, lambda a, b: a // b)
 
     __radd__, __rmul__ = __add__, __mul__
@@ -77,7 +80,7 @@ class Dimension:
         return f"Dimension({self._value})"
 
 
-def dimension_value(dimension: Any) -> int | None:
+def dimension_value(dimension: Dimension | int | None) -> int | None:
     """A size as an integer.
 
     Args:
@@ -92,7 +95,7 @@ def dimension_value(dimension: Any) -> int | None:
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
-def dimension_at_index(shape: Any, index: int) -> Dimension:
+def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
     """A size of a shape, unknown if its rank is.
 
     Args:

@@ -7,13 +7,13 @@ import resource
 import sys
 from typing import Any
 
-from weft._src.config.devices import check_device
+from weft._src.config.devices import PhysicalDevice, check_device
 from weft._src.errors import UnsupportedError
 
 _CPU = re.compile(r"(/device:)?cpu(:\d+)?", re.IGNORECASE)
 
 
-def _check_name(op: str, device: Any) -> None:
+def _check_name(op: str, device: PhysicalDevice | str) -> None:
     if not isinstance(device, str) or not _CPU.fullmatch(device):
         raise ValueError(f"{op}: there is no device {device!r}; Weft computes on 'CPU:0'.")
 
@@ -96,7 +96,7 @@ def reset_memory_stats(device: str) -> None:
         ) from error
 
 
-def get_memory_growth(device: Any) -> bool:
+def get_memory_growth(device: PhysicalDevice | str) -> bool:
     """Whether a GPU takes memory as it needs it; there is none.
 
     Args:
@@ -117,7 +117,7 @@ def get_memory_growth(device: Any) -> bool:
     raise ValueError(_no_growth("get_memory_growth", device))
 
 
-def set_memory_growth(device: Any, enable: bool) -> None:
+def set_memory_growth(device: PhysicalDevice | str, enable: bool) -> None:
     """Says whether a GPU takes memory as it needs it; there is none.
 
     Args:
@@ -134,11 +134,12 @@ def set_memory_growth(device: Any, enable: bool) -> None:
     raise ValueError(_no_growth("set_memory_growth", device))
 
 
-def _no_growth(op: str, device: Any) -> str:
-    return f"{op}: {device.name} is no GPU; the CPU takes memory as it needs it."
+def _no_growth(op: str, device: PhysicalDevice | str) -> str:
+    name = getattr(device, "name", device)
+    return f"{op}: {name} is no GPU; the CPU takes memory as it needs it."
 
 
-def get_device_details(device: Any) -> dict[str, Any]:
+def get_device_details(device: PhysicalDevice | str) -> dict[str, Any]:
     """What is known of a device: nothing, for a CPU.
 
     Args:

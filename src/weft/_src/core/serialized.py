@@ -7,7 +7,7 @@ better or worse; all else must be equal.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,11 @@ class NoCommonType(Exception):  # noqa: N818 - a message for the caller, which h
     """Two parts that no type holds both of."""
 
 
-def agree(a: Any, b: Any, leaves_agree: Callable[[Any, Any], bool]) -> bool:
+# What a type is made of: nests of numbers, texts, shapes, dtypes and types.
+Part: TypeAlias = Any
+
+
+def agree(a: Part, b: Part, leaves_agree: Callable[[Any, Any], bool]) -> bool:
     """Whether two serializations are of one structure, and all leaves agree."""
     if isinstance(a, Mapping):
         return (
@@ -35,29 +39,29 @@ def agree(a: Any, b: Any, leaves_agree: Callable[[Any, Any], bool]) -> bool:
     return leaves_agree(a, b)
 
 
-def equal(a: Any, b: Any) -> bool:
+def equal(a: Part, b: Part) -> bool:
     """Whether two leaves are the same for a trace: True is not 1, NaN is NaN, 0.0 is not -0.0."""
     if type(a) is not type(b):
         return False
     return repr(a) == repr(b) if isinstance(a, (float, np.floating)) else bool(a == b)
 
 
-def compatible(a: Any, b: Any) -> bool:
+def compatible(a: Part, b: Part) -> bool:
     """Whether a value can be of both: shapes and specs are compatible."""
     return bool(a.is_compatible_with(b)) if _has_types(a, b) else equal(a, b)
 
 
-def subtype(a: Any, b: Any) -> bool:
+def subtype(a: Part, b: Part) -> bool:
     """Whether the first part says at least as much."""
     return bool(a.is_subtype_of(b)) if _has_types(a, b) else equal(a, b)
 
 
-def _has_types(a: Any, b: Any) -> bool:
+def _has_types(a: Part, b: Part) -> bool:
     is_type = isinstance(a, TensorShape) or hasattr(a, "_to_components")
     return is_type and type(a) is type(b)
 
 
-def common(a: Any, b: Any) -> Any:
+def common(a: Part, b: Part) -> Any:
     """The narrowest serialization that holds both; `NoCommonType` if there is none."""
     if isinstance(a, Mapping):
         if not isinstance(b, Mapping) or a.keys() != b.keys():
@@ -80,7 +84,7 @@ def common(a: Any, b: Any) -> Any:
     return a
 
 
-def hashable(part: Any) -> Any:
+def hashable(part: Part) -> Any:
     """A serialization as a key: lists and dicts become tuples."""
     if isinstance(part, Mapping):
         return frozenset([(key, hashable(value)) for key, value in part.items()])

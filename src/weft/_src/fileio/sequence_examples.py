@@ -14,7 +14,7 @@ import numpy as np
 
 from weft._src.core import memory
 from weft._src.core.aliases import ArrayNamespace, TensorLike
-from weft._src.core.dtypes import STRING, int64, string
+from weft._src.core.dtypes import STRING, DType, int64, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
@@ -90,7 +90,7 @@ def _lists(data: bytes, i: int) -> dict[bytes, list[bytes]]:
     return out
 
 
-def _steps(found: list[dict[bytes, list[bytes]]], key: str, dtype: Any) -> tuple[Array, Column]:
+def _steps(found: list[dict[bytes, list[bytes]]], key: str, dtype: DType) -> tuple[Array, Column]:
     """How many steps each example has (or MISSING), and what all of them hold."""
     name = key.encode()
     of_examples = [lists.get(name) for lists in found]
@@ -203,8 +203,8 @@ def _of_lists(wanted: tuple[Wanted, ...], parts: Iterator[Tensor], rank: int | N
 
 def parse_sequence_example(
     serialized: TensorLike,
-    context_features: Any = None,
-    sequence_features: Any = None,
+    context_features: Mapping[str, Any] | None = None,
+    sequence_features: Mapping[str, Any] | None = None,
     example_names: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Tensor]]:
@@ -242,7 +242,12 @@ def parse_sequence_example(
     return _parsed(string_tensor(serialized), context_features, sequence_features, name)
 
 
-def _parsed(serialized: Tensor, context_features: Any, sequence_features: Any, name: Any) -> Any:
+def _parsed(
+    serialized: Tensor,
+    context_features: Mapping[str, Any] | None,
+    sequence_features: Mapping[str, Any] | None,
+    name: str | None,
+) -> Any:
     given = {"context_features": context_features, "sequence_features": sequence_features}
     for argument, features in given.items():
         if features is not None and not isinstance(features, Mapping):
@@ -264,8 +269,8 @@ def _parsed(serialized: Tensor, context_features: Any, sequence_features: Any, n
 
 def parse_single_sequence_example(
     serialized: TensorLike,
-    context_features: Any = None,
-    sequence_features: Any = None,
+    context_features: Mapping[str, Any] | None = None,
+    sequence_features: Mapping[str, Any] | None = None,
     example_name: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
-from weft._src.core.aliases import ArrayNamespace, DTypeLike
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DATA, STRING, DType, int64, string
 from weft._src.core.shapes import Dim
@@ -27,7 +27,7 @@ Array = np.ndarray[Any, Any]
 _INDEX = frozenset({int64})
 
 
-def _sparse(op: str, sp_input: Any, out_type: Any) -> SparseTensor:
+def _sparse(op: str, sp_input: Any, out_type: DTypeLike) -> SparseTensor:
     if not isinstance(sp_input, SparseTensor):
         raise TypeError(f"{op}: sp_input must be a tf.SparseTensor, got {sp_input!r}.")
     found = dtypes.as_dtype(out_type)
@@ -183,7 +183,7 @@ def _row(strings: list[bytes], i: int, dtype: DType) -> tuple[Array, Array, Arra
 
 
 def _back_kernel(
-    xp: ArrayNamespace, serialized: Any, *, dtype: DType, rank: int | None
+    xp: ArrayNamespace, serialized: TensorLike, *, dtype: DType, rank: int | None
 ) -> tuple[Array, ...]:
     rows = [_row(strings, i, dtype) for i, strings in enumerate(as_array(serialized).tolist())]
     if not rows:
@@ -224,7 +224,7 @@ deserialize_many_op = define_op(
 
 
 def deserialize_many_sparse(
-    serialized_sparse: Any,
+    serialized_sparse: TensorLike,
     dtype: DTypeLike,
     rank: int | None = None,
     name: str | None = None,

@@ -135,14 +135,15 @@ class LinearOperatorDiag(LinearOperator):
 class _Multiple(LinearOperator):
     """What the identity, its multiples and zeros share: a size, and a shape of the batch."""
 
-    def _set_sizes(self, num_rows: Any, num_columns: Any, batch_shape: Any) -> None:
+    def _set_sizes(
+        self, num_rows: TensorLike, num_columns: TensorLike, batch_shape: TensorLike | None
+    ) -> None:
         self._sizes = [self._size(num_rows, "num_rows"), self._size(num_columns, "num_columns")]
-        self._batch = tf.constant([], tf.int32) if batch_shape is None else batch_shape
-        self._batch = tf.convert_to_tensor(self._batch, tf.int32)
+        self._batch = tf.convert_to_tensor([] if batch_shape is None else batch_shape, tf.int32)
         if self._batch.shape.rank not in (None, 1):
             raise ValueError(f"{self.name}: batch_shape must be a vector, got {batch_shape!r}.")
 
-    def _size(self, size: Any, name: str) -> Any:
+    def _size(self, size: TensorLike, name: str) -> Any:
         tensor = tf.convert_to_tensor(size)
         if tensor.shape.rank not in (None, 0):
             raise ValueError(f"{self.name}: {name} must be a scalar, got {size!r}.")
@@ -157,7 +158,7 @@ class _Multiple(LinearOperator):
         sizes = [tf.get_static_value(size) for size in self._sizes]
         batch = tf.get_static_value(self._batch)
         leading = (
-            tf.TensorShape([None] * self._batch.shape[0] if self._batch.shape[0] else None)
+            tf.TensorShape(None).with_rank(self._batch.shape[0])
             if batch is None
             else tf.TensorShape(batch.tolist())
         )

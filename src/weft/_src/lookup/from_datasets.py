@@ -27,7 +27,7 @@ def _elements(op: str, dataset: Any, most: int | None) -> list[Any]:
     return found
 
 
-def _checked(op: str, num_oov_buckets: Any, vocab_size: Any, key_dtype: Any) -> DType:
+def _checked(op: str, num_oov_buckets: int, vocab_size: int | None, key_dtype: DTypeLike) -> DType:
     if not isinstance(num_oov_buckets, int) or num_oov_buckets < 0:
         raise ValueError(f"{op}: num_oov_buckets must not be negative, got {num_oov_buckets!r}.")
     if vocab_size is not None and (not isinstance(vocab_size, int) or vocab_size < 1):
@@ -134,8 +134,11 @@ def table_from_dataset(
     return _table(keys, values, num_oov_buckets, default_value, name)
 
 
-def _table(keys: Tensor, values: Tensor, buckets: int, default: Any, name: str | None) -> Any:
+def _table(
+    keys: Tensor, values: Tensor, buckets: int, default: TensorLike | None, name: str | None
+) -> Any:
     initializer = KeyValueTensorInitializer(keys, values)
     if buckets:
         return StaticVocabularyTable(initializer, buckets, name=name)
+    assert default is not None, "without buckets a default was asked for"
     return StaticHashTable(initializer, default, name=name)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes as all_dtypes, memory
-from weft._src.core.aliases import ArrayNamespace, TensorLike
+from weft._src.core.aliases import ArrayNamespace, DTypeLike, ShapeLike, TensorLike, TensorNest
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, DATA, RESOURCE, DType, bool_, int32, int64, string
 from weft._src.core.shapes import Dim, TensorShape
@@ -203,7 +203,13 @@ class QueueBase:
     True
     """
 
-    def __init__(self, dtypes: Any, shapes: Any, names: Any, queue_ref: Any) -> None:
+    def __init__(
+        self,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: ShapeLike | Sequence[ShapeLike] | None,
+        names: str | Sequence[str] | None,
+        queue_ref: Any,
+    ) -> None:
         kinds = [all_dtypes.as_dtype(dtype) for dtype in _listed(dtypes)]
         if shapes is None:
             found = [TensorShape(None)] * len(kinds)
@@ -213,7 +219,8 @@ class QueueBase:
                 and len(shapes) == 1
                 and (shapes[0] is None or isinstance(shapes[0], (list, tuple, TensorShape)))
             )
-            given = [shapes] if is_one else list(shapes)
+            several: Any = shapes
+            given = [shapes] if is_one else list(several)
             found = [TensorShape(shape) for shape in given]
         if len(found) != len(kinds) or not kinds:
             raise ValueError(
@@ -279,13 +286,13 @@ class QueueBase:
         """The names of the components, if they have any."""
         return self._names
 
-    def _components(self, op: str, vals: Any) -> list[Tensor]:
+    def _components(self, op: str, vals: TensorNest) -> list[Tensor]:
         if self._names is not None:
             if not isinstance(vals, Mapping) or sorted(vals) != sorted(self._names):
                 raise ValueError(
                     f"{op}: vals must be a dict with the names {self._names}, got {vals!r}."
                 )
-            found = [vals[name] for name in self._names]
+            found: list[Any] = [vals[name] for name in self._names]
         elif isinstance(vals, Mapping):
             raise ValueError(f"{op}: the queue has no names, but vals is a dict.")
         else:
@@ -303,7 +310,7 @@ class QueueBase:
             return dict(zip(self._names, found, strict=True))
         return found[0] if len(found) == 1 else list(found)
 
-    def enqueue(self, vals: Any, name: str | None = None) -> None:
+    def enqueue(self, vals: TensorNest, name: str | None = None) -> None:
         """Puts an element in; waits while the queue is full.
 
         Args:
@@ -318,7 +325,7 @@ class QueueBase:
         values = self._components("enqueue", vals)
         enqueue_op(self._handle, *values, op="enqueue", parts=self._parts, many=False, name=name)
 
-    def enqueue_many(self, vals: Any, name: str | None = None) -> None:
+    def enqueue_many(self, vals: TensorNest, name: str | None = None) -> None:
         """Puts several elements in, the rows of tensors; waits while the queue is full.
 
         Args:
@@ -443,9 +450,9 @@ class FIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
-        shapes: Any = None,
-        names: Any = None,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: ShapeLike | Sequence[ShapeLike] | None = None,
+        names: str | Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "fifo_queue",
     ) -> None:
@@ -467,9 +474,9 @@ class PaddingFIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
-        shapes: Any,
-        names: Any = None,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: ShapeLike | Sequence[ShapeLike] | None,
+        names: str | Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "padding_fifo_queue",
     ) -> None:
@@ -495,9 +502,9 @@ class RandomShuffleQueue(QueueBase):
         self,
         capacity: int,
         min_after_dequeue: int,
-        dtypes: Any,
-        shapes: Any = None,
-        names: Any = None,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: ShapeLike | Sequence[ShapeLike] | None = None,
+        names: str | Sequence[str] | None = None,
         seed: int | None = None,
         shared_name: str | None = None,
         name: str = "random_shuffle_queue",
@@ -528,14 +535,15 @@ class PriorityQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        types: Any,
-        shapes: Any = None,
-        names: Any = None,
+        types: DTypeLike | Sequence[DTypeLike],
+        shapes: ShapeLike | Sequence[ShapeLike] | None = None,
+        names: str | Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "priority_queue",
     ) -> None:
         kinds = [int64, *_listed(types)]
-        sizes = None if shapes is None else [TensorShape([]), *shapes]
+        rest: Any = shapes
+        sizes = None if shapes is None else [TensorShape([]), *rest]
         found = names if names is None else ["priority", *_listed(names)]
         if sizes is None:
             sizes = [TensorShape([]), *[TensorShape(None)] * (len(kinds) - 1)]

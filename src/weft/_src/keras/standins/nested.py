@@ -5,10 +5,13 @@ A shallow structure says how deep to look: below it, whatever there is counts as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 import weft as tf
+
+# Nests hold anything: what they are is asked when they are walked through.
+_Nest: TypeAlias = Any
 
 assert_same_structure = tf.nest.assert_same_structure
 flatten = tf.nest.flatten
@@ -17,16 +20,16 @@ map_structure = tf.nest.map_structure
 pack_sequence_as = tf.nest.pack_sequence_as
 
 
-def is_mapping(value: Any) -> bool:
+def is_mapping(value: _Nest) -> bool:
     """Whether something is a dict or acts as one."""
     return isinstance(value, Mapping)
 
 
-def _is_namedtuple(value: Any, strict: bool = False) -> bool:
+def _is_namedtuple(value: _Nest, strict: bool = False) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
-def _yield_sorted_items(structure: Any) -> Iterator[tuple[Any, Any]]:
+def _yield_sorted_items(structure: _Nest) -> Iterator[tuple[Any, Any]]:
     """Keys and values, in the order in which nests are flattened."""
     if isinstance(structure, Mapping):
         yield from [(key, structure[key]) for key in sorted(structure)]
@@ -36,12 +39,12 @@ def _yield_sorted_items(structure: Any) -> Iterator[tuple[Any, Any]]:
         yield from enumerate(structure)
 
 
-def _yield_value(structure: Any) -> Iterator[Any]:
+def _yield_value(structure: _Nest) -> Iterator[Any]:
     for _, value in _yield_sorted_items(structure):
         yield value
 
 
-def _sequence_like(instance: Any, items: Any) -> Any:
+def _sequence_like(instance: _Nest, items: Iterable[Any]) -> Any:
     """Items in a structure of the kind of another."""
     values = list(items)
     if isinstance(instance, Mapping):
@@ -53,12 +56,15 @@ def _sequence_like(instance: Any, items: Any) -> Any:
     return type(instance)(values)
 
 
-def _is_leaf(shallow: Any) -> bool:
+def _is_leaf(shallow: _Nest) -> bool:
     return not is_nested(shallow)
 
 
 def assert_shallow_structure(
-    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+    shallow_tree: _Nest,
+    input_tree: _Nest,
+    check_types: bool = True,
+    expand_composites: bool = False,
 ) -> None:
     """ValueError or TypeError unless a tree goes at least as deep as the shallow one."""
     if _is_leaf(shallow_tree):
@@ -74,7 +80,9 @@ def assert_shallow_structure(
         assert_shallow_structure(part, deep[key], check_types)
 
 
-def _up_to(shallow: Any, tree: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
+def _up_to(
+    shallow: _Nest, tree: _Nest, path: tuple[Any, ...]
+) -> Iterator[tuple[tuple[Any, ...], Any]]:
     if _is_leaf(shallow):
         yield path, tree
         return
@@ -84,7 +92,10 @@ def _up_to(shallow: Any, tree: Any, path: tuple[Any, ...]) -> Iterator[tuple[tup
 
 
 def flatten_with_tuple_paths_up_to(
-    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+    shallow_tree: _Nest,
+    input_tree: _Nest,
+    check_types: bool = True,
+    expand_composites: bool = False,
 ) -> list[tuple[tuple[Any, ...], Any]]:
     """What a tree has at the leaves of a shallow one, with the keys that lead there."""
     assert_shallow_structure(shallow_tree, input_tree, check_types)
@@ -92,14 +103,17 @@ def flatten_with_tuple_paths_up_to(
 
 
 def flatten_up_to(
-    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+    shallow_tree: _Nest,
+    input_tree: _Nest,
+    check_types: bool = True,
+    expand_composites: bool = False,
 ) -> list[Any]:
     """What a tree has at the leaves of a shallow one."""
     return [x for _, x in flatten_with_tuple_paths_up_to(shallow_tree, input_tree, check_types)]
 
 
 def map_structure_up_to(
-    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
+    shallow_tree: _Nest, func: Callable[..., Any], *inputs: Any, **kwargs: Any
 ) -> Any:
     """A function of what trees have at the leaves of a shallow one, in its structure."""
     return map_structure_with_tuple_paths_up_to(
@@ -108,7 +122,7 @@ def map_structure_up_to(
 
 
 def map_structure_with_tuple_paths_up_to(
-    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
+    shallow_tree: _Nest, func: Callable[..., Any], *inputs: Any, **kwargs: Any
 ) -> Any:
     """The same, of a function that gets the keys, too."""
     found = [
@@ -129,14 +143,14 @@ def map_structure_with_tuple_paths(
 
 
 def flatten_with_tuple_paths(
-    structure: Any, expand_composites: bool = False
+    structure: _Nest, expand_composites: bool = False
 ) -> list[tuple[tuple[Any, ...], Any]]:
     """The leaves of a structure, with the keys that lead there."""
     return list(_up_to(structure, structure, ()))
 
 
 def flatten_with_joined_string_paths(
-    structure: Any, separator: str = "/", expand_composites: bool = False
+    structure: _Nest, separator: str = "/", expand_composites: bool = False
 ) -> list[tuple[str, Any]]:
     """The same, the keys as one text."""
     return [
@@ -144,14 +158,14 @@ def flatten_with_joined_string_paths(
     ]
 
 
-def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[tuple[Any, ...]]:
+def yield_flat_paths(nest: _Nest, expand_composites: bool = False) -> Iterator[tuple[Any, ...]]:
     """The keys that lead to each leaf."""
     for path, _ in flatten_with_tuple_paths(nest):
         yield path
 
 
 def get_traverse_shallow_structure(
-    traverse_fn: Callable[[Any], Any], structure: Any, expand_composites: bool = False
+    traverse_fn: Callable[[Any], Any], structure: _Nest, expand_composites: bool = False
 ) -> Any:
     """The part of a structure into which a function says to go; False is where it stops."""
     wanted = traverse_fn(structure)

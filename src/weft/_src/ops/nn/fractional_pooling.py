@@ -6,6 +6,7 @@ Where windows begin is drawn (`FractionalPoolingSequence`); the rest is made of 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ sequence_op = define_op(
 )
 
 
-def _ratios(op: str, pooling_ratio: Any) -> tuple[float, float]:
+def _ratios(op: str, pooling_ratio: float | Sequence[float]) -> tuple[float, float]:
     """The ratios of rows and columns."""
     given = pooling_ratio
     if isinstance(given, (int, float)) and not isinstance(given, bool):
@@ -109,11 +110,11 @@ def _windows(ends: Tensor, size: Tensor, overlapping: bool) -> tuple[Tensor, Ten
 
 def _pooled(
     op: str,
-    value: Any,
-    pooling_ratio: Any,
+    value: TensorLike,
+    pooling_ratio: float | Sequence[float],
     pseudo_random: bool,
     overlapping: bool,
-    seed: Any,
+    seed: int,
     is_mean: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
     x = convert_to_tensor(value)
@@ -163,7 +164,7 @@ def _sizes(x: Tensor) -> list[Tensor]:
 
 def fractional_max_pool(
     value: TensorLike,
-    pooling_ratio: Any,
+    pooling_ratio: float | Sequence[float],
     pseudo_random: bool = False,
     overlapping: bool = False,
     seed: int = 0,
@@ -201,7 +202,7 @@ def fractional_max_pool(
 
 def fractional_avg_pool(
     value: TensorLike,
-    pooling_ratio: Any,
+    pooling_ratio: float | Sequence[float],
     pseudo_random: bool = False,
     overlapping: bool = False,
     seed: int = 0,

@@ -85,16 +85,16 @@ def compute_accidental_hits(
 
 def _logits(
     op: str,
-    weights: Any,
-    biases: Any,
-    labels: Any,
-    inputs: Any,
-    num_sampled: Any,
-    num_classes: Any,
-    num_true: Any,
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int,
     sampled_values: Any,
     remove_accidental_hits: bool,
-    seed: Any,
+    seed: int | None,
 ) -> tuple[Tensor, Tensor]:
     """Logits and labels, [batch, num_true + num_sampled]: the true classes, then the sample."""
     true = _classes(op, labels, "labels", 2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft._src.core.aliases import ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, float32, int32
@@ -15,7 +13,9 @@ from weft._src.ops.host.requiring import require
 from weft._src.ops.sampling import stateless
 
 
-def between(drawn: Tensor, means: Any, stddevs: Any, minvals: Any, maxvals: Any) -> Tensor:
+def between(
+    drawn: Tensor, means: TensorLike, stddevs: TensorLike, minvals: TensorLike, maxvals: TensorLike
+) -> Tensor:
     """Uniform numbers as normal ones between two bounds, by the inverse of their distribution.
 
     Bounds above the mean are mirrored: the distribution is exact near 0, not near 1.

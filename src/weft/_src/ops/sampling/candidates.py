@@ -83,7 +83,9 @@ def _drawn(
     return np.minimum(np.searchsorted(ends, numbers * ends[-1], "right"), range_max - 1)
 
 
-def _different(kind: str, generator: Any, count: int, range_max: int, weights: Array) -> Any:
+def _different(
+    kind: str, generator: np.random.Generator, count: int, range_max: int, weights: Array
+) -> Any:
     """As many different classes, in the order in which they came, and how many draws it took."""
     if kind == _WEIGHTED or count > range_max // 4:
         return _race(kind, generator, count, range_max, weights)
@@ -98,7 +100,9 @@ def _different(kind: str, generator: Any, count: int, range_max: int, weights: A
     return np.array(list(found), np.int64), tries
 
 
-def _race(kind: str, generator: Any, count: int, range_max: int, weights: Array) -> Any:
+def _race(
+    kind: str, generator: np.random.Generator, count: int, range_max: int, weights: Array
+) -> Any:
     """The same without drawing again and again, which could take for ever.
 
     If draws come at random times, one per unit of time, then each class comes first after a time
@@ -170,12 +174,12 @@ candidates_op = define_op(
 def _sampled(
     op: str,
     kind: str,
-    true_classes: Any,
-    num_true: Any,
-    num_sampled: Any,
-    unique: Any,
-    range_max: Any,
-    seed: Any,
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None,
     name: str | None,
     weights: Sequence[float] = (),
 ) -> Candidates:
