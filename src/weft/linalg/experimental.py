@@ -1,8 +1,16 @@
 """`tf.linalg.experimental`: solving with operators that are only applied."""
 
-from weft._src.linear_operators.conjugate_gradient import conjugate_gradient
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from weft._src.public.namespaces import open_namespace as _open_namespace
+
+if _TYPE_CHECKING:
+    from weft._src.linear_operators.conjugate_gradient import (
+        conjugate_gradient as conjugate_gradient,
+    )
 
 __all__ = ["conjugate_gradient"]
 
-_open_namespace(__name__)
+_open_namespace(
+    __name__, lazy={"conjugate_gradient": "weft._src.linear_operators.conjugate_gradient"}
+)

@@ -126,8 +126,8 @@ def write_graph(graph_or_graph_def: Any, logdir: PathLike, name: str, as_text: b
       tf.errors.OpError: if the file cannot be written.
 
     >>> concrete = tf.function(lambda x: x + 1.0).get_concrete_function(tf.TensorSpec([]))
-    >>> tf.io.write_graph(concrete.graph, "/tmp/weft-doc", "plus.pbtxt")
-    '/tmp/weft-doc/plus.pbtxt'
+    >>> tf.io.write_graph(concrete.graph, "graphs", "plus.pbtxt")
+    'graphs/plus.pbtxt'
     """
     definition = graph_or_graph_def
     if isinstance(definition, Graph):
