@@ -346,3 +346,14 @@ def test_parameters_that_cannot_be(fields: dict[str, Any]) -> None:
         tf.errors.DataLossError, match="the parameters of a function are said to be"
     ):
         Parameters(spec)
+
+
+def test_code_points_are_written(tmp_path: Path) -> None:
+    class Points(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def __call__(self, x: Any) -> Any:
+            return tf.strings.unicode_decode(x, "UTF-8").to_tensor()
+
+    tf.saved_model.save(Points(), tmp_path / "model")
+    loaded = tf.saved_model.load(tmp_path / "model")
+    assert loaded(tf.constant(["ab", "ü"])).numpy().tolist() == [[97, 98], [252, 0]]

@@ -14,7 +14,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import graph_forms, rules, static
 from weft._src.ops.arrays import ranges, shape as shapes
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.reduce import products
@@ -87,6 +87,7 @@ decode_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     outputs=3,
+    graphdef=graph_forms.as_op("UnicodeDecodeWithOffsets", splits_dtype="Tsplits"),
     fresh=True,
 )
 
