@@ -216,11 +216,19 @@ def test_an_operator_of_ones_own() -> None:
     assert repr(operator) == "<Double 'double' of shape (3, 3), float32>"
 
 
+def test_an_operator_must_say_its_shape_and_product() -> None:
+    class Nothing(la.LinearOperator):
+        pass
+
+    with pytest.raises(TypeError, match="abstract"):
+        Nothing(tf.float32)  # type: ignore[abstract]
+
+
 def test_zeros() -> None:
     operator = la.LinearOperatorZeros(2, 3, is_square=False, is_self_adjoint=False)
     close(operator.matmul(tf.ones([3, 4])), np.zeros((2, 4)))
     close(operator.H.to_dense(), np.zeros((3, 2)))
-    with pytest.raises(NotImplementedError, match="singular"):
+    with pytest.raises(tf.errors.UnsupportedError, match="singular. Use tf.linalg.lstsq"):
         operator.solve(tf.ones([2, 1]))
 
 
@@ -259,13 +267,13 @@ def test_blocks_of_lists() -> None:
         (lambda: la.LinearOperatorComposition([3]), TypeError, "must be linear operators"),
         (
             lambda: la.LinearOperatorFullMatrix([[1.0, 2.0]]).determinant(),
-            NotImplementedError,
-            "is not square",
+            tf.errors.UnsupportedError,
+            "is not square, it is .* Use tf.linalg.lstsq",
         ),
         (
             lambda: la.LinearOperatorFullMatrix([[1.0]]).eigvals(),
-            NotImplementedError,
-            "self-adjoint",
+            tf.errors.UnsupportedError,
+            "self-adjoint operators. Say is_self_adjoint=True",
         ),
         (lambda: la.LinearOperatorIdentity(-1), ValueError, "must not be negative"),
         (lambda: la.LinearOperatorIdentity(1.5), TypeError, "must be an integer"),

@@ -208,7 +208,7 @@ def enable_dump_debug_info(
     Raises:
       UnsupportedError: always; it says what there is instead.
 
-    >>> tf.debugging.experimental.enable_dump_debug_info("/tmp/dump")
+    >>> tf.debugging.experimental.enable_dump_debug_info("dump")
     Traceback (most recent call last):
     ...
     weft.errors.UnsupportedError: enable_dump_debug_info: ...

@@ -24,9 +24,9 @@ class Asset(Trackable):
     Raises:
       TypeError: if the path is no text.
 
-    >>> asset = tf.saved_model.Asset("/tmp/words.txt")
+    >>> asset = tf.saved_model.Asset("words.txt")
     >>> asset.asset_path.numpy()
-    b'/tmp/words.txt'
+    b'words.txt'
     """
 
     def __init__(self, path: Any) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 import weft as tf
 from weft._src.core.aliases import DTypeLike, TensorLike
+from weft._src.errors import UnsupportedError
 from weft._src.linear_operators import batches
 from weft._src.linear_operators.parts import part_of, slices_of
 
 
-class LinearOperator(tf.Module):
+class LinearOperator(tf.Module, ABC):
     """A (batch of) matrices that need not be written out: base of those that follow.
 
     A subclass says its `_shape` and `_matmul`, and what it can do better than the dense matrix:
@@ -100,11 +102,15 @@ class LinearOperator(tf.Module):
         rows, columns = self.range_dimension, self.domain_dimension
         return None if rows is None or columns is None else rows == columns
 
+    @abstractmethod
     def _shape(self) -> tf.TensorShape:
-        raise NotImplementedError(f"{type(self).__name__} does not say its _shape.")
+        """The static shape."""
 
     def _shape_tensor(self) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} does not say its _shape_tensor.")
+        raise UnsupportedError(
+            f"{type(self).__name__} has the shape {self.shape}, and no method _shape_tensor that "
+            "would say the sizes which are not known. Define it."
+        )
 
     @property
     def shape(self) -> tf.TensorShape:
@@ -222,7 +228,10 @@ class LinearOperator(tf.Module):
 
     def _need_square(self, what: str) -> None:
         if self.is_square is False:
-            raise NotImplementedError(f"{what}: {self.name} is not square, it is {self.shape}.")
+            raise UnsupportedError(
+                f"{what}: {self.name} is not square, it is {self.shape}. Use tf.linalg.lstsq or "
+                "tf.linalg.pinv of to_dense()."
+            )
 
     # --- products and solutions --------------------------------------------------------------
 
@@ -270,8 +279,9 @@ class LinearOperator(tf.Module):
         if ours is not None and theirs is not None and ours != theirs:
             raise ValueError(f"{self.name}.{op}: the inner sizes {ours} and {theirs} differ.")
 
+    @abstractmethod
     def _matmul(self, x: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} does not say its _matmul.")
+        """The product with matrices."""
 
     def _linop_matmul(self, left: LinearOperator, right: LinearOperator) -> LinearOperator:
         return tf.linalg.LinearOperatorComposition._of_two(left, right)
@@ -316,11 +326,13 @@ class LinearOperator(tf.Module):
           A tensor [..., columns, r]; for an operator, an operator.
 
         Raises:
-          NotImplementedError: if the operator is singular or not square.
+          UnsupportedError: if the operator is singular or not square.
           ValueError: if the sizes do not fit.
         """
         if self.is_non_singular is False:
-            raise NotImplementedError(f"{self.name}.solve: the operator is singular.")
+            raise UnsupportedError(
+                f"{self.name}.solve: the operator is singular. Use tf.linalg.lstsq of to_dense()."
+            )
         self._need_square("solve")
         if isinstance(rhs, LinearOperator):
             left = self.adjoint() if adjoint else self
@@ -352,7 +364,7 @@ class LinearOperator(tf.Module):
           A tensor [..., columns].
 
         Raises:
-          NotImplementedError: if the operator is singular or not square.
+          UnsupportedError: if the operator is singular or not square.
         """
         tensor = self._tensor("solvevec", rhs, False)
         return self._solvevec(tensor, adjoint=adjoint)
@@ -483,7 +495,7 @@ class LinearOperator(tf.Module):
           A tensor of the shape of the batch.
 
         Raises:
-          NotImplementedError: if the operator is not square.
+          UnsupportedError: if the operator is not square.
         """
         self._need_square("determinant")
         return self._determinant()
@@ -500,7 +512,7 @@ class LinearOperator(tf.Module):
           A tensor of the shape of the batch.
 
         Raises:
-          NotImplementedError: if the operator is not square.
+          UnsupportedError: if the operator is not square.
         """
         self._need_square("log_abs_determinant")
         return self._log_abs_determinant()
@@ -518,10 +530,13 @@ class LinearOperator(tf.Module):
           A tensor [..., rows].
 
         Raises:
-          NotImplementedError: if it is not said to be self-adjoint.
+          UnsupportedError: if it is not said to be self-adjoint.
         """
         if not self.is_self_adjoint:
-            raise NotImplementedError(f"{self.name}.eigvals: only of self-adjoint operators.")
+            raise UnsupportedError(
+                f"{self.name}.eigvals: only of self-adjoint operators. Say is_self_adjoint=True if "
+                "it is one, or use tf.linalg.eigvals of to_dense()."
+            )
         return self._eigvals()
 
     def _eigvals(self) -> Any:

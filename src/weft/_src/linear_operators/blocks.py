@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,8 +20,9 @@ def _sum(sizes: Sequence[int | None]) -> int | None:
 class _Blocks(LinearOperator):
     """What both share: arguments may be one tensor, or a list with a tensor for each block."""
 
+    @abstractmethod
     def _diagonal(self) -> list[LinearOperator]:
-        raise NotImplementedError
+        """The blocks of the diagonal."""
 
     def _shape(self) -> tf.TensorShape:
         diagonal = self._diagonal()
@@ -110,7 +112,7 @@ class _Blocks(LinearOperator):
           A tensor [..., columns, r], a list of parts for a list, or an operator.
 
         Raises:
-          NotImplementedError: if the operator is singular or not square.
+          UnsupportedError: if the operator is singular or not square.
         """
         if isinstance(rhs, (list, tuple)) and len(rhs) == len(self._diagonal()) and _are_blocks(
             rhs
@@ -121,11 +123,13 @@ class _Blocks(LinearOperator):
     def _solve(self, rhs: tf.Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._blockwise(rhs, False, lambda parts: self._solved(parts, adjoint), not adjoint)
 
+    @abstractmethod
     def _times(self, parts: list[Any], adjoint: bool) -> list[Any]:
-        raise NotImplementedError
+        """The product, block by block."""
 
+    @abstractmethod
     def _solved(self, parts: list[Any], adjoint: bool) -> list[Any]:
-        raise NotImplementedError
+        """The solution, block by block."""
 
     def _determinant(self) -> Any:
         return combined(tf.multiply, [operator.determinant() for operator in self._diagonal()])
