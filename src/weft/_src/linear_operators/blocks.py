@@ -10,7 +10,13 @@ import weft as tf
 from weft._src.core.aliases import TensorLike
 from weft._src.linear_operators import batches
 from weft._src.linear_operators.base import LinearOperator
-from weft._src.linear_operators.products import all_say, check_operators, combined, settled
+from weft._src.linear_operators.products import (
+    all_say,
+    check_operators,
+    combined,
+    settled,
+    settled_hints,
+)
 
 
 def _sum(sizes: Sequence[int | None]) -> int | None:
@@ -183,13 +189,10 @@ class LinearOperatorBlockDiag(_Blocks):
         }  # fmt: skip
         kind = type(self).__name__
         self._operators = found = check_operators(kind, operators)
-        given = {
-            "is_non_singular": is_non_singular, "is_self_adjoint": is_self_adjoint,
-            "is_positive_definite": is_positive_definite,
-        }  # fmt: skip
-        hints = {
-            hint: settled(kind, hint, ours, all_say(found, hint)) for hint, ours in given.items()
-        }
+        hints = settled_hints(
+            kind, found, is_non_singular=is_non_singular, is_self_adjoint=is_self_adjoint,
+            is_positive_definite=is_positive_definite,
+        )  # fmt: skip
         super().__init__(
             found[0].dtype, is_square=is_square, parameters=parameters,
             name=name or "_ds_".join([operator.name for operator in found]), **hints,
@@ -285,14 +288,12 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
     def _times(self, parts: list[Any], adjoint: bool) -> list[Any]:
         rows = self._operators
         if adjoint:
+            count = len(rows)
             return [
-                tf.add_n([rows[i][j].matmul(parts[i], adjoint=True) for i in range(j, len(rows))])
-                if self.batch_shape.rank == 0
-                else combined(
-                    tf.add,
-                    [rows[i][j].matmul(parts[i], adjoint=True) for i in range(j, len(rows))],
+                combined(
+                    tf.add, [rows[i][j].matmul(parts[i], adjoint=True) for i in range(j, count)]
                 )
-                for j in range(len(rows))
+                for j in range(count)
             ]
         return [
             combined(tf.add, [x.matmul(part) for x, part in zip(row, parts, strict=False)])

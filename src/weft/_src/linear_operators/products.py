@@ -44,6 +44,15 @@ def settled(kind: str, hint: str, ours: bool | None, known: bool | None) -> bool
     return known if ours is None else ours
 
 
+def settled_hints(
+    kind: str, operators: Sequence[LinearOperator], **given: bool | None
+) -> dict[str, bool | None]:
+    """Several hints, by their names."""
+    return {
+        hint: settled(kind, hint, ours, all_say(operators, hint)) for hint, ours in given.items()
+    }
+
+
 def combined(function: Callable[[Any, Any], Any], items: Sequence[Any]) -> Any:
     """Items put together by a function of two."""
     return functools.reduce(function, items)
@@ -186,13 +195,10 @@ class LinearOperatorKronecker(LinearOperator):
         }  # fmt: skip
         kind = type(self).__name__
         self._operators = found = check_operators(kind, operators)
-        hints = {
-            "is_non_singular": is_non_singular, "is_self_adjoint": is_self_adjoint,
-            "is_positive_definite": is_positive_definite, "is_square": is_square,
-        }  # fmt: skip
-        hints = {
-            hint: settled(kind, hint, ours, all_say(found, hint)) for hint, ours in hints.items()
-        }
+        hints = settled_hints(
+            kind, found, is_non_singular=is_non_singular, is_self_adjoint=is_self_adjoint,
+            is_positive_definite=is_positive_definite, is_square=is_square,
+        )  # fmt: skip
         super().__init__(
             found[0].dtype, name=name or "_x_".join([operator.name for operator in found]),
             parameters=parameters, **hints,

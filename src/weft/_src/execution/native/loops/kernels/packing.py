@@ -35,6 +35,15 @@ define internal i64 @size_of(ptr %job, i64 %k) alwaysinline {
 %size = load i64, ptr %size.p
 ret i64 %size
 }
+
+; Whether a piece lies within so many bytes, whatever its place and size say.
+define internal i1 @fits(i64 %start, i64 %size, i64 %room) alwaysinline {
+%size.fits = icmp ule i64 %size, %room
+%last = sub i64 %room, %size
+%start.fits = icmp ule i64 %start, %last
+%fits = and i1 %size.fits, %start.fits
+ret i1 %fits
+}
 """
 
 # Calls @one for each string, which says by 0 that it went well.
@@ -125,10 +134,7 @@ entry:
 %size = load i64, ptr %size.p
 %start.p = getelementptr i64, ptr %starts, i64 %k
 %start = load i64, ptr %start.p
-%size.fits = icmp ule i64 %size, %room
-%last = sub i64 %room, %size
-%start.fits = icmp ule i64 %start, %last
-%fits = and i1 %size.fits, %start.fits
+%fits = call i1 @fits(i64 %start, i64 %size, i64 %room)
 br i1 %fits, label %make, label %other
 make:
 %from = getelementptr i8, ptr %data, i64 %start
@@ -165,14 +171,8 @@ entry:
 %start = load i64, ptr %start.p
 %target.p2 = getelementptr i64, ptr %targets, i64 %k
 %place = load i64, ptr %target.p2
-%size.fits = icmp ule i64 %size, %room
-%last = sub i64 %room, %size
-%start.fits = icmp ule i64 %start, %last
-%there.fits = icmp ule i64 %size, %target.room
-%last.there = sub i64 %target.room, %size
-%place.fits = icmp ule i64 %place, %last.there
-%fits.here = and i1 %size.fits, %start.fits
-%fits.there = and i1 %there.fits, %place.fits
+%fits.here = call i1 @fits(i64 %start, i64 %size, i64 %room)
+%fits.there = call i1 @fits(i64 %place, i64 %size, i64 %target.room)
 %fits = and i1 %fits.here, %fits.there
 br i1 %fits, label %copy, label %other
 copy:
@@ -202,10 +202,7 @@ entry:
 %start = load i64, ptr %start.p
 %point.p = getelementptr i64, ptr %targets, i64 %k
 %out.p2 = getelementptr i64, ptr %out, i64 %k
-%size.fits = icmp ule i64 %size, %room
-%last = sub i64 %room, %size
-%start.fits = icmp ule i64 %start, %last
-%fits = and i1 %size.fits, %start.fits
+%fits = call i1 @fits(i64 %start, i64 %size, i64 %room)
 br i1 %fits, label %begin, label %outside
 begin:
 %text = getelementptr i8, ptr %data, i64 %start
