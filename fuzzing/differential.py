@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 import weft as tf
@@ -173,6 +174,18 @@ def _is_tame(array: Any) -> bool:
     return bool(np.isfinite(wide).all() and np.abs(wide).max() < 1e4)
 
 
+def _squares_fit(array: Any) -> bool:
+    """Whether squares and their reciprocals, of which gradients are made, have digits in its type.
+
+    In 16 bits they are soon too large or too small, in TensorFlow as here; float64 knows no such
+    bounds.
+    """
+    if array.dtype.name not in ("float16", "bfloat16"):
+        return True
+    size = np.abs(array.astype(np.float64))
+    return bool(((size == 0) | ((size >= 2**-7) & (size <= 2**7))).all())
+
+
 def _widened(array: Any) -> Any:
     if array.dtype.kind == "c":
         return array.astype(np.complex128)
@@ -183,7 +196,7 @@ def _judged(call: Call, arrays: list[Any]) -> list[Any] | None:
     wide = [_widened(a) for a in arrays]
     if any(a.dtype.kind in "iu" and a.dtype.itemsize < 4 for a in arrays):
         return None  # NumPy's sums do not wrap around where those of small integers do
-    if any(_is_nearly_singular(a) for a in wide):
+    if any(map(_is_nearly_singular, arrays)):
         return None
     if call.judge is not None and _is_for(call, arrays) and _looks_at_its_arrays(call):
         return _verdict(call, wide)
@@ -216,10 +229,17 @@ def _is_of_bits(call: Call) -> bool:
 
 
 def _is_nearly_singular(array: Any) -> bool:
-    """Of such a matrix, inverses and roots have no digits in common with those of another type."""
-    if array.dtype.kind not in "fc" or array.ndim < 2 or not array.size:
+    """Of such a matrix, inverses and roots have no digits in common with those of another type.
+
+    How nearly depends on the digits that the type has. Some ops read one triangle only.
+    """
+    if array.dtype.kind == "V" or array.ndim < 2 or not array.size:
         return False
-    return array.shape[-1] == array.shape[-2] and bool((np.linalg.cond(array) > 1e4).any())
+    wide = _widened(array)
+    if wide.dtype.kind not in "fc" or array.shape[-1] != array.shape[-2]:
+        return False
+    most = _ROUGH.get(array.dtype.name, 1e-7) / float(ml_dtypes.finfo(array.dtype).eps) / 2
+    return any((np.linalg.cond(part) > most).any() for part in (wide, np.tril(wide), np.triu(wide)))
 
 
 def _verdict(call: Call, arrays: list[Any]) -> list[Any] | None:
@@ -299,7 +319,9 @@ def _gradients(
     _natively(graph, values)
     yield "gradient"
     wide = [_widened(a) for a in arrays]
-    if _is_of_bits(call):
+    if _is_of_bits(call) or any(map(_is_nearly_singular, arrays)):
+        return
+    if not all(map(_squares_fit, arrays)):
         return
     if any(w.dtype != a.dtype for w, a in zip(wide, arrays, strict=True)):
         wanted = _eager(gradient, [tf.constant(a) for a in wide])

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 
 from weft._src.execution import forking
+from weft._src.execution.turns import short_turns
 
 _log = logging.getLogger("weft")
 
@@ -107,7 +108,7 @@ class Worker:
             if not job.claim():
                 continue
             try:
-                with forking.background:
+                with forking.background, short_turns():
                     job.run()
             except AbandonedError:
                 return

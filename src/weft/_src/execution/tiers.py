@@ -160,7 +160,7 @@ class TieredPlan:
         rent = self._rent
         if rent <= share * compilation.expected:
             # Whether a processor is idle may be another matter soon; it is not asked at every call.
-            due = self._spent * _BEGIN * compilation.expected / rent
+            due = self._spent * share * compilation.expected / rent
             self._begin_at = min(2 * self._spent, due)
             return
         with _considering:  # several threads may come here at once

@@ -19,6 +19,7 @@ from weft._src.core.flags import flags
 from weft._src.core.location import Location, user_location
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.core.tracebacks import hide_own_frames
+from weft._src.execution.preloading import preloading
 from weft._src.function import retracing, tracing
 from weft._src.function.concrete import ConcreteFunction
 from weft._src.function.creation import FirstCall, LaterCalls
@@ -83,6 +84,7 @@ class PolymorphicFunction(Generic[_P, _R]):
         )
         self._memo_allowed = not follow_type_hints and self._parameters.has_fixed_defaults
         self._reset()
+        preloading.begin()
 
     def _reset(self) -> None:
         self._memo: dict[Any, tuple[ConcreteFunction, Arrangement | None]] = {}
@@ -266,6 +268,7 @@ class PolymorphicFunction(Generic[_P, _R]):
         cause, differences = retracing.explain_cause(self._parameters.names, self._history, types)
         retracing.check_allowed(self._label, cause, differences)
         location = user_location()
+        preloading.give_way()
         start = time.perf_counter()
         self._in_progress.add(types)
         try:

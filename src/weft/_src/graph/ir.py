@@ -153,10 +153,17 @@ class Node:
         return f"<tf.Operation {self.name!r} type={self.op.name}>"
 
 
+def holds_graphs(attrs: dict[str, Any]) -> bool:
+    """Whether a node with these attributes has nested graphs."""
+    heads = [v[0] if type(v) is tuple and v else v for v in attrs.values()]
+    return any(isinstance(head, Graph) for head in heads)
+
+
 def _effects(node: Node) -> Effects:
     op = node.op
-    reads = [node.inputs[i] for i in op.reads]
-    writes = [node.inputs[i] for i in op.writes]
+    if not (op.reads or op.writes or op.host_io or holds_graphs(node.attrs)):
+        return PURE  # most nodes
+    reads, writes = [node.inputs[i] for i in op.reads], [node.inputs[i] for i in op.writes]
     host_io = op.host_io
     for _, graph in node.nested:
         inner = graph.effects
@@ -559,8 +566,8 @@ def infer(
 def replace_node(node: Node, inputs: tuple[SymbolicTensor, ...], attrs: dict[str, Any]) -> None:
     """Gives a node of an unfinished graph new inputs and attributes, and outputs behind its own."""
     node.inputs, node.attrs = inputs, attrs
-    more = infer(node.op, inputs, attrs)[len(node.outputs) :]
     first = len(node.outputs)
+    more = infer(node.op, inputs, attrs)[first:]
     made = [SymbolicTensor(node, first + i, spec) for i, spec in enumerate(more)]
     node.outputs = (*node.outputs, *made)
     node.effects = _effects(node)

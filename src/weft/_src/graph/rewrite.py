@@ -10,7 +10,7 @@ import numpy as np
 from weft._src.core import dtypes
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import SymbolicTensor
-from weft._src.graph.ir import Graph, Node
+from weft._src.graph.ir import Graph, Node, holds_graphs
 from weft._src.ops.arrays.source import const_op
 
 
@@ -86,11 +86,12 @@ def rewrite(graph: Graph, visit: Callable[[Rewriter, Node], None], again: Any) -
 
 def with_nested(node: Node, transform: Callable[[Graph], Graph]) -> Node:
     """The node with its nested graphs transformed; the node itself if it has none."""
+    if not holds_graphs(node.attrs):
+        return node
     attrs = dict(node.attrs)
-    changed = False
     for key, value in node.attrs.items():
         if isinstance(value, Graph):
-            attrs[key], changed = transform(value), True
+            attrs[key] = transform(value)
         elif isinstance(value, tuple) and value and isinstance(value[0], Graph):
-            attrs[key], changed = tuple([transform(graph) for graph in value]), True
-    return node.replace(attrs=attrs) if changed else node
+            attrs[key] = tuple([transform(graph) for graph in value])
+    return node.replace(attrs=attrs)

@@ -47,7 +47,13 @@ def _ask_for(symbols: Iterable[str]) -> None:
     missing = [symbol for symbol in symbols if symbol not in _asked]
     _asked.update(missing)
     if missing:
-        worker.submit(lambda: library.load(missing))
+        worker.submit(lambda: _load(missing))
+
+
+def _load(symbols: Sequence[str]) -> None:
+    """Functions, and the pool that shares their work: a call must not have to wait for LLVM."""
+    pool.start()
+    library.load(symbols)
 
 
 class _Table:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from weft._src.graph.ir import Graph
+from weft._src.graph.ir import Graph, holds_graphs
 from weft._src.graph.rewrite import Rewriter, with_nested
 
 
 def inline_calls(graph: Graph) -> Graph:
     """The graph without call nodes; inlined nodes carry the name of the call in front."""
+    if not _calls(graph):
+        return graph
     rewriter = Rewriter(graph)
     _write(rewriter, graph, "")
     return rewriter.finish()
+
+
+def _calls(graph: Graph) -> bool:
+    """Whether there are calls in a graph, or in the graphs of its nodes."""
+    return any(
+        node.op.name == "PartitionedCall" or any(_calls(inner) for _, inner in node.nested)
+        for node in graph.body
+        if holds_graphs(node.attrs)
+    )
 
 
 def _write(rewriter: Rewriter, graph: Graph, prefix: str) -> None:

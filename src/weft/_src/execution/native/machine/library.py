@@ -30,8 +30,9 @@ def offer(symbols: str, text_of: Callable[..., str], *, finished: bool = False) 
             with llvm.lock:  # code that others call must not be replaced
                 if symbol not in _loaded:
                     text = text_of(symbol, *[part.decode() for part in found.groups()])
-                    _loaded[symbol] = made = llvm.MachineCode(llvm.code_of(text, finished=finished))
+                    made = llvm.MachineCode(llvm.code_of(text, finished=finished))
                     llvm.add_symbol(symbol, made.address(symbol))
+                    _loaded[symbol] = made
 
     llvm.providers.append(provide)
 

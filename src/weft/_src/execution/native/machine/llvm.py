@@ -44,6 +44,7 @@ class MachineCode:
     """A compiled module, kept alive as long as its functions are used."""
 
     def __init__(self, code: bytes) -> None:
+        self._addresses: dict[str, int] = {}
         with lock:
             # The engine owns the machine it is given.
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
@@ -56,9 +57,12 @@ class MachineCode:
             self._engine = None
 
     def address(self, name: str) -> int:
-        """Where a function lies."""
-        with lock:
-            return int(self._engine.get_function_address(name))
+        """Where a function lies; LLVM is asked once, as it may be at work for long."""
+        found = self._addresses.get(name)
+        if found is None:
+            with lock:
+                found = self._addresses[name] = int(self._engine.get_function_address(name))
+        return found
 
 
 def add_symbol(name: str, address: int) -> None:

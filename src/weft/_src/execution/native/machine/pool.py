@@ -235,12 +235,14 @@ _started: list[llvm.MachineCode] = []  # kept for ever: its threads run in it
 
 def start() -> None:
     """Compiles the pool and starts its threads, the first time."""
+    if _started:
+        return
     with llvm.lock:  # functions are compiled by several threads, and the pool is one for all
         if not _started:
             code = llvm.MachineCode(llvm.plain_code(_text()))
-            _started.append(code)
             llvm.add_symbol("weft_parallel", code.address("weft_parallel"))
             llvm.call_with_int(code.address("weft_start_pool"), threads())
+            _started.append(code)
 
 
 def address() -> int:
