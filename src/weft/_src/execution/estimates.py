@@ -65,7 +65,6 @@ class Compilation:
         self._clock: int | None = None  # that of the thread that compiles
         self._cpu_before = self.began = 0.0
         self._process = os.getpid()
-        self.written = threading.Event()  # from then on LLVM works, and needs no interpreter
 
     def begin(self) -> None:
         """Called by the thread that compiles."""
@@ -77,23 +76,16 @@ class Compilation:
         """The length of the code says what LLVM will take."""
         length = max(0, characters - _CHARACTERS_OF_ANY)
         self.expected = self.done + _PER_CHARACTER * length * experience.factor
-        self.written.set()
 
     def end(self) -> None:
         """It has been done: later estimates are better."""
         experience.note(self._estimated, max(self.done - self._loading, 0.0))
         self._clock = None
-        self.written.set()
 
     @property
     def is_lost(self) -> bool:
         """Whether this is a forked process, in which nobody goes on with it."""
         return self._process != os.getpid()
-
-    @property
-    def is_written(self) -> bool:
-        """Whether what is left needs no interpreter; so too if nothing has begun."""
-        return self._clock is None or self.written.is_set()
 
     @property
     def done(self) -> float:

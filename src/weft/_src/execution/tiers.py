@@ -37,15 +37,14 @@ _WORTH_CHANGING = 0.9  # machine code has to be a tenth faster: closer than that
 _CLEARLY = 1.5  # as fast: calls of other moments can be compared
 _MOST_REASONS = 3  # that are listed
 # A call stays on NumPy until that has spent a quarter of what compiling will cost. Then the
-# compiler begins, in the background. First it needs the interpreter: a caller who is held up by
-# that waits. Then LLVM works beside the caller. When NumPy has spent as much as is left to be
-# compiled, and LLVM does not get a processor (or a call takes longer than what is left), the next
-# call waits for it. So however often a function is called, it takes about twice as long at most as
-# on the better tier from the start.
+# compiler begins, in the background. First it needs the interpreter, in turns with the caller, who
+# loses half of his time to it at most (`turns.py`). Then LLVM works beside the caller. When NumPy
+# has spent as much as is left to be compiled, and the compiler does not get a processor (or a call
+# takes longer than what is left), the next call waits for it. So however often a function is
+# called, it takes about twice as long at most as on the better tier from the start.
 _BEGIN = 1 / 4
 _BEGIN_BESIDE = 1 / 16  # where a processor is idle, the compiler costs the caller nearly nothing
 _LEAST_RENT = 0.02  # of the time that is spent: a bound is an estimate, too
-_HELD_UP = 1.5  # times as long as the best call
 _LEAST_SPENT = 0.01  # seconds; before, there is nothing to think about
 _LONG_FIRST = 0.5  # seconds: a first call that takes longer has not just loaded a library
 _DETERMINISTIC_CALL = 10
@@ -72,7 +71,6 @@ class TieredPlan:
         self._compilation: Compilation | None = None  # what is known of that
         self._calls = 0
         self._best = float("inf")
-        self._beside, self._calls_beside = 0.0, 0  # time and number of calls while it is compiled
         self._trials: list[float] = []  # of machine code, and then of both tiers in turns
         self._turns: list[float] = []
         self._takes_turns = False
@@ -191,24 +189,12 @@ class TieredPlan:
             worker.finish(job)
             self._job = None
             return self._waiting(*values)
-        if self._is_held_up and not compilation.is_written:
-            worker.wait_for(compilation.written)
-            self._beside, self._calls_beside = 0.0, 0
-        started = time.perf_counter()
-        out = self._timed(values)
-        self._beside += time.perf_counter() - started
-        self._calls_beside += 1
-        return out
+        return self._timed(values)
 
     def _begin_anew(self) -> None:
         """In a forked process nobody goes on with what was begun."""
         self._job = self._compilation = None
         self.run = self._watched
-
-    @property
-    def _is_held_up(self) -> bool:
-        """Whether calls take much longer while code is written: both want the interpreter."""
-        return self._beside > _HELD_UP * self._calls_beside * self._best > 0.0
 
     def _verified(self, *values: Any) -> Any:
         """Native code is held against the reference; what the user gets is NumPy's."""
