@@ -168,16 +168,22 @@ def names() -> list[str]:
 
 def _make(name: str, row: _Row) -> Callable[..., Any]:
     ours = {argument.name: argument.ours for argument in row.arguments}
+    required = {argument.name for argument in row.arguments if argument.default is _REQUIRED}
+    defaults = {a.name: a.default for a in row.arguments if a.name not in required}
+    defaults["name"] = None
+    known = required | defaults.keys()
 
     def raw_op(*args: Any, **kwargs: Any) -> Any:
         if args:
             raise TypeError(f"tf.raw_ops.{name} takes keyword arguments only: {signature}.")
-        try:
-            bound = signature.bind(**kwargs)
-        except TypeError as e:
-            raise TypeError(f"tf.raw_ops.{name}{signature}: {e}.") from None
-        bound.apply_defaults()
-        given = {key: value for key, value in bound.arguments.items() if key not in row.ignored}
+        if not required <= kwargs.keys() <= known:
+            try:
+                signature.bind(**kwargs)  # ten times as slow, and it knows what to say
+            except TypeError as e:
+                raise TypeError(f"tf.raw_ops.{name}{signature}: {e}.") from None
+        given = {**defaults, **kwargs}
+        for key in row.ignored:
+            given.pop(key, None)
         for argument in row.arguments:
             if argument.name in row.only_default:
                 value = given.pop(argument.name)

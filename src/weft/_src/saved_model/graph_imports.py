@@ -13,7 +13,7 @@ from weft._src.errors import DataLossError, ParseError
 from weft._src.messages.graphs import GraphDef
 from weft._src.messages.message import Message
 from weft._src.saved_model.importing import Library
-from weft._src.saved_model.nodes import attribute_value, in_order
+from weft._src.saved_model.nodes import Node, attribute_value, in_order
 
 _WHAT = "tf.import_graph_def"
 _PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2"})
@@ -46,7 +46,7 @@ class _Import:
     """The nodes of one GraphDef while they are run."""
 
     def __init__(self, definition: Any, mapped: dict[str, Any], allow_io: bool) -> None:
-        self._nodes = in_order(list(definition.node), "The GraphDef")
+        self._nodes = in_order(definition.node, "The GraphDef")
         self._by_name = {node.name: node for node in self._nodes}
         self._library = Library(definition.library.function, "The GraphDef", allow_io=allow_io)
         self._mapped = {_split(key): value for key, value in mapped.items()}
@@ -69,7 +69,7 @@ class _Import:
                 "tf.Graph().as_default():`."
             )
 
-    def _is_replaced(self, node: Message) -> bool:
+    def _is_replaced(self, node: Node) -> bool:
         return node.op in _PLACEHOLDERS and (node.name, 0) in self._mapped
 
     def run(self) -> None:
@@ -90,9 +90,9 @@ class _Import:
                 flat = self._named(node.name, flat, {id(x) for x in graph.nodes[before:]})
             self.results[node.name] = flat
 
-    def _run(self, node: Message, given: list[Any]) -> list[Any]:
+    def _run(self, node: Node, given: list[Any]) -> list[Any]:
         if node.op in _PLACEHOLDERS:
-            dtype, shape = [attribute_value(node.attr[key]) for key in ("dtype", "shape")]
+            dtype, shape = [node.value(key) for key in ("dtype", "shape")]
             return [tf.compat.v1.placeholder(dtype, shape, node.name)]
         found = self._library.node(node, given)
         return [x for part in found.values() for x in part]
@@ -111,7 +111,7 @@ class _Import:
         flat[0].node.name = self._names[name]
         return flat
 
-    def _tensor(self, text: str, node: Message) -> Any:
+    def _tensor(self, text: str, node: Node) -> Any:
         name, number = _split(text)
         if (name, number) in self._mapped:
             return self._mapped[name, number]

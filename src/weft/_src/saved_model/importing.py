@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import weft as tf
@@ -13,7 +13,7 @@ from weft._src.errors import UnsupportedError
 from weft._src.messages.message import Message
 from weft._src.raw_ops.reaching_out import check_files, problem_of
 from weft._src.raw_ops.signatures import signature_of
-from weft._src.saved_model.nodes import attribute_value, in_order
+from weft._src.saved_model.nodes import Node, attribute_value, in_order
 from weft._src.saving.sorted_table import damaged
 
 _MOST_DEEP = 100  # functions that call functions
@@ -32,6 +32,7 @@ _WHILE_LOADING = frozenset(
         *("Cast", "ExpandDims", "Pack", "Reshape", "Squeeze"),
     }
 )
+_FUNCTIONS = ("func", "list(func)")  # kinds of attributes
 _loads = itertools.count()
 
 
@@ -64,7 +65,7 @@ class Library:
 
     def __init__(self, functions: Iterable[Any], source: str, *, allow_io: bool) -> None:
         self._functions = {function.signature.name: function for function in functions}
-        self._bodies: dict[str, list[Any]] = {}
+        self._bodies: dict[str, list[Node]] = {}
         self._handed_on: dict[str, list[int | None]] = {}
         self._source = source
         self._allow_io = allow_io
@@ -83,21 +84,21 @@ class Library:
             raise damaged(self._source, f"there is no function {name!r}, though it is called")
         return found
 
-    def _body(self, name: str) -> list[Any]:
+    def _body(self, name: str) -> list[Node]:
         if name not in self._bodies:
-            nodes = list(self.function(name).node_def)
+            nodes = self.function(name).node_def
             self._bodies[name] = in_order(nodes, f"{self._source}, function {name!r}")
         return self._bodies[name]
 
     # --- what a model needs -----------------------------------------------------------------------
 
-    def ops(self, names: Iterable[str], nodes: Iterable[Any] = ()) -> Counter[str]:
+    def ops(self, names: Iterable[str], nodes: Iterable[Node] = ()) -> Counter[str]:
         """How often each op occurs among nodes, in functions and in what they call."""
         count: Counter[str] = Counter()
         pending, seen = list(names), set(names)
-        bodies: list[Any] = [list(nodes)]
+        bodies: list[list[Node]] = [list(nodes)]
         while pending or bodies:
-            for node in bodies.pop() if bodies else self.function(pending.pop()).node_def:
+            for node in bodies.pop() if bodies else self._body(pending.pop()):
                 if node.op in self:
                     called = [node.op]
                 else:
@@ -170,7 +171,7 @@ class Library:
         named = dict(function.ret.items())
         return [tensor(named.get(output.name, "")) for output in function.signature.output_arg]
 
-    def node(self, node: Message, given: list[Any]) -> dict[str, list[Any]]:
+    def node(self, node: Node, given: list[Any]) -> dict[str, list[Any]]:
         """What a node gives: lists of tensors, by the names of outputs."""
         if node.op in self:
             found = self.run(node.op, given)
@@ -178,7 +179,7 @@ class Library:
             return {name: [value] for name, value in zip(names, found, strict=True)}
         self._check_node(node.op)
         if node.op == "Const":
-            value = attribute_value(node.attr["value"])
+            value = node.value("value")
             if not isinstance(value, tf.Tensor):
                 raise damaged(self._source, f"{node.name} (Const) lacks its value")
             return {"output": [value]}
@@ -218,9 +219,9 @@ class Library:
         if problem is not None:
             raise UnsupportedError(f"{self._source}: {op}: {problem}.")
 
-    def _arguments(self, node: Message, form: _Form, given: list[Any]) -> dict[str, Any]:
+    def _arguments(self, node: Node, form: _Form, given: list[Any]) -> dict[str, Any]:
         """What the raw op of a node takes, by the names of its parameters."""
-        attributes = dict(node.attr.items())
+        attributes = node.attr
         if missing := [name for name in form.needed if name not in attributes]:
             raise damaged(self._source, f"{node.name} ({node.op}) lacks its attribute {missing[0]}")
         arguments: dict[str, Any] = {}
@@ -263,7 +264,7 @@ class Library:
         function = self.function(name)
         self._handed_on[name] = [None] * len(function.signature.output_arg)  # if it calls itself
         numbers = {argument.name: i for i, argument in enumerate(function.signature.input_arg)}
-        nodes = {node.name: node for node in function.node_def if node.op in _HANDING}
+        nodes = {node.name: node for node in self._body(name) if node.op in _HANDING}
         named = dict(function.ret.items())
         found: list[int | None] = []
         for output in function.signature.output_arg:
@@ -277,26 +278,36 @@ class Library:
         self._handed_on[name] = found
         return found
 
-    def _source_of(self, node: Message, text: str, depth: int) -> str | None:
+    def _source_of(self, node: Node, text: str, depth: int) -> str | None:
         """The input that a node hands on as the result that a text names."""
         if node.op == "Identity":
             return str(node.input[0])
         place = text.rpartition(":")[2]
-        if depth >= _MOST_DEEP or not place.isdecimal() or node.attr["f"].func.name not in self:
+        function = node.value("f")
+        called = function[1] if isinstance(function, tuple) else ""
+        if depth >= _MOST_DEEP or not place.isdecimal() or called not in self:
             return None
-        inner = self._handed(node.attr["f"].func.name, depth + 1)
+        inner = self._handed(called, depth + 1)
         number = inner[int(place)] if int(place) < len(inner) else None
         inputs = [x for x in node.input if not x.startswith("^")]
         return str(inputs[number]) if number is not None and number < len(inputs) else None
 
 
-def _count(name: str, attributes: dict[str, Any]) -> int:
+def _count(name: str, attributes: Mapping[str, Any]) -> int:
     value = attribute_value(attributes[name])
     return len(value) if isinstance(value, list) else int(value or 0)
 
 
-def _called(node: Message) -> Iterable[str]:
+@functools.cache
+def _takes_functions(op: str) -> bool:
+    signature = signature_of(op)
+    return signature is None or any(a.kind in _FUNCTIONS for a in signature.attributes)
+
+
+def _called(node: Node) -> Iterable[str]:
     """The functions that a node names in its attributes."""
+    if not _takes_functions(node.op):
+        return
     for attribute in node.attr.values():
         kind = attribute.WhichOneof("value")
         if kind == "func":

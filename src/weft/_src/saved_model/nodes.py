@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import weft as tf
@@ -14,6 +14,22 @@ from weft._src.messages.tensors import TensorProto
 from weft._src.saved_model.structures import dtype_of, shape_of
 
 _MOST_FILLED = 2**27  # elements that need not be written one by one
+
+
+class Node:
+    """A node of a graph, taken out of its message once: fields of messages cost a call each."""
+
+    __slots__ = ("attr", "input", "name", "op")
+
+    def __init__(self, message: Message) -> None:
+        self.name: str = message.name
+        self.op: str = message.op
+        self.input: list[str] = list(message.input)
+        self.attr: Mapping[str, Message] = message.attr  # made of bytes when they are asked for
+
+    def value(self, name: str) -> Any:
+        """The value of an attribute, None if it has none."""
+        return attribute_value(self.attr[name]) if name in self.attr else None
 
 
 def attribute_value(message: Message) -> Any:
@@ -56,10 +72,11 @@ def _constant(message: TensorProto) -> Any:
     return tf.constant(array_of(message))
 
 
-def in_order(nodes: Sequence[Any], where: str) -> list[Any]:
+def in_order(messages: Iterable[Message], where: str) -> list[Node]:
     """The nodes so that each comes after what it needs; what is listed first comes first."""
+    nodes = [Node(message) for message in messages]
     by_name = {node.name: node for node in nodes}
-    order: list[Any] = []
+    order: list[Node] = []
     done: set[str] = set()
     begun: set[str] = set()
     for start in nodes:
@@ -85,5 +102,5 @@ def in_order(nodes: Sequence[Any], where: str) -> list[Any]:
     return order
 
 
-def _needed(node: Message) -> list[str]:
+def _needed(node: Node) -> list[str]:
     return [text.removeprefix("^").partition(":")[0] for text in node.input]
