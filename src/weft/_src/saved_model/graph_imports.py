@@ -11,9 +11,8 @@ from weft._src.core.context import state
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.errors import DataLossError, ParseError
 from weft._src.messages.graphs import GraphDef
-from weft._src.messages.message import Message
 from weft._src.saved_model.importing import Library
-from weft._src.saved_model.nodes import Node, attribute_value, in_order
+from weft._src.saved_model.nodes import Node, in_order
 
 _WHAT = "tf.import_graph_def"
 _PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2"})
