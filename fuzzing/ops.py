@@ -134,7 +134,7 @@ def _varied(call: Call, kind: str, rng: np.random.Generator, *, wildness: int) -
                 alone = call.op is not None and call.op.elementwise
                 arrays[i] = variation.with_specials(arrays[i], rng, extremes=alone)
     if call.name.startswith(_SORTED_FIRST):
-        arrays[0] = np.sort(arrays[0], axis=-1)
+        arrays[0] = variation.sorted_rows(arrays[0])
     return arrays
 
 

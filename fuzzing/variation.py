@@ -36,6 +36,13 @@ def is_floating(array: Any) -> bool:
     return dtypes.from_numpy(array.dtype).is_floating
 
 
+def sorted_rows(array: Any) -> Any:
+    """The rows in order, NaN last, where NumPy does not sort floats of other packages so."""
+    if not is_floating(array):
+        return np.sort(array, axis=-1)
+    return np.sort(dtypes.plain(array).astype(np.float64), axis=-1).astype(array.dtype)
+
+
 def cast(array: Any, dtype: DType) -> Any:
     """The array with numbers of another dtype that are like its own."""
     to = dtype.numpy_dtype

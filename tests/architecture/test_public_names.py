@@ -16,6 +16,7 @@ import pytest
 
 import weft
 import weft as tf
+from weft import _src
 from weft._src.public.tensorflow_names import INSTEAD, NAMES
 
 NAMESPACES = {
@@ -195,6 +196,9 @@ def test_names_are_those_of_tensorflow_or_said_to_be_our_own(namespace: str) -> 
 
 
 def test_raw_ops_list_the_ops() -> None:
+    """Also those of modules that are loaded later."""
+    for module in pkgutil.walk_packages(_src.__path__, "weft._src."):
+        importlib.import_module(module.name)
     assert dir(RAW_OPS) == sorted(RAW_OPS.__all__)
     assert {"AddV2", "MatMul", "Where"} <= set(dir(RAW_OPS))
 

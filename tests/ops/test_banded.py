@@ -217,7 +217,7 @@ def test_fractional_pools_are_drawn() -> None:
     def rows(x: Any) -> Any:
         return tf.nn.fractional_max_pool(x, [1.0, 1.5, 1.0, 1.0])[1]
 
-    assert rows(x).numpy().tolist() != rows(x).numpy().tolist()
+    assert len({tuple(rows(x).numpy().tolist()) for _ in range(60)}) > 1
     tf.random.set_seed(1)
     first = tf.nn.fractional_max_pool(x, 1.5, seed=3)[1].numpy()
     tf.random.set_seed(1)

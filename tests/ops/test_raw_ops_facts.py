@@ -12,6 +12,12 @@ import pytest
 
 import weft as tf
 
+# One row of a sparse tensor: the element 1 at place 1 of 3.
+SERIALIZED_ROW = [
+    b'\x08\t\x12\x08\x12\x02\x08\x01\x12\x02\x08\x01"\x08\x01' + bytes(7),
+    b'\x08\x03\x12\x04\x12\x02\x08\x01"\x04\x01' + bytes(3),
+    b'\x08\t\x12\x04\x12\x02\x08\x01"\x08\x03' + bytes(7),
+]
 F = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]], np.float32)
 M = np.array([[4.0, 1.0], [1.0, 3.0]], np.float32)
 STATE = {"key": np.array([5], np.uint64), "counter": np.array([7, 8], np.uint64), "alg": 1}
@@ -411,6 +417,34 @@ FACTS: list[tuple[str, dict[str, Any], Any]] = [
             "keep_dims": True,
         },
         [[6.0], [-2.0]],
+    ),
+    (
+        "DecodeJSONExample",
+        {"json_examples": '{"features": {"feature": {"a": {"bytesList": {"value": ["YQ=="]}}}}}'},
+        b"\n\x0c\n\n\n\x01a\x12\x05\n\x03\n\x01a",
+    ),
+    (
+        "SerializeSparse",
+        {"sparse_indices": np.array([[1]]), "sparse_values": [2], "sparse_shape": np.array([3])},
+        [
+            b'\x08\t\x12\x08\x12\x02\x08\x01\x12\x02\x08\x01"\x08\x01' + bytes(7),
+            b'\x08\x03\x12\x04\x12\x02\x08\x01"\x04\x02' + bytes(3),
+            b'\x08\t\x12\x04\x12\x02\x08\x01"\x08\x03' + bytes(7),
+        ],
+    ),
+    (
+        "SerializeManySparse",
+        {
+            "sparse_indices": np.array([[0, 1]]),
+            "sparse_values": [1],
+            "sparse_shape": np.array([1, 3]),
+        },
+        [SERIALIZED_ROW],
+    ),
+    (
+        "DeserializeManySparse",
+        {"serialized_sparse": [SERIALIZED_ROW], "dtype": tf.int32},
+        [[[0, 1]], [1], [1, 3]],
     ),
     (
         "SparseReorder",

@@ -34,6 +34,33 @@ def add(
     return _parts(tf.sparse.add(a, b, thresh))
 
 
+def serialize(
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: ShapeLike,
+    out_type: DTypeLike,
+    name: str | None = None,
+) -> tf.Tensor:
+    return tf.io.serialize_sparse(_made(sparse_indices, sparse_values, sparse_shape), out_type)
+
+
+def serialize_many(
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: ShapeLike,
+    out_type: DTypeLike,
+    name: str | None = None,
+) -> tf.Tensor:
+    sp = _made(sparse_indices, sparse_values, sparse_shape)
+    return tf.io.serialize_many_sparse(sp, out_type)
+
+
+def deserialize_many(
+    serialized_sparse: TensorLike, dtype: DTypeLike, name: str | None = None
+) -> Any:
+    return _parts(tf.io.deserialize_many_sparse(serialized_sparse, dtype))
+
+
 def concat(
     indices: Any, values: Any, shapes: Sequence[Any], concat_dim: int, name: str | None = None
 ) -> Any:

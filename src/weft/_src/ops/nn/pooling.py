@@ -43,6 +43,19 @@ def _infer(op: str, n: int) -> Any:
     return infer
 
 
+def _merged(op: str, pooled: TensorSpec, *others: TensorSpec) -> None:
+    """ShapeError if results or their gradients have not the shape that pooling gives."""
+    for other in others:
+        rules.merge_dims(op, pooled.dims, other.dims, "the result and its gradient")
+
+
+def _check_pooled(op: str, where: Geometry, x_shape: Sequence[int], *others: Array) -> None:
+    """The same of arrays: sizes that were unknown while tracing, of which some would broadcast."""
+    pooled = (x_shape[0], *where.outputs, x_shape[-1])
+    for other in others:
+        rules.merge_dims(op, pooled, other.shape, "the result and its gradient")
+
+
 # --- maximum -----------------------------------------------------------------------------------
 
 
@@ -80,10 +93,22 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
             out = found
         return channels_back(xp, out, attrs["channels_first"])
 
+    pooled = _infer(op, n)
+
+    def grad_infer(x: TensorSpec, y: TensorSpec, g: TensorSpec, **attrs: Any) -> TensorSpec:
+        _merged(op, pooled(x, **attrs), y, g)
+        return x
+
+    def pick_infer(x: TensorSpec, y: TensorSpec, h: TensorSpec, **attrs: Any) -> TensorSpec:
+        _merged(op, pooled(x, **attrs), y)
+        rules.merge_dims(op, x.dims, h.dims, "the input and what is picked from")
+        return y
+
     def grad_kernel(xp: ArrayNamespace, x: Array, y: Array, g: Array, **attrs: Any) -> Array:
         first = attrs["channels_first"]
         x, y, g = [channels_last(xp, part, first) for part in (x, y, g)]
         where = _geometry(op, x, attrs)
+        _check_pooled(op, where, x.shape, y, g)
         padded = where.pad(xp, x, _lowest(xp, x.dtype))
         out = xp.zeros(padded.shape, xp.widen(g).dtype)
         apart = all(s >= k for s, k in zip(where.strides, where.window))
@@ -100,6 +125,8 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         first = attrs["channels_first"]
         x, y, h = [channels_last(xp, part, first) for part in (x, y, h)]
         where = _geometry(op, x, attrs)
+        _check_pooled(op, where, x.shape, y)
+        rules.merge_dims(op, x.shape, h.shape, "the input and what is picked from")
         padded, spread = where.pad(xp, x, _lowest(xp, x.dtype)), where.pad(xp, h)
         out = xp.zeros(y.shape, h.dtype)
         for at, hit in _winners(xp, where, padded, y):
@@ -110,7 +137,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         name,
         args("input", REAL),
         batch=batching.merged,
-        infer=_infer(op, n),
+        infer=pooled,
         kernel=kernel,
         native=Special("max_pool"),
         slow_kernel=True,
@@ -121,7 +148,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         f"{name}Grad",
         args("orig_input orig_output grad", REAL),
         batch=batching.merged_all,
-        infer=rules.same,
+        infer=grad_infer,
         kernel=grad_kernel,
         native=Special("max_pool_grad"),
         slow_kernel=True,
@@ -137,7 +164,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         f"{name}GradGrad",
         args("orig_input orig_output grad", REAL),
         batch=batching.merged_all,
-        infer=lambda x, y, h, **attrs: y,
+        infer=pick_infer,
         kernel=pick_kernel,
         native=Special("max_pool_grad_grad"),
         vjp=lambda ctx, g: (
@@ -177,8 +204,12 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         out /= _counts(xp, where, out.dtype)
         return channels_back(xp, out.astype(dtype, copy=False), attrs["channels_first"])
 
+    pooled = _infer(op, n)
+
     def grad_infer(shape: TensorSpec, g: TensorSpec, **attrs: Any) -> TensorSpec:
-        return g.with_dims(rules.dims_from_value(f"{op} gradient", shape))
+        out = g.with_dims(rules.dims_from_value(f"{op} gradient", shape))
+        _merged(op, pooled(out, **attrs), g)
+        return out
 
     def grad_kernel(xp: ArrayNamespace, shape: Array, g: Array, **attrs: Any) -> Array:
         first, dtype = attrs["channels_first"], g.dtype
@@ -193,6 +224,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
             ones,
             attrs["padding"],
         )
+        _check_pooled(op, where, (batch, channels), g)
         out = xp.zeros(where.padded_shape((batch, *sizes, channels)), g.dtype)
         share = g / _counts(xp, where, g.dtype)
         for _, at in where.positions():
@@ -207,7 +239,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         name,
         args("value", FLOATING),
         batch=batching.merged,
-        infer=_infer(op, n),
+        infer=pooled,
         kernel=kernel,
         native=Special("avg_pool"),
         slow_kernel=True,
