@@ -214,11 +214,14 @@ def define(tf: Any) -> None:
     @case(np.array([3, 9], np.int32))
     def seeded(seed: Any) -> Any:
         found = [tf.random.stateless_normal([2, 3], seed), tf.random.stateless_uniform([4], seed)]
+        found.append(tf.random.stateless_categorical([[0.1, 0.9, 0.3]], 7, seed, tf.int32))
         return [*found, tf.random.stateless_uniform([4], seed, 0, 100, tf.int32)]
 
     @case(x)
     def random(x: Any) -> Any:
-        return tf.random.normal([2, 3]), tf.nn.dropout(x, 0.5, seed=4)
+        chosen = tf.random.categorical([[-1e9, 0.0], [0.0, -1e9]], 5)
+        shuffled = tf.sort(tf.random.shuffle(tf.range(20)))
+        return tf.random.normal([2, 3]), tf.nn.dropout(x, 0.5, seed=4), chosen, shuffled
 
     @case(x)
     def array_slopes(x: Any) -> Any:

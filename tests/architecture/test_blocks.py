@@ -82,6 +82,7 @@ EXCEPTIONS = {
     "raw_ops": "tables of TensorFlow's names and signatures",
     "ops/graph_forms.py": "TensorFlow's ops, of which the forms in SavedModels consist",
     "ops/control/graph_forms.py": "the same",
+    "ops/sampling/graph_forms.py": "the same",
     "lookup/graph_forms.py": "the same",
     "ops/shape_graph_forms.py": "the same",
     "saved_model": "graphs of TensorFlow, with the names of its ops",

@@ -217,6 +217,36 @@ def test_streams_of_random_numbers_go_on(tmp_path: Path) -> None:
             np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
 
 
+def test_draws_that_tensorflow_makes_in_another_way(tmp_path: Path) -> None:
+    """Of seeds the same numbers, of streams others of the same distribution, each time new ones."""
+    module = tf.Module()
+    shares = np.array([[0.1, 0.2, 0.7], [0.5, 0.5, 0.0]])
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float64)])
+    def draw(shares: Any) -> Any:
+        logits = tf.cast(tf.math.log(shares), tf.float32)
+        return (
+            tf.random.stateless_categorical(logits, 40, [3, 1]),
+            tf.random.categorical(logits, 5000, dtype=tf.int32),
+            tf.random.shuffle(tf.range(300)),
+            tf.random.gamma([5000], [2.0, 3.0]),
+        )
+
+    module.draw = draw
+    tf.saved_model.save(module, tmp_path / "m")
+    loaded = tf.saved_model.load(tmp_path / "m")
+    seeded, classes, shuffled, gamma = [x.numpy() for x in loaded.draw(shares)]
+    np.testing.assert_array_equal(seeded, draw(shares)[0].numpy())
+    assert classes.dtype == np.int32
+    counts = np.array([np.bincount(row, minlength=3) for row in classes])
+    np.testing.assert_allclose(counts / 5000, shares, atol=0.03)
+    assert sorted(shuffled.tolist()) == list(range(300))
+    np.testing.assert_allclose(gamma.mean(0), [2.0, 3.0], rtol=0.1)
+    again = [x.numpy() for x in loaded.draw(shares)]
+    for before, after in zip((classes, shuffled, gamma), again[1:], strict=True):
+        assert not np.array_equal(before, after)
+
+
 def test_wrong_arguments_are_told(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="obj must be a trackable object"):
         tf.saved_model.save(3, tmp_path / "m")  # type: ignore[arg-type]

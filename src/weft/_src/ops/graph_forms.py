@@ -18,12 +18,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from weft._src.core.aliases import TensorLike
-from weft._src.core.dtypes import DType, int32, int64, uint64
+from weft._src.core.dtypes import DType, int32, int64
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 
 Form = Callable[..., Any]
-_PHILOX, _COUNTERS_PER_NUMBER = 1, 256  # the number of the algorithm, and what it uses up
 
 
 class NoForm(Exception):  # noqa: N818 - a signal: all of them together become one error
@@ -52,6 +51,7 @@ class FormBody(Protocol):
     def const(self, value: TensorLike | None, dtype: DType = ...) -> Any: ...
     def function(self, graph: Any) -> str: ...
     def same_inputs_before(self) -> Any: ...
+    def made_from(self, op: str, place: int) -> Any: ...
     def list_dtype(self) -> DType: ...
     def loop_functions(self, cond: Any, body: Any, *, limited: bool) -> tuple[str, str]: ...
 
@@ -500,44 +500,6 @@ def bounds(b: FormBody, found: Any, values: Written, **attrs: Any) -> Any:
         raise NoForm("TensorFlow's op takes matrices")
     rows = [b.add("ExpandDims", x, b.const(0)) for x in (found, values)]
     return b.add("Squeeze", b.add(b.name, *rows, **attrs), squeeze_dims=[0])
-
-
-# --- random numbers: the state of Weft is [counter, counter, key], the algorithm Philox ----------
-
-
-def key_counter(b: FormBody, seed: Any) -> Any:
-    """The state that a seed gives."""
-    key, counter = b.add("StatelessRandomGetKeyCounter", seed)
-    return b.add("Bitcast", b.add("ConcatV2", [counter, key], b.const(0)), type=int64)
-
-
-def _parts(b: FormBody, state: Written) -> tuple[Any, Any, Any]:
-    counter, key = b.add("SplitV", state, b.const([2, 1]), b.const(0), num_split=2)
-    return (
-        b.add("Bitcast", key, type=uint64),
-        b.add("Bitcast", counter, type=uint64),
-        b.const(_PHILOX),
-    )
-
-
-def drawn(b: FormBody, shape: Written, state: Written, *more: Any, **attrs: Any) -> Any:
-    """Numbers for a state."""
-    return b.add(b.name, shape, *_parts(b, state), *more, **attrs)
-
-
-def shuffled(b: FormBody, value: Written, state: Written, *, inverse: bool) -> Any:
-    """Rows in another order."""
-    if inverse:
-        raise NoForm("gradients of shuffling cannot be written")
-    return b.add("StatelessShuffle", value, *_parts(b, state))
-
-
-def skipped(b: FormBody, variable: Any, delta: Any, *, step: int) -> Any:
-    """The state of a generator, which goes on behind as many numbers as are drawn."""
-    if step != _COUNTERS_PER_NUMBER:
-        raise NoForm("streams that skip other than 256 counters per number cannot be written")
-    count = b.add("Prod", cast(b, delta, int64), axes_of(b, delta, None), keep_dims=False)
-    return b.add("RngReadAndSkip", variable, b.const(_PHILOX), cast(b, count, uint64))
 
 
 # --- text, diagonals and images -------------------------------------------------------------------

@@ -172,6 +172,11 @@ class Body:
                 return self.known[id(node.outputs[0])]
         return None
 
+    def made_from(self, op: str, place: int) -> Written | None:
+        """What an input was made from by a node of some op; None if something else made it."""
+        maker = self._node.inputs[place].node
+        return self.known.get(id(maker.inputs[0])) if maker.op.name == op else None
+
     def list_dtype(self) -> DType:
         """The dtype of the elements of the list that the op makes: what others do with it."""
         found = _element_dtype(self.graph, self._node.outputs[0], set())

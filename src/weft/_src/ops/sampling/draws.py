@@ -21,9 +21,10 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import graph_forms, rules
+from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Absent, Op, args, define_op
+from weft._src.ops.sampling import graph_forms
 
 INT64 = frozenset({int64})
 FULL_INTS = frozenset({int32, int64, uint32, uint64})
@@ -187,6 +188,7 @@ multinomial_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
     slow_kernel=True,
+    graphdef=graph_forms.categories,
 )
 
 

@@ -31,7 +31,7 @@ from weft._src.ops.elementwise import arithmetic, casting, incomplete
 from weft._src.ops.elementwise.operands import sum_to
 from weft._src.ops.reduce import products
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
-from weft._src.ops.sampling import distributions, draws
+from weft._src.ops.sampling import distributions, draws, graph_forms
 
 _COUNTS = frozenset({float16, float32, float64, int32, int64})
 
@@ -83,6 +83,7 @@ gamma_op: Op = define_op(
     native=NO_NATIVE,
     vjp=_gamma_vjp,
     fresh=True,
+    graphdef=graph_forms.drawn,
 )
 
 

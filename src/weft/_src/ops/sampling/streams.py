@@ -35,8 +35,8 @@ from weft._src.core.random_numbers.stream_state import (
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import graph_forms
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.sampling import graph_forms
 
 _LARGEST_OP_SEED = 2**31 - 1
 
