@@ -77,6 +77,17 @@ def test_refused(name: str, traced: bool) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 512 * 1024  # KiB
 
 
+@pytest.mark.parametrize("method", ["nearest", "bilinear", "area", "lanczos3", "bicubic"])
+@pytest.mark.parametrize("traced", [False, True], ids=["eager", "graph"])
+def test_resized(method: str, traced: bool) -> None:
+    def resized(x: Any) -> Any:
+        return tf.image.resize(x, [N, 3], method)
+
+    function = tf.function(resized) if traced else resized
+    with pytest.raises(EXHAUSTED, match=r"a result .* takes .*iB, but 2.0 M"):
+        function(tf.ones([1, 2, 3, 1]))
+
+
 def test_the_text() -> None:
     text = (
         r"fill: a result of shape \[1048576, 3\] and dtype float64 takes 24.0 MiB, but 2.0 MiB of "

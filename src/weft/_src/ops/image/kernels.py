@@ -14,10 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from weft._src.core import memory
+
 Array = np.ndarray[Any, Any]
 F = np.float32
 
 _CUBIC_STEPS = 1024  # distances of plain cubic resizing are rounded to this part of a pixel
+_BYTES_PER_ROW = 128  # that making a band and its transposed one takes at the least
 _LEAST_SUM = F(1000) * np.finfo(F).tiny  # below this, weights are not made to add up to one
 
 
@@ -197,6 +200,11 @@ def _area(size: int, wanted: int, align_corners: bool, half_pixel_centers: bool)
 _PLAIN = {"nearest": _nearest, "linear": _linear, "cubic": _smooth, "area": _area}
 
 
+def _check_memory(size: int, wanted: int) -> None:
+    what = f"that says how {size:,} elements become {wanted:,}"
+    memory.check_bytes("resize", _BYTES_PER_ROW * (size + wanted), what)
+
+
 def _both(forward: Band, size: int) -> Bands:
     return (*forward, *transposed(*forward, size))
 
@@ -211,6 +219,7 @@ def resizing(
     half_pixel_centers: bool = True,
 ) -> Bands:
     """The band that makes `wanted` elements of `size`, and the way back. Not to be written into."""
+    _check_memory(size, wanted)
     if kind in _PLAIN:
         forward = _PLAIN[kind](size, wanted, align_corners, half_pixel_centers)
     else:
@@ -222,4 +231,5 @@ def placing(
     kind: str, size: int, wanted: int, scale: Any, translation: Any, antialias: bool
 ) -> Bands:
     """The same for an axis that is stretched by `scale`, then moved by `translation`."""
+    _check_memory(size, wanted)
     return _both(_sampled(kind, size, wanted, scale, translation, antialias), size)
