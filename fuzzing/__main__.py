@@ -18,6 +18,7 @@ FUZZERS = {
     "batching": "fuzzing.batching:check_batching",
     "ops": "fuzzing.ops:check_op",
     "functions": "fuzzing.ops:check_function",
+    "misfits": "fuzzing.misfits:check_misfit",
     "indices": "fuzzing.indices:check_indices",
     "patterns": "fuzzing.patterns:check_pattern",
     "files": "fuzzing.files:check_file",

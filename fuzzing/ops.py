@@ -21,7 +21,7 @@ from weft._src.core.dtypes import DType, from_numpy
 _TRIES = 6  # the last one leaves everything but the dtype as it is
 _MOST_SHRINKS = 80
 
-_SORTED_FIRST = ("LowerBound", "UpperBound", "searchsorted")  # of unsorted rows they mean nothing
+SORTED_FIRST = ("LowerBound", "UpperBound", "searchsorted")  # of unsorted rows they mean nothing
 
 compared: Counter[tuple[str, str, str]] = Counter()  # by op or function, tier, class of dtype
 
@@ -98,7 +98,7 @@ def _try(call: Call, kind: str, seed: int, rng: np.random.Generator) -> str | No
         except Refused:
             continue
         except Disagreement as found:
-            return _report(call, *_shrunk(call, arrays, found), seed)
+            return report(call, *_shrunk(call, arrays, found), seed)
         for tier in tiers:
             compared[call.name, tier, kind] += 1
         return None
@@ -133,7 +133,7 @@ def _varied(call: Call, kind: str, rng: np.random.Generator, *, wildness: int) -
             if wildness > 1 and rng.random() < 0.3:
                 alone = call.op is not None and call.op.elementwise
                 arrays[i] = variation.with_specials(arrays[i], rng, extremes=alone)
-    if call.name.startswith(_SORTED_FIRST):
+    if call.name.startswith(SORTED_FIRST):
         arrays[0] = variation.sorted_rows(arrays[0])
     return arrays
 
@@ -179,7 +179,8 @@ def _simpler(arrays: list[Any]) -> list[list[Any]]:
     return out
 
 
-def _report(call: Call, arrays: list[Any], found: Disagreement, seed: int) -> str:
+def report(call: Call, arrays: list[Any], found: Disagreement, seed: int) -> str:
+    """A program that shows what differs."""
     lines = [
         f"--- seed {seed}: {call.name}: {str(found)[:800]}",
         "import functools, numpy as np, weft as tf",

@@ -38,8 +38,8 @@ def is_floating(array: Any) -> bool:
 
 def sorted_rows(array: Any) -> Any:
     """The rows in order, NaN last, where NumPy does not sort floats of other packages so."""
-    if not is_floating(array):
-        return np.sort(array, axis=-1)
+    if not array.ndim or not is_floating(array):
+        return np.sort(array, axis=-1) if array.ndim else array
     return np.sort(dtypes.plain(array).astype(np.float64), axis=-1).astype(array.dtype)
 
 

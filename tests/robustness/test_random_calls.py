@@ -66,7 +66,7 @@ def test_a_planted_bug_is_found_and_made_small(monkeypatch: pytest.MonkeyPatch) 
         differential.check(call, wrong)
     arrays, smaller = ops._shrunk(call, wrong, found.value)
     assert arrays[0].size <= 2
-    report = ops._report(call, arrays, smaller, seed=7)
+    report = ops.report(call, arrays, smaller, seed=7)
     assert report.startswith("--- seed 7: Tanh: native:")
     program = report.partition("\n")[2]
     exec(compile(program, "report", "exec"), {})  # it runs as it is

@@ -81,7 +81,6 @@ broadcast_args_op = define_op(
     kernel=_broadcast_args_kernel,
     native=FOLDED,
     vjp=NOT_DIFFERENTIABLE,
-    trusts_kernel=True,
     fresh=True,
     shape_arithmetic=True,
 )
@@ -112,7 +111,6 @@ broadcast_axes_op = define_op(
     native=FOLDED,
     vjp=NOT_DIFFERENTIABLE,
     outputs=2,
-    trusts_kernel=True,
     fresh=True,
 )
 

@@ -89,6 +89,20 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
     return tile_op(convert_to_tensor(input), shapes.shape_argument(multiples), name=name)
 
 
+def _tile_grad_infer(g: TensorSpec, multiples: TensorSpec, shape: TensorSpec) -> TensorSpec:
+    dims = rules.dims_from_value("TileGrad", shape)
+    if dims is None:
+        return g.with_dims(None)
+    rules.check_rank("TileGrad", g, len(dims), name="dy")
+    rules.check_rank("TileGrad", multiples, 1, name="multiples")
+    if multiples.dims is not None:
+        rules.unify("TileGrad", multiples.dims[0], len(dims), "the rank and the multiples")
+    for n, m in zip(g.dims or (), dims):
+        if isinstance(n, int) and isinstance(m, int) and (n % m if m else n):
+            raise ShapeError(f"TileGrad: dy has {n} elements where {m} were repeated.")
+    return g.with_dims(dims)
+
+
 def _tile_grad_kernel(xp: ArrayNamespace, g: Array, multiples: Array, shape: Array) -> Array:
     split = [n for pair in zip(multiples.tolist(), shape.tolist(), strict=True) for n in pair]
     return xp.reduction(xp.add, xp.reshape(g, split), tuple(range(0, len(split), 2)), False)
@@ -97,7 +111,7 @@ def _tile_grad_kernel(xp: ArrayNamespace, g: Array, multiples: Array, shape: Arr
 tile_grad_op: Op = define_op(
     "TileGrad",
     args("dy", NUMERIC) + args("multiples", INDEX) + args("shape", INDEX, is_shape=True),
-    infer=lambda g, multiples, shape: g.with_dims(rules.dims_from_value("TileGrad", shape)),
+    infer=_tile_grad_infer,
     kernel=_tile_grad_kernel,
     native=Special("tile_grad"),
     vjp=lambda ctx, g: (tile_op(g, ctx.inputs[1]), None, None),

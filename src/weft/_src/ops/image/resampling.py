@@ -199,10 +199,14 @@ def _resample_infer(
     x: TensorSpec, starts: TensorSpec, weights: TensorSpec, *back: TensorSpec, axis: int
 ) -> TensorSpec:
     out = x.with_dtype(float32)
+    rules.check_rank("resample", starts, 1, name="starts")
+    rules.check_rank("resample", weights, 2, name="weights")
     if out.dims is None:
         return out
     at = rules.normalize_axis("resample", axis, len(out.dims))
     rows = Dim() if weights.dims is None else weights.dims[0]
+    if starts.dims is not None:
+        rows = rules.unify("resample", rows, starts.dims[0], "the numbers of starts and weights")
     return out.with_dims(rules.replace(out.dims, at, rows))
 
 
@@ -210,6 +214,8 @@ def _resample_kernel(
     xp: ArrayNamespace, x: Array, starts: Array, weights: Array, *back: Array, axis: int
 ) -> Array:
     size = x.shape[axis]
+    if starts.shape != weights.shape[:1] or weights.ndim != 2:
+        raise ShapeError(f"resample: starts {starts.shape} and weights {weights.shape} differ.")
     if starts.size and (starts.min() < 0 or starts.max() + weights.shape[1] > size):
         raise ShapeError(f"resample: a band reads beyond the {size} elements of axis {axis}.")
     return banded_sum(xp, x, starts, weights, axis)

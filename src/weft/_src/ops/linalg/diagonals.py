@@ -74,6 +74,12 @@ def _check_band(op: str, rows: Size, columns: Size, lower: int, upper: int) -> N
             )
 
 
+def _check_scalar(op: str, padding: Array) -> None:
+    """What had an unknown rank while tracing: rows of it would be broadcast."""
+    if padding.ndim:
+        raise ShapeError(f"{op}: padding_value must be a scalar, got shape {padding.shape}.")
+
+
 # --- taking diagonals --------------------------------------------------------------------------
 
 
@@ -81,6 +87,7 @@ def _diag_part_infer(
     x: TensorSpec, padding: TensorSpec, *, lower: int, upper: int, align: str
 ) -> TensorSpec:
     rules.check_rank_at_least("diag_part", x, 2, name="input")
+    rules.check_rank("diag_part", padding, 0, name="padding_value")
     if x.dims is None:
         return x
     rows, columns = x.dims[-2:]
@@ -94,6 +101,7 @@ def _diag_part_infer(
 def _diag_part_kernel(
     xp: ArrayNamespace, x: Array, padding: Array, *, lower: int, upper: int, align: str
 ) -> Array:
+    _check_scalar("diag_part", padding)
     rows, columns = x.shape[-2:]
     if lower == upper:
         return xp.diagonal(x, lower, -2, -1)
@@ -201,6 +209,7 @@ def _diag_infer(
 ) -> TensorSpec:
     n_axes = 1 if lower == upper else 2
     rules.check_rank_at_least("diag", diagonal, n_axes, name="diagonal")
+    rules.check_rank("diag", padding, 0, name="padding_value")
     dims = diagonal.dims
     if dims is None:
         return diagonal
@@ -223,6 +232,7 @@ def _diag_kernel(
     num_rows: int,
     num_cols: int,
 ) -> Array:
+    _check_scalar("diag", padding)
     rows, columns = _diag_sizes(
         diagonal.shape[-1], lower=lower, upper=upper, num_rows=num_rows, num_cols=num_cols
     )

@@ -15,7 +15,7 @@ from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, unary
-from weft._src.ops.elementwise.operands import operands
+from weft._src.ops.elementwise.operands import operands, sum_to
 from weft._src.ops.linalg import products, spectrum
 from weft._src.ops.reduce import extrema, sums
 from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
@@ -34,8 +34,8 @@ def _pinv_infer(x: TensorSpec, rcond: TensorSpec) -> TensorSpec:
     if x.dims is None:
         return x
     *lead, m, n = x.dims
-    rules.broadcast_dims("pinv", tuple(lead), rcond.dims)
-    return x.with_dims((*lead, n, m))
+    both = rules.broadcast_dims("pinv", tuple(lead), rcond.dims)
+    return x.with_dims(None if both is None else (*both, n, m))
 
 
 def _pinv_kernel(xp: ArrayNamespace, x: Array, rcond: Array) -> Array:
@@ -47,7 +47,7 @@ def _pinv_kernel(xp: ArrayNamespace, x: Array, rcond: Array) -> Array:
     inverse = xp.where(kept, 1 / xp.where(kept, s, 1), s.dtype.type(0))
     v = xp.conjugate(xp.swapaxes(vh, -1, -2))
     out = (v * inverse[..., None, :]) @ xp.conjugate(xp.swapaxes(u, -1, -2))
-    out[~finite] = xp.nan
+    out[~xp.broadcast_to(finite, out.shape[:-2])] = xp.nan
     return out.astype(x.dtype, copy=False)
 
 
@@ -59,7 +59,8 @@ def _pinv_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:
     right = products.matmul(g_adjoint, products.matmul(y, adjoint))
     out = out + right - products.matmul(x, products.matmul(y, right))
     left = products.matmul(products.matmul(adjoint, y), g_adjoint)
-    return out + left - products.matmul(products.matmul(left, y), x), None
+    out = out + left - products.matmul(products.matmul(left, y), x)
+    return sum_to(out, x), None  # rcond may have more axes in front
 
 
 pinv_op: Op = define_op(

@@ -42,8 +42,8 @@ def _check_vector(op: str, x: TensorSpec, size: int, name: str) -> None:
 
 def _size(shape: Array, dtype: np.dtype[Any]) -> tuple[int, ...]:
     sizes = tuple(shape.tolist())
-    if min(sizes, default=0) < 0:
-        raise ValueError("a size is negative")  # the type rule says it better
+    if shape.ndim != 1 or min(sizes, default=0) < 0:
+        raise ValueError("a size is negative, or this is no shape")  # the type rule says it better
     memory.check("random", sizes, dtype)
     return sizes
 

@@ -185,7 +185,7 @@ def _cross_entropy(lowering: Lowering, node: Node, inputs: list[Value]) -> list[
     last = len(logits.shape) - 1
     shifted, powers, total = _softmax_parts(logits, last, node.name)
     terms = apply("multiply", labels, apply("subtract", apply("log", total), shifted))
-    loss = _sum(terms, (last,), f"{node.name}/loss")
+    loss = _sum(terms, (len(terms.shape) - 1,), f"{node.name}/loss")  # labels may have more axes
     slope = apply("subtract", apply("multiply", powers, apply("reciprocal", total)), labels)
     return [_finished(node, loss), _finished(node, slope, 1)]
 
