@@ -9,7 +9,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # As pip does with what it copies: without bytecode every process would compile 800 files.
 COMPILE := $(BIN)/python -m compileall -q src
 
-.PHONY: demo test test-keras test-versions format bench reference clean
+.PHONY: demo test test-keras test-versions format bench reference docs wheel coverage clean
 
 demo: $(BASE)
 	$(BIN)/python examples/demo.py
@@ -39,8 +39,20 @@ bench: $(BASE)
 reference: $(BASE)
 	$(BIN)/python docs/generate_reference.py
 
+# The documentation as a site, in site/; every warning is an error.
+docs: $(DEV)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# A wheel, installed and used in an empty environment.
+wheel: $(BASE)
+	$(BIN)/python checks/wheel.py
+
+# Which lines the tests run, as pages in build/coverage; it takes three times as long as the tests.
+coverage: $(DEV)
+	$(BIN)/pytest -n 2 --cov=weft --cov-report=html:build/coverage --cov-report=term:skip-covered
+
 clean:
-	rm -rf $(VENV) .venv-versions build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-versions build dist demo site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks checks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:

@@ -16,6 +16,19 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+def promised(code: str) -> list[str]:
+    """What comments behind a `print`, and under one that has none, say will be printed."""
+    found: list[str] = []
+    prints = False
+    for line in code.splitlines():
+        behind = re.match(r"\s*print\(.*\)  # (.*)$", line)
+        under = re.match(r"# (.*)$", line) if prints else None
+        if behind or under:
+            found.append((behind or under)[1].strip())  # type: ignore[index]
+        prints = bool(re.match(r"print\(.*\)$", line)) or (prints and under is not None)
+    return found
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks of a page run one after the other, like the cells of a notebook."""
@@ -34,6 +47,9 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         said = [comment.strip() for comment in re.findall(r"#(.*)$", block[1], re.MULTILINE)]
         unsaid = [printed for printed in out.getvalue().splitlines() if printed.strip() not in said]
         assert not unsaid, f"{name} printed {unsaid}, its comments say {said}"
+        printed = {text.strip() for text in out.getvalue().splitlines()}
+        missing = [text for text in promised(block[1]) if text not in printed]
+        assert not missing, f"{name} does not print {missing}"
 
 
 def test_there_are_blocks() -> None:
