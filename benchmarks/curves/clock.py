@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 import time
 import types
@@ -32,7 +33,9 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
     module = types.ModuleType("program")
     sys.modules["program"] = module
     names = module.__dict__
-    seconds = {part: _run(job[part], job["file"], names) for part in ("import", "data", "setup")}
+    seconds = {"import": _run(job["import"], job["file"], names)}
+    after_import = _resident()
+    seconds |= {part: _run(job[part], job["file"], names) for part in ("data", "setup")}
     if job["check"]:
         return {"results": _results(job["statement"], job["state"], names)}
     times = timed(_loop(job["statement"], names), job["marks"], job["limit"])
@@ -41,7 +44,14 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
     return {"import": seconds["import"], "setup": seconds["setup"], **times} | {
         "version": version,
         "about": about,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - after_import,
     }
+
+
+def _resident() -> int:
+    """Bytes of memory that this process has."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
 
 
 def _run(text: str, file: str, names: dict[str, Any]) -> float:

@@ -49,6 +49,7 @@ class Run:
     per_call: float
     version: str = ""
     about: Any = None
+    peak: float = 0.0  # bytes at the most, above those after the import
     warnings: str = ""
 
     def cell(self, mark: int, with_import: bool) -> Cell:
@@ -84,6 +85,11 @@ class Curves:
         mine = cells.pop("weft", None)
         theirs = [c.seconds for c in cells.values() if c is not None]
         return min(theirs) / mine.seconds if mine is not None and theirs else None
+
+    def peak(self, library: str) -> float | None:
+        """Bytes that a library needed at the most, above those after its import."""
+        found = [run.peak for run in self.runs.get(library, []) if run.peak]
+        return statistics.median(found) if found else None
 
 
 def measured(

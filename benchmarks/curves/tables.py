@@ -47,9 +47,17 @@ def program_table(curves: Curves, marks: Marks) -> str:
         if any(r is not None for r in ratios):
             shown = ["-" if r is None else f"{r:.2f}x" for r in ratios]
             lines.append(_line("    best peer / weft", shown))
+    lines += _memory(curves)
     lines += [f"  {who} failed: {_last_line(why)}" for who, why in curves.failures.items()]
     lines += _tiers(curves)
     return "\n".join(lines)
+
+
+def _memory(curves: Curves) -> list[str]:
+    """What each library needed at the most, above what it had after its import."""
+    peaks = {library: curves.peak(library) for library in curves.runs}
+    told = [f"{library} {peak / 2**20:,.0f} MB" for library, peak in peaks.items() if peak]
+    return [f"  peak above the import: {', '.join(told)}"] if told else []
 
 
 def _line(label: str, cells: list[str]) -> str:
