@@ -104,7 +104,10 @@ def _tile_grad_infer(g: TensorSpec, multiples: TensorSpec, shape: TensorSpec) ->
 
 
 def _tile_grad_kernel(xp: ArrayNamespace, g: Array, multiples: Array, shape: Array) -> Array:
-    split = [n for pair in zip(multiples.tolist(), shape.tolist(), strict=True) for n in pair]
+    pairs = list(zip(multiples.tolist(), shape.tolist(), strict=True))
+    if g.shape != tuple([m * n for m, n in pairs]):
+        raise ShapeError(f"TileGrad: dy has shape {g.shape}, of {pairs} repetitions and sizes.")
+    split = [n for pair in pairs for n in pair]
     return xp.reduction(xp.add, xp.reshape(g, split), tuple(range(0, len(split), 2)), False)
 
 
