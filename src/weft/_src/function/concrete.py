@@ -20,6 +20,7 @@ from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft._src.core.tracebacks import hide_own_frames
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.execution.runner import locked_inputs, locks_of, plan_of, run_locked
+from weft._src.function.captured_state import PythonState
 from weft._src.function.keys import TENSORS
 from weft._src.function.packing import pack_tensors, pack_values
 from weft._src.function.signature import P, Parameters
@@ -44,6 +45,8 @@ class ConcreteFunction:
     >>> double(tf.constant([1.0, 2.0])).numpy()
     array([2., 4.], dtype=float32)
     """
+
+    python_state = PythonState(())  # what it took from around the function
 
     def __init__(self, graph: Graph, parameters: Parameters, types: Sequence[TraceType]) -> None:
         self.graph = graph

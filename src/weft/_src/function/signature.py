@@ -20,6 +20,7 @@ from weft._src.errors import SignatureError
 from weft._src.state.variable import Variable
 
 P = inspect.Parameter
+_STARS: dict[Any, str] = {P.VAR_POSITIONAL: "*", P.VAR_KEYWORD: "**"}
 _FIXED = (
     bool, int, float, complex, str, bytes, type(None), DType, TensorShape, EagerTensor, Variable
 )  # fmt: skip
@@ -77,6 +78,11 @@ class Parameters:
     def names(self) -> list[str]:
         """The names of the parameters."""
         return [p.name for p in self.parameters]
+
+    @property
+    def starred_names(self) -> list[str]:
+        """The names of the parameters as a signature shows them: `*args`, `**kwargs`."""
+        return [f"{_STARS.get(p.kind, '')}{p.name}" for p in self.parameters]
 
     @property
     def input_names(self) -> list[str]:
