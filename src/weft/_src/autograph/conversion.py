@@ -22,7 +22,7 @@ from weft._src.autograph.operators.python_builtins import OVERLOADS
 from weft._src.autograph.pyct.code_table import CodeTable
 from weft._src.autograph.pyct.naming import scope_like
 from weft._src.autograph.pyct.source import NoSourceError, function_node
-from weft._src.core.frames import BLOCK
+from weft._src.core.frames import BLOCK, PACKAGE
 from weft._src.graph import row_maps
 from weft._src.ops.control import branch, functional, loop
 
@@ -59,7 +59,6 @@ _LIBRARIES = tuple(
     for path in {sysconfig.get_path(k) for k in ("stdlib", "purelib", "platlib")}
     if path
 )
-_OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 
 
 def converted(function: Callable[..., Any]) -> Any:
@@ -176,7 +175,7 @@ def _is_library(function: types.FunctionType) -> bool:
 
 def is_library_file(file: str) -> bool:
     """Whether a file belongs to Weft, to Python or to an installed package."""
-    return file.startswith((_OWN, *_LIBRARIES, "<frozen"))
+    return file.startswith((PACKAGE, *_LIBRARIES, "<frozen"))
 
 
 def why_refused(code: types.CodeType) -> str | None:

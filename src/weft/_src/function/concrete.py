@@ -52,6 +52,7 @@ class ConcreteFunction:
         self.graph = graph
         self.types = tuple(types)
         self.calls = 0
+        self.recorded_calls = 0  # those of them that a tape or another graph has recorded
         self.last_call = 0
         self._parameters = parameters
         self.name = f"__inference_{graph.name}_{next(_numbers)}"
@@ -120,6 +121,7 @@ class ConcreteFunction:
 
     def _call_recorded(self, tensors: Sequence[Tensor]) -> Any:
         self.calls += 1
+        self.recorded_calls += 1
         inputs = [*tensors, *self.captured_inputs]
         out = call_graph(self.graph, inputs, name=self.graph.name)
         return pack_tensors(self.graph.structured_outputs)(out)

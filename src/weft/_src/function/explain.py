@@ -6,6 +6,7 @@ import html
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft._src.function.concrete import ConcreteFunction
 from weft._src.function.history import TraceRecord
 from weft._src.function.methods import BoundFunction
 from weft._src.function.pieces_of_code import piece_of
@@ -13,18 +14,14 @@ from weft._src.function.polymorphic import PolymorphicFunction
 from weft._src.function.remedies import Adviser
 
 _COLUMNS = (
-    "#",
-    "signature",
-    "why",
-    "remedy",
-    "called from",
-    "ms",
-    "nodes",
-    "tier",
-    "calls",
-    "native",
+    *("#", "signature", "why", "remedy", "called from", "ms", "nodes", "calls by tier", "native"),
     "reads",
 )
+_TIERS = {
+    "numpy": "NumPy",
+    "native": "machine code",
+    "recorded": "a tape or in another function, whose graph has taken it in",
+}
 
 
 class Explanation:
@@ -66,9 +63,11 @@ class Explanation:
 
 
 def _use(trace: dict[str, Any]) -> str:
+    """How often it was called, and who served the calls."""
     if not trace["calls"]:
         return "not called yet"
-    return f"{trace['calls']} calls on the {trace['tier']} tier"
+    calls = f"{trace['calls']} call{'' if trace['calls'] == 1 else 's'}"
+    return f"{calls}: {trace['calls by tier']}"
 
 
 def _cell(value: Any) -> str:
@@ -117,6 +116,19 @@ def _rows(function: PolymorphicFunction[..., Any]) -> list[dict[str, Any]]:
     return [_row(adviser, record) for record in list(function._history.records)]
 
 
+class CallsByTier(dict[str, int]):
+    """The calls of one trace by who served them: "numpy", "native", or "recorded"."""
+
+    def __str__(self) -> str:
+        return ", ".join([f"{n} on {_TIERS[tier]}" for tier, n in self.items() if n])
+
+
+def _calls_by_tier(concrete: ConcreteFunction) -> dict[str, int]:
+    plan = concrete.graph.plan
+    served = {"numpy": 0, "native": 0} if plan is None else plan.calls_by_tier
+    return {**served, "recorded": concrete.recorded_calls}
+
+
 def _row(adviser: Adviser, record: TraceRecord) -> dict[str, Any]:
     concrete = record.concrete
     return {
@@ -129,6 +141,7 @@ def _row(adviser: Adviser, record: TraceRecord) -> dict[str, Any]:
         "nodes": record.nodes,
         "tier": "not run yet" if concrete.graph.plan is None else concrete.graph.plan.tier,
         "calls": concrete.calls,
+        "calls by tier": CallsByTier(_calls_by_tier(concrete)),
         "reads": concrete.python_state.account(),
         "native": "" if concrete.graph.plan is None else concrete.graph.plan.account(),
     }

@@ -33,6 +33,7 @@ class NumpyPlan:
 
     def __init__(self, graph: Graph) -> None:
         self._generated: GeneratedPlan = generate(graph, NumpyPlan)
+        self.calls = 0
         self.file = f"<weft numpy plan {next(_numbers)} of {graph.name}>"
         namespace: dict[str, Any] = {}
         exec(compile(self.source, self.file, "exec"), namespace)
@@ -51,6 +52,7 @@ class NumpyPlan:
         return self._generated.source
 
     def __call__(self, *values: Any) -> tuple[Any, ...]:
+        self.calls += 1
         try:
             return quiet_context().run(self._function, *values)
         except Exception as error:
