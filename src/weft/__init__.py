@@ -32,7 +32,8 @@ from weft._src.autodiff.custom import custom_gradient, grad_pass_through, recomp
 from weft._src.autodiff.declaring import no_gradient
 from weft._src.autodiff.explain import explain_gradient
 from weft._src.autodiff.gradients import AggregationMethod, gradients, hessians
-from weft._src.autodiff.tape import GradientTape, UnconnectedGradients
+from weft._src.autodiff.tape import GradientTape
+from weft._src.autodiff.unconnected import UnconnectedGradients
 from weft._src.core.context import executing_eagerly, init_scope, inside_function
 from weft._src.core.convert import constant, convert_to_tensor, register_tensor_conversion_function
 from weft._src.core.dtypes import (

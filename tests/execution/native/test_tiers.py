@@ -190,7 +190,9 @@ def test_what_is_going_to_happen_is_told(
     for _ in range(2 * tiers._MOST_TRIALS + 5):
         function(X)
     told = tf.explain(function).traces[0]["native"]
-    assert re.search(r"x as fast as NumPy: [\d.]+ us against [\d.]+ us|NumPy is as fast|slower than", told)
+    assert re.search(
+        r"x as fast as NumPy: [\d.]+ us against [\d.]+ us|NumPy is as fast|slower than", told
+    )
 
 
 def test_estimates() -> None:

@@ -403,7 +403,7 @@ class TieredPlan:
         return {"numpy": getattr(numpy, "calls", 0), "native": self.native_calls}
 
     def account(self) -> str:
-        """Where the function is on its way to machine code, and why: cost, what is left to NumPy."""
+        """Where it is on its way to machine code, and why: cost, what is left to NumPy."""
         parts = self._plans()
         if self.compiled:
             parts += self._account_of_code()
@@ -494,7 +494,11 @@ def _reason_off() -> str | None:
 
 def _slower(native: float, numpy: float) -> str:
     """Why machine code that is there is not used."""
-    than = f"slower than NumPy by {native / max(numpy, 1e-9):.2f}x" if native > numpy else "NumPy is as fast"
+    than = (
+        f"slower than NumPy by {native / max(numpy, 1e-9):.2f}x"
+        if native > numpy
+        else "NumPy is as fast"
+    )
     return f"{than}: {numpy * 1e6:.1f} us with NumPy against {native * 1e6:.1f} us"
 
 

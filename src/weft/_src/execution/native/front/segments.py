@@ -129,7 +129,7 @@ class Splitter:
         if unknown is not None:
             what = "strings" if unknown.dtype is dtypes.string else f"{unknown.dtype.name}"
             raise NotCompilableError(
-                f"{node.op.name} takes {what} of shape {unknown.shape}, which only NumPy can handle",
+                f"{node.op.name} takes {what} of shape {unknown.shape}, which NumPy has to handle",
                 node,
             )
         if any(t.dtype is dtypes.variant for t in (*node.inputs, *node.outputs)):
