@@ -183,3 +183,18 @@ def called_function() -> str:
         name = frame.f_code.co_name
         frame = frame.f_back  # type: ignore[assignment]
     return name
+
+
+def called_arguments() -> dict[str, Any]:
+    """The arguments of the function of Weft that the user's code called, for errors.
+
+    Of operators there are none: `x * y` has no names that a user would know.
+    """
+    frame, found = sys._getframe(1), None
+    while frame is not None and frame.f_code.co_filename.startswith(_hidden.files):
+        found, frame = frame, frame.f_back  # type: ignore[assignment]
+    if found is None:
+        return {}
+    code = found.f_code
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return {} if "self" in names else {name: found.f_locals.get(name) for name in names}

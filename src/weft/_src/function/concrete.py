@@ -12,6 +12,7 @@ from typing import Any
 from weft._src import nest
 from weft._src.autodiff.calls import call_graph
 from weft._src.core.context import state
+from weft._src.core.conversions import how_to_convert
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import resource
 from weft._src.core.flags import flags
@@ -160,7 +161,8 @@ class ConcreteFunction:
         try:
             bound = self._parameters.signature.bind_partial(*args, **kwargs).arguments
         except TypeError as e:
-            raise TypeError(f"{self._shown_signature()}: {e}.") from None
+            wrong = self._parameters.misfit(args, kwargs) or e
+            raise TypeError(f"{self._shown_signature()}: {wrong}.") from None
         tensors: list[Tensor] = []
         for name, trace_type in zip(self._parameters.names, self.types, strict=True):
             if name in bound:
@@ -222,7 +224,7 @@ class ConcreteFunction:
                 None,
                 None,
                 f"{self._shown_signature()}: the argument {name!r} must be {spec.dtype.name}, got "
-                f"{tensor.dtype.name}. Convert it with tf.cast(x, tf.{spec.dtype.name}).",
+                f"{tensor.dtype.name}. {how_to_convert(name, tensor.dtype, spec.dtype)}",
             )
         if not tensor.shape.is_compatible_with(spec.shape):
             raise ShapeError(

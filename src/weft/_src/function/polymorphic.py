@@ -201,7 +201,7 @@ class PolymorphicFunction(Inspected, Generic[_P, _R]):
         return tuple(out)
 
     def _unhashable(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], error: UnhashableArgument
     ) -> TypeError:
         values = self._parameters.bind(args, kwargs)
         for name, value in zip(self._parameters.names, values, strict=True):
@@ -211,7 +211,7 @@ class PolymorphicFunction(Inspected, Generic[_P, _R]):
                 return TypeError(
                     f"{self._name}: the argument {name!r} holds a {error}, which is not hashable, "
                     "so calls with it cannot be told apart. Pass a tensor, a list or dict of "
-                    "tensors, or an object with __hash__."
+                    f"tensors, or {_hashable_form(error)}."
                 )
         return TypeError(f"{self._name}: an argument is not hashable: {error}.")
 
@@ -487,6 +487,13 @@ class PolymorphicFunction(Inspected, Generic[_P, _R]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PolymorphicFunction[_P, _R]:
         return self._clone(self._python_function)
+
+
+def _hashable_form(error: UnhashableArgument) -> str:
+    """What an object of the user has to be to be an argument."""
+    if hasattr(error.kind, "__dataclass_fields__"):
+        return f"make {error.kind.__name__} a @dataclass(frozen=True)"
+    return "an object with __hash__"
 
 
 def _rebuild(

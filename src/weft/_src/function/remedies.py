@@ -6,9 +6,8 @@ import enum
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
 from weft._src.core import dtypes
+from weft._src.core.conversions import lossless
 from weft._src.core.specs import TensorSpec
 from weft._src.function.decorator_lines import (
     DecoratorLines,
@@ -248,24 +247,6 @@ def _is_number(value: Any) -> bool:
 
 def _tensor_spec(kind: Any) -> TensorSpec:
     return kind.spec if isinstance(kind, TensorType) else TensorSpec(kind.shape, kind.dtype)
-
-
-def lossless(a: dtypes.DType, b: dtypes.DType) -> dtypes.DType | None:
-    """The dtype that holds all values of both, None if there is none."""
-    if not (a.is_numpy_compatible and b.is_numpy_compatible):
-        return None
-    try:
-        wide = np.promote_types(a.numpy_dtype, b.numpy_dtype)
-    except TypeError:
-        return None
-    if wide.kind not in "iufc" or np.dtype(object) in (a.numpy_dtype, b.numpy_dtype):
-        return None
-    found = dtypes.as_dtype(wide)
-    # NumPy takes float64 for the sum of int64 and anything; that holds 53 bits.
-    for part in (a, b):
-        if part.is_integer and found.is_floating and part.size * 8 > np.finfo(wide).nmant:
-            return None
-    return found
 
 
 def _replaced(kind: TraceType, old: TraceType, new: TraceType) -> TraceType:

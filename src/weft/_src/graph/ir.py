@@ -547,7 +547,7 @@ def infer(
     specs = [x.spec for x in inputs]
     key = tuple([spec.dtype for spec in specs])
     if key not in op.accepted:
-        check_dtypes(op, list(key))
+        check_dtypes(op, list(key), inputs)
         op.accepted.add(key)
     for i, x in enumerate(inputs):
         if op.arg(i).is_shape:
