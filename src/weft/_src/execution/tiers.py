@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft._src.core import dtypes
+from weft._src.core import dtypes, timeline
 from weft._src.core.cells import VariableCell
 from weft._src.core.flags import flags
 from weft._src.core.holding import run_holding
@@ -249,6 +249,7 @@ class TieredPlan:
                 from weft._src.execution.native import driver
 
             told = None if compilation is None else compilation.code_is_written
+            started = time.perf_counter()
             made = driver.compile_graph(self.graph, values, whole=bool(self._jit), told=told)
         except NotCompilableError as reason:
             # What fails on every tier is NumPy's to report, and other shapes may do better.
@@ -262,6 +263,9 @@ class TieredPlan:
                 "%s could not be compiled and goes on with NumPy: %s", self.graph.name, problem
             )
             return self._failed(problem)
+        where = next((node.location for node in self.graph.body), None)
+        detail = "kept from disk" if made.is_from_disk else f"{made.segments} segments"
+        timeline.note("compile", self.graph.name, started, where, detail)
         self.compiled.insert(0, made)
         self._trials, self._turns, self._takes_turns = [], [], False
         sure = self._jit or flags.deterministic or flags.execution_wanted() == "native"

@@ -122,7 +122,7 @@ class ConcreteFunction:
 
     def _call_recorded(self, tensors: Sequence[Tensor]) -> Any:
         self.calls += 1
-        self.recorded_calls += 1
+        self.recorded_calls += bool(state.mode)  # and not only watched
         inputs = [*tensors, *self.captured_inputs]
         out = call_graph(self.graph, inputs, name=self.graph.name)
         return pack_tensors(self.graph.structured_outputs)(out)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from weft._src.autograph import met
+from weft._src.core import timeline
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.flags import flags
@@ -300,6 +301,7 @@ class PolymorphicFunction(Inspected, Generic[_P, _R]):
             first_action(run),
         )
         self._history.add(record, limit=2 * self._max_traces)
+        timeline.note("trace", self._label, start, location, why.cause)
         self._tell_if_frequent(record)
         return concrete
 
