@@ -36,6 +36,7 @@ from weft._src.autodiff.tape import GradientTape
 from weft._src.autodiff.unconnected import UnconnectedGradients
 from weft._src.core.context import executing_eagerly, init_scope, inside_function
 from weft._src.core.convert import constant, convert_to_tensor, register_tensor_conversion_function
+from weft._src.core.display import displayed_by as _displayed_by
 from weft._src.core.dtypes import (
     DType,
     as_dtype,
@@ -580,5 +581,6 @@ _LAZY |= {
     "import_graph_def": "weft._src.saved_model.graph_imports",
 }
 _graphs_written_by("weft._src.saved_model.graph_defs")
+_displayed_by("weft._src.tools.rich")
 _open_namespace(__name__, lazy=_LAZY)
 _show_users_frames()

@@ -9,6 +9,8 @@ import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from weft._src.core.frames import is_own
+
 
 class Met(NamedTuple):
     """A function, and the instance if it was called as a method.
@@ -62,5 +64,7 @@ def note_unconverted(function: Any) -> None:
     """A function runs as it is, and nobody is told what it calls."""
     function = inspect.unwrap(function)
     function = function.__func__ if isinstance(function, types.MethodType) else function
-    if _collecting.now is not None and isinstance(function, types.FunctionType):
+    if _collecting.now is None or not isinstance(function, types.FunctionType):
+        return
+    if not is_own(function.__code__):
         _collecting.now.functions.append(Met(function, None, as_it_is=True))

@@ -14,6 +14,7 @@ from weft._src.autodiff.calls import call_graph
 from weft._src.core.context import state
 from weft._src.core.conversions import how_to_convert
 from weft._src.core.convert import convert_to_tensor
+from weft._src.core.display import html_of
 from weft._src.core.dtypes import resource
 from weft._src.core.flags import flags
 from weft._src.core.specs import TensorSpec
@@ -350,6 +351,8 @@ class ConcreteFunction:
             for p, t in zip(self._parameters.parameters, self.types, strict=True)
         ]
         return f"{self.graph.name}({', '.join(parts)})"
+
+    _repr_html_ = html_of
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self._shown_signature()}>"

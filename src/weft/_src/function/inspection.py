@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from weft._src.core.display import html_of
 from weft._src.core.location import Location
 from weft._src.function.captured_state import Change
 from weft._src.function.code_reading import code_of
@@ -124,6 +125,8 @@ class Inspected:
             "traced": self._trace_count,
             "calls": self._total_calls(),
         }
+
+    _repr_html_ = html_of
 
     def __repr__(self) -> str:
         return f"<tf.function {self._label}: {len(self._traces)} traces>"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from weft._src.autograph import met
+from weft._src.core.display import html_of
 from weft._src.core.tracebacks import hide_own_frames
 from weft._src.function.signature import Parameters
 
@@ -85,6 +86,8 @@ class BoundFunction(Generic[_P, _R]):
 
     def __hash__(self) -> int:
         return id(self._function)
+
+    _repr_html_ = html_of
 
     def __repr__(self) -> str:
         return f"<bound {self._function!r} of {self.__self__!r}>"

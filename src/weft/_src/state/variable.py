@@ -19,6 +19,7 @@ from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import init_scope, state
 from weft._src.core.conversions import how_to_convert
 from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.display import html_of
 from weft._src.core.dlpack import DEVICE
 from weft._src.core.dtypes import DType
 from weft._src.core.lazily import cached_property
@@ -535,6 +536,8 @@ class Variable(PartialAccess, Trackable, metaclass=InterceptedClass):
         value = saved.pop("value")
         self.__dict__.update(saved)
         self._set_cell(np.asarray(value))
+
+    _repr_html_ = html_of
 
     def __repr__(self) -> str:
         what = f"<tf.Variable {self.name!r} shape={self._shape} dtype={self._dtype.name}"
