@@ -251,6 +251,7 @@ if _TYPE_CHECKING:
     from weft._src.config.device_names import DeviceSpec as DeviceSpec
     from weft._src.data.core.optional import OptionalSpec as OptionalSpec
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
+    from weft._src.data.core.telling import progress as progress
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
     from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
     from weft._src.saving.safetensors import load as load, save as save
@@ -438,6 +439,7 @@ __all__ = [
     "pow",
     "print",
     "profiler",
+    "progress",
     "py_function",
     "qint8",
     "qint16",
@@ -573,6 +575,7 @@ _LAZY |= {"keras": "weft.keras"}
 _LAZY |= dict.fromkeys(("initializers", "losses", "metrics", "optimizers"), "weft.keras")
 _LAZY |= {
     "install_as_tensorflow": "weft._src.keras.alias",
+    "progress": "weft._src.data.core.telling",
     "load": "weft._src.saving.safetensors",
     "save": "weft._src.saving.safetensors",
     "NoneTensorSpec": "weft._src.data.core.structure",
