@@ -129,6 +129,47 @@ PROGRAMS = [
         change=(("i % 2", "i % 2"),),
     ),
     Program(
+        "one as an int and as a float",
+        """
+        @tf.function
+        def f(x, n):
+            return x * n
+        f(tf.ones([2]), 1)
+        f(tf.ones([2]), 1.0)
+        """,
+        says=(
+            r"'n' was the int 1 and is now the float 1\.0",
+            r"pass one type in every call, int\(n\)",
+        ),
+        change=(("1.0)", "int(1.0))"),),
+        warns=False,
+    ),
+    Program(
+        "a complex number",
+        """
+        @tf.function
+        def f(x, c):
+            return x * c
+        for i in range(6):
+            f(tf.ones([2], tf.complex64), 1j * i)
+        """,
+        says=(r"the value of 'c' was \dj and is now \dj", r"tf\.constant\(\dj, tf\.complex64\)"),
+        paste=True,
+    ),
+    Program(
+        "a dtype",
+        """
+        @tf.function
+        def f(x, dtype):
+            return tf.cast(x, dtype)
+        f(tf.ones([2]), tf.int32)
+        f(tf.ones([2]), tf.float64)
+        """,
+        says=(r"the value of 'dtype' was tf\.int32 and is now tf\.float64", r"pass only a few"),
+        change=(("tf.float64", "tf.int32"),),
+        warns=False,
+    ),
+    Program(
         "zero with a sign",
         """
         @tf.function
@@ -334,6 +375,22 @@ PROGRAMS = [
             r"tf\.zeros\(\[3\], tf\.float32\)",
         ),
         change=(("f(tf.ones([3]))", "f(tf.ones([3]), tf.zeros([3], tf.float32))"),),
+        warns=False,
+    ),
+    Program(
+        "a list and a tensor",
+        """
+        @tf.function
+        def f(x):
+            return tf.reduce_sum(x)
+        f([1.0, 2.0])
+        f(tf.constant([1.0, 2.0]))
+        """,
+        says=(
+            r"'x' was a list of 2 and is now a float32 tensor of shape \(2,\)",
+            r"tf\.constant\(x\)",
+        ),
+        change=(("f([1.0, 2.0])", "f(tf.constant([1.0, 2.0]))"),),
         warns=False,
     ),
     # --- containers ------------------------------------------------------------------------------

@@ -150,6 +150,46 @@ PROGRAMS = [
         says=(r"'options' was .*Options\(rate=0\.5\), which is gone", r"frozen=True"),
         change=(("(eq=False)", "(frozen=True)"),),
     ),
+    Program(
+        "functions of a library",
+        """
+        @tf.function
+        def f(x, activation):
+            return activation(x)
+        f(tf.ones([2]), tf.nn.relu)
+        f(tf.ones([2]), tf.tanh)
+        """,
+        says=(
+            r"'activation' was the function relu \(.*\) and is now the function tanh",
+            r"each one has a trace of its own; pass only a few",
+        ),
+        change=(("tf.tanh", "tf.nn.relu"),),
+        warns=False,
+    ),
+    Program(
+        "the method of another instance",
+        """
+        class Layer:
+            def __init__(self, name):
+                self.name = name
+            def __repr__(self):
+                return f"Layer({self.name!r})"
+            def apply(self, x):
+                return x * 2.0
+        first, second = Layer("first"), Layer("second")
+        @tf.function
+        def f(x, layer):
+            return layer(x)
+        f(tf.ones([2]), first.apply)
+        f(tf.ones([2]), second.apply)
+        """,
+        says=(
+            r"'layer' was the method apply of Layer\('first'\) and is now .* of Layer\('second'\)",
+            r"each instance has a trace of its own",
+        ),
+        change=(("second.apply", "first.apply"),),
+        warns=False,
+    ),
     # --- variables -------------------------------------------------------------------------------
     Program(
         "one variable twice",
@@ -258,6 +298,38 @@ PROGRAMS = [
         """,
         says=(r"'data' was a dataset of .*\(\d,\).* and is now a dataset of .*\(\d,\)",),
         paste=True,
+    ),
+    Program(
+        "a sparse tensor and a dense one",
+        """
+        @tf.function
+        def f(x):
+            return tf.sparse.reduce_sum(x) if isinstance(x, tf.SparseTensor) else tf.reduce_sum(x)
+        f(tf.sparse.from_dense(tf.eye(2)))
+        f(tf.eye(2))
+        """,
+        says=(
+            r"'x' was a sparse float32 tensor of shape \[2, 2\] and is now a float32 tensor",
+            r"tf\.sparse\.to_dense\(x\)",
+        ),
+        change=(("f(tf.sparse.from_dense(tf.eye(2)))", "f(tf.eye(2))"),),
+        warns=False,
+    ),
+    Program(
+        "iterators over other elements",
+        """
+        data = tf.data.Dataset.range(9)
+        @tf.function
+        def f(iterator):
+            return next(iterator)
+        f(iter(data))
+        f(iter(data.batch(2)))
+        """,
+        says=(
+            r"'iterator' was an iterator over int64 tensors of shape \(\) and is now an iterator",
+        ),
+        change=(("data.batch(2)", "data"),),
+        warns=False,
     ),
     # --- functions made anew ---------------------------------------------------------------------
     Program(

@@ -42,6 +42,9 @@ class _NoLine(Exception):  # noqa: N818 - says that there is none, no error
 
 def number_dtypes(values: Sequence[Any]) -> Iterator[dtypes.DType]:
     """The dtypes that tensors in the place of Python numbers may have, the likeliest first."""
+    if any(isinstance(v, complex) for v in values):
+        yield from (dtypes.complex64, dtypes.complex128)
+        return
     whole = all(isinstance(v, int) for v in values)
     for dtype in (dtypes.int32, dtypes.int64) if whole else ():
         limits = np.iinfo(dtype.numpy_dtype)
@@ -164,7 +167,7 @@ def _dtype(
         return known[0]
     if all(type(value) in (str, bytes) for value in values):
         return dtypes.string
-    if not all(type(value) in (int, float) for value in values):
+    if not all(type(value) in (int, float, complex) for value in values):
         raise _NoLine
     candidates = list(number_dtypes(values))
     if integers_are_floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from weft._src import nest
-from weft._src.function.short_words import short_repr
+from weft._src.function.short_words import function_words, short_repr
 from weft._src.function.trace_types import (
     CompositeType,
     DataclassType,
@@ -137,7 +137,8 @@ def _mappings(name: str, a: Mapping[Any, Any], b: Mapping[Any, Any]) -> Iterator
         yield Difference(name, "keys", a, b, f"{_quoted(name)} has {' and '.join(parts)}")
         return
     for key in a:
-        yield from _compared(f"{name}[{key!r}]", a[key], b[key])
+        inner = str(key) if name.startswith("**") else f"{name}[{key!r}]"
+        yield from _compared(inner, a[key], b[key])
 
 
 def _sequences(name: str, a: Sequence[Any], b: Sequence[Any]) -> Iterator[Difference]:
@@ -147,7 +148,7 @@ def _sequences(name: str, a: Sequence[Any], b: Sequence[Any]) -> Iterator[Differ
         sentence = f"{word}{_quoted(name)} had {len(a)} {items} and has now {len(b)}"
         yield Difference(name, "length", a, b, sentence)
         return
-    fields = getattr(a, "_fields", None)
+    fields, name = getattr(a, "_fields", None), name.lstrip("*")
     for i, (x, y) in enumerate(zip(a, b, strict=True)):
         yield from _compared(f"{name}.{fields[i]}" if fields else f"{name}[{i}]", x, y)
 
@@ -159,7 +160,7 @@ def _leaves(name: str, a: TraceType, b: TraceType) -> Iterator[Difference]:
     elif isinstance(a, TensorType) and isinstance(b, TensorType):
         yield _of_tensors(name, a, b)
     elif isinstance(a, LiteralType) and isinstance(b, LiteralType):
-        yield _said(name, "value", a, b, short_repr(a.value), short_repr(b.value))
+        yield _of_literals(name, a, b)
     elif isinstance(a, VariableType) and isinstance(b, VariableType):
         yield from _of_variables(name, a, b)
     elif isinstance(a, ObjectType) and isinstance(b, ObjectType):
@@ -173,6 +174,13 @@ def _leaves(name: str, a: TraceType, b: TraceType) -> Iterator[Difference]:
         yield Difference(
             name, "kind", a, b, f"{_quoted(name)} was {words_of(a)} and is now {words_of(b)}"
         )
+
+
+def _of_literals(name: str, a: LiteralType, b: LiteralType) -> Difference:
+    if type(a.value) is not type(b.value) and a.value == b.value:  # 1, 1.0 and True
+        sentence = f"{_quoted(name)} was {words_of(a)} and is now {words_of(b)}"
+        return Difference(name, "type", a, b, sentence)
+    return _said(name, "value", a, b, short_repr(a.value), short_repr(b.value))
 
 
 def _of_tensors(name: str, a: TensorType, b: TensorType) -> Difference:
@@ -203,7 +211,8 @@ def _of_variables(name: str, a: VariableType, b: VariableType) -> Iterator[Diffe
 def _of_objects(name: str, a: ObjectType, b: ObjectType) -> Difference:
     if is_enumeration(a) and is_enumeration(b):
         return _said(name, "value", a, b, str(a.value), str(b.value))
-    if a.is_value or b.is_value:
+    compares = a.kind is b.kind and b.kind.__eq__ is not object.__eq__ and not a.is_gone
+    if a.is_value or b.is_value or (compares and not function_words(b.value)):
         return _said(name, "value", a, b, a.words, b.words)
     was, now = a.words, b.words
     if now.startswith("the function") and was.startswith(now):

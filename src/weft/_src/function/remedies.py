@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator
+from types import MethodType
 from typing import Any
 
 from weft._src.core import dtypes
@@ -20,6 +21,7 @@ from weft._src.function.history import Why
 from weft._src.function.inspection import Inspected
 from weft._src.function.short_words import function_words, short_repr
 from weft._src.function.trace_types import (
+    CompositeType,
     DataclassType,
     LiteralType,
     NestType,
@@ -57,6 +59,8 @@ class Adviser:
         found = [text for d in why.differences for text in self._for_difference(given, d)]
         lines = self._for_lines(why, given)
         text = "; ".join(dict.fromkeys([*found, *lines]))
+        if not text and why.differences:
+            return "pass arguments of one type in every call"
         if text and self._trials.hindrance is not None:
             text += (
                 f" (not tried, since tracing the function acts on Python: {self._trials.hindrance})"
@@ -87,21 +91,27 @@ class Adviser:
             yield "a flag makes at most two traces, which is what flags are for"
         elif isinstance(value, enum.Enum):
             yield f"there is one trace for each of its {len(type(value))} members, not more"
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        elif isinstance(value, (int, float, complex)) and not isinstance(value, bool):
             yield from self._number(given, d, value)
         elif isinstance(value, (str, bytes)):
             if self._works_with(given, d.now, TensorType(TensorSpec([], dtypes.string))):
                 yield f"pass it as a tensor, tf.constant({short_repr(value)}), if it is data"
             else:
                 yield f"{_OWN_TRACE}; pass only a few"
+        elif isinstance(value, (type, dtypes.DType, type(None))):
+            yield f"{_OWN_TRACE}; pass only a few"
         else:
             yield f"{_OWN_TRACE}; pass what the function needs of it as a tensor"
+
+    def _type(self, _: Types, d: Difference) -> Iterator[str]:
+        name = type(d.was.value).__name__
+        yield f"pass one type in every call, {name}({d.argument}): 1, 1.0 and True are three kinds"
 
     def _number(self, given: Types, d: Difference, value: Any) -> Iterator[str]:
         if not fits_a_tensor(value):
             yield f"{_OWN_TRACE}, and {short_repr(value)} fits no tensor: pass only a few"
             return
-        usual = dtypes.int32 if isinstance(value, int) else dtypes.float32
+        usual = {int: dtypes.int32, float: dtypes.float32}.get(type(value), dtypes.complex128)
         for dtype in number_dtypes([value]):
             if self._works_with(given, d.now, TensorType(TensorSpec([], dtype))):
                 named = dtype is not usual and not (isinstance(value, int) and dtype.is_integer)
@@ -136,8 +146,13 @@ class Adviser:
         tensor = next((k for k in kinds if isinstance(k, TensorType)), None)
         variable = next((k for k in kinds if isinstance(k, VariableType)), None)
         literal = next((k for k in kinds if isinstance(k, LiteralType)), None)
+        composite = next((k for k in kinds if isinstance(k, CompositeType)), None)
         if tensor is not None and variable is not None:
             yield from self._by_value(given, d, variable)
+        elif tensor is not None and composite is not None:
+            yield f"pass a tensor in every call, {_dense_form(d.argument, composite)}"
+        elif tensor is not None and any(isinstance(k, NestType) for k in kinds):
+            yield f"pass a tensor in every call, tf.constant({d.argument})"
         elif tensor is not None and literal is not None and literal.value is None:
             sizes = shape_text(tensor.spec.shape)
             yield (
@@ -183,6 +198,12 @@ class Adviser:
     def _identity(self, _: Types, d: Difference) -> Iterator[str]:
         value: Any = d.now.value
         kind: Any = d.now.kind
+        if isinstance(value, type) or (_code(d.was.value) is not _code(value) and _code(value)):
+            yield "each one has a trace of its own; pass only a few"
+            return
+        if isinstance(value, MethodType):
+            yield "each instance has a trace of its own; pass the method of one"
+            return
         parameters = getattr(kind, "__dataclass_params__", None)
         if parameters is not None and not parameters.frozen:
             yield (
@@ -228,6 +249,7 @@ class Adviser:
 _Advise = Callable[[Adviser, Types, Difference], Iterator[str]]
 _ADVICE: dict[str, _Advise] = {
     "value": Adviser._value,
+    "type": Adviser._type,
     "dtype": Adviser._dtype,
     "shape": Adviser._shape,
     "kind": Adviser._kind,
@@ -243,6 +265,17 @@ _ADVICE: dict[str, _Advise] = {
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _code(value: Any) -> Any:
+    return getattr(getattr(value, "__func__", value), "__code__", None)
+
+
+def _dense_form(name: str, composite: CompositeType) -> str:
+    """What makes a tensor of a composite."""
+    if type(composite.spec).__name__ == "SparseTensorSpec":
+        return f"tf.sparse.to_dense({name})"
+    return f"{name}.to_tensor()" if hasattr(composite.spec, "ragged_rank") else "and no composite"
 
 
 def _tensor_spec(kind: Any) -> TensorSpec:

@@ -21,7 +21,9 @@ def short_repr(value: Any) -> str:
 
 def function_words(value: Any) -> str | None:
     """A function by its name and place, None for anything else."""
-    function = value.__func__ if isinstance(value, types.MethodType) else value
+    if isinstance(value, types.MethodType):
+        return f"the method {value.__name__} of {short_repr(value.__self__)}"
+    function = value
     code = getattr(function, "__code__", None)
     if not isinstance(function, types.FunctionType) or code is None:
         return None

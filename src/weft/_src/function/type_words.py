@@ -58,7 +58,8 @@ def composite_words(spec: Any) -> str:
     dtype, shape = getattr(spec, "dtype", None), getattr(spec, "shape", None)
     element = getattr(spec, "element_spec", None)
     if element is not None:
-        return f"a dataset of {_spec_words(element)}"
+        what = "an iterator over" if "Iterator" in type(spec).__name__ else "a dataset of"
+        return f"{what} {_spec_words(element)}"
     if dtype is None or shape is None:
         return repr(spec)
     kind = type(spec).__name__.removesuffix("Spec").removesuffix("Tensor")
