@@ -10,6 +10,7 @@ Hot path: `PythonState.holds`, generated code that compares identities: 0.03 us 
 from __future__ import annotations
 
 import enum
+import functools
 import types
 import weakref
 from collections.abc import Callable, Iterable
@@ -30,6 +31,7 @@ _PLAIN = (
 _MOST_ITEMS = 16  # of a tuple that is compared
 _MOST_VALUES = 200  # of a trace
 _GONE = "nothing"
+_UNKNOWN = object()  # not plain, so nothing to remember
 
 
 def is_plain(value: Any) -> bool:
@@ -40,14 +42,28 @@ def is_plain(value: Any) -> bool:
 
 
 class Captured(NamedTuple):
-    """A value that a trace has read: how the user calls it, where it comes from, what it was."""
+    """A value that a trace has read: what the code calls it, where it is found, what it was.
 
-    name: str
-    source: str  # "global", "closure" or "attribute"
+    `holder` is the dict of globals, the cell of a closure, or a weak reference to an instance.
+    """
+
+    read: Name
     line: int
-    value: Any
-    holder: Any  # what the generated code looks at, see `_Code`
-    path: str
+    holder: Any
+    value: Any = None
+
+    @property
+    def name(self) -> str:
+        """What the user calls it."""
+        attribute = self.read.attribute
+        return self.read.name if attribute is None else f"{self.read.name}.{attribute}"
+
+    @property
+    def source(self) -> str:
+        """Where it comes from: "global", "closure" or "attribute"."""
+        if self.read.attribute is not None:
+            return "attribute"
+        return "global" if self.read.place == GLOBAL else "closure"
 
     @property
     def words(self) -> str:
@@ -57,9 +73,24 @@ class Captured(NamedTuple):
     def now(self) -> Any:
         """The value as it is; a text that says so if there is none any more."""
         try:
-            return eval(self.path, {"h": self.holder})
+            base = self.base()
+            return base if self.read.attribute is None else getattr(base, self.read.attribute)
         except (LookupError, ValueError, AttributeError):
             return _GONE
+
+    def base(self) -> Any:
+        """What the name itself stands for."""
+        place = self.read.place
+        if place == GLOBAL:
+            return self.holder[self.read.name]
+        return self.holder.cell_contents if place == FREE else self.holder()
+
+    def as_code(self, holder: str) -> str:
+        """The value as it is, as Python that finds the holder under a name."""
+        place = self.read.place
+        found = {GLOBAL: f"{holder}[{self.read.name!r}]", FREE: f"{holder}.cell_contents"}
+        base = found.get(place, f"{holder}()")
+        return base if self.read.attribute is None else f"{base}.{self.read.attribute}"
 
 
 _SOURCES = {"global": "the global", "closure": "the closure variable", "attribute": "the attribute"}
@@ -83,7 +114,7 @@ class PythonState:
         unique = {(c.name, c.source, id(c.holder)): c for c in captured}
         self.captured = list(unique.values())[:_MOST_VALUES]
         # Whether every value is the very object that it was; written out for speed.
-        self.holds: Callable[[], bool] = _comparison(self.captured)
+        self.holds: Callable[[], bool] = _comparison(self.captured) if self.captured else _always
 
     def account(self) -> str:
         """The values that were read, and which of them have changed; empty if there are none."""
@@ -105,6 +136,10 @@ class PythonState:
         return [change for change in found if not _same(change.captured.value, change.now)]
 
 
+def _always() -> bool:
+    return True
+
+
 def _same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
@@ -115,18 +150,22 @@ def _same(a: Any, b: Any) -> bool:
 
 def _comparison(captured: list[Captured]) -> Callable[[], bool]:
     names: dict[str, Any] = {}
-    tests = []
     for i, item in enumerate(captured):
         names[f"h{i}"], names[f"c{i}"] = item.holder, item.value
-        tests.append(f"{item.path.replace('h', f'h{i}', 1)} is c{i}")
-    text = (
-        "def holds():\n"
-        f"    try:\n        return {' and '.join(tests) or 'True'}\n"
-        "    except (LookupError, ValueError, AttributeError):\n        return False\n"
-    )
-    exec(compile(text, "<weft captured state>", "exec"), names)
+    tests = [f"{item.as_code(f'h{i}')} is c{i}" for i, item in enumerate(captured)]
+    exec(_compiled(" and ".join(tests) or "True"), names)
     holds: Callable[[], bool] = names["holds"]
     return holds
+
+
+@functools.lru_cache(maxsize=1000)
+def _compiled(test: str) -> types.CodeType:
+    """The code of a comparison: traces of one function compare the same names."""
+    text = (
+        f"def holds():\n    try:\n        return {test}\n"
+        "    except (LookupError, ValueError, AttributeError):\n        return False\n"
+    )
+    return compile(text, "<weft captured state>", "exec")
 
 
 # --- what was read -------------------------------------------------------------------------------
@@ -152,51 +191,50 @@ def _captured_by(met: Iterable[Met]) -> list[Captured]:
 
 def _of_function(function: types.FunctionType, instance: Any) -> list[Captured]:
     facts = facts_of(function.__code__)
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    names, closure = function.__globals__, function.__closure__
+    cells = dict(zip(function.__code__.co_freevars, closure, strict=True)) if closure else {}
     found = []
     for name, line in facts.reads.items():
         if name in facts.stores:
             continue  # the function's own counter, say
-        item = _captured(function, cells, instance, name, line)
-        if item is not None and is_plain(item.value):
-            found.append(item)
+        holder: Any
+        if name.place == GLOBAL:
+            holder, base = names, names.get(name.name, _UNKNOWN)
+        elif name.place == FREE:
+            holder = cells.get(name.name)
+            base = _content(holder)
+        elif name.attribute is not None and instance is not None and _is_first(function, name):
+            holder, base = _reference(instance), instance
+        else:
+            continue
+        value = base if name.attribute is None else _attribute(base, name.attribute)
+        if holder is not None and is_plain(value):
+            found.append(Captured(name, line, holder, value))
     return found
 
 
-def _captured(
-    function: types.FunctionType,
-    cells: dict[str, types.CellType],
-    instance: Any,
-    name: Name,
-    line: int,
-) -> Captured | None:
-    holder: Any
-    if name.place == GLOBAL and name.name in function.__globals__:
-        holder, path, source = function.__globals__, f"h[{name.name!r}]", "global"
-    elif name.place == FREE and name.name in cells:
-        holder, path, source = cells[name.name], "h.cell_contents", "closure"
-    elif name.place == LOCAL and instance is not None and _is_first(function, name.name):
-        if name.attribute is None:
-            return None
-        try:
-            holder, path, source = weakref.ref(instance), "h()", "attribute"
-        except TypeError:
-            return None
-    else:
-        return None
-    base = Captured(name.name, source, line, None, holder, path).now()
-    if name.attribute is None:
-        return Captured(name.name, source, line, base, holder, path)
-    if not _is_data(base, name.attribute):
-        return None
-    shown, path = f"{name.name}.{name.attribute}", f"{path}.{name.attribute}"
-    made = Captured(shown, "attribute", line, None, holder, path)
-    return made._replace(value=made.now())
+def _content(cell: types.CellType | None) -> Any:
+    try:
+        return _UNKNOWN if cell is None else cell.cell_contents
+    except ValueError:
+        return _UNKNOWN
 
 
-def _is_first(function: types.FunctionType, name: str) -> bool:
+def _reference(instance: Any) -> Any:
+    """A weak reference; None if there can be none."""
+    try:
+        return weakref.ref(instance)
+    except TypeError:
+        return None
+
+
+def _attribute(base: Any, name: str) -> Any:
+    return getattr(base, name, _UNKNOWN) if _is_data(base, name) else _UNKNOWN
+
+
+def _is_first(function: types.FunctionType, name: Name) -> bool:
     code = function.__code__
-    return bool(code.co_argcount) and code.co_varnames[0] == name
+    return name.place == LOCAL and code.co_varnames[:1] == (name.name,) and code.co_argcount > 0
 
 
 def _is_data(base: Any, attribute: str) -> bool:

@@ -12,6 +12,7 @@ import functools
 import inspect
 import sys
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -169,15 +170,25 @@ def action_of(function: types.FunctionType, as_it_is: bool) -> tuple[str, int] |
     return None
 
 
-def first_action(run: Collection) -> str | None:
-    """What the functions that a trace has run do to Python, in words; None if nothing."""
+def actions_of(run: Collection) -> Callable[[], str | None]:
+    """Tells, when it is called, what the functions that a trace has run do to Python."""
     if run.traces:
-        return f"it calls {run.traces[0].graph.name}, which has traces of its own"
-    for function, _, as_it_is in {id(m.function.__code__): m for m in run.functions}.values():
-        found = action_of(function, as_it_is)
-        if found is not None:
-            return f"{function.__name__} {found[0]} in line {found[1]}"
-    return None
+        calls = f"it calls {run.traces[0].graph.name}, which has traces of its own"
+        return lambda: calls
+    unique = {id(m.function.__code__): m for m in run.functions}.values()
+    met = [(weakref.ref(function), as_it_is) for function, _, as_it_is in unique]
+
+    def first_action() -> str | None:
+        for reference, as_it_is in met:
+            function = reference()
+            if function is None:
+                return "it calls a function that is gone"
+            found = action_of(function, as_it_is)
+            if found is not None:
+                return f"{function.__name__} {found[0]} in line {found[1]}"
+        return None
+
+    return first_action
 
 
 def _reach(value: Any, name: Name, as_it_is: bool) -> str | None:

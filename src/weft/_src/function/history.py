@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,7 @@ class TraceRecord:
     nodes: int
     at_call: int
     concrete: Any
-    acts: str | None = None  # what tracing it did to Python
+    acts: Callable[[], str | None]  # what tracing it did to Python, found out when it is asked
     is_dropped: bool = False
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src.core.display import html_of
+from weft._src.core.lazily import cached_property
 from weft._src.core.location import Location
 from weft._src.function.captured_state import Change
 from weft._src.function.code_reading import code_of
@@ -39,7 +40,7 @@ class Inspected:
         """The Python values whose change makes a trace necessary: none, unless they are guarded."""
         return []
 
-    @property
+    @cached_property
     def _label(self) -> str:
         code = code_of(self._python_function)
         if code is None:

@@ -22,7 +22,7 @@ from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.core.tracebacks import hide_own_frames
 from weft._src.function import retracing, tracing
 from weft._src.function.captured_state import PythonState, python_state_of
-from weft._src.function.code_reading import first_action
+from weft._src.function.code_reading import actions_of
 from weft._src.function.concrete import ConcreteFunction
 from weft._src.function.creation import FirstCall, LaterCalls
 from weft._src.function.history import History, TraceRecord
@@ -298,7 +298,7 @@ class PolymorphicFunction(Inspected, Generic[_P, _R]):
             len(graph.nodes),
             self._call_number(),
             concrete,
-            first_action(run),
+            actions_of(run),
         )
         self._history.add(record, limit=2 * self._max_traces)
         timeline.note("trace", self._label, start, location, why.cause)

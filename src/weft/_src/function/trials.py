@@ -31,7 +31,8 @@ class Trials:
         records = self._function._history.records
         if any(record.seconds > _LONGEST for record in records[-1:]):
             return "tracing takes long"
-        return next((record.acts for record in records if record.acts is not None), None)
+        found = (record.acts() for record in records)
+        return next((action for action in found if action is not None), None)
 
     def works(self, types: Sequence[TraceType], like: Sequence[Types] = ()) -> bool:
         """Whether the function can be traced for such arguments; True if that cannot be tried.
