@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.explained import Program, outcome
+from tests.support.explained import Program, Run, outcome
 
 PROGRAMS = [
     Program(
@@ -147,3 +147,138 @@ PROGRAMS = [
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_python_values_of_the_past_are_named(program: Program) -> None:
     assert outcome(program) == []
+
+
+def test_values_that_come_back_find_their_trace() -> None:
+    run = Run(
+        """
+        TRAINING = True
+        @tf.function(guard=True)
+        def f(x):
+            return x * 2.0 if TRAINING else x
+        results = []
+        for TRAINING in (True, False, True, False):
+            results.append(float(f(tf.constant(3.0))))
+        TRAINING = True
+        concrete = f.get_concrete_function(tf.constant(1.0))
+        results.append(float(concrete(tf.constant(3.0))))
+        """
+    )
+    assert run.error is None
+    assert run.namespace["results"] == [6.0, 3.0, 6.0, 3.0, 6.0]
+    assert run.namespace["f"].experimental_get_tracing_count() == 2
+    assert "the global TRAINING was True and is now False" in run.explained()
+    assert run.warnings == []
+
+
+def test_a_change_is_told_once_for_each_name() -> None:
+    run = Run(
+        """
+        A, B = 1.0, 2.0
+        @tf.function
+        def f(x):
+            return x * A + B
+        x = tf.ones([2])
+        f(x)
+        A = 5.0
+        f(x), f(x)
+        A = 6.0
+        f(x), f(x)
+        B = 7.0
+        f(x), f(x)
+        """
+    )
+    assert [name for text in run.warnings for name in ("A", "B") if f"global {name} " in text] == [
+        *("A", "B")
+    ]
+
+
+def test_a_change_after_many_calls_is_noticed_soon() -> None:
+    run = Run(
+        """
+        A = 1.0
+        @tf.function
+        def f(x):
+            return x * A
+        x = tf.ones([2])
+        for _ in range(1000):
+            f(x)
+        A = 5.0
+        for _ in range(20):
+            f(x)
+        """
+    )
+    assert len(run.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "A = float('1.5')",  # another object, but equal
+        "LIST.append(3)",  # not plain: it may be meant to change
+        "Model.unrelated = 3",
+        "model.count += 1",  # the function changes it itself
+        "np.pi, tf.float32",
+    ],
+)
+def test_nothing_is_said_of_other_changes(change: str) -> None:
+    run = Run(
+        f"""
+        A, LIST = float("1.5"), [1.0]
+        class Model:
+            count = 0
+            @tf.function
+            def step(self, x):
+                self.count += 1
+                return tf.cast(x * A * LIST[0] * np.pi, tf.float32)
+        model = Model()
+        f = model.step
+        x = tf.ones([2])
+        f(x)
+        {change}
+        for _ in range(40):
+            f(x)
+        """
+    )
+    assert run.error is None
+    assert run.warnings == []
+    assert "reads A = 1.5 (global)" in run.explained()
+
+
+def test_under_tapes_and_in_graphs() -> None:
+    run = Run(
+        """
+        A = 1.0
+        @tf.function
+        def f(x):
+            return x * A
+        x = tf.Variable(1.0)
+        with tf.GradientTape() as tape:
+            f(x)
+        A = 2.0
+        with tf.GradientTape() as tape:
+            f(x)
+        """
+    )
+    assert len(run.warnings) == 1
+
+
+def test_instances_are_not_kept_alive() -> None:
+    run = Run(
+        """
+        import gc, weakref
+        class Model:
+            def __init__(self):
+                self.rate = 0.5
+            @tf.function
+            def step(self, x):
+                return x * self.rate
+        model = Model()
+        model.step(tf.ones([2]))
+        gone = weakref.ref(model)
+        del model
+        gc.collect()
+        assert gone() is None
+        """
+    )
+    assert run.error is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from weft._src.function import tracing
@@ -25,26 +26,24 @@ class GuardedFunction(PolymorphicFunction[_P, _R]):
         super()._reset()
         self._aside: list[ConcreteFunction] = []
         self._changes: list[Change] = []
+        self._checks: list[Callable[[], bool]] = []  # whether the values of each trace are as then
 
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        self._check()
+        for holds in self._checks:
+            if not holds():
+                self._sort_out()
+                break
         return super().__call__(*args, **kwargs)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        self._check()
+        self._sort_out()
         return super().get_concrete_function(*args, **kwargs)
-
-    def _check(self) -> None:
-        for concrete in self._traces:
-            if not concrete.python_state.holds():
-                self._sort_out()
-                return
 
     def _sort_out(self) -> None:
         """Keeps the traces that are true now."""
         with tracing.lock:
             known = [*self._traces, *self._aside]
-            self._aside, self._traces = [], TraceTable()
+            self._aside, self._changes, self._traces = [], [], TraceTable()
             self._forget_calls()
             for concrete in known:
                 changes = concrete.python_state.changes()
@@ -54,6 +53,15 @@ class GuardedFunction(PolymorphicFunction[_P, _R]):
                 else:
                     concrete.python_state = concrete.python_state.renewed()
                     self._traces.add(concrete.types, concrete)
+            self._note_checks()
+
+    def _note_checks(self) -> None:
+        states = [concrete.python_state for concrete in self._traces]
+        self._checks = [state.holds for state in states if state.captured]
+
+    def _store(self, types: tuple[TraceType, ...], concrete: ConcreteFunction) -> None:
+        super()._store(types, concrete)
+        self._note_checks()
 
     def _concrete(
         self, graph: Any, types: tuple[TraceType, ...], python_state: PythonState

@@ -22,6 +22,7 @@ from weft._src.graph.ir import Graph
 _logger = logging.getLogger("weft")
 
 _LOOK_AT_FIRST = 16  # calls that all look
+_PAUSE = 7  # later calls that do not, and two more for each value
 
 REMEDY = "Pass it as an argument, or keep it in a tf.Variable, which is read in every call"
 
@@ -41,7 +42,7 @@ class WatchedTrace(ConcreteFunction):
         self.python_state = python_state
         self._label = label
         self._told: set[str] = set()
-        self._pause = 2 + len(python_state.captured)
+        self._pause = _PAUSE + 2 * len(python_state.captured)
         self._until_look = 0
 
     def run(self, values: list[Any]) -> Any:
