@@ -332,6 +332,88 @@ PROGRAMS = [
         change=(("tf.stop_gradient(f(x, tf.constant(True)))", "f(x, tf.constant(True))"),),
     ),
     Program(
+        "a NumPy function on a tensor",
+        """
+        x = tf.Variable([3.0, 4.0])
+        with tf.GradientTape() as tape:
+            y = np.sum(x)  # here
+            loss = tf.constant(y) * 2.0
+        source = x
+        """,
+        says=(r"NumPy", r"tf functions"),
+        change=(("np.sum(x)", "tf.reduce_sum(x)"), ("tf.constant(y)", "y")),
+    ),
+    Program(
+        "a gradient of one's own that is None",
+        """
+        @tf.custom_gradient
+        def doubled(x):
+            return x * 2.0, lambda g: None
+        @tf.function
+        def f(x):
+            return doubled(x)  # here
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            loss = f(x)
+        source = x
+        """,
+        says=(
+            r"doubled, whose gradient is written with tf\.custom_gradient and None",
+            r"Return one",
+        ),
+        change=(("lambda g: None", "lambda g: g * 2.0"),),
+    ),
+    Program(
+        "an assignment in a loop",
+        """
+        kept = tf.Variable(0.0)
+        @tf.function
+        def f(x):
+            for i in tf.range(3):
+                kept.assign_add(x)  # here
+            return kept * 1.0
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            loss = f(x)
+        source = x
+        """,
+        says=(r"assignment", r"Use the value itself"),
+        change=(("return kept * 1.0", "return x * 3.0"),),
+    ),
+    Program(
+        "from one iteration to the next",
+        """
+        @tf.function
+        def f(x):
+            a = tf.zeros([])
+            b = tf.zeros([])
+            for i in tf.range(4):
+                b = a
+                a = tf.round(x)  # here
+            return b
+        x = tf.Variable(3.2)
+        with tf.GradientTape() as tape:
+            loss = f(x)
+        source = x
+        """,
+        says=(r"Round", r"tf\.stop_gradient\("),
+        change=(("tf.round(x)", "x + tf.stop_gradient(tf.round(x) - x)"),),
+    ),
+    Program(
+        "a function that does not use it",
+        """
+        @tf.function
+        def f(x, y):
+            return y * 2.0
+        x, y = tf.Variable(3.0), tf.constant(1.0)
+        with tf.GradientTape() as tape:
+            loss = f(x, y)
+        source = x
+        """,
+        says=(r"f gets the source, but what it gives does not depend on it",),
+        change=(("return y * 2.0", "return x * y"),),
+    ),
+    Program(
         "integers from the start",
         """
         x = tf.Variable(3)

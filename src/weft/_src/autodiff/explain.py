@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from weft._src.autodiff.breaks import Break, Breaks
+from weft._src.autodiff.custom import custom_gradient_op
 from weft._src.autodiff.sweep import Record, backward
 from weft._src.autodiff.tape import GradientTape
 from weft._src.core.aliases import TensorNest
@@ -300,12 +301,38 @@ def _blocked(path: Sequence[_Step], search: _Search) -> GradientExplanation:
     found = _obstacle(path, search)
     if found is not None:
         return found
-    step = path[-1]
-    return GradientExplanation(
-        "not differentiable",
-        f"The gradient of {step.op.name} is nothing for this input.",
-        step.location,
-    )
+    own = _custom_gradient(path, search)
+    if own is not None:
+        return GradientExplanation(
+            "not differentiable",
+            f"The path goes through {own.attrs['gradient'].name}, whose gradient is written with "
+            "tf.custom_gradient and None for this input. Return one.",
+            own.location,
+        )
+    step = next((step for step in path if _gives_nothing(step, search)), path[-1])
+    what = f"The gradient of {step.op.name} is nothing for this input."
+    return GradientExplanation("not differentiable", what, step.location)
+
+
+def _custom_gradient(path: Sequence[_Step], search: _Search) -> _Step | None:
+    """A step whose gradient the user has written, here or in a nested graph."""
+    for step in path:
+        if step.op is custom_gradient_op:
+            return step
+        for inner, inside in _ways(step, search):
+            found = _custom_gradient(inner, inside)
+            if found is not None:
+                return found
+    return None
+
+
+def _gives_nothing(step: _Step, search: _Search) -> bool:
+    """Whether the gradient rule of an op that was called returns None for all that was reached."""
+    if step.made is None:
+        return False
+    record = (step.op, tuple(step.inputs), step.attrs, tuple(step.outputs))
+    reached = [x for x in step.inputs if search.knows(x) and _carries(x)]
+    return not any(_has_gradient([record], step.made, x) for x in reached)
 
 
 def _obstacle(path: Sequence[_Step], search: _Search) -> GradientExplanation | None:
@@ -356,19 +383,39 @@ def _integer(made: Tensor, location: Location | None) -> GradientExplanation:
 
 def _inside(step: _Step, search: _Search) -> GradientExplanation | None:
     """What is in the way in the nested graphs of an op, from any input that was reached."""
-    if step.op.kernel is not STRUCTURED or step.made is None:
+    if step.op.kernel is not STRUCTURED or step.made is None or not _nested(step):
         return None
+    ways = _ways(step, search)
+    if not ways:
+        return GradientExplanation(
+            "not connected",
+            f"{_nested(step)[0].name} gets the source, but what it gives does not depend on it.",
+            step.location,
+        )
+    return next((found for path, inside in ways if (found := _obstacle(path, inside))), None)
+
+
+def _ways(step: _Step, search: _Search) -> list[tuple[list[_Step], _Search]]:
+    """The ways through the nested graphs of an op, from each input that was reached."""
+    if step.made is None:
+        return []
+    places = [i - step.op.nested_offset for i, x in enumerate(step.inputs) if search.knows(x)]
+    found = [
+        _way_through(step, graph, graph.all_inputs[at], _end(step, graph))
+        for graph in _nested(step)
+        for at in places
+        if at >= 0
+    ]
+    return [way for way in found if way is not None]
+
+
+def _end(step: _Step, graph: Graph) -> Tensor:
+    """What an output of an op is inside of it; for a variable that it writes, the variable."""
     out = next(i for i, x in enumerate(step.outputs) if x is step.made)
-    starts = [i - step.op.nested_offset for i, x in enumerate(step.inputs) if search.knows(x)]
-    for graph in _nested(step):
-        if out >= len(graph.outputs):
-            continue
-        for at in starts:
-            if at >= 0:
-                found = _in_graph(step, graph, graph.all_inputs[at], graph.outputs[out])
-                if found is not None:
-                    return found
-    return None
+    if out < len(graph.outputs):
+        return graph.outputs[out]
+    at = next(i for i, x in enumerate(step.inputs) if x is step.made)
+    return graph.all_inputs[at - step.op.nested_offset]
 
 
 def _nested(step: _Step) -> list[Graph]:
@@ -378,15 +425,17 @@ def _nested(step: _Step) -> list[Graph]:
     return [value for value in values if isinstance(value, Graph)]
 
 
-def _in_graph(step: _Step, graph: Graph, start: Tensor, end: Tensor) -> GradientExplanation | None:
-    """What is in the way between an input and an output of a graph; None if nothing is."""
+def _way_through(
+    step: _Step, graph: Graph, start: Tensor, end: Tensor
+) -> tuple[list[_Step], _Search] | None:
+    """The way from an input to an output of a graph, None if there is none."""
     records: list[Record] = [(n.op, n.inputs, n.attrs, _changed(n)) for n in graph.body]
     if step.op is while_op:  # the next iteration goes on with what this one gave
         pairs = zip(graph.outputs, graph.inputs, strict=False)
         records += [(identity_op, (out,), {}, (again,)) for out, again in pairs]
     search = _Search(records, Breaks())
-    path = search.path(start, end)
-    return None if path is None else _obstacle(path, search)
+    path = None if start is end else search.path(start, end)
+    return None if path is None else (path, search)
 
 
 def _changed(node: Node) -> tuple[Tensor, ...]:

@@ -180,7 +180,7 @@ class GradientTape:
           tensor: the tensor. `tf.explain_gradient` tells of it if the tape watches it.
         """
         if id(tensor) in self._watched or tensor.dtype is resource:
-            self.breaks.left.append((tensor, user_location()))
+            self.breaks.left.append((tensor, user_location(beyond_libraries=True)))
 
     def _watch_if_trainable(self, handle: Tensor) -> None:
         variable = variable_behind(handle)

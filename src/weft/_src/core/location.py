@@ -164,13 +164,19 @@ def _calls(frame: FrameType | None) -> tuple[FrameType | None, Calls]:
 UNKNOWN = Location("<unknown>", 0, "<unknown>")
 
 
-def user_location() -> Location:
-    """The innermost line outside of Weft that led to the current call."""
+def user_location(*, beyond_libraries: bool = False) -> Location:
+    """The innermost line outside of Weft that led to the current call.
+
+    Args:
+      beyond_libraries: whether it must not be one of NumPy's or Python's own, which may have asked
+        a tensor for its value.
+    """
     frame = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         file = code.co_filename
-        if not file.startswith(_hidden.files) and not file.startswith("<frozen"):
+        is_hidden = file.startswith((*_hidden.files, "<frozen"))
+        if not is_hidden and not (beyond_libraries and frames.is_support(file)):
             return Location(file, frame.f_lineno, code.co_name)
         frame = frame.f_back  # type: ignore[assignment]
     return UNKNOWN

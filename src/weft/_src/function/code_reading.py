@@ -89,7 +89,7 @@ def _collect(code: types.CodeType, own: frozenset[str], facts: CodeFacts) -> Non
             before = Name(GLOBAL, argument)
         elif "DEREF" in name and name.startswith("LOAD"):
             before = Name(LOCAL if argument in own else FREE, argument)
-        elif name.startswith("LOAD_FAST"):
+        elif "LOAD_FAST" in name:  # several may be one instruction
             last = argument[-1] if isinstance(argument, tuple) else argument
             before = Name(LOCAL, last) if last in parameters else None
         elif name in ("LOAD_ATTR", "LOAD_METHOD") and base is not None:
