@@ -151,6 +151,28 @@ PROGRAMS = [
         change=(("(eq=False)", "(frozen=True)"),),
     ),
     Program(
+        "a dataclass of objects",
+        """
+        import dataclasses
+        class Inner:
+            rate = 0.5
+        @dataclasses.dataclass(eq=False)
+        class Options:
+            inner: Inner
+        @tf.function
+        def f(x, options):
+            return x * options.inner.rate
+        for i in range(6):
+            f(tf.ones([2]), Options(Inner()))
+        """,
+        says=(r"'options' was .*Options\(inner=.*\), which is gone", r"[Cc]reate it once, outside"),
+        never=(r"frozen=True",),  # its field is a new object each time
+        change=(
+            ("for i", "options = Options(Inner())\n        for i"),
+            ("Options(Inner()))\n        ", "options)\n        "),
+        ),
+    ),
+    Program(
         "functions of a library",
         """
         @tf.function

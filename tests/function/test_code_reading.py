@@ -62,7 +62,7 @@ def test_parameters() -> None:
 
 
 def clean(x: Any, n: int) -> Any:
-    parts = [x] * n
+    parts = [x + tf.random.uniform([2])] * n
     parts.append(tf.exp(x))
     best = max(float(len(parts)), 1.0)
     return tf.add_n(parts) * best * config.rate

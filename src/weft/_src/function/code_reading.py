@@ -194,7 +194,8 @@ def actions_of(run: Collection) -> Callable[[], str | None]:
 def _reach(value: Any, name: Name, as_it_is: bool) -> str | None:
     """What may happen if code uses a value of the outside."""
     if isinstance(value, types.ModuleType):
-        pure = value.__name__.split(".")[0] in _PURE_MODULES and name.attribute != "random"
+        pure = value.__name__.split(".")[0] in _PURE_MODULES
+        pure = pure and (value.__name__, name.attribute) != ("numpy", "random")
         if not pure and is_library_file(getattr(value, "__file__", None) or "<frozen"):
             return f"uses {name.name}"  # functions of the user's own modules have been met
     elif isinstance(value, types.BuiltinFunctionType):

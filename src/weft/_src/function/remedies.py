@@ -25,9 +25,11 @@ from weft._src.function.trace_types import (
     DataclassType,
     LiteralType,
     NestType,
+    ObjectType,
     TensorType,
     TraceType,
     VariableType,
+    type_of,
 )
 from weft._src.function.trials import Trials
 
@@ -204,8 +206,7 @@ class Adviser:
         if isinstance(value, MethodType):
             yield "each instance has a trace of its own; pass the method of one"
             return
-        parameters = getattr(kind, "__dataclass_params__", None)
-        if parameters is not None and not parameters.frozen:
+        if _could_be_frozen(value):
             yield (
                 f"make {kind.__name__} a @dataclass(frozen=True), then only the values of its "
                 f"fields count; or {_ONCE}"
@@ -265,6 +266,15 @@ _ADVICE: dict[str, _Advise] = {
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _could_be_frozen(value: Any) -> bool:
+    """Whether it is a dataclass whose fields would tell its values apart, were it frozen."""
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    if parameters is None or parameters.frozen:
+        return False
+    kinds = [type_of(getattr(value, name)) for name in value.__dataclass_fields__]
+    return not any(isinstance(kind, ObjectType) and not kind.is_value for kind in kinds)
 
 
 def _code(value: Any) -> Any:

@@ -80,7 +80,10 @@ def explain_cause(
         return Why(cause, [], nearest.given, was_dropped=True)
     differences = compare(function._parameters.starred_names, nearest.given, given)
     if not differences:
-        return Why("it uses tensors of the trace around it, and that is another one")
+        return Why(
+            "it uses tensors of the trace around it, and that is another one",
+            remedy="make the tensors that it takes from around it arguments",
+        )
     cause = "; ".join(map(str, differences))
     if types != given:
         relaxed = compare(function._parameters.starred_names, given, types)
