@@ -113,6 +113,14 @@ def test_no_retrace() -> None:
     assert f(tf.constant(1.0)).numpy() == 1
 
 
+def test_the_remedy_of_a_trace_that_is_refused_fits_it() -> None:
+    f = tf.function(lambda x: x * 2.0)
+    f(tf.ones([2, 3]))
+    line = r"input_signature=\[tf\.TensorSpec\(\[None, 3\], tf\.float32\)\]"
+    with tf.no_retrace(), pytest.raises(tf.errors.RetraceError, match=line):
+        f(tf.ones([5, 3]))
+
+
 def test_assert_max_traces() -> None:
     f = tf.function(lambda x: x)
     f(1)

@@ -59,10 +59,13 @@ def number_dtypes(values: Sequence[Any]) -> Iterator[dtypes.DType]:
 class DecoratorLines:
     """The lines for one function, as far as its traces tell."""
 
-    def __init__(self, function: Inspected, trials: Trials) -> None:
+    def __init__(
+        self, function: Inspected, trials: Trials, refused: tuple[TraceType, ...] | None = None
+    ) -> None:
         self._parameters: Parameters = function._parameters
         self._options: dict[str, Any] = function._decorator_options
         self._calls = [record.given for record in function._history.records[-_MOST_CALLS:]]
+        self._calls += [] if refused is None else [refused]
         self._trials = trials
         self._signature: list[str | None] = []
 

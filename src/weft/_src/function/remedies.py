@@ -41,10 +41,11 @@ _ONCE = "create it once, outside of the loop or function that calls this"
 class Adviser:
     """Advice about the traces of one function, as they are now."""
 
-    def __init__(self, function: Inspected) -> None:
+    def __init__(self, function: Inspected, refused: Types | None = None) -> None:
+        """`refused` are the types of a call that has not been traced."""
         self._function = function
         self._trials = Trials(function)
-        self._lines = DecoratorLines(function, self._trials)
+        self._lines = DecoratorLines(function, self._trials, refused)
 
     def remedy(self, why: Why, given: Types) -> str:
         """What makes a trace unnecessary, in one sentence; empty for first traces.

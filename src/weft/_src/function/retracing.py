@@ -54,7 +54,7 @@ def no_retrace() -> Iterator[None]:
 def check_allowed(function: Inspected, why: Why, given: tuple[TraceType, ...]) -> None:
     """Raises RetraceError if the thread is inside of `no_retrace()`."""
     if why.compared_with is not None and getattr(_forbidding, "on", False):
-        remedy = Adviser(function).remedy(why, given)
+        remedy = Adviser(function, refused=given).remedy(why, given)
         raise RetraceError(
             f"{function._label} would be traced again because {why.cause}. Remedy: {remedy}."
         )
