@@ -32,9 +32,11 @@ from weft._src.autodiff.custom import custom_gradient, grad_pass_through, recomp
 from weft._src.autodiff.declaring import no_gradient
 from weft._src.autodiff.explain import explain_gradient
 from weft._src.autodiff.gradients import AggregationMethod, gradients, hessians
-from weft._src.autodiff.tape import GradientTape, UnconnectedGradients
+from weft._src.autodiff.tape import GradientTape
+from weft._src.autodiff.unconnected import UnconnectedGradients
 from weft._src.core.context import executing_eagerly, init_scope, inside_function
 from weft._src.core.convert import constant, convert_to_tensor, register_tensor_conversion_function
+from weft._src.core.display import displayed_by as _displayed_by
 from weft._src.core.dtypes import (
     DType,
     as_dtype,
@@ -249,6 +251,7 @@ if _TYPE_CHECKING:
     from weft._src.config.device_names import DeviceSpec as DeviceSpec
     from weft._src.data.core.optional import OptionalSpec as OptionalSpec
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
+    from weft._src.data.core.telling import progress as progress
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
     from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
     from weft._src.saving.safetensors import load as load, save as save
@@ -436,6 +439,7 @@ __all__ = [
     "pow",
     "print",
     "profiler",
+    "progress",
     "py_function",
     "qint8",
     "qint16",
@@ -571,6 +575,7 @@ _LAZY |= {"keras": "weft.keras"}
 _LAZY |= dict.fromkeys(("initializers", "losses", "metrics", "optimizers"), "weft.keras")
 _LAZY |= {
     "install_as_tensorflow": "weft._src.keras.alias",
+    "progress": "weft._src.data.core.telling",
     "load": "weft._src.saving.safetensors",
     "save": "weft._src.saving.safetensors",
     "NoneTensorSpec": "weft._src.data.core.structure",
@@ -579,5 +584,6 @@ _LAZY |= {
     "import_graph_def": "weft._src.saved_model.graph_imports",
 }
 _graphs_written_by("weft._src.saved_model.graph_defs")
+_displayed_by("weft._src.tools.rich")
 _open_namespace(__name__, lazy=_LAZY)
 _show_users_frames()

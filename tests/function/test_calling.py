@@ -7,6 +7,7 @@ import functools
 import gc
 import inspect
 import pickle
+import re
 import weakref
 from collections import namedtuple
 
@@ -138,9 +139,9 @@ def test_variadic_parameters() -> None:
 
 def test_wrong_arguments() -> None:
     f = tf.function(lambda x, y: x)
-    with pytest.raises(TypeError, match="missing a required argument: 'y'"):
+    with pytest.raises(TypeError, match="missing argument 'y'"):
         f(1)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+    with pytest.raises(TypeError, match="unexpected argument 'z'"):
         f(1, 2, z=3)
     with pytest.raises(TypeError, match=r"argument 'y' holds a set, which is not hashable"):
         f(1, [{1, 2}])
@@ -420,3 +421,27 @@ def test_input_signatures_of_methods_leave_self_out() -> None:
     assert Model.traces == 1
     with pytest.raises(ValueError, match="'x' must be float32 of shape"):
         model(tf.constant([[1.0]]))
+
+
+def _mixed(a: object, /, b: object, *, c: object, d: object = 1) -> object:
+    return a
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "text"),
+    [
+        ((), {}, "missing arguments 'a', 'b', 'c'"),
+        ((1,), {"a": 2, "b": 3, "c": 4}, "unexpected argument 'a'"),
+        ((1, 2), {"b": 3, "c": 4}, "given twice: 'b'"),
+        ((1, 2, 3), {"c": 4}, "3 arguments by position where it takes 2"),
+        ((1,), {"bb": 2, "cc": 3}, "missing arguments 'b', 'c'; unexpected arguments 'bb', 'cc'"),
+        ((1, 2, 3), {"e": 4}, "missing argument 'c'; unexpected argument 'e'; 3 arguments by"),
+    ],
+)
+def test_all_that_is_wrong_with_arguments_is_told(
+    args: tuple[int, ...], kwargs: dict[str, int], text: str
+) -> None:
+    with pytest.raises(TypeError, match=re.escape(text)):
+        tf.function(_mixed)(*args, **kwargs)
+    with pytest.raises(TypeError):
+        _mixed(*args, **kwargs)  # type: ignore[arg-type]

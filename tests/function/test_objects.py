@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from typing import Any
 
 import pytest
@@ -89,7 +90,10 @@ def test_retraces_for_objects_that_are_gone_are_explained() -> None:
     f(Point(2), tf.constant(3))
     gc.collect()
     f(Point(2), tf.constant(3))
-    assert "the identity of 'point' was <Point object, gone>" in tf.explain(f).traces[1]["why"]
+    why = tf.explain(f).traces[1]["why"]
+    assert re.match(
+        r"'point' was <.*Point object at .*>, which is gone, and is now <.*Point ob", why
+    )
 
 
 def test_a_concrete_function_of_an_object_that_is_gone() -> None:
@@ -100,7 +104,7 @@ def test_a_concrete_function_of_an_object_that_is_gone() -> None:
     gc.collect()
     assert int(concrete(y=tf.constant(4))) == 8
     for wrong in (Point(2), None, Unhashable(2)):
-        with pytest.raises(TypeError, match="'point' was traced as a Point that is gone and is f"):
+        with pytest.raises(TypeError, match="'point' was traced as <.*, which is gone, and is f"):
             concrete(wrong, tf.constant(4))
 
 

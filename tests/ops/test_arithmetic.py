@@ -216,7 +216,7 @@ def test_numbers_that_do_not_fit_the_dtype() -> None:
 
 
 def test_mixed_dtypes() -> None:
-    text = "AddV2: x has dtype int32, but y has dtype float32. Both must be the same: convert one"
+    text = "AddV2: x has dtype int32, but y has dtype float32. Both must be the same. Convert x"
     for error in (TypeError, tf.errors.InvalidArgumentError):
         with pytest.raises(error, match=text):
             tf.constant(1) + tf.constant(1.0)

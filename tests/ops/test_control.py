@@ -92,7 +92,7 @@ def test_branches_must_agree() -> None:
         tf.cond(tf.constant([True]), lambda: 1, lambda: 2)
     with pytest.raises(ValueError, match="rank 0"):
         trace(lambda p: tf.cond(p, lambda: 1, lambda: 2), [tf.TensorSpec([2], tf.bool)])
-    with pytest.raises(TypeError, match="cond has dtype int32"):
+    with pytest.raises(TypeError, match="pred has dtype int32"):
         trace(lambda p: tf.cond(p, lambda: 1, lambda: 2), [I32])
 
 

@@ -123,7 +123,7 @@ def test_tensordot_errors() -> None:
         tf.tensordot(a, b, [[0], [0, 1]])
     with pytest.raises(ValueError, match="out of range"):
         tf.tensordot(a, b, [[5], [0]])
-    with pytest.raises(TypeError, match=r"Tensordot: inputs\[0\] has dtype float32, but"):
+    with pytest.raises(TypeError, match=r"Tensordot: a has dtype float32, but b has"):
         tf.tensordot(a, tf.ones([3], tf.float64), 1)
 
 

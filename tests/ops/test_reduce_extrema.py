@@ -106,7 +106,7 @@ def test_errors() -> None:
         tf.errors.ShapeError, match=r"reduce_prod: axis \(0, -2\) names an axis twice"
     ):
         tf.reduce_prod([[1, 2]], axis=[0, -2])
-    with pytest.raises(tf.errors.DTypeError, match="Max: input has dtype complex128"):
+    with pytest.raises(tf.errors.DTypeError, match="Max: input_tensor has dtype complex128"):
         tf.reduce_max(tf.constant([1j]))
     with pytest.raises(tf.errors.DTypeError, match="All: input has dtype int32"):
         tf.reduce_all([1, 0])

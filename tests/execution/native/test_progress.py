@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from weft._src.core import progress as lines
 from weft._src.execution.native import pace, progress
 
 
@@ -16,10 +17,9 @@ class Terminal(io.StringIO):
 
 
 def said(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch, *, patience: float = 0.0) -> str:
-    pytest.importorskip("tqdm")
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(progress, "_PATIENCE", patience)
-    monkeypatch.setattr(progress, "_PULSE", 0.01)
+    monkeypatch.setattr(lines, "_PATIENCE", patience)
+    monkeypatch.setattr(lines, "_PULSE", 0.01)
     with progress.shown("my_function"):
         until = time.monotonic() + (30 if patience == 0.0 and stream.isatty() else 0.1)
         while "my_function" not in stream.getvalue() and time.monotonic() < until:
@@ -43,7 +43,7 @@ def test_nothing_is_said_of_what_nobody_waits_for(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(progress, "is_in_background", lambda: True)
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(lines, "_PATIENCE", 0.0)
     with progress.shown("my_function"):
         time.sleep(0.1)
     assert stream.getvalue() == ""

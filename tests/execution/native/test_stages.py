@@ -89,8 +89,8 @@ def test_explain() -> None:
     function(X)
     function(X)
     text = repr(tf.explain(function))
-    assert "2 calls on the native tier" in text
-    assert "compiled in" in text
+    assert "2 calls: 2 on machine code" in text
+    assert "compiled at the first call" in text
     assert "1 segments" in text
     assert "native" in tf.explain(function)._repr_html_()
 

@@ -64,7 +64,7 @@ def test_everything_runs_on_numpy_and_the_reason_is_told(missing: str) -> None:
     assert "3.0 [0. 0.] 5.0" in out
     assert "\n7\n" in out
     assert out.count("The native tier is off, all functions run on NumPy:") == 1
-    assert "1 calls on the numpy tier" in out
+    assert "1 call: 1 on NumPy" in out
     assert f"not compiled: the native tier is off: {reason}" in out
     assert re.search(f"tier native +off: {re.escape(reason)}", out)
     assert "exit code 1" in out

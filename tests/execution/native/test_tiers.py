@@ -54,7 +54,7 @@ def test_background_compilation_swaps_the_tier(at_once: None) -> None:
         np.testing.assert_allclose(function(X), wanted, rtol=1e-5)
     # Whichever was faster by measurement is kept, and the reason is told.
     account = tf.explain(function).traces[0]["native"]
-    assert plan.tier == "native" or "NumPy is as fast" in account
+    assert plan.tier == "native" or re.search("NumPy is as fast|slower than NumPy", account)
     assert "compiled in" in account
 
 
@@ -96,7 +96,7 @@ def test_the_slower_tier_is_dropped(at_once: None) -> None:
     for _ in range(2):
         function(X)
     assert plan.tier == "numpy"
-    assert "NumPy is as fast" in tf.explain(function).traces[0]["native"]
+    assert "slower than NumPy by" in tf.explain(function).traces[0]["native"]
     np.testing.assert_allclose(function(X), heavy(X), rtol=1e-6)
 
 
@@ -189,7 +189,9 @@ def test_what_is_going_to_happen_is_told(
     for _ in range(2 * tiers._MOST_TRIALS + 5):
         function(X)
     told = tf.explain(function).traces[0]["native"]
-    assert re.search(r"x as fast as NumPy: [\d.]+ us against [\d.]+ us|NumPy is as fast", told)
+    assert re.search(
+        r"x as fast as NumPy: [\d.]+ us against [\d.]+ us|NumPy is as fast|slower than", told
+    )
 
 
 def test_estimates() -> None:

@@ -36,6 +36,7 @@ class Breaks:
         self.breaks: list[Break] = []
         # id of a tensor -> the tensor, and the numbers of the breaks that it is behind.
         self.severed: dict[int, tuple[weakref.ref[Tensor], frozenset[int]]] = {}
+        self.casts: dict[int, Location] = {}  # of eager tensors that a cast made integers
         self.left: list[tuple[Tensor, Location]] = []
         self.records: list[Record] | None = None  # of a tape that is used up
         self.watched: dict[int, Any] = {}
@@ -56,6 +57,11 @@ class Breaks:
             self.breaks.append(Break(op, cut, location))
         if numbers:
             self._mark((*outputs, *[inputs[i] for i in op.writes]), numbers)
+
+    def note_cast(self, made: Tensor) -> None:
+        """A cast was recorded; to integers, it is where gradients end. The tape keeps `made`."""
+        if not made.dtype.is_differentiable:
+            self.casts[id(made)] = user_location()
 
     def follow(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """An op was called on nothing that is watched, but maybe on something behind a break."""

@@ -42,7 +42,7 @@ class _Gradient:
     """What the op knows: how many of its inputs are results, and the user's gradient."""
 
     def __init__(self, name: str, grad_fn: Callable[..., Any], results: int) -> None:
-        self._name = name
+        self.name = name
         self._grad_fn = grad_fn
         self.results = results
         self.sources = 0
@@ -55,14 +55,14 @@ class _Gradient:
         both = self._grad_fn(*gs, variables=list(self.variables))
         if not (isinstance(both, (tuple, list)) and len(both) == 2):
             raise ValueError(
-                f"custom_gradient: {self._name} uses variables, so its grad_fn must return a pair, "
+                f"custom_gradient: {self.name} uses variables, so its grad_fn must return a pair, "
                 "the gradients of the arguments and a list of those of the variables. Got "
                 f"{both!r}."
             )
         of_variables = nest.flatten(both[1])
         if len(of_variables) != len(self.variables):
             raise ValueError(
-                f"custom_gradient: the grad_fn of {self._name} must return a gradient for each of "
+                f"custom_gradient: the grad_fn of {self.name} must return a gradient for each of "
                 f"its {len(self.variables)} variables, got {len(of_variables)}."
             )
         return [*self._checked(both[0]), *map(_as_gradient, of_variables)]
@@ -71,13 +71,13 @@ class _Gradient:
         flat = nest.flatten(found)
         if len(flat) != self.sources:
             raise ValueError(
-                f"custom_gradient: the grad_fn of {self._name} must return {self.sources} "
+                f"custom_gradient: the grad_fn of {self.name} must return {self.sources} "
                 f"gradients, one for each argument, got {len(flat)}."
             )
         return [_as_gradient(g) for g in flat]
 
     def __repr__(self) -> str:
-        return f"<gradient of {self._name}>"
+        return f"<gradient of {self.name}>"
 
 
 class _TracedGradient(_Gradient):
@@ -85,7 +85,7 @@ class _TracedGradient(_Gradient):
 
     def trace(self, outputs: Sequence[Tensor]) -> list[Tensor]:
         """Traces `grad_fn`; what it uses of the graphs around it."""
-        graph = Graph(f"{self._name}_gradient", outer=state.graph)
+        graph = Graph(f"{self.name}_gradient", outer=state.graph)
         self._error: Exception | None = None
         try:
             with building(graph):

@@ -12,7 +12,8 @@ from typing import Any, Self
 from weft._src import nest
 from weft._src.autodiff.partial import Gradient, worked_out
 from weft._src.autodiff.sweep import VjpContext, backward_dense, takes_gradient
-from weft._src.autodiff.tape import GradientTape, UnconnectedGradients
+from weft._src.autodiff.tape import GradientTape
+from weft._src.autodiff.unconnected import UnconnectedGradients
 from weft._src.core import context
 from weft._src.core.aliases import TensorNest
 from weft._src.core.context import recording, state

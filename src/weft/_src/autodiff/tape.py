@@ -7,7 +7,6 @@ another tensor while the tape lives.
 from __future__ import annotations
 
 import contextlib
-import enum
 import logging
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, Self, TypeAlias, TypeVar, overload
@@ -21,6 +20,7 @@ from weft._src.autodiff import (
 )
 from weft._src.autodiff.breaks import Breaks
 from weft._src.autodiff.sweep import Record, backward, backward_dense
+from weft._src.autodiff.unconnected import UnconnectedGradients
 from weft._src.core import context
 from weft._src.core.aliases import SupportsTensor, TensorLike, TensorNest
 from weft._src.core.composite import CompositeTensor
@@ -32,6 +32,7 @@ from weft._src.core.tensor import Tensor
 from weft._src.core.tracebacks import hides_own_frames
 from weft._src.graph.ir import variable_behind
 from weft._src.ops.arrays import fill
+from weft._src.ops.elementwise.casting import cast_op
 from weft._src.ops.indexing import gathering
 from weft._src.ops.indexing.indexed_slices import IndexedSlices
 from weft._src.ops.registry import NO_ATTRS, NOT_DIFFERENTIABLE, Op
@@ -43,13 +44,6 @@ Source: TypeAlias = Tensor | SupportsTensor
 _S = TypeVar("_S", bound=Source)
 _K = TypeVar("_K")
 _Recorder: TypeAlias = Callable[[Op, Tensor, Tensor, Tensor], None]
-
-
-class UnconnectedGradients(enum.StrEnum):
-    """What the gradient of something unconnected is: `NONE` or `ZERO`."""
-
-    NONE = "none"
-    ZERO = "zero"
 
 
 _Zero: TypeAlias = Literal["zero", UnconnectedGradients.ZERO]
@@ -172,6 +166,8 @@ class GradientTape:
         if op.outputs == 1:
             self._records.append((op, inputs, attrs, (outputs,)))  # type: ignore[union-attr]
             watched[id(outputs)] = outputs
+            if op is cast_op:
+                self.breaks.note_cast(outputs)
         else:
             self._records.append((op, inputs, attrs, outputs))  # type: ignore[union-attr]
             for out in outputs:
@@ -184,7 +180,7 @@ class GradientTape:
           tensor: the tensor. `tf.explain_gradient` tells of it if the tape watches it.
         """
         if id(tensor) in self._watched or tensor.dtype is resource:
-            self.breaks.left.append((tensor, user_location()))
+            self.breaks.left.append((tensor, user_location(beyond_libraries=True)))
 
     def _watch_if_trainable(self, handle: Tensor) -> None:
         variable = variable_behind(handle)

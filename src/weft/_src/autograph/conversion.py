@@ -15,13 +15,14 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from weft._src import nest
+from weft._src.autograph import met
 from weft._src.autograph.converters import pipeline
 from weft._src.autograph.operators import runtime
 from weft._src.autograph.operators.python_builtins import OVERLOADS
 from weft._src.autograph.pyct.code_table import CodeTable
 from weft._src.autograph.pyct.naming import scope_like
 from weft._src.autograph.pyct.source import NoSourceError, function_node
-from weft._src.core.frames import BLOCK
+from weft._src.core.frames import BLOCK, PACKAGE
 from weft._src.graph import row_maps
 from weft._src.ops.control import branch, functional, loop
 
@@ -58,7 +59,6 @@ _LIBRARIES = tuple(
     for path in {sysconfig.get_path(k) for k in ("stdlib", "purelib", "platlib")}
     if path
 )
-_OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 
 
 def converted(function: Callable[..., Any]) -> Any:
@@ -76,7 +76,7 @@ def converted(function: Callable[..., Any]) -> Any:
     if isinstance(function, types.MethodType):
         inner = function.__func__
         if isinstance(inner, types.FunctionType):
-            made = convert_function(inner)
+            made = convert_function(inner, function.__self__)
             return function if made is inner else types.MethodType(made, function.__self__)
         return function
     if isinstance(function, functools.partial):
@@ -127,8 +127,10 @@ def _is_library_object(function: Callable[..., Any]) -> bool:
     return (type(function).__module__ or "").split(".")[0] in ("weft", "builtins", "numpy")
 
 
-def convert_function(function: types.FunctionType) -> types.FunctionType:
+def convert_function(function: types.FunctionType, instance: Any = None) -> types.FunctionType:
     """The converted form of a function; the function itself where it is not to be converted."""
+    if not is_converted(function) and not _is_library(function):
+        met.note(function, instance)
     if not should_convert(function):
         return function
     code = function.__code__
@@ -161,11 +163,19 @@ def should_convert(function: types.FunctionType) -> bool:
         & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
     ):
         return False
-    file = code.co_filename
-    if file.startswith((_OWN, *_LIBRARIES, "<frozen")):
-        return False
+    return not _is_library(function)
+
+
+def _is_library(function: types.FunctionType) -> bool:
+    if is_library_file(function.__code__.co_filename):
+        return True
     module = (function.__module__ or "").split(".")[0]
-    return module not in sys.stdlib_module_names or module == "__main__"
+    return module in sys.stdlib_module_names and module != "__main__"
+
+
+def is_library_file(file: str) -> bool:
+    """Whether a file belongs to Weft, to Python or to an installed package."""
+    return file.startswith((PACKAGE, *_LIBRARIES, "<frozen"))
 
 
 def why_refused(code: types.CodeType) -> str | None:

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.conversions import how_to_convert
 from weft._src.core.dtypes import DType
 from weft._src.core.location import called_function
 from weft._src.core.shapes import TensorShape
@@ -155,7 +156,7 @@ class CompositeTensor(ABC):
         if dtype is not None and dtype is not self.dtype:
             raise ValueError(
                 f"A tensor of dtype {dtype.name} is wanted, got a {type(self).__name__} of dtype "
-                f"{self.dtype.name}. Convert it with tf.cast(x, tf.{dtype.name})."
+                f"{self.dtype.name}. {how_to_convert('x', self.dtype, dtype)}"
             )
         return self
 

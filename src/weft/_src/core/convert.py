@@ -17,6 +17,7 @@ import numpy as np
 from weft._src.core import dtypes
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.context import state
+from weft._src.core.conversions import how_to_convert
 from weft._src.core.dtypes import DType
 from weft._src.core.growing import GrowingList
 from weft._src.core.shapes import TensorShape
@@ -125,10 +126,13 @@ def _int64(value: int) -> type:
 
 
 def _wrong_kind(value: Any, dtype: DType) -> Exception:
-    how = "tf.strings.to_number" if isinstance(value, (str, bytes)) else "tf.cast"
+    how = "convert it with tf.strings.to_number"
+    if not isinstance(value, (str, bytes)):
+        x = "tf.round(x)" if dtype.is_integer else "x"
+        how = f"{'round' if dtype.is_integer else 'convert'} it with tf.cast({x}, tf.{dtype.name})"
     return DTypeError(
         f"Cannot convert {value!r} ({type(value).__name__}) to a tensor of dtype {dtype.name}. "
-        f"Pass a value of that kind or convert it with {how}."
+        f"Pass a value of that kind, or {how}."
     )
 
 
@@ -389,7 +393,7 @@ def convert_to_tensor(
         if dtype is not None and value.dtype is not dtype:
             raise ValueError(
                 f"A tensor of dtype {dtype.name} is wanted, got {value!r} of dtype "
-                f"{value.dtype.name}. Convert it with tf.cast(x, tf.{dtype.name})."
+                f"{value.dtype.name}. {how_to_convert('x', value.dtype, dtype)}"
             )
         return value
     if dtype is None and dtype_hint is not None:
@@ -476,7 +480,7 @@ def constant(
         if dtype is not None and value.dtype is not dtype:
             raise TypeError(
                 f"tf.constant got a tensor of dtype {value.dtype.name} with "
-                f"dtype={dtype.name}. Convert it with tf.cast(x, tf.{dtype.name})."
+                f"dtype={dtype.name}. {how_to_convert('x', value.dtype, dtype)}"
             )
         array = value._value
     elif isinstance(value, (list, tuple)):

@@ -48,7 +48,7 @@ def users(calls: Sequence[tuple[CodeType, int]]) -> list[int]:
         if is_own(code):
             inside = True
             continue
-        if inside and _is_support(code.co_filename):
+        if inside and is_support(code.co_filename):
             continue
         inside = False
         if kept:
@@ -86,7 +86,7 @@ def without_runners(files: Sequence[str]) -> int:
     return 0 if all(is_runner) else is_runner.index(False)
 
 
-def _is_support(file: str) -> bool:
+def is_support(file: str) -> bool:
     """Whether Weft itself uses this: Python's library, NumPy, SciPy."""
     libraries, standard = _libraries()
     if file.startswith(libraries):

@@ -164,13 +164,19 @@ def _calls(frame: FrameType | None) -> tuple[FrameType | None, Calls]:
 UNKNOWN = Location("<unknown>", 0, "<unknown>")
 
 
-def user_location() -> Location:
-    """The innermost line outside of Weft that led to the current call."""
+def user_location(*, beyond_libraries: bool = False) -> Location:
+    """The innermost line outside of Weft that led to the current call.
+
+    Args:
+      beyond_libraries: whether it must not be one of NumPy's or Python's own, which may have asked
+        a tensor for its value.
+    """
     frame = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         file = code.co_filename
-        if not file.startswith(_hidden.files) and not file.startswith("<frozen"):
+        is_hidden = file.startswith((*_hidden.files, "<frozen"))
+        if not is_hidden and not (beyond_libraries and frames.is_support(file)):
             return Location(file, frame.f_lineno, code.co_name)
         frame = frame.f_back  # type: ignore[assignment]
     return UNKNOWN
@@ -183,3 +189,18 @@ def called_function() -> str:
         name = frame.f_code.co_name
         frame = frame.f_back  # type: ignore[assignment]
     return name
+
+
+def called_arguments() -> dict[str, Any]:
+    """The arguments of the function of Weft that the user's code called, for errors.
+
+    Of operators there are none: `x * y` has no names that a user would know.
+    """
+    frame, found = sys._getframe(1), None
+    while frame is not None and frame.f_code.co_filename.startswith(_hidden.files):
+        found, frame = frame, frame.f_back  # type: ignore[assignment]
+    if found is None:
+        return {}
+    code = found.f_code
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return {} if "self" in names else {name: found.f_locals.get(name) for name in names}

@@ -14,6 +14,7 @@ import numpy as np
 
 from weft._src.core import dtypes, specs
 from weft._src.core.context import GraphBuilder, state
+from weft._src.core.display import html_of
 from weft._src.core.dlpack import DEVICE, exported
 from weft._src.core.dtypes import DType
 from weft._src.core.reference import Reference
@@ -377,6 +378,8 @@ class EagerTensor(Tensor):
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return EagerTensor, (self._value,)
+
+    _repr_html_ = html_of
 
     def __repr__(self) -> str:
         text = _value_text(self._value, repr)

@@ -6,12 +6,13 @@ Hot path: `plan.run(*values)`; `run` is replaced when the tier changes.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft._src.core import dtypes
+from weft._src.core import dtypes, timeline
 from weft._src.core.cells import VariableCell
 from weft._src.core.flags import flags
 from weft._src.core.holding import run_holding
@@ -75,7 +76,10 @@ class TieredPlan:
         self._turns: list[float] = []
         self._takes_turns = False
         self.speed: tuple[float, float] | None = None  # seconds of a call on NumPy, and natively
-        self._misses = 0
+        self.native_calls = 0
+        self._began_as = "auto"  # what was wanted at the first call
+        self._misses = 0  # calls with other shapes than those of the versions
+        self._beyond = 0  # those of them that came when there could be no more versions
         self._failures = 0  # shapes for which there is no native version
         self._reads: tuple[int, ...] = ()
         resources = [i for i, x in enumerate(graph.inputs) if x.dtype is dtypes.resource]
@@ -118,7 +122,7 @@ class TieredPlan:
 
     def _first(self, *values: Any) -> Any:
         """Decides how to begin, by the settings at the first call."""
-        wanted = flags.execution_wanted()
+        wanted = self._began_as = flags.execution_wanted()
         if wanted == "numpy":
             self.run = self.numpy
         elif wanted == "verify":
@@ -231,6 +235,7 @@ class TieredPlan:
                 from weft._src.execution.native import driver
 
             told = None if compilation is None else compilation.code_is_written
+            started = time.perf_counter()
             made = driver.compile_graph(self.graph, values, whole=bool(self._jit), told=told)
         except NotCompilableError as reason:
             # What fails on every tier is NumPy's to report, and other shapes may do better.
@@ -244,6 +249,9 @@ class TieredPlan:
                 "%s could not be compiled and goes on with NumPy: %s", self.graph.name, problem
             )
             return self._failed(problem)
+        where = next((node.location for node in self.graph.body), None)
+        detail = "kept from disk" if made.is_from_disk else f"{made.segments} segments"
+        timeline.note("compile", self.graph.name, started, where, detail)
         self.compiled.insert(0, made)
         self._trials, self._turns, self._takes_turns = [], [], False
         sure = self._jit or flags.deterministic or flags.execution_wanted() == "native"
@@ -302,7 +310,7 @@ class TieredPlan:
         self.speed = (numpy, native)
         if native > _WORTH_CHANGING * numpy:
             self.run, self.tier = self.numpy, "numpy"
-            self.left_out = f"NumPy is as fast: {numpy * 1e6:.1f} us against {native * 1e6:.1f} us"
+            self.left_out = _slower(native, numpy)
         else:
             self.run = self._native
         _log.info("%s %s.", self.graph.name, self.account())
@@ -316,7 +324,10 @@ class TieredPlan:
     def _machine_code(self, *values: Any) -> Any:
         try:
             out = self.compiled[0].call(*values)
-            return out if out is not NotImplemented else self._unusual(values)
+            if out is NotImplemented:
+                return self._unusual(values)
+            self.native_calls += 1
+            return out
         except TooLargeError as error:
             raise self._too_large(error) from None
         except MemoryError:  # before anything was done; NumPy manages, or tells the user
@@ -355,6 +366,7 @@ class TieredPlan:
         for i, made in enumerate(self.compiled):
             out = made(*values)
             if out is not None:
+                self.native_calls += 1
                 if i:  # the shapes used last come first
                     self.compiled.insert(0, self.compiled.pop(i))
                 return out
@@ -363,6 +375,7 @@ class TieredPlan:
         tried = len(self.compiled) + self._failures
         if not fits and tried < _MOST_SHAPES and self._may_compile_more():
             return self.run(*values) if self._compile(values) else self.numpy(*values)
+        self._beyond += not fits and tried >= _MOST_SHAPES
         return self.numpy(*values)
 
     def _may_compile_more(self) -> bool:
@@ -371,41 +384,62 @@ class TieredPlan:
         self._spent += self._best
         return self._misses % 50 == 0
 
+    # --- what there is to say ----------------------------------------------------------------
+
+    @property
+    def calls_by_tier(self) -> dict[str, int]:
+        """How many calls each tier has served."""
+        numpy = self.__dict__.get("numpy")  # the NumPy tier, if it was ever needed
+        return {"numpy": getattr(numpy, "calls", 0), "native": self.native_calls}
+
     def account(self) -> str:
-        """What there is to say about machine code: cost, segments, what was left out and why."""
+        """Where it is on its way to machine code, and why: cost, what is left to NumPy."""
         parts = self._plans()
         if self.compiled:
-            newest = self.compiled[0]
-            shapes = f", {len(self.compiled)} sets of shapes" if len(self.compiled) > 1 else ""
+            parts += self._account_of_code()
+        if self._beyond:
             parts.append(
-                f"compiled in {newest.milliseconds:.0f} ms, {newest.segments} segments{shapes}"
+                f"more shapes than versions: {_MOST_SHAPES} are compiled, and {self._beyond} calls "
+                "with other shapes ran on NumPy. Pad to a few sizes, e.g. with "
+                "Dataset.padded_batch or batch(..., drop_remainder=True)"
             )
-            if self.speed is not None and self.tier == "native":
-                numpy, native = self.speed
-                parts.append(
-                    f"{numpy / native:.1f}x as fast as NumPy: {native * 1e6:.1f} us against "
-                    f"{numpy * 1e6:.1f} us"
-                )
-            reasons = list(newest.left_out.values())
-            parts += [f"left to NumPy: {reason}" for reason in reasons[:_MOST_REASONS]]
-            if len(reasons) > _MOST_REASONS:
-                parts.append(f"and {len(reasons) - _MOST_REASONS} more kinds of ops")
         if self.left_out is not None:
             parts.append(f"not compiled: {self.left_out}")
         return "; ".join(parts)
+
+    def _account_of_code(self) -> list[str]:
+        newest = self.compiled[0]
+        shapes = f", {len(self.compiled)} sets of shapes" if len(self.compiled) > 1 else ""
+        made = "kept from disk, loaded" if newest.is_from_disk else "compiled"
+        at_once = " at the first call (jit_compile=True)" if self._jit else ""
+        parts = [
+            f"{made}{at_once} in {newest.milliseconds:.0f} ms, {newest.segments} segments{shapes}"
+        ]
+        if self.speed is not None and self.tier == "native":
+            numpy, native = self.speed
+            parts.append(
+                f"{numpy / native:.1f}x as fast as NumPy: {native * 1e6:.1f} us against "
+                f"{numpy * 1e6:.1f} us"
+            )
+        reasons = list(newest.left_out.values())
+        parts += [f"left to NumPy: {reason}" for reason in reasons[:_MOST_REASONS]]
+        if len(reasons) > _MOST_REASONS:
+            parts.append(f"and {len(reasons) - _MOST_REASONS} more kinds of ops")
+        return parts
 
     def _plans(self) -> list[str]:
         """What is going to happen, as long as nothing is compiled."""
         compilation = self._compilation
         if compilation is not None and self.run == self._waiting and compilation.is_lost:
             self._begin_anew()
-        if self.run == self._watched and not flags.deterministic:
-            cost = Compilation(self._estimate).expected
-            spent = f"waiting: NumPy has spent {self._spent:.3f} s"
-            if self._calls and self._bound > self._best / 2:
-                spent += f", {self._spent - self._rent:.3f} s of them in large products"
-            begins = cost * _BEGIN * self._spent / self._rent if self._spent else cost * _BEGIN
-            return [f"{spent}, compiling takes about {cost:.2f} s and begins at {begins:.2f} s"]
+        if self._began_as in ("numpy", "verify"):
+            return [_off_by_setting(self._began_as)]
+        if self.run == self._watched and flags.deterministic:
+            return [
+                f"waiting: op determinism is on, so it is compiled at call {_DETERMINISTIC_CALL}"
+            ]
+        if self.run == self._watched:
+            return [self._waits()]
         if self.run == self._waiting and compilation is not None:
             if not compilation.began:
                 return ["compiling: waits for other functions that are compiled"]
@@ -413,9 +447,31 @@ class TieredPlan:
             return [f"compiling since {since:.2f} s, about {compilation.left:.2f} s are left"]
         return []
 
+    def _waits(self) -> str:
+        cost = Compilation(self._estimate).expected
+        spent = f"waiting: NumPy has spent {self._spent:.3f} s"
+        if self._calls and self._bound > self._best / 2:
+            spent += f", {self._spent - self._rent:.3f} s of them in large products"
+        begins = cost * _BEGIN * self._spent / self._rent if self._spent else cost * _BEGIN
+        leaves = (
+            " (jit_compile=False leaves it to Weft, as None does)" if self._jit is False else ""
+        )
+        return f"{spent}, compiling takes about {cost:.2f} s and begins at {begins:.2f} s{leaves}"
+
     def wait(self) -> None:
         """Until what was begun in the background is finished."""
         worker.wait()
+
+
+def _off_by_setting(tier: str) -> str:
+    """That a setting decides, which one, and how to change it."""
+    variable = os.environ.get("WEFT_EXECUTION")
+    where = (
+        f"WEFT_EXECUTION={tier} in the environment"
+        if variable == tier
+        else f"weft.config.execution was {tier!r} at the first call"
+    )
+    return f"off: {where}. Set weft.config.execution = 'auto' before the function is traced"
 
 
 def _reason_off() -> str | None:
@@ -424,6 +480,16 @@ def _reason_off() -> str | None:
         from weft._src.execution.native.machine import support
 
         return support.reason_off()
+
+
+def _slower(native: float, numpy: float) -> str:
+    """Why machine code that is there is not used."""
+    than = (
+        f"slower than NumPy by {native / max(numpy, 1e-9):.2f}x"
+        if native > numpy
+        else "NumPy is as fast"
+    )
+    return f"{than}: {numpy * 1e6:.1f} us with NumPy against {native * 1e6:.1f} us"
 
 
 def _is_decided(trials: list[float]) -> bool:

@@ -12,7 +12,9 @@ from typing import Any
 from weft._src import nest
 from weft._src.autodiff.calls import call_graph
 from weft._src.core.context import state
+from weft._src.core.conversions import how_to_convert
 from weft._src.core.convert import convert_to_tensor
+from weft._src.core.display import html_of
 from weft._src.core.dtypes import resource
 from weft._src.core.flags import flags
 from weft._src.core.specs import TensorSpec
@@ -20,6 +22,7 @@ from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft._src.core.tracebacks import hide_own_frames
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.execution.runner import locked_inputs, locks_of, plan_of, run_locked
+from weft._src.function.captured_state import PythonState
 from weft._src.function.keys import TENSORS
 from weft._src.function.packing import pack_tensors, pack_values
 from weft._src.function.signature import P, Parameters
@@ -45,10 +48,13 @@ class ConcreteFunction:
     array([2., 4.], dtype=float32)
     """
 
+    python_state = PythonState(())  # what it took from around the function
+
     def __init__(self, graph: Graph, parameters: Parameters, types: Sequence[TraceType]) -> None:
         self.graph = graph
         self.types = tuple(types)
         self.calls = 0
+        self.recorded_calls = 0  # those of them that a tape or another graph has recorded
         self.last_call = 0
         self._parameters = parameters
         self.name = f"__inference_{graph.name}_{next(_numbers)}"
@@ -117,6 +123,7 @@ class ConcreteFunction:
 
     def _call_recorded(self, tensors: Sequence[Tensor]) -> Any:
         self.calls += 1
+        self.recorded_calls += bool(state.mode)  # and not only watched
         inputs = [*tensors, *self.captured_inputs]
         out = call_graph(self.graph, inputs, name=self.graph.name)
         return pack_tensors(self.graph.structured_outputs)(out)
@@ -155,7 +162,8 @@ class ConcreteFunction:
         try:
             bound = self._parameters.signature.bind_partial(*args, **kwargs).arguments
         except TypeError as e:
-            raise TypeError(f"{self._shown_signature()}: {e}.") from None
+            wrong = self._parameters.misfit(args, kwargs) or e
+            raise TypeError(f"{self._shown_signature()}: {wrong}.") from None
         tensors: list[Tensor] = []
         for name, trace_type in zip(self._parameters.names, self.types, strict=True):
             if name in bound:
@@ -217,7 +225,7 @@ class ConcreteFunction:
                 None,
                 None,
                 f"{self._shown_signature()}: the argument {name!r} must be {spec.dtype.name}, got "
-                f"{tensor.dtype.name}. Convert it with tf.cast(x, tf.{spec.dtype.name}).",
+                f"{tensor.dtype.name}. {how_to_convert(name, tensor.dtype, spec.dtype)}",
             )
         if not tensor.shape.is_compatible_with(spec.shape):
             raise ShapeError(
@@ -343,6 +351,8 @@ class ConcreteFunction:
             for p, t in zip(self._parameters.parameters, self.types, strict=True)
         ]
         return f"{self.graph.name}({', '.join(parts)})"
+
+    _repr_html_ = html_of
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self._shown_signature()}>"

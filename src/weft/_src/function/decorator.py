@@ -6,7 +6,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
-from weft._src.function.polymorphic import DEFAULT_MAX_TRACES, PolymorphicFunction
+from weft._src.function.guarded import GuardedFunction
+from weft._src.function.inspection import DEFAULT_MAX_TRACES
+from weft._src.function.polymorphic import PolymorphicFunction
 from weft._src.ops.static import static_int
 
 _P = ParamSpec("_P")
@@ -33,6 +35,7 @@ def function(
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
     max_traces: int = DEFAULT_MAX_TRACES,
+    guard: bool = False,
 ) -> PolymorphicFunction[_P, _R]: ...
 @overload
 def function(
@@ -48,6 +51,7 @@ def function(
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
     max_traces: int = DEFAULT_MAX_TRACES,
+    guard: bool = False,
 ) -> Callable[[Callable[_P, _R]], PolymorphicFunction[_P, _R]]: ...
 def function(
     func: Callable[..., Any] | None = None,
@@ -62,6 +66,7 @@ def function(
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
     max_traces: int = DEFAULT_MAX_TRACES,
+    guard: bool = False,
 ) -> Any:
     """Turns a Python function into one that is traced into graphs and runs these.
 
@@ -83,6 +88,9 @@ def function(
       experimental_follow_type_hints: whether numbers and strings for arguments that are annotated
         as `tf.Tensor` become tensors, so that each new value is not traced.
       max_traces: how many traces are kept; the one used least recently goes first.
+      guard: whether every call compares the globals, closure variables and attributes that the
+        function read while it was traced (as far as they are plain, immutable values), and traces
+        again if one has changed. Otherwise some calls look, and a change is logged once.
 
     Returns:
       A function like `func`, with methods such as `get_concrete_function`; without `func` a
@@ -110,7 +118,8 @@ def function(
             inner = inner.__func__
         if not callable(inner):
             raise TypeError(f"tf.function takes a callable, got {inner!r}.")
-        return PolymorphicFunction(
+        kind = GuardedFunction if guard else PolymorphicFunction
+        return kind(
             inner,
             _name_of(inner),
             input_signature,

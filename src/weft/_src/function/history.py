@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from weft._src.core.location import Location
-from weft._src.function.differences import LEAST_DISTANCE, distance
+from weft._src.function.differences import LEAST_DISTANCE, Difference, distance
 from weft._src.function.trace_types import TensorType, TraceType, families
 
 _NEWEST = 16  # records that are always looked at
+_MOST_KINDS = 10_000  # of arguments that are counted
 _MASK = 2**64 - 1
 
 
 @dataclass
 class TraceRecord:
-    """What is remembered of one trace."""
+    """What is remembered of one trace: `given` are the types before they were widened."""
 
     types: tuple[TraceType, ...]
-    cause: str
+    given: tuple[TraceType, ...]
+    why: Why
     location: Location
     seconds: float
     nodes: int
     at_call: int
     concrete: Any
+    acts: Callable[[], str | None]  # what tracing it did to Python, found out when it is asked
     is_dropped: bool = False
+
+
+@dataclass
+class Why:
+    """Why a trace was made: what differs from the nearest earlier one, and in words."""
+
+    cause: str
+    differences: list[Difference] = field(default_factory=list)
+    compared_with: tuple[TraceType, ...] | None = None
+    was_dropped: bool = False  # there had been such a trace
+    remedy: str = ""  # where it does not depend on the arguments
 
 
 class History:
@@ -42,6 +56,7 @@ class History:
         self._index: dict[Any, TraceRecord] = {}
         self._newest_of_family: dict[Any, TraceRecord] = {}
         self._dropped = 0  # records that are gone, but still in the index
+        self._dropped_kinds: set[int] = set()  # the hashes of types whose traces were dropped
 
     def __len__(self) -> int:
         return len(self.records)
@@ -49,8 +64,18 @@ class History:
     def add(self, record: TraceRecord, *, limit: int) -> None:
         """Remembers a trace, and forgets the oldest ones beyond a limit."""
         self.records.append(record)
+        self._dropped_kinds.discard(hash(record.types))
         self._note(record)
         self._drop(self.records[:-limit])
+
+    @property
+    def kinds(self) -> int:
+        """How many kinds of arguments have been traced for, dropped ones included."""
+        return len(self.records) + len(self._dropped_kinds)
+
+    def has_dropped(self, types: Sequence[TraceType]) -> bool:
+        """Whether there was a trace for these types, which has been dropped."""
+        return hash(tuple(types)) in self._dropped_kinds
 
     def _note(self, record: TraceRecord) -> None:
         for key in _keys(record.types):
@@ -66,6 +91,8 @@ class History:
             return
         for record in records:
             record.is_dropped, record.concrete = True, None
+            if len(self._dropped_kinds) < _MOST_KINDS:
+                self._dropped_kinds.add(hash(record.types))
         self.records = [record for record in self.records if not record.is_dropped]
         self._dropped += len(records)
         if self._dropped > len(self.records):  # seldom enough to begin anew

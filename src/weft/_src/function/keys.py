@@ -34,6 +34,10 @@ Encoder = Callable[["Keys", Any, Leaves], Key]
 class UnhashableArgument(TypeError):  # noqa: N818 - not an error by itself: the caller adds the name
     """A leaf that cannot be part of a key."""
 
+    def __init__(self, kind: type) -> None:
+        super().__init__(kind.__name__)
+        self.kind = kind
+
 
 class Keys:
     """One way of collecting leaves: arrays for running, tensors for tracing and tapes."""
@@ -237,7 +241,7 @@ def _object(keys: Keys, value: Any, leaves: Leaves) -> Key:
     try:
         hash(value)
     except TypeError:
-        raise UnhashableArgument(type(value).__name__) from None
+        raise UnhashableArgument(type(value)) from None
     try:
         return weakref.ref(value)  # equal as long as the objects live and are equal
     except TypeError:

@@ -7,6 +7,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from weft._src.autograph import met
+from weft._src.core.display import html_of
 from weft._src.core.tracebacks import hide_own_frames
 from weft._src.function.signature import Parameters
 
@@ -24,6 +26,10 @@ class PerInstance:
         """What was set for an instance, None if nothing was."""
         return self._table.get(id(instance))
 
+    def values(self) -> list[Any]:
+        """What was set for all instances that live."""
+        return list(self._table.values())
+
     def set(self, instance: Any, value: Any) -> None:
         """Keeps a value as long as the instance lives."""
         self._table[id(instance)] = value
@@ -33,12 +39,17 @@ class PerInstance:
 class WeakMethod:
     """A function with its first argument given, without keeping that alive."""
 
-    def __init__(self, function: Callable[..., Any], instance: Any) -> None:
+    def __init__(self, function: Any, instance: Any) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._instance = weakref.ref(instance)
         signature = Parameters(function, "").signature
         self.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
+
+    @property
+    def instance(self) -> Any:
+        """The instance, None once it is gone."""
+        return self._instance()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._function(self._instance(), *args, **kwargs)
@@ -46,6 +57,7 @@ class WeakMethod:
     def __autograph_convert__(self, convert: Callable[[Any], Any]) -> Callable[..., Any]:
         """AutoGraph converts the function inside."""
         function = convert(self._function)
+        met.note(self._function, self.instance)  # now with the instance, too
         return lambda *args, **kwargs: function(self._instance(), *args, **kwargs)
 
 
@@ -74,6 +86,8 @@ class BoundFunction(Generic[_P, _R]):
 
     def __hash__(self) -> int:
         return id(self._function)
+
+    _repr_html_ = html_of
 
     def __repr__(self) -> str:
         return f"<bound {self._function!r} of {self.__self__!r}>"

@@ -7,23 +7,27 @@ trace. Everything else (binding, types, subtypes, tracing, explaining) happens w
 from __future__ import annotations
 
 import functools
-import inspect
 import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
+from weft._src.autograph import met
+from weft._src.core import timeline
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.flags import flags
-from weft._src.core.location import Location, user_location
+from weft._src.core.location import user_location
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.core.tracebacks import hide_own_frames
 from weft._src.execution.preloading import preloading
 from weft._src.function import retracing, tracing
+from weft._src.function.captured_state import PythonState, python_state_of
+from weft._src.function.code_reading import actions_of
 from weft._src.function.concrete import ConcreteFunction
 from weft._src.function.creation import FirstCall, LaterCalls
 from weft._src.function.history import History, TraceRecord
+from weft._src.function.inspection import DEFAULT_MAX_TRACES, Inspected
 from weft._src.function.keys import TENSORS, VALUES, UnhashableArgument
 from weft._src.function.matching import (
     FIRST_REPEATS,
@@ -33,12 +37,13 @@ from weft._src.function.matching import (
     matcher_of,
 )
 from weft._src.function.methods import BoundFunction, PerInstance, WeakMethod
+from weft._src.function.pieces_of_code import piece_of
 from weft._src.function.signature import InputSignature, P, Parameters
 from weft._src.function.trace_table import TraceTable, find
-from weft._src.function.trace_types import MetVariables, TraceType, type_of
+from weft._src.function.trace_types import MetVariables, TraceType, keep_words, type_of
+from weft._src.function.watched import WatchedTrace
 from weft._src.graph.captured import CapturedArgument
 
-DEFAULT_MAX_TRACES = 1000
 _MEMO_LIMIT = 4096
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -46,7 +51,7 @@ _Method = ParamSpec("_Method")
 _Result = TypeVar("_Result")
 
 
-class PolymorphicFunction(Generic[_P, _R]):
+class PolymorphicFunction(Inspected, Generic[_P, _R]):
     """A Python function and its traces; made by `tf.function`.
 
     To type checkers it is called like the Python function, and returns what that returns.
@@ -199,7 +204,7 @@ class PolymorphicFunction(Generic[_P, _R]):
         return tuple(out)
 
     def _unhashable(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], error: UnhashableArgument
     ) -> TypeError:
         values = self._parameters.bind(args, kwargs)
         for name, value in zip(self._parameters.names, values, strict=True):
@@ -209,7 +214,7 @@ class PolymorphicFunction(Generic[_P, _R]):
                 return TypeError(
                     f"{self._name}: the argument {name!r} holds a {error}, which is not hashable, "
                     "so calls with it cannot be told apart. Pass a tensor, a list or dict of "
-                    "tensors, or an object with __hash__."
+                    f"tensors, or {_hashable_form(error)}."
                 )
         return TypeError(f"{self._name}: an argument is not hashable: {error}.")
 
@@ -231,6 +236,7 @@ class PolymorphicFunction(Generic[_P, _R]):
                 self._note_captured(concrete.variables)
             self._lookups += 1
             concrete.last_call = self._lookups
+            met.note_trace(concrete)
             return concrete
 
     def _note_captured(self, variables: Iterable[Any]) -> None:
@@ -238,8 +244,12 @@ class PolymorphicFunction(Generic[_P, _R]):
         new = {id(variable) for variable in variables} - self._captured
         if new:
             self._captured |= new
-            self._memo.clear()  # an argument that was one among many may be one of these
-            self._expected = self._met_last = None
+            self._forget_calls()  # an argument that was one among many may be one of these
+
+    def _forget_calls(self) -> None:
+        """Which trace serves a call has to be found anew."""
+        self._memo.clear()
+        self._expected = self._met_last = None
 
     def _types_of_signature(self, types: tuple[TraceType, ...]) -> tuple[TraceType, ...]:
         assert self._input_signature is not None
@@ -257,7 +267,8 @@ class PolymorphicFunction(Generic[_P, _R]):
         here = self._graph_traces.get(state.graph) if state.graph is not None else None
         return [self._traces] if here is None else [here, self._traces]
 
-    def _trace(self, types: tuple[TraceType, ...], inputs: list[Any] | None) -> ConcreteFunction:
+    def _trace(self, given: tuple[TraceType, ...], inputs: list[Any] | None) -> ConcreteFunction:
+        types = given
         if self._reduce_retracing and self._input_signature is None:
             types = self._generalised(types)
         if types in self._in_progress:
@@ -265,37 +276,52 @@ class PolymorphicFunction(Generic[_P, _R]):
                 f"{self._label} calls itself with the same kinds of arguments while it is being "
                 "traced, so tracing would never end. End the recursion on a Python value."
             )
-        cause, differences = retracing.explain_cause(self._parameters.names, self._history, types)
-        retracing.check_allowed(self._label, cause, differences)
+        why = retracing.explain_cause(self, types, given)
+        retracing.check_allowed(self, why, given)
         location = user_location()
         preloading.give_way()
         start = time.perf_counter()
         self._in_progress.add(types)
         try:
-            graph = self._trace_graph(types, inputs)
+            with met.collecting() as run:
+                graph = self._trace_graph(types, inputs)
         finally:
             self._in_progress.discard(types)
         graph.jit_compile = self._jit_compile
-        concrete = ConcreteFunction(graph, self._parameters, types)
+        concrete = self._concrete(graph, types, python_state_of(run))
         self._store(types, concrete)
         self._trace_count += 1
-        self._history.add(
-            TraceRecord(
-                types,
-                cause,
-                location,
-                time.perf_counter() - start,
-                len(graph.nodes),
-                self._call_number(),
-                concrete,
-            ),
-            limit=2 * self._max_traces,
+        keep_words(given)
+        record = TraceRecord(
+            types,
+            given,
+            why,
+            location,
+            time.perf_counter() - start,
+            len(graph.nodes),
+            self._call_number(),
+            concrete,
+            actions_of(run),
         )
-        if self._trace_count >= self._next_warning and retracing.warn_if_frequent(
-            self._label, self._history, differences
-        ):
-            self._next_warning = 2 * self._trace_count  # said again only when it has doubled
+        self._history.add(record, limit=2 * self._max_traces)
+        timeline.note("trace", self._label, start, location, why.cause)
+        self._tell_if_frequent(record)
         return concrete
+
+    def _concrete(
+        self, graph: Any, types: tuple[TraceType, ...], python_state: PythonState
+    ) -> ConcreteFunction:
+        if not python_state.captured:
+            return ConcreteFunction(graph, self._parameters, types)
+        return WatchedTrace(graph, self._parameters, types, python_state, self._label)
+
+    def _tell_if_frequent(self, record: TraceRecord) -> None:
+        if self._trace_count >= self._next_warning and retracing.warn_if_frequent(self):
+            self._next_warning = 2 * self._trace_count  # said again only when it has doubled
+        piece = piece_of(self._python_function)
+        if piece is not None:
+            piece.note_trace(self, record.seconds, is_first=self._trace_count == 1)
+            piece.warn_if_frequent(self._label)
 
     def _trace_graph(self, types: tuple[TraceType, ...], inputs: list[Any] | None) -> Any:
         if self._created is None:
@@ -343,38 +369,6 @@ class PolymorphicFunction(Generic[_P, _R]):
         # Counting all calls takes a look at every trace.
         matters = self._trace_count + retracing.RECENT_CALLS >= self._next_warning
         return self._total_calls() + 1 if matters else 0
-
-    def _total_calls(self) -> int:
-        return self._evicted_calls + sum([c.calls for c in self._traces])
-
-    # --- looking -------------------------------------------------------------------------------
-
-    @property
-    def _label(self) -> str:
-        code = getattr(inspect.unwrap(self._python_function), "__code__", None)
-        if code is None:
-            return self._name
-        return f"{self._name} ({Location(code.co_filename, code.co_firstlineno, '').short})"
-
-    @property
-    def python_function(self) -> Callable[_P, _R]:
-        """The Python function that is traced."""
-        return self._python_function
-
-    @property
-    def name(self) -> str:
-        """The name of the Python function."""
-        return self._name
-
-    @property
-    def input_signature(self) -> tuple[Any, ...] | None:
-        """The specs given with `input_signature=`."""
-        return None if self._input_signature is None else self._input_signature.specs
-
-    @property
-    def function_type(self) -> inspect.Signature:
-        """The signature of the Python function."""
-        return self._parameters.signature
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, which may be values or specs.
@@ -434,64 +428,16 @@ class PolymorphicFunction(Generic[_P, _R]):
             )
         return lambda stage="llvm": concrete.compiler_ir(leaves, stage)
 
-    def experimental_get_tracing_count(self) -> int:
-        """How often the function has been traced.
-
-        Returns:
-          An int; traces that were dropped count.
-
-        >>> f = tf.function(lambda x: x + 1)
-        >>> _ = f(tf.constant(1)), f(tf.constant(2))
-        >>> f.experimental_get_tracing_count()
-        1
-        """
-        return self._trace_count
-
-    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
-        """The signatures of all traces, for people.
-
-        Args:
-          verbose: whether results and captures are shown too, each on a line; else a trace is one
-            line.
-
-        Returns:
-          The text, with an empty line between traces.
-        """
-        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._traces)
-
-    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
-        return list(self._traces)
-
-    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
-        """The traces by name, which Keras asks for."""
-        return {f"trace_{i}": trace for i, trace in enumerate(self._traces)}
-
-    def cache_info(self) -> dict[str, int]:
-        """How many traces there are, how many there may be, and how many calls they served.
-
-        Returns:
-          A dict: "traces" that are kept, "max_traces", how often it was "traced", and "calls".
-
-        >>> f = tf.function(lambda x: x + 1)
-        >>> _ = f(tf.constant(1)), f(tf.constant(2))
-        >>> f.cache_info()
-        {'traces': 1, 'max_traces': 1000, 'traced': 1, 'calls': 2}
-        """
-        return {
-            "traces": len(self._traces),
-            "max_traces": self._max_traces,
-            "traced": self._trace_count,
-            "calls": self._total_calls(),
-        }
-
     def clear_cache(self) -> None:
         """Forgets all traces; variables the function created stay."""
         created = self._created
         self._reset()
         self._created = created
 
-    def __repr__(self) -> str:
-        return f"<tf.function {self._label}: {len(self._traces)} traces>"
+    @property
+    def python_function(self) -> Callable[_P, _R]:
+        """The Python function that is traced."""
+        return self._python_function
 
     # --- methods -------------------------------------------------------------------------------
 
@@ -519,11 +465,10 @@ class PolymorphicFunction(Generic[_P, _R]):
     def _clone(
         self, python_function: Callable[_Method, _Result]
     ) -> PolymorphicFunction[_Method, _Result]:
-        signature = self._signature_argument
-        return PolymorphicFunction(
-            python_function,
+        return type(self)(  # type: ignore[return-value]
+            python_function,  # type: ignore[arg-type]
             self._name,
-            signature,
+            self._signature_argument,
             autograph=self._autograph,
             jit_compile=self._jit_compile,
             reduce_retracing=self._reduce_retracing,
@@ -534,6 +479,7 @@ class PolymorphicFunction(Generic[_P, _R]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (
+            type(self),
             self._python_function,
             self._name,
             self._signature_argument,
@@ -548,11 +494,22 @@ class PolymorphicFunction(Generic[_P, _R]):
         return self._clone(self._python_function)
 
 
+def _hashable_form(error: UnhashableArgument) -> str:
+    """What an object of the user has to be to be an argument."""
+    if hasattr(error.kind, "__dataclass_fields__"):
+        return f"make {error.kind.__name__} a @dataclass(frozen=True)"
+    return "an object with __hash__"
+
+
 def _rebuild(
-    python_function: Callable[..., Any], name: str, signature: Any, *options: Any
+    kind: type[PolymorphicFunction[..., Any]],
+    python_function: Callable[..., Any],
+    name: str,
+    signature: Any,
+    *options: Any,
 ) -> PolymorphicFunction[..., Any]:
     autograph, jit_compile, reduce_retracing, follow_type_hints, max_traces = options
-    return PolymorphicFunction(
+    return kind(
         python_function,
         name,
         signature,

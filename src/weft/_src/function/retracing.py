@@ -6,12 +6,16 @@ import contextlib
 import itertools
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from weft._src.errors import RetraceError
 from weft._src.function.differences import Difference, compare
-from weft._src.function.history import History
-from weft._src.function.trace_types import TraceType
+from weft._src.function.history import History, Why
+from weft._src.function.inspection import Inspected
+from weft._src.function.remedies import Adviser
+from weft._src.function.trace_types import TensorType, TraceType
+from weft._src.function.type_words import words_of
+from weft._src.function.watched import REMEDY
 
 _logger = logging.getLogger("weft")
 
@@ -47,44 +51,75 @@ def no_retrace() -> Iterator[None]:
         _forbidding.on = outer
 
 
-def check_allowed(label: str, cause: str, differences: Sequence[Difference]) -> None:
+def check_allowed(function: Inspected, why: Why, given: tuple[TraceType, ...]) -> None:
     """Raises RetraceError if the thread is inside of `no_retrace()`."""
-    if differences and getattr(_forbidding, "on", False):
-        remedies = "; ".join(dict.fromkeys(d.remedy for d in differences))
-        raise RetraceError(f"{label} would be traced again because {cause}. Remedy: {remedies}.")
+    if why.compared_with is not None and getattr(_forbidding, "on", False):
+        remedy = Adviser(function, refused=given).remedy(why, given)
+        raise RetraceError(
+            f"{function._label} would be traced again because {why.cause}. Remedy: {remedy}."
+        )
 
 
 def explain_cause(
-    names: Sequence[str], history: History, types: Sequence[TraceType]
-) -> tuple[str, list[Difference]]:
-    """Why there is a new trace, in words, and what differs."""
+    function: Inspected, types: tuple[TraceType, ...], given: tuple[TraceType, ...]
+) -> Why:
+    """Why there is a new trace for types, which a call had before they were widened."""
+    history: History = function._history
     if not history.records:
-        return "first call", []
-    differences = compare(names, history.nearest(types).types, types)
+        return Why("first call")
+    changes = function._changed_state()
+    if changes:
+        cause = "; ".join(map(str, changes))
+        return Why(cause, [], given, remedy=_lower(REMEDY))
+    nearest = history.nearest(types)
+    if history.has_dropped(types) and nearest.types != types:
+        cause = (
+            f"its trace had been dropped: {function._max_traces} are kept (max_traces="
+            f"{function._max_traces}), and there are {history.kinds} kinds of arguments by now"
+        )
+        return Why(cause, [], nearest.given, was_dropped=True)
+    differences = compare(function._parameters.starred_names, nearest.given, given)
     if not differences:
-        return "traced in another graph", []
-    return "; ".join(map(str, differences)), differences
+        return Why(
+            "it uses tensors of the trace around it, and that is another one",
+            remedy="make the tensors that it takes from around it arguments",
+        )
+    cause = "; ".join(map(str, differences))
+    if types != given:
+        relaxed = compare(function._parameters.starred_names, given, types)
+        cause += "".join([f"; reduce_retracing has made {_relaxed(d)}" for d in relaxed])
+    return Why(cause, differences, nearest.given)
 
 
-def warn_if_frequent(label: str, history: History, differences: Sequence[Difference]) -> bool:
+def _lower(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
+
+
+def _relaxed(difference: Difference) -> str:
+    kind = difference.now
+    shown = kind.spec.shape if isinstance(kind, TensorType) else words_of(kind)
+    return f"it {shown}, which serves all such calls"
+
+
+def warn_if_frequent(function: Inspected) -> bool:
     """Logs a warning if the function was traced in many of its latest calls; whether it did."""
-    records = history.records
-    now = records[-1].at_call
+    records = function._history.records
+    newest = records[-1]
+    now = newest.at_call
     newest_first = reversed(records)
     recent = list(itertools.takewhile(lambda r: r.at_call > now - RECENT_CALLS, newest_first))
-    if len(recent) < MANY_TRACES or not differences:
+    if len(recent) < MANY_TRACES or newest.why.compared_with is None:
         return False
     total = sum(r.seconds for r in records)
-    remedies = "; ".join(dict.fromkeys(d.remedy for d in differences))
     _logger.warning(
         "%s was traced %d times in its last %d calls. This time because %s. It holds %d traces, "
         "which took %.0f ms. To avoid that: %s.",
-        label,
+        function._label,
         len(recent),
         max(min(now, RECENT_CALLS), len(recent)),
-        "; ".join(map(str, differences)),
+        newest.why.cause,
         len(records),
         total * 1e3,
-        remedies,
+        Adviser(function).remedy(newest.why, newest.given),
     )
     return True

@@ -6,8 +6,9 @@ left to their default.
 
 from __future__ import annotations
 
+import difflib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from weft._src import nest
@@ -20,6 +21,9 @@ from weft._src.errors import SignatureError
 from weft._src.state.variable import Variable
 
 P = inspect.Parameter
+_BY_PLACE = (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)
+_BY_NAME = (P.POSITIONAL_OR_KEYWORD, P.KEYWORD_ONLY)
+_STARS: dict[Any, str] = {P.VAR_POSITIONAL: "*", P.VAR_KEYWORD: "**"}
 _FIXED = (
     bool, int, float, complex, str, bytes, type(None), DType, TensorShape, EagerTensor, Variable
 )  # fmt: skip
@@ -52,11 +56,40 @@ class Parameters:
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as e:
+            wrong = self.misfit(args, kwargs) or e
             raise SignatureError(
-                f"{self.name}{self.signature}: {e}. It was called with {_shown(args, kwargs)}."
+                f"{self.name}{self.signature}: {wrong}. It was called with {_shown(args, kwargs)}."
             ) from None
         bound.apply_defaults()
         return tuple(bound.arguments.values())
+
+    def misfit(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+        """All that is wrong with the arguments of a call, not only what Python meets first."""
+        by_place = [p for p in self.parameters if p.kind in _BY_PLACE]
+        by_name = {p.name for p in self.parameters if p.kind in _BY_NAME}
+        kinds = {p.kind for p in self.parameters}
+        filled = {p.name for p in by_place[: len(args)]}
+        missing = [
+            p.name
+            for p in self.parameters
+            if p.default is P.empty
+            and p.kind not in _STARS
+            and p.name not in filled
+            and (p.name not in kwargs or p.kind is P.POSITIONAL_ONLY)
+        ]
+        unexpected = [n for n in kwargs if n not in by_name and P.VAR_KEYWORD not in kinds]
+        twice = [name for name in kwargs if name in filled and name in by_name]
+        parts = [
+            f"missing {_list('argument', missing)}" if missing else "",
+            f"unexpected {_list('argument', unexpected)}{_nearest(unexpected, by_name)}"
+            if unexpected
+            else "",
+            f"given twice: {', '.join(map(repr, twice))}" if twice else "",
+            f"{len(args)} arguments by position where it takes {len(by_place)}"
+            if len(args) > len(by_place) and P.VAR_POSITIONAL not in kinds
+            else "",
+        ]
+        return "; ".join(filter(None, parts))
 
     def spread(self, values: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The positional and keyword arguments for one value per parameter."""
@@ -79,6 +112,11 @@ class Parameters:
         return [p.name for p in self.parameters]
 
     @property
+    def starred_names(self) -> list[str]:
+        """The names of the parameters as a signature shows them: `*args`, `**kwargs`."""
+        return [f"{_STARS.get(p.kind, '')}{p.name}" for p in self.parameters]
+
+    @property
     def input_names(self) -> list[str]:
         """What names of inputs begin with; what `**kwargs` collects has names of its own."""
         return ["" if p.kind is P.VAR_KEYWORD else p.name for p in self.parameters]
@@ -95,6 +133,17 @@ def _is_fixed(value: Any) -> bool:
         return all(map(_is_fixed, value))
     # Functions, enumerations and variables are themselves, whatever else changes.
     return isinstance(value, _FIXED) or type(value).__eq__ is object.__eq__
+
+
+def _list(word: str, names: Sequence[str]) -> str:
+    return f"{word}{'' if len(names) == 1 else 's'} {', '.join(map(repr, names))}"
+
+
+def _nearest(names: Sequence[str], known: Collection[str]) -> str:
+    """The parameters that are spelt nearly like those that there are not."""
+    found = [difflib.get_close_matches(name, known, n=1, cutoff=0.6) for name in names]
+    near = [repr(match[0]) for match in found if match]
+    return f" (did you mean {', '.join(near)}?)" if near else ""
 
 
 def _shown(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

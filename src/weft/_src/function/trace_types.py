@@ -19,6 +19,7 @@ from weft._src.core.convert import array_from
 from weft._src.core.specs import TensorSpec, TypeSpec, spec_of
 from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft._src.dataclass_values import fields_of_dataclass, rebuilt
+from weft._src.function.short_words import short_repr
 from weft._src.state.variable import Variable
 
 
@@ -203,16 +204,17 @@ class VariableType(_FixedType):
     """
 
     def __init__(self, variable: Variable, alias: int, itself: Variable | None) -> None:
-        self._itself = itself
         self._meant = weakref.ref(variable.meant)
         identity = None if itself is None else id(itself)
+        self.dtype, self.shape, self.alias = variable.dtype, variable.shape, alias
+        self.trainable, self.itself = variable.trainable, itself
         self._key = (variable.dtype, variable.shape, alias, variable.trainable, identity)
 
     def placeholder(self, make: MakeInput, name: str) -> Any:
         dtype, shape, alias, trainable, _ = self._key
         handle = make(_RESOURCE, name)
-        if self._itself is not None:
-            return self._itself
+        if self.itself is not None:
+            return self.itself
         if alias not in make.variables:
             made = Variable.from_handle(handle, dtype, shape, trainable=trainable, name=name)
             make.variables[alias] = made
@@ -233,7 +235,7 @@ class VariableType(_FixedType):
 
     def __repr__(self) -> str:
         dtype, shape, alias, _, _ = self._key
-        itself = "" if self._itself is None else f", name={self._itself.name!r}"
+        itself = "" if self.itself is None else f", name={self.itself.name!r}"
         return f"Variable(shape={shape}, dtype={dtype!r}, alias={alias}{itself})"
 
 
@@ -276,10 +278,13 @@ class ObjectType(_FixedType):
         self._hash = hash(value)
         # A bound method is a new object at each access: it lives as long as its instance.
         weakly = weakref.WeakMethod if isinstance(value, types.MethodType) else weakref.ref
+        self._kept_words: str | None = None
+        self.is_value = False  # whether it is held by itself, and only its value matters
         try:
             self._ref: Callable[[], Any] = weakly(value)
         except TypeError:
             self._ref = lambda: value
+            self.is_value = type(value).__eq__ is not object.__eq__
 
     @property
     def value(self) -> Any:
@@ -287,10 +292,27 @@ class ObjectType(_FixedType):
         return self._ref()
 
     @property
+    def is_gone(self) -> bool:
+        """Whether nobody holds the object any more."""
+        return self._ref() is None
+
+    @property
+    def kind(self) -> type:
+        """The class of the object."""
+        return self._kind
+
+    @property
     def words(self) -> str:
-        """The object, for messages."""
+        """The object, for messages; of one that is gone what was kept."""
         value = self._ref()
-        return f"a {self._kind.__name__} that is gone" if value is None else repr(value)
+        if value is not None:
+            return short_repr(value)
+        return f"{self._kept_words or f'a {self._kind.__name__}'}, which is gone,"
+
+    def keep_words(self) -> None:
+        """From now on messages can tell what it was, even when it is gone."""
+        value = self._ref()
+        self._kept_words = self._kept_words if value is None else short_repr(value)
 
     def placeholder(self, make: MakeInput, name: str) -> Any:
         return self._ref()
@@ -384,6 +406,10 @@ class DataclassType(TraceType):
         self.items = tuple(items)
         self._template = template
         self.names = fields_of_dataclass(self.kind) or ()
+
+    def with_items(self, items: Sequence[TraceType]) -> DataclassType:
+        """The same class with other types of its fields."""
+        return DataclassType(self._template, items)
 
     def _same_structure(self, other: TraceType) -> bool:
         return isinstance(other, DataclassType) and self.kind is other.kind
@@ -508,6 +534,15 @@ class MetVariables:
         self._ids.append(id(meant))
         itself = meant if id(meant) in self._captured else None
         return VariableType(variable, self._ids.index(id(meant)), itself)
+
+
+def keep_words(kinds: Sequence[TraceType]) -> None:
+    """Has objects among arguments remembered as text: they are held weakly."""
+    for kind in kinds:
+        if isinstance(kind, ObjectType):
+            kind.keep_words()
+        elif isinstance(kind, (NestType, DataclassType)):
+            keep_words(kind.items)
 
 
 def type_of(value: Any, variables: MetVariables | None = None) -> TraceType:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src import nest
+from weft._src.autograph import met
 from weft._src.autograph.conversion import converted
 from weft._src.autograph.operators import staging
 from weft._src.core.context import building, creating_variables, state
@@ -49,6 +50,8 @@ def trace(
     graph = Graph(parameters.name, outer=state.graph, is_function=True)
     if autograph:
         python_function = converted(python_function)
+    else:
+        met.note_unconverted(python_function)
     with (
         building(graph),
         creating_variables(policy),

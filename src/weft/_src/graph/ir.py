@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast
 from weft._src.core import dtypes
 from weft._src.core.composite import not_a_tensor
 from weft._src.core.context import building, state
+from weft._src.core.display import html_of
 from weft._src.core.location import Location, traced_location, user_location
 from weft._src.core.specs import TensorSpec, ValueSpec
 from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -533,6 +534,8 @@ class Graph:
         with building(self):
             yield self
 
+    _repr_html_ = html_of
+
     def __repr__(self) -> str:
         return f"<Graph {self.name!r}: {len(self.nodes)} nodes>"
 
@@ -554,7 +557,7 @@ def infer(
     specs = [x.spec for x in inputs]
     key = tuple([spec.dtype for spec in specs])
     if key not in op.accepted:
-        check_dtypes(op, list(key))
+        check_dtypes(op, list(key), inputs)
         op.accepted.add(key)
     for i, x in enumerate(inputs):
         if op.arg(i).is_shape:

@@ -66,3 +66,25 @@ def graph_text(graph: ir.Graph, *, locations: bool = False, indent: str = "") ->
     outputs = ", ".join(_tensor_text(t) for t in graph.outputs)
     lines.append(f"{indent}  return {outputs}" if outputs else f"{indent}  return")
     return "\n".join(lines)
+
+
+def graph_as_data(graph: ir.Graph) -> dict[str, Any]:
+    """The whole graph as plain lists, dicts and texts, for other programs."""
+    return {
+        "name": graph.name,
+        "inputs": [{"name": _tensor_text(x), "type": type_text(x.spec)} for x in graph.all_inputs],
+        "nodes": [
+            {
+                "name": node.name,
+                "op": node.op.name,
+                "inputs": [_tensor_text(x) for x in node.inputs],
+                "attributes": {k: _attr_text(v) for k, v in node.attrs.items()},
+                "types": [type_text(out.spec) for out in node.outputs],
+                "file": node.location.file,
+                "line": node.location.line,
+                "graphs": {key: graph_as_data(nested) for key, nested in node.nested},
+            }
+            for node in graph.body
+        ],
+        "outputs": [_tensor_text(t) for t in graph.outputs],
+    }

@@ -7,15 +7,16 @@ lookup, shapes are checked by the kernel itself, and only a failure looks for th
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
-from weft._src.core import dtypes, memory, xp
+from weft._src.core import conversions, dtypes, memory, xp
 from weft._src.core.composite import CompositeInput, not_a_tensor
 from weft._src.core.context import GRAPH, quiet_context, recording_repeatedly, state
-from weft._src.core.dtypes import QUANTIZED, SMALL, UNUSUAL, DType, float32, string
+from weft._src.core.dtypes import UNUSUAL, DType
+from weft._src.core.location import called_arguments
 from weft._src.core.specs import TensorSpec, ValueSpec
 from weft._src.core.tensor import EagerTensor, SymbolicTensor
 from weft._src.errors import DTypeError, InvalidArgumentError, OpError, ResourceExhaustedError
@@ -71,7 +72,7 @@ def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     """Runs an op on arrays, after checking their types; errors speak of the op's arguments."""
     key = tuple([value.dtype for value in values])
     if key not in op.accepted:
-        check_dtypes(op, [dtypes.from_numpy(dtype) for dtype in key])
+        check_dtypes(op, [dtypes.from_numpy(dtype) for dtype in key], values)
         if op.ufunc is not None and takes_kernel([x.dtype for x in values]):
             return as_value(quiet_context().run(op.kernel, xp, *values, **attrs))
         op.accepted.add(key)
@@ -174,42 +175,41 @@ def checked_kernel(op: Op) -> Callable[..., Any]:
     return run
 
 
-def check_dtypes(op: Op, found: list[DType]) -> None:
-    """Raises DTypeError unless the dtypes are allowed and equal where they must be."""
+def check_dtypes(op: Op, found: list[DType], inputs: Sequence[Any]) -> None:
+    """Raises DTypeError unless the dtypes are allowed and equal where they must be.
+
+    `inputs` are the tensors or arrays themselves, to call them what the user's function calls them.
+    """
     group_first: dict[int, int] = {}
     for i, dtype in enumerate(found):
         arg = op.arg(i)
         if dtype not in arg.allowed:
             allowed = ", ".join(sorted(d.name for d in arg.allowed))
+            name = _users_name(op, i, inputs)
             raise DTypeError(
-                f"{op.name}: {_arg_name(op, i)} has dtype {dtype.name}, expected one of "
-                f"{allowed}. {_advice(dtype, arg.allowed)}"
+                f"{op.name}: {name} has dtype {dtype.name}, expected one of {allowed}. "
+                f"{conversions.how_to_be_one_of(name, dtype, arg.allowed)}"
             )
         first = group_first.setdefault(arg.group, i) if arg.group >= 0 else i
         if found[first] is not dtype:
-            how = _conversion(dtype, {found[first]})
-            target = f"(..., tf.{found[first].name})" if how == "tf.cast" else ""
+            x, y = _users_name(op, first, inputs), _users_name(op, i, inputs)
             raise DTypeError(
-                f"{op.name}: {_arg_name(op, first)} has dtype {found[first].name}, but "
-                f"{_arg_name(op, i)} has dtype {dtype.name}. Both must be the same: convert one "
-                f"with {how}{target}."
+                f"{op.name}: {x} has dtype {found[first].name}, but {y} has dtype {dtype.name}. "
+                f"Both must be the same. {conversions.how_to_agree(x, found[first], y, dtype)}"
             )
 
 
-def _advice(found: DType, wanted: Collection[DType]) -> str:
-    if (found in SMALL or found in QUANTIZED) and float32 in wanted:
-        return (
-            f"Numbers of dtype {found.name} are only stored, nothing is computed with them: "
-            "convert them with tf.cast(x, tf.float32) first."
-        )
-    return f"Convert it with {_conversion(found, wanted)}."
-
-
-def _conversion(found: DType, wanted: Collection[DType]) -> str:
-    """The function that turns tensors of one dtype into those of another."""
-    if found is string:
-        return "tf.strings.to_number"
-    return "tf.strings.as_string" if set(wanted) == {string} else "tf.cast"
+def _users_name(op: Op, index: int, inputs: Sequence[Any]) -> str:
+    """What the public function that was called says to an input of the op."""
+    wanted = inputs[index]
+    for name, value in called_arguments().items():
+        if value is wanted or getattr(value, "_value", None) is wanted:
+            return name
+        if isinstance(value, (list, tuple)):
+            for k, item in enumerate(value):
+                if item is wanted or getattr(item, "_value", None) is wanted:
+                    return f"{name}[{k}]"
+    return _arg_name(op, index)
 
 
 def _arg_name(op: Op, index: int) -> str:

@@ -106,6 +106,7 @@ class Op:
         "self_contained",
         "shape_arithmetic",
         "slow_kernel",
+        "smooth",
         "trusts_kernel",
         "ufunc",
         "vjp",
@@ -125,6 +126,7 @@ class Op:
     batch: Callable[..., Any] | None
     graphdef: Callable[..., Any] | None
     ragged: str | None
+    smooth: str
     # Inputs, outputs and effects.
     outputs: int | None
     reads: tuple[int, ...]
@@ -196,6 +198,7 @@ def define_op(
     batch: Callable[..., Any] | None = None,
     graphdef: Callable[..., Any] | None = None,
     ragged: str | None = None,
+    smooth: str = "",
     outputs: int | None = 1,
     reads: tuple[int, ...] = (),
     writes: tuple[int, ...] = (),
@@ -234,6 +237,7 @@ def define_op(
     graphdef: how SavedModels write it with TensorFlow's ops, a rule of `ops.graph_forms`; None if
         TensorFlow has an op of that name with the same inputs and attributes, or no form is known.
     ragged: the name of its rule in `ops.ragged.rules`. Elementwise ops need none; others refuse.
+    smooth: of an op without a gradient, what to write instead where one is wanted, as a sentence.
 
     Inputs, outputs and effects:
 
@@ -277,6 +281,7 @@ def define_op(
     op.name, op.args = name, inputs
     op.infer, op.kernel, op.native, op.vjp = infer, kernel, native, vjp
     op.rows_vjp, op.batch, op.graphdef, op.ragged = rows_vjp, batch, graphdef, ragged
+    op.smooth = smooth
     op.outputs, op.reads, op.writes, op.host_io = outputs, reads, writes, host_io
     op.self_contained, op.guards = self_contained or guards, guards
     op.advances_stream, op.keeps_shape = advances_stream, keeps_shape

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.conversions import how_to_be_one_of
 from weft._src.core.dtypes import DType
 from weft._src.core.shapes import Dim, Dims, Size, UnknownNumber, format_dims
 from weft._src.core.specs import TensorSpec, ValueSpec
@@ -118,8 +119,8 @@ def check_dtype(op: str, dtype: DType, allowed: frozenset[DType], *, name: str =
     if dtype not in allowed:
         names = ", ".join(sorted(d.name for d in allowed))
         raise DTypeError(
-            f"{op}: {name} has dtype {dtype.name}, expected one of {names}. Convert it with "
-            "tf.cast."
+            f"{op}: {name} has dtype {dtype.name}, expected one of {names}. "
+            f"{how_to_be_one_of(name, dtype, allowed)}"
         )
 
 

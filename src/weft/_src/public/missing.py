@@ -6,6 +6,7 @@ import difflib
 import sys
 from collections.abc import Iterable
 from importlib import import_module
+from types import ModuleType
 
 
 def missing_name(module: str, name: str, known: Iterable[str]) -> AttributeError:
@@ -29,8 +30,23 @@ def missing_name(module: str, name: str, known: Iterable[str]) -> AttributeError
             return AttributeError(f"Weft does not have {shown}, but it has {elsewhere}.", name=name)
     public = [other for other in known if not other.startswith("_")]
     near = difflib.get_close_matches(name, public, n=1, cutoff=0.75)
-    hint = f" The nearest name is {near[0]!r}." if near else ""
-    return AttributeError(f"Weft does not have {shown} {whether}.{hint}", name=name)
+    way = f"The nearest name is {near[0]!r}." if near else _way_out(module, name)
+    return AttributeError(f"Weft does not have {shown} {whether}. {way}", name=name)
+
+
+def _way_out(module: str, name: str) -> str:
+    """What to do about a name that is like no other in its namespace."""
+    tf = sys.modules["weft"]
+    for namespace, inner in vars(tf).items():
+        if isinstance(inner, ModuleType) and inner.__name__ == f"weft.{namespace}":
+            near = difflib.get_close_matches(name, dir(inner), n=1, cutoff=0.8)
+            if near:
+                return f"The nearest name elsewhere is tf.{namespace}.{near[0]}."
+    shown = module.replace("weft", "tf", 1)
+    return (
+        f"dir({shown}) lists what there is; the rest can be made of other functions, or of NumPy's "
+        "with tf.numpy_function."
+    )
 
 
 def _same_name_elsewhere(name: str) -> str | None:

@@ -8,16 +8,18 @@ several namespaces belongs to the one with the shortest path.
 
 from __future__ import annotations
 
+import dis
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from types import FunctionType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, Self
 
 from weft._src.core.showing_tracebacks import hide_in_pytest
 from weft._src.public.missing import missing_name
 
 _PRIVATE = "weft._src"
+_IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
 def open_namespace(module_name: str, lazy: Mapping[str, str] | None = None) -> None:
@@ -33,7 +35,13 @@ def open_namespace(module_name: str, lazy: Mapping[str, str] | None = None) -> N
 
     def missing_or_later(name: str) -> Any:
         if name not in later:
-            raise missing_name(module_name, name, public)
+            error = missing_name(module_name, name, public)
+            if (
+                _is_imported_by_name(sys._getframe(1))
+                and f"{module_name}.{name}" not in sys.modules
+            ):
+                raise ImportError(str(error), name=module_name)
+            raise error
         found = import_module(later[name])
         value = found if later[name].endswith(f".{name}") else getattr(found, name)
         setattr(module, name, value)
@@ -47,6 +55,11 @@ def open_namespace(module_name: str, lazy: Mapping[str, str] | None = None) -> N
     for name in public:
         if name not in later:
             _publish(module, name)
+
+
+def _is_imported_by_name(frame: FrameType) -> bool:
+    """Whether code is at `from module import name`: Python would replace an AttributeError."""
+    return frame.f_code.co_code[frame.f_lasti] == _IMPORT_FROM
 
 
 def _publish(module: ModuleType, name: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft._src.core import dtypes
+from weft._src.core import dtypes, progress
 from weft._src.core.dtypes import DType
 from weft._src.errors import DataLossError, NotFoundError, ParseError, UnimplementedError
 from weft._src.fileio.crc32c import crc32c, masked
@@ -201,7 +201,7 @@ class BundleReader:
 
     def verify(self) -> None:
         """Reads everything; DataLossError or NotFoundError at the first that is not as written."""
-        for key in self._entries:
+        for key in progress.each(self._entries, "Reading the checkpoint", len(self._entries)):
             if self._entry(key).dtype is not dtypes.variant:
                 self.read(key)
 

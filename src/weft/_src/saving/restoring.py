@@ -7,8 +7,10 @@ object. A child that is not there yet is waited for; its values are restored whe
 from __future__ import annotations
 
 import difflib
+import os
 from typing import Any
 
+from weft._src.core import progress
 from weft._src.core.dtypes import variant
 from weft._src.core.tensor import EagerTensor
 from weft._src.saving.bundle import BundleReader
@@ -65,7 +67,8 @@ class Restoration:
                     value = self._await(value, name, child.node_id, below)
             if value is not self.bound[number]:
                 self._put(number, value)
-        for value, found in restored:
+        what = f"Restoring {os.path.basename(self.reader.prefix)}"
+        for value, found in progress.each(restored, what, len(restored)):
             if found:
                 self._restore(value, found)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from weft._src.core import progress
 from weft._src.core.aliases import PathLike, TensorLike
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
@@ -193,7 +194,7 @@ def write_safetensors(
     header = header_bytes(described, {**metadata, _CHECKSUMS: text})
     with whole_file(path, what) as file:
         file.write(header)
-        for piece in pieces:
+        for piece in progress.each(pieces, f"Saving {os.path.basename(path)}", len(pieces)):
             file.write(piece)
 
 

@@ -14,11 +14,12 @@ import glob
 import logging
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from weft._src.core import progress
 from weft._src.errors import DataLossError, NotFoundError
 from weft._src.fileio.paths import file_errors
 from weft._src.messages.checkpoints import BundleEntryProto
@@ -29,10 +30,11 @@ _log = logging.getLogger("weft")
 _ALIGNMENT = 64  # of tensors in a data file, so that they can be used where they lie
 
 
-def write_bundle(prefix: str, arrays: Iterable[tuple[str, Array]]) -> None:
+def write_bundle(prefix: str, arrays: Sequence[tuple[str, Array]]) -> None:
     """Writes tensors under a prefix, instead of what was there."""
+    told = progress.each(arrays, f"Saving {os.path.basename(prefix)}", len(arrays))
     with file_errors("Saving a checkpoint", prefix):
-        _write_bundle(prefix, arrays)
+        _write_bundle(prefix, told)
 
 
 def _write_bundle(prefix: str, arrays: Iterable[tuple[str, Array]]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 from weft._src import nest
+from weft._src.core.display import html_of
 from weft._src.graph.names import name_scope
 from weft._src.state.tracking import AutoTrackable
 from weft._src.state.variable import Variable
@@ -46,6 +47,8 @@ class Module(AutoTrackable):
     # Attributes in which subclasses want nothing to be found. The name is TensorFlow's, since
     # modules of others set it.
     _TF_MODULE_IGNORED_PROPERTIES: ClassVar[frozenset[str]] = frozenset()
+
+    _repr_html_ = html_of
 
     def __init__(self, name: str | None = None) -> None:
         if name is None:

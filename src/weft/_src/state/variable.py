@@ -17,7 +17,9 @@ from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.cells import VariableCell
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import init_scope, state
+from weft._src.core.conversions import how_to_convert
 from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.display import html_of
 from weft._src.core.dlpack import DEVICE
 from weft._src.core.dtypes import DType
 from weft._src.core.lazily import cached_property
@@ -310,7 +312,7 @@ class Variable(PartialAccess, Trackable, metaclass=InterceptedClass):
         if dtype is not None and dtype is not self._dtype:
             raise ValueError(
                 f"A tensor of dtype {dtype.name} is wanted, got the variable {self._name!r} of "
-                f"dtype {self._dtype.name}. Convert it with tf.cast(v, tf.{dtype.name})."
+                f"dtype {self._dtype.name}. {how_to_convert('v', self._dtype, dtype)}"
             )
         return self.value()
 
@@ -534,6 +536,8 @@ class Variable(PartialAccess, Trackable, metaclass=InterceptedClass):
         value = saved.pop("value")
         self.__dict__.update(saved)
         self._set_cell(np.asarray(value))
+
+    _repr_html_ = html_of
 
     def __repr__(self) -> str:
         what = f"<tf.Variable {self.name!r} shape={self._shape} dtype={self._dtype.name}"

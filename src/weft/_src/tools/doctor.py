@@ -22,12 +22,12 @@ from weft._src.ops.elementwise import unary
 from weft._src.ops.reduce import sums
 
 _NEEDED = ("numpy", "scipy", "ml_dtypes", "llvmlite")
-_WORKS = "works"
+WORKS = "works"
 _OPTIONAL = ("tensorboard", "tqdm", "pillow", "keras", "jax")
 
 
-def report() -> tuple[str, bool]:
-    """What there is, as text, and whether all is well."""
+def report() -> tuple[list[tuple[str, str]], bool]:
+    """What there is, by name, and whether all is well."""
     tiers, well = _tiers()
     rows = [
         ("weft", sys.modules["weft"].__version__),  # above this layer, so not imported
@@ -40,8 +40,7 @@ def report() -> tuple[str, bool]:
         ("kept code", cache.account()),  # after the tiers, which use it
         *[(f"({name})", _version(name)) for name in _OPTIONAL],
     ]
-    width = max([len(name) for name, _ in rows])
-    return "\n".join([f"{name:<{width}}  {text}" for name, text in rows]), well
+    return rows, well
 
 
 def _version(package: str) -> str:
@@ -86,7 +85,7 @@ def _tiers() -> tuple[list[tuple[str, str]], bool]:
         reason = off.get(name)
         text = f"off: {reason}" if reason else _outcome(run, np.exp(x).sum())
         rows.append((f"tier {name}", text))
-    return rows, all(text == _WORKS for _, text in rows)
+    return rows, all(text == WORKS for _, text in rows)
 
 
 def _compile(graph: Graph, values: list[Any]) -> Any:
@@ -97,6 +96,6 @@ def _compile(graph: Graph, values: list[Any]) -> Any:
 
 def _outcome(run: Callable[[], Any], wanted: Any) -> str:
     try:
-        return _WORKS if np.allclose(run()[0], wanted) else "gives WRONG results"
+        return WORKS if np.allclose(run()[0], wanted) else "gives WRONG results"
     except Exception as error:  # noqa: BLE001 - whatever it is, the user wants to see it
         return f"FAILS: {type(error).__name__}: {error}"

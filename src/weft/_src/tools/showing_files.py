@@ -15,11 +15,12 @@ from weft._src.saving.bundle import BundleReader
 from weft._src.saving.files import is_safetensors
 from weft._src.saving.safetensors import SafetensorsReader
 from weft._src.saving.states import latest_checkpoint
+from weft._src.tools.terminal import CommandError
 
 _SAVED_MODEL = "saved_model.pb"
 
 
-class NothingToShowError(Exception):
+class NothingToShowError(CommandError):
     """A path that is neither a checkpoint nor a SavedModel."""
 
 

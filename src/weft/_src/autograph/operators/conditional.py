@@ -19,10 +19,11 @@ from weft._src.autograph.operators.state import (
 )
 from weft._src.autograph.operators.undefined import Undefined, is_undefined
 from weft._src.core.context import building, state
+from weft._src.core.conversions import how_to_agree
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import bool_
 from weft._src.core.location import user_location
-from weft._src.core.tensor import Tensor
+from weft._src.core.tensor import SymbolicTensor, Tensor
 from weft._src.errors import DTypeError
 from weft._src.graph.ir import Graph
 from weft._src.ops.control.branch import if_op
@@ -260,12 +261,21 @@ def _kind(value: Any) -> str:
 def _dtype_problem(name: str, a: list[Any], b: list[Any]) -> Exception | None:
     for x, y in zip(a, b, strict=True):
         if x.dtype is not y.dtype:
-            what = "the return value" if is_internal(name) else repr(name)
+            what, shown = ("the return value", "it") if is_internal(name) else (repr(name), name)
             return DTypeError(
-                f"{what} has dtype {x.dtype.name} in the if branch and {y.dtype.name} in the else "
-                "branch of a tensor condition. Convert one of them with tf.cast."
+                f"{what} has dtype {x.dtype.name} in the if branch{_made_at(x)} and {y.dtype.name} "
+                f"in the else branch{_made_at(y)} of the tensor condition at {user_location()}. "
+                f"{how_to_agree(shown, x.dtype, shown, y.dtype, _IN_BRANCHES)}"
             )
     return None
+
+
+_IN_BRANCHES = (" in the if branch", " in the else branch")
+
+
+def _made_at(value: Any) -> str:
+    """The line that made a tensor, in brackets."""
+    return f" ({value.node.location.short})" if isinstance(value, SymbolicTensor) else ""
 
 
 def if_exp(condition: Any, then: Thunk, otherwise: Thunk) -> Any:

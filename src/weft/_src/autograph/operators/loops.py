@@ -20,6 +20,7 @@ from weft._src.autograph.operators.state import (
 )
 from weft._src.autograph.operators.undefined import Undefined, is_undefined
 from weft._src.core.context import building, state
+from weft._src.core.conversions import how_to_convert
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import int32
 from weft._src.core.shapes import TensorShape
@@ -352,17 +353,21 @@ class StagedLoop:
             if tensor.dtype is not spec.dtype:
                 raise DTypeError(
                     f"{v.name!r} has dtype {spec.dtype.name} before the loop, but dtype "
-                    f"{tensor.dtype.name} after one iteration. Convert it with tf.cast."
+                    f"{tensor.dtype.name} after one iteration. "
+                    f"{how_to_convert(v.name, tensor.dtype, spec.dtype)}"
                 )
             if self.relaxes_shapes and not tensor.shape.is_subtype_of(spec.shape):
                 shape = spec.shape.most_specific_compatible_shape(tensor.shape)
                 v.specs[i] = TensorSpec(shape, spec.dtype)
                 self._relaxed = True
             elif not tensor.shape.is_subtype_of(spec.shape):
+                wide = spec.shape.most_specific_compatible_shape(tensor.shape)
+                sizes = "None" if wide.rank is None else str(list(wide))
                 raise ShapeError(
                     f"{v.name!r} has shape {spec.shape} before the loop, but shape {tensor.shape} "
-                    "after one iteration. If its shape is meant to change, say so with "
-                    "tf.autograph.experimental.set_loop_options(shape_invariants=[(x, shape)])."
+                    "after one iteration. If its shape is meant to change, begin the body of the "
+                    "loop with tf.autograph.experimental.set_loop_options(shape_invariants="
+                    f"[({v.name}, tf.TensorShape({sizes}))])"
                 )
             out.append(graph.capture(tensor))
         return out

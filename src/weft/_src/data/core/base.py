@@ -9,6 +9,7 @@ import numpy as np
 from weft._src import nest
 from weft._src.core.aliases import SpecNest
 from weft._src.core.convert import convert_to_tensor
+from weft._src.core.display import html_of
 from weft._src.core.dtypes import DATA, RESOURCE, int64, variant
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec, TypeSpec
@@ -147,6 +148,8 @@ class DatasetBase:
         dataset = make_dataset(made, self._element_spec if spec is None else spec)
         dataset._options = self._options
         return dataset
+
+    _repr_html_ = html_of
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} element_spec={self._element_spec!r}>"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src.autodiff.calls import call_graph
+from weft._src.core import progress
 from weft._src.core.aliases import SpecNest, TensorNest
 from weft._src.core.context import state
 from weft._src.core.tensor import EagerTensor, Tensor
@@ -93,7 +94,9 @@ class FoldingMethods(DatasetBase):
         values = tuple([t._value for t in initial if isinstance(t, EagerTensor)])
         cursor = self._stage.cursor(run_of(self._options))
         try:
-            for element in cursor:
+            for element in progress.each(
+                cursor, "Dataset.reduce", max(self._stage.cardinality(), 0)
+            ):
                 values = call((*values, *element))
         finally:
             cursor.close()

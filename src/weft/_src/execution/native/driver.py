@@ -14,7 +14,7 @@ from weft._src.execution.native.front.segments import LEAST_NODES, Splitter
 from weft._src.execution.native.front.specialize import specialize
 from weft._src.execution.native.front.translate import Translation, translate
 from weft._src.execution.native.loops.values import NotCompilableError as NotCompilableError
-from weft._src.execution.native.machine import llvm, outside, pool, support
+from weft._src.execution.native.machine import cache, llvm, outside, pool, support
 from weft._src.execution.native.machine.executable import Executable
 from weft._src.execution.native.machine.trampoline import full_text
 from weft._src.execution.numpy.plan import NumpyPlan
@@ -69,7 +69,9 @@ class Compiled(Executable):
             pool.start()
         for name, address in outside.functions_for(self.text).items():
             llvm.add_symbol(name, address)
+        reads = cache.reads.count
         super().__init__(translation, llvm.compile_text(self.text))
+        self.is_from_disk = cache.reads.count > reads
         self.milliseconds = 1e3 * (time.perf_counter() - started)
 
 
@@ -106,6 +108,11 @@ class Segmented:
         compiled = Compiled(translate(body, variables))
         self.parts.append(compiled)
         return _Part(compiled, body)
+
+    @property
+    def is_from_disk(self) -> bool:
+        """Whether an earlier process had compiled all of it."""
+        return all(part.is_from_disk for part in self.parts)
 
     @property
     def segments(self) -> int:

@@ -19,6 +19,7 @@ from weft._src.errors import OpError
 from weft._src.execution.numpy.codegen import GeneratedPlan, generate
 from weft._src.graph.ir import Graph, Node
 from weft._src.ops.dispatch import explain_failure
+from weft._src.ops.registry import HOST_ONLY
 
 _numbers = itertools.count(1)
 # Files of plans that are gone. Forgotten when the next plan is made, not by the collector itself:
@@ -33,6 +34,7 @@ class NumpyPlan:
 
     def __init__(self, graph: Graph) -> None:
         self._generated: GeneratedPlan = generate(graph, NumpyPlan)
+        self.calls = 0
         self.file = f"<weft numpy plan {next(_numbers)} of {graph.name}>"
         namespace: dict[str, Any] = {}
         exec(compile(self.source, self.file, "exec"), namespace)
@@ -51,6 +53,7 @@ class NumpyPlan:
         return self._generated.source
 
     def __call__(self, *values: Any) -> tuple[Any, ...]:
+        self.calls += 1
         try:
             return quiet_context().run(self._function, *values)
         except Exception as error:
@@ -93,6 +96,8 @@ class NumpyPlan:
             error = explain_failure(node.op, values, node.attrs, error)
         if isinstance(error, OpError) and error.location is None:
             error.location = node.location
+        elif node.op.native is HOST_ONLY and not isinstance(error, OpError):
+            _note_callback(error, node)
         return error
 
     def _failing_node(self, traceback: TracebackType | None) -> tuple[Node, dict[str, Any]] | None:
@@ -104,3 +109,11 @@ class NumpyPlan:
                 return None if node is None else (node, known)
             traceback = traceback.tb_next
         return None
+
+
+def _note_callback(error: Exception, node: Node) -> None:
+    """What a callback raises shows its own line; this adds the one that called it."""
+    where = node.location
+    note = f"It was raised in a callback, which was traced here:\n  {where}\n    {where.text}"
+    if note not in getattr(error, "__notes__", ()):
+        error.add_note(note)

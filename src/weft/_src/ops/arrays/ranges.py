@@ -14,6 +14,7 @@ from weft._src.core.aliases import (
     ShapeLike,
     TensorLike,
 )
+from weft._src.core.conversions import how_to_be_one_of
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import (
     FLOATING,
@@ -188,7 +189,8 @@ def _common_range_dtype(values: list[Tensor]) -> DType:
         if x.dtype not in _RANGE_DTYPES:
             raise DTypeError(
                 f"range: {name} has dtype {x.dtype.name}, expected one of "
-                f"{', '.join(d.name for d in _RANGE_DTYPES)}. Convert it with tf.cast."
+                f"{', '.join(d.name for d in _RANGE_DTYPES)}. "
+                f"{how_to_be_one_of(name, x.dtype, _RANGE_DTYPES)}"
             )
     return max([x.dtype for x in values], key=_RANGE_DTYPES.index)
 

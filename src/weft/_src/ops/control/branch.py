@@ -7,6 +7,7 @@ from typing import Any
 
 from weft._src import nest
 from weft._src.core.aliases import TensorLike
+from weft._src.core.conversions import how_to_agree
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import ANY, BOOL, int32
 from weft._src.core.native_rules import Special
@@ -104,8 +105,13 @@ def _check_same(
         if x.dtype is not y.dtype:
             raise DTypeError(
                 f"{op}: result {i} has dtype {x.dtype.name} in {first_name} and {y.dtype.name} in "
-                f"{other_name}. Convert one of them with tf.cast."
+                f"{other_name}. "
+                f"{how_to_agree('it', x.dtype, 'it', y.dtype, _places(first_name, other_name))}"
             )
+
+
+def _places(first: str, second: str) -> tuple[str, str]:
+    return f" in {first}", f" in {second}"
 
 
 def cond(

@@ -8,6 +8,7 @@ from typing import Any
 from weft._src import nest
 from weft._src.core.aliases import TensorLike, TensorNest
 from weft._src.core.context import state
+from weft._src.core.conversions import how_to_convert
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import ANY, BOOL, int32
 from weft._src.core.native_rules import Special
@@ -308,7 +309,7 @@ def _check_invariant(i: int, before: TensorSpec, after: TensorSpec) -> None:
     if before.dtype is not after.dtype:
         raise DTypeError(
             f"while_loop: loop variable {i} has dtype {before.dtype.name} before the body and "
-            f"{after.dtype.name} after it. Convert it with tf.cast(x, tf.{before.dtype.name})."
+            f"{after.dtype.name} after it. {how_to_convert('x', after.dtype, before.dtype)}"
         )
     if not after.shape.is_subtype_of(before.shape):
         raise ShapeError(

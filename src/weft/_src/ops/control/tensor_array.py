@@ -8,6 +8,7 @@ from typing import Any
 from weft._src.core import dtypes
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.context import state
+from weft._src.core.conversions import how_to_convert
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int32
 from weft._src.core.shapes import TensorShape
@@ -173,7 +174,7 @@ class TensorArray:
         if tensor.dtype is not self.dtype:
             raise DTypeError(
                 f"TensorArray.{method}: the array holds {self.dtype.name}, the value is "
-                f"{tensor.dtype.name}. Convert it with tf.cast(value, tf.{self.dtype.name})."
+                f"{tensor.dtype.name}. {how_to_convert('value', tensor.dtype, self.dtype)}"
             )
         return tensor
 

@@ -11,6 +11,8 @@ from weft._src.core.tensor import Tensor
 from weft._src.ops.elementwise.operands import binary, operands, unary
 from weft._src.ops.registry import NOT_DIFFERENTIABLE
 
+_SMOOTH_STEP = "tf.sigmoid({difference}) goes from 0 to 1 smoothly, where a comparison jumps."
+
 equal_op = binary(
     "Equal",
     np.equal,
@@ -32,6 +34,7 @@ less_op = binary(
     np.less,
     REAL,
     vjp=NOT_DIFFERENTIABLE,
+    smooth=_SMOOTH_STEP.format(difference="y - x"),
     dtype=bool_,
     infix="<",
 )
@@ -40,6 +43,7 @@ less_equal_op = binary(
     np.less_equal,
     REAL,
     vjp=NOT_DIFFERENTIABLE,
+    smooth=_SMOOTH_STEP.format(difference="y - x"),
     dtype=bool_,
     infix="<=",
 )
@@ -48,6 +52,7 @@ greater_op = binary(
     np.greater,
     REAL,
     vjp=NOT_DIFFERENTIABLE,
+    smooth=_SMOOTH_STEP.format(difference="x - y"),
     dtype=bool_,
     infix=">",
 )
@@ -56,6 +61,7 @@ greater_equal_op = binary(
     np.greater_equal,
     REAL,
     vjp=NOT_DIFFERENTIABLE,
+    smooth=_SMOOTH_STEP.format(difference="x - y"),
     dtype=bool_,
     infix=">=",
 )

@@ -134,11 +134,16 @@ def sign(x: TensorLike, name: str | None = None) -> Tensor:
 
 # --- rounding ----------------------------------------------------------------------------------
 
+_STRAIGHT_THROUGH = (
+    "x + tf.stop_gradient(tf.{name}(x) - x) has the same value, and a gradient as if nothing had "
+    "been rounded."
+)
 floor_op = unary(
     "Floor",
     np.floor,
     FLOATING,
     vjp=NOT_DIFFERENTIABLE,
+    smooth=_STRAIGHT_THROUGH.format(name="floor"),
     zero_at_zero=True,
 )
 ceil_op = unary(
@@ -146,6 +151,7 @@ ceil_op = unary(
     np.ceil,
     FLOATING,
     vjp=NOT_DIFFERENTIABLE,
+    smooth=_STRAIGHT_THROUGH.format(name="math.ceil"),
     zero_at_zero=True,
 )
 round_op = unary(
@@ -153,6 +159,7 @@ round_op = unary(
     np.rint,
     INEXACT,
     vjp=NOT_DIFFERENTIABLE,
+    smooth=_STRAIGHT_THROUGH.format(name="round"),
     zero_at_zero=True,
 )
 rint_op = unary(
@@ -160,6 +167,7 @@ rint_op = unary(
     np.rint,
     FLOATING,
     vjp=NOT_DIFFERENTIABLE,
+    smooth=_STRAIGHT_THROUGH.format(name="math.rint"),
     zero_at_zero=True,
 )
 

@@ -80,6 +80,7 @@ py_func_op = define_op(
     kernel=_numpy_kernel,
     native=HOST_ONLY,
     vjp=NOT_DIFFERENTIABLE,
+    smooth="tf.py_function has gradients, if the function in it uses tf functions.",
     outputs=None,
     host_io=True,
 )

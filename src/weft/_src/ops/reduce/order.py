@@ -64,6 +64,7 @@ def _define_arg(name: str, function: str, best: str) -> Op:
         kernel=kernel,
         native=Special("first_place", best=best),
         vjp=NOT_DIFFERENTIABLE,
+        smooth="Weigh all places with tf.nn.softmax(x) instead of choosing one.",
         trusts_kernel=True,
         fresh=True,
         graphdef=graph_forms.with_axis,

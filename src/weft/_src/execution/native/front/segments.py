@@ -125,8 +125,13 @@ class Splitter:
 
     def _try(self, lowering: Lowering, node: Node, values: dict[int, Any]) -> list[Any]:
         inputs = [values[id(x)] for x in node.inputs]
-        if any(x is None for x in inputs):
-            raise NotCompilableError("an input has a type or shape only NumPy can handle", node)
+        unknown = next((t for t, x in zip(node.inputs, inputs, strict=True) if x is None), None)
+        if unknown is not None:
+            what = "strings" if unknown.dtype is dtypes.string else f"{unknown.dtype.name}"
+            raise NotCompilableError(
+                f"{node.op.name} takes {what} of shape {unknown.shape}, which NumPy has to handle",
+                node,
+            )
         if any(t.dtype is dtypes.variant for t in (*node.inputs, *node.outputs)):
             raise NotCompilableError("a stack that others use, too", node)
         return lowering.lower_node(node, inputs)

@@ -15,6 +15,7 @@ import logging
 import os
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,15 @@ _UNFINISHED = ".part"  # how names of files end that are being written
 _ABANDONED = 3600  # seconds after which an unfinished file has lost its writer
 
 _log = logging.getLogger("weft")
+
+
+class _Reads(threading.local):
+    """How often a thread has found code on disk."""
+
+    count = 0
+
+
+reads = _Reads()
 _refusals: dict[str, str] = {}  # what was said, by what it was about
 
 
@@ -93,7 +103,9 @@ def code_for(text: str, machine: str, compile_text: Callable[[str], bytes]) -> b
     key = hashlib.sha256(f"{_FORMAT} {machine} {text}".encode())
     path = where / f"{key.hexdigest()}.o"
     code = _read(path, key.digest())
-    if code is None:
+    if code is not None:
+        reads.count += 1
+    else:
         code = compile_text(text)
         _write(path, key.digest(), code)
     return code
