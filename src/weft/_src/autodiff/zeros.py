@@ -6,7 +6,6 @@ from weft._src.core import dtypes
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
-from weft._src.graph.ir import is_resource
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.control import stack
 from weft._src.ops.state.variables import read_op
@@ -17,7 +16,7 @@ def zeros_for(tensor: Tensor, like: TensorSpec | None = None) -> Tensor:
     if tensor.dtype is dtypes.variant:
         return stack.zeros_op()
     spec = tensor.spec
-    if is_resource(tensor):
+    if tensor.dtype is dtypes.resource:
         assert like is not None
         spec = like
     if spec.is_static:  # needs no value, so none has to be saved for it
@@ -29,7 +28,7 @@ def shape_for(tensor: Tensor, like: TensorSpec) -> Tensor:
     """The shape of a tensor or a variable; no value is read if it is known."""
     if like.is_static:
         return shapes.shape_argument(like.shape.as_list())
-    if is_resource(tensor):
+    if tensor.dtype is dtypes.resource:
         tensor = read_op(tensor, dtype=like.dtype, shape=like.dims)
     return shapes.shape_op(tensor, out_type=dtypes.int32)
 

@@ -595,9 +595,4 @@ def variable_behind(handle: Tensor) -> Any:
     return getattr(getattr(origin, "_value", None), "variable", None)
 
 
-def is_resource(tensor: Tensor) -> bool:
-    """Whether the tensor refers to state instead of holding a value."""
-    return tensor.dtype is dtypes.resource
-
-
 functional.install(Graph)
