@@ -11,7 +11,6 @@ import contextlib
 from collections.abc import Container, Iterable, Iterator
 from typing import Any, NamedTuple, cast
 
-from weft._src.core import dtypes
 from weft._src.core.composite import not_a_tensor
 from weft._src.core.context import building, state
 from weft._src.core.display import html_of
