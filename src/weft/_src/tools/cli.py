@@ -22,6 +22,7 @@ from weft._src.tools import (
     doctor,
     drawing,
     generated_code,
+    graph_page,
     showing_files,
     timeline_page,
 )
@@ -234,7 +235,7 @@ def _graph(options: argparse.Namespace) -> int:
     path = Path(output)
     if path.suffix not in (".svg", ".html"):
         raise TargetError(f"-o takes a file that ends in .svg or .html, got {output!r}.")
-    draw = drawing.graph_svg if path.suffix == ".svg" else drawing.graph_html
+    draw = drawing.graph_svg if path.suffix == ".svg" else graph_page.graph_html
     path.write_text(draw(graph, target.name), encoding="utf-8")
     print(f"{path}: {len(graph.nodes)} nodes")
     return 0

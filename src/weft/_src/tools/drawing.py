@@ -68,31 +68,6 @@ def graph_svg(graph: Graph, title: str | None = None) -> str:
     )
 
 
-def graph_html(graph: Graph, title: str | None = None) -> str:
-    """A page with the drawing and the text of a graph.
-
-    Args:
-      graph: the graph of a trace, `f.get_concrete_function(...).graph`.
-      title: of the page; the name of the graph, if not given.
-
-    Returns:
-      The text of the page, which needs no other files.
-
-    >>> graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(2)).graph
-    >>> "<svg" in tf.tools.drawing.graph_html(graph)
-    True
-    """
-    heading = html.escape(title or graph.name)
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{heading}</title>'
-        "<style>body{font:15px/1.5 system-ui,sans-serif;margin:2rem;color:#1f2430}"
-        "pre{background:#f5f6f9;padding:1rem;overflow:auto;font-size:12px}</style>"
-        f"<h1>{heading}</h1><p>{len(graph.nodes)} nodes. A box shows its node's line of code "
-        f"when pointed at.</p>{graph_svg(graph, title)}"
-        f"<h2>As text</h2><pre>{html.escape(str(graph))}</pre></html>"
-    )
-
-
 def _framed(graph: Graph, title: str, colours: dict[str, str]) -> _Picture:
     pictures = [_flat(graph, colours)]
     for node in graph.nodes:
