@@ -193,6 +193,21 @@ def test_a_change_is_told_once_for_each_name() -> None:
     ]
 
 
+def test_a_name_that_is_gone() -> None:
+    run = Run(
+        """
+        A = 1.0
+        @tf.function
+        def f(x):
+            return x * A
+        f(tf.ones([2]))
+        del A
+        f(tf.ones([2]))
+        """
+    )
+    assert "the global A was 1.0, and it is nothing now" in run.warned
+
+
 def test_a_change_after_many_calls_is_noticed_soon() -> None:
     run = Run(
         """
