@@ -245,7 +245,7 @@ def test_nothing_is_said_of_other_changes(change: str) -> None:
             @tf.function
             def step(self, x):
                 self.count += 1
-                return tf.cast(x * A * LIST[0] * np.pi, tf.float32)
+                return tf.cast(x * A * LIST[0] * np.pi + self.count, tf.float32)
         model = Model()
         f = model.step
         x = tf.ones([2])

@@ -204,7 +204,7 @@ def _of_function(function: types.FunctionType, instance: Any) -> list[Captured]:
     cells = dict(zip(function.__code__.co_freevars, closure, strict=True)) if closure else {}
     found = []
     for name, line in facts.reads.items():
-        if name in facts.stores:
+        if facts.changes(name):
             continue  # the function's own counter, say
         holder: Any
         if name.place == GLOBAL:
