@@ -193,6 +193,21 @@ def test_a_change_is_told_once_for_each_name() -> None:
     ]
 
 
+def test_a_name_that_is_gone() -> None:
+    run = Run(
+        """
+        A = 1.0
+        @tf.function
+        def f(x):
+            return x * A
+        f(tf.ones([2]))
+        del A
+        f(tf.ones([2]))
+        """
+    )
+    assert "the global A was 1.0, and it is nothing now" in run.warned
+
+
 def test_a_change_after_many_calls_is_noticed_soon() -> None:
     run = Run(
         """
@@ -230,7 +245,7 @@ def test_nothing_is_said_of_other_changes(change: str) -> None:
             @tf.function
             def step(self, x):
                 self.count += 1
-                return tf.cast(x * A * LIST[0] * np.pi, tf.float32)
+                return tf.cast(x * A * LIST[0] * np.pi + self.count, tf.float32)
         model = Model()
         f = model.step
         x = tf.ones([2])

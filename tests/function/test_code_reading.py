@@ -64,7 +64,7 @@ def test_parameters() -> None:
 def clean(x: Any, n: int) -> Any:
     parts = [x + tf.random.uniform([2])] * n
     parts.append(tf.exp(x))
-    best = max(float(len(parts)), 1.0)
+    best = max(float(len(parts)), 1.0) * tf.math.log(tf.ones([]))
     return tf.add_n(parts) * best * config.rate
 
 
@@ -102,6 +102,28 @@ def looks_at_the_clock(x: Any) -> Any:
     return x * time.time()
 
 
+def appends_deeply(self: Any, x: Any) -> Any:
+    self.history.items.append(x)
+    return x
+
+
+def appends_to_a_result(x: Any) -> Any:
+    globals()["seen"].append(x)
+    return x
+
+
+class Tracker:
+    """Notes that it was made."""
+
+    def __init__(self) -> None:
+        seen.append(self)
+
+
+def makes_an_object(x: Any) -> Any:
+    Tracker()
+    return x
+
+
 def changes_an_argument(x: list[Any]) -> Any:
     x.append(1)
     return x
@@ -118,6 +140,9 @@ def changes_an_argument(x: list[Any]) -> Any:
         (draws, "uses random"),
         (looks_at_the_clock, "uses time"),
         (changes_an_argument, "calls x.append"),
+        (makes_an_object, "makes a Tracker"),
+        (appends_deeply, "calls self.history.items.append"),
+        (appends_to_a_result, "calls a result.append"),
     ],
 )
 def test_actions(function: Callable[..., Any], what: str) -> None:

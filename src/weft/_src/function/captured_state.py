@@ -30,7 +30,16 @@ _PLAIN = (
 )  # fmt: skip
 _MOST_ITEMS = 16  # of a tuple that is compared
 _MOST_VALUES = 200  # of a trace
-_GONE = "nothing"
+
+
+class _Gone:
+    """In the place of a value whose name is no longer there."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+_GONE = _Gone()
 _UNKNOWN = object()  # not plain, so nothing to remember
 
 
@@ -71,7 +80,7 @@ class Captured(NamedTuple):
         return f"{_SOURCES[self.source]} {self.name}"
 
     def now(self) -> Any:
-        """The value as it is; a text that says so if there is none any more."""
+        """The value as it is, `_GONE` if there is none any more."""
         try:
             base = self.base()
             return base if self.read.attribute is None else getattr(base, self.read.attribute)
@@ -195,7 +204,7 @@ def _of_function(function: types.FunctionType, instance: Any) -> list[Captured]:
     cells = dict(zip(function.__code__.co_freevars, closure, strict=True)) if closure else {}
     found = []
     for name, line in facts.reads.items():
-        if name in facts.stores:
+        if facts.changes(name):
             continue  # the function's own counter, say
         holder: Any
         if name.place == GLOBAL:

@@ -15,7 +15,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft._src.autograph.conversion import is_library_file
 from weft._src.autograph.met import Collection
@@ -62,7 +62,14 @@ class CodeFacts:
 
     reads: dict[Name, int] = field(default_factory=dict)  # and the line
     stores: set[Name] = field(default_factory=set)
+    stored_attributes: set[str] = field(default_factory=set)  # of whatever object
     acts: list[tuple[str, int]] = field(default_factory=list)  # that cannot be taken back; lines
+    # Methods that may change something: what they are asked of (None: of a result), path, line.
+    methods: list[tuple[Name | None, str, int]] = field(default_factory=list)
+
+    def changes(self, name: Name) -> bool:
+        """Whether the code itself sets what it reads."""
+        return name in self.stores or name.attribute in self.stored_attributes
 
 
 _facts = CodeTable[CodeFacts]()
@@ -78,43 +85,85 @@ def facts_of(code: types.CodeType) -> CodeFacts:
     return found
 
 
+class _Path(NamedTuple):
+    """What the last instruction has loaded: a name, or an attribute of one, however deep."""
+
+    root: Name | None  # None for a result
+    text: str
+    depth: int = 0
+    is_new: bool = False  # a variable of the function itself, which it may change
+
+    def attribute(self, name: str) -> _Path:
+        return _Path(self.root, f"{self.text}.{name}", self.depth + 1, self.is_new)
+
+
+_RESULT = _Path(None, "a result")
+
+
 def _collect(code: types.CodeType, own: frozenset[str], facts: CodeFacts) -> None:
     """`own` are the names that the function around it has as variables of its own."""
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    before: Name | None = None
+    before = _RESULT
     for instruction, line in _instructions(code):
-        name, argument = instruction.opname, instruction.argval
-        base, before = before, None
-        if name == "LOAD_GLOBAL" or name == "LOAD_NAME":
-            before = Name(GLOBAL, argument)
-        elif "DEREF" in name and name.startswith("LOAD"):
-            before = Name(LOCAL if argument in own else FREE, argument)
-        elif "LOAD_FAST" in name:  # several may be one instruction
-            last = argument[-1] if isinstance(argument, tuple) else argument
-            before = Name(LOCAL, last) if last in parameters else None
-        elif name in ("LOAD_ATTR", "LOAD_METHOD") and base is not None:
-            _read(facts, Name(base.place, base.name, argument), line)
-            if argument in _MUTATING:
-                facts.acts.append((f"calls {base.name}.{argument}", line))
-        elif name in ("STORE_ATTR", "DELETE_ATTR"):
-            facts.acts.append((f"sets .{argument}", line))
-            if base is not None:
-                facts.stores.add(Name(base.place, base.name, argument))
-        elif name in ("STORE_SUBSCR", "DELETE_SUBSCR"):
-            facts.acts.append(("sets an item", line))
-        elif name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            facts.stores.add(Name(GLOBAL, argument))
-            facts.acts.append((f"sets {argument}", line))
-        elif name == "STORE_DEREF" and argument not in own:
-            facts.stores.add(Name(FREE, argument))
-            facts.acts.append((f"sets {argument}", line))
-        elif name == "IMPORT_NAME":
-            facts.acts.append((f"imports {argument}", line))
-        if before is not None:
-            _read(facts, before, line)
+        base, before = before, _loaded(instruction, before, own, parameters)
+        if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            _note_attribute(facts, base, instruction.argval, line)
+        elif before.root is not None:
+            facts.reads.setdefault(before.root, line)
+        _note_action(facts, instruction, own, line)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             _collect(constant, own | frozenset(constant.co_cellvars), facts)
+
+
+def _loaded(
+    instruction: dis.Instruction, before: _Path, own: frozenset[str], parameters: tuple[str, ...]
+) -> _Path:
+    """What is on top after an instruction, as far as that is followed."""
+    name, argument = instruction.opname, instruction.argval
+    if name in ("LOAD_GLOBAL", "LOAD_NAME"):
+        return _Path(Name(GLOBAL, argument), argument)
+    if "DEREF" in name and name.startswith("LOAD"):
+        return _Path(Name(LOCAL if argument in own else FREE, argument), argument)
+    if "LOAD_FAST" in name:  # several may be one instruction
+        last = argument[-1] if isinstance(argument, tuple) else argument
+        is_new = last not in parameters
+        return _Path(None if is_new else Name(LOCAL, last), last, is_new=is_new)
+    if name in ("LOAD_ATTR", "LOAD_METHOD"):
+        return before.attribute(argument)
+    return _RESULT
+
+
+def _note_attribute(facts: CodeFacts, base: _Path, attribute: str, line: int) -> None:
+    if base.root is not None and not base.depth:
+        name = Name(base.root.place, base.root.name, attribute)
+        facts.reads.setdefault(name, line)
+    if attribute in _MUTATING and not (base.is_new and not base.depth):
+        facts.methods.append((base.root, f"{base.text}.{attribute}", line))
+
+
+def _note_action(
+    facts: CodeFacts, instruction: dis.Instruction, own: frozenset[str], line: int
+) -> None:
+    name, argument = instruction.opname, instruction.argval
+    if name in ("STORE_ATTR", "DELETE_ATTR"):
+        facts.acts.append((f"sets .{argument}", line))
+        facts.stored_attributes.add(argument)
+    elif name in ("STORE_SUBSCR", "DELETE_SUBSCR"):
+        facts.acts.append(("sets an item", line))
+    elif name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+        facts.stores.add(Name(GLOBAL, argument))
+        facts.acts.append((f"sets {argument}", line))
+    elif name == "STORE_DEREF" and argument not in own:
+        facts.stores.add(Name(FREE, argument))
+        facts.acts.append((f"sets {argument}", line))
+    elif name == "IMPORT_NAME":
+        facts.acts.append((f"imports {argument}", line))
+
+
+_PASSED_OVER = frozenset(
+    {"CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL", "COPY_FREE_VARS", "COPY", "RESUME"}
+)
 
 
 def _instructions(code: types.CodeType) -> Iterator[tuple[dis.Instruction, int]]:
@@ -122,18 +171,8 @@ def _instructions(code: types.CodeType) -> Iterator[tuple[dis.Instruction, int]]
     for instruction in dis.get_instructions(code):
         positions = instruction.positions
         line = (positions.lineno if positions is not None else None) or line
-        if instruction.opname not in (
-            "CACHE",
-            "EXTENDED_ARG",
-            "NOP",
-            "PUSH_NULL",
-            "COPY_FREE_VARS",
-        ):
+        if instruction.opname not in _PASSED_OVER:
             yield instruction, line
-
-
-def _read(facts: CodeFacts, name: Name, line: int) -> None:
-    facts.reads.setdefault(name, line)
 
 
 def resolved(function: types.FunctionType, name: Name) -> Any:
@@ -157,6 +196,9 @@ def action_of(function: types.FunctionType, as_it_is: bool) -> tuple[str, int] |
     facts = facts_of(function.__code__)
     if facts.acts:
         return facts.acts[0]
+    for root, path, line in facts.methods:
+        if root is None or not _is_pure_module(function, root):
+            return f"calls {path}", line
     for name, line in facts.reads.items():
         if name.place == LOCAL:
             continue
@@ -168,6 +210,17 @@ def action_of(function: types.FunctionType, as_it_is: bool) -> tuple[str, int] |
         if why is not None:
             return why, line
     return None
+
+
+def _is_pure_module(function: types.FunctionType, name: Name) -> bool:
+    """Whether a name stands for a module whose functions do nothing to Python."""
+    if name.place == LOCAL:
+        return False
+    try:
+        value = resolved(function, name)
+    except KeyError:
+        return False
+    return isinstance(value, types.ModuleType) and value.__name__.split(".")[0] in _PURE_MODULES
 
 
 def actions_of(run: Collection) -> Callable[[], str | None]:
@@ -207,6 +260,10 @@ def _reach(value: Any, name: Name, as_it_is: bool) -> str | None:
         known = module in _PURE_MODULES
         if not known and (as_it_is or module in sys.stdlib_module_names):
             return f"calls {name.name}"
+    elif isinstance(value, type) and not hasattr(value, "__dataclass_fields__"):
+        init = value.__dict__.get("__init__")  # it runs as it is
+        if isinstance(init, types.FunctionType) and action_of(init, as_it_is=True) is not None:
+            return f"makes a {name.name}"
     return None
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import inspect
 import logging
+import sys
 import types
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from weft._src.autograph.conversion import is_library_file
 from weft._src.autograph.pyct.code_table import CodeTable
 from weft._src.core.frames import is_own
 from weft._src.core.tensor import SymbolicTensor
@@ -127,6 +129,8 @@ def piece_of(function: Callable[..., Any]) -> Piece | None:
     found = _pieces.get(code)
     if found is None:
         found = _pieces[code] = Piece()
+        if is_library_file(code.co_filename):  # users of a library cannot change it
+            found.next_warning = sys.maxsize
     return found
 
 
