@@ -65,8 +65,8 @@ strings.join strings.length strings.as_string strings.substr
 OWN: dict[str, str] = {
     "": "explain explain_gradient install_as_tensorflow load no_retrace save testing tools",
     "config": "execution",
-    "errors": "AssertionFailedError DTypeError InaccessibleTensorError LoopConversionError "
-    "ParseError RetraceError ShapeError SignatureError UnsupportedError "
+    "errors": "ArgumentError AssertionFailedError DTypeError InaccessibleTensorError "
+    "LoopConversionError ParseError RetraceError ShapeError SignatureError UnsupportedError "
     "error_code_from_exception_type exception_type_from_error_code",
     "nest": "flatten_with_paths",
     "types.experimental": "DTypeLike ShapeLike",

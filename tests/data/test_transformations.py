@@ -343,3 +343,10 @@ def test_a_function_may_change_the_containers_it_is_given() -> None:
         return element
 
     assert [tf.nest.map_structure(int, x) for x in dataset.map(add)] == [{"a": 1, "b": 2}]
+
+
+@pytest.mark.parametrize("key", [lambda x: tf.cast(x, tf.int32), lambda x: [x], lambda x: (x, x)])
+def test_keys_of_reducers_are_int64(key: Any) -> None:
+    reducer = tf.data.experimental.Reducer(lambda _: 0, lambda n, x: n + 1, lambda n: n)
+    with pytest.raises(ValueError, match="key_func must return one int64"):
+        tf.data.Dataset.range(3).apply(tf.data.experimental.group_by_reducer(key, reducer))

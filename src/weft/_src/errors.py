@@ -237,6 +237,17 @@ class ShapeError(InvalidArgumentError, ValueError):
         super().__init__(*_worded(given))
 
 
+class ArgumentError(InvalidArgumentError, ValueError):
+    """An argument has a value it may not have: InvalidArgumentError where an op finds it.
+
+    >>> isinstance(tf.errors.ArgumentError("buffer_size must be positive"), ValueError)
+    True
+    """
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*_worded(given))
+
+
 class ParseError(InvalidArgumentError, ValueError):
     """Bytes that are not what they should be: no message, no tensor, no number.
 

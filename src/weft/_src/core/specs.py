@@ -68,6 +68,10 @@ class TypeSpec:
     def _deserialize(cls, serialization: Any) -> TypeSpec:
         return cls(*serialization)
 
+    def _fitted(self, value: Any) -> Any:
+        """A compatible value, with what this type says beyond its own checked and noted."""
+        return value
+
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value of the other type can be used where this type is expected.
 

@@ -25,9 +25,12 @@ def expand_dims(x: Any, axis: int) -> RaggedTensor:
     if at < 0:
         raise ValueError("expand_dims: a negative axis needs a rank that is known while tracing.")
     if at == 0:
-        return RaggedTensor._of(x, joining.stack([fill.zeros([], splits.dtype), x.nrows()]))
+        count = x.nrows()
+        known = x.shape[0] if rank is not None else None
+        length = count if known is None else known
+        return RaggedTensor._of(x, joining.stack([fill.zeros([], splits.dtype), count]), length)
     if at == 1:
-        return RaggedTensor._of(x, ranges.range(x.nrows() + 1, dtype=splits.dtype))
+        return RaggedTensor._of(x, ranges.range(x.nrows() + 1, dtype=splits.dtype), 1)
     return x.with_values(shapes.expand_dims(x.values, at - 1))
 
 
