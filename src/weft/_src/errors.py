@@ -40,15 +40,17 @@ class _ReportedError(Exception):
     op: Any = None
     error_code: int = UNKNOWN
     location: tuple[Any, ...] | None = None
+    within: str | None = None  # what ran the user's function in which it happened
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
 
     def __str__(self) -> str:
-        if self.location is None:
-            return self.message
-        return f"{self.message}\n{_location_text(self.location)}"
+        text = self.message
+        if self.location is not None:
+            text = f"{text}\n{_location_text(self.location)}"
+        return text if self.within is None else f"{text}\n  in {self.within}"
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         # Graph operations hold functions and buffers that cannot be pickled, and an error must get

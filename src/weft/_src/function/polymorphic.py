@@ -22,6 +22,7 @@ from weft._src.core.tracebacks import hide_own_frames
 from weft._src.function import retracing, tracing
 from weft._src.function.concrete import ConcreteFunction
 from weft._src.function.creation import FirstCall, LaterCalls
+from weft._src.function.function_type import Callable as TracedCallable, FunctionType
 from weft._src.function.history import History, TraceRecord
 from weft._src.function.keys import TENSORS, VALUES, UnhashableArgument
 from weft._src.function.matching import (
@@ -369,9 +370,12 @@ class PolymorphicFunction(Generic[_P, _R]):
         return None if self._input_signature is None else self._input_signature.specs
 
     @property
-    def function_type(self) -> inspect.Signature:
-        """The signature of the Python function."""
-        return self._parameters.signature
+    def function_type(self) -> FunctionType:
+        """The parameters of the Python function, annotated with the specs of an input signature."""
+        parameters = list(self._parameters.signature.parameters.values())
+        specs = self.input_signature or ()
+        annotated = [p.replace(annotation=s) for p, s in zip(parameters, specs, strict=False)]
+        return FunctionType([*annotated, *parameters[len(annotated) :]])
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, which may be values or specs.
@@ -574,3 +578,6 @@ def values_or_none(values: tuple[Any, ...]) -> list[Any] | None:
         expected = sum(len(list(t.leaf_specs())) for t in types)
         return [t._value for t in leaves] if len(leaves) == expected else None
     return None
+
+
+TracedCallable.register(PolymorphicFunction)
