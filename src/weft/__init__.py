@@ -250,6 +250,16 @@ if _TYPE_CHECKING:
     from weft._src.data.core.optional import OptionalSpec as OptionalSpec
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
+    from weft._src.raw_ops.at_the_top import (
+        approx_top_k as approx_top_k,
+        conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
+        conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
+        extract_volume_patches as extract_volume_patches,
+        guarantee_const as guarantee_const,
+        ragged_fill_empty_rows as ragged_fill_empty_rows,
+        ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
+        random_index_shuffle as random_index_shuffle,
+    )
     from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
     from weft._src.saving.safetensors import load as load, save as save
 
@@ -287,6 +297,7 @@ __all__ = [
     "acosh",
     "add",
     "add_n",
+    "approx_top_k",
     "argmax",
     "argmin",
     "argsort",
@@ -328,6 +339,8 @@ __all__ = [
     "constant",
     "constant_initializer",
     "control_dependencies",
+    "conv2d_backprop_filter_v2",
+    "conv2d_backprop_input_v2",
     "convert_to_tensor",
     "cos",
     "cosh",
@@ -355,6 +368,7 @@ __all__ = [
     "experimental",
     "explain",
     "explain_gradient",
+    "extract_volume_patches",
     "eye",
     "fftnd",
     "fill",
@@ -377,6 +391,7 @@ __all__ = [
     "greater",
     "greater_equal",
     "group",
+    "guarantee_const",
     "half",
     "hessians",
     "histogram_fixed_width",
@@ -445,7 +460,10 @@ __all__ = [
     "quint8",
     "quint16",
     "ragged",
+    "ragged_fill_empty_rows",
+    "ragged_fill_empty_rows_grad",
     "random",
+    "random_index_shuffle",
     "random_normal_initializer",
     "random_uniform_initializer",
     "range",
@@ -578,6 +596,19 @@ _LAZY |= {
     "OptionalSpec": "weft._src.data.core.optional",
     "import_graph_def": "weft._src.saved_model.graph_imports",
 }
+_LAZY |= dict.fromkeys(
+    (
+        "approx_top_k",
+        "conv2d_backprop_filter_v2",
+        "conv2d_backprop_input_v2",
+        "extract_volume_patches",
+        "guarantee_const",
+        "ragged_fill_empty_rows",
+        "ragged_fill_empty_rows_grad",
+        "random_index_shuffle",
+    ),
+    "weft._src.raw_ops.at_the_top",
+)
 _graphs_written_by("weft._src.saved_model.graph_defs")
 _open_namespace(__name__, lazy=_LAZY)
 _show_users_frames()

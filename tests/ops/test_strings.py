@@ -261,3 +261,15 @@ def test_ngrams_of_splits_that_are_none(splits: list[int]) -> None:
             data=["a", "b"], data_splits=splits, separator=" ", ngram_widths=[1], left_pad="",
             right_pad="", pad_width=0, preserve_short_sequences=False,
         )  # fmt: skip
+
+
+def test_scripts_of_code_points() -> None:
+    points = [0, ord("A"), 0x3B1, 0x416, 0x5D0, 0x4E00, -1, 0x110000, 0xD800, 0x10FFFF]
+    expected = [0, 25, 14, 8, 19, 17, -1, -1, 103, 103]
+    np.testing.assert_array_equal(tf.strings.unicode_script(points), expected)
+    traced = tf.function(tf.strings.unicode_script)
+    np.testing.assert_array_equal(traced(tf.constant(points)), expected)
+    rows = tf.ragged.constant([[65], [0x416, 0x5D0]])
+    assert tf.strings.unicode_script(rows).to_list() == [[25], [8, 19]]
+    with pytest.raises(tf.errors.DTypeError, match="int64"):
+        tf.strings.unicode_script(tf.constant([65], tf.int64))
