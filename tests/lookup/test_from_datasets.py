@@ -1,3 +1,10 @@
+"""Tables whose content is that of a dataset."""
+
+from __future__ import annotations
+
+import pytest
+
+import weft as tf
 
 
 def test_initializers_out_of_datasets() -> None:
