@@ -241,6 +241,9 @@ def boolean_mask(data: TensorLike, mask: TensorLike, name: str | None = None) ->
         kept = shapes.reshape(masks.where_op(mask), [-1])
         return gathering.gather(data, kept)
     depth = rank - 1
+    if isinstance(data, Tensor) and isinstance(mask, Tensor):
+        dims = None if data.spec.dims is None else data.spec.dims[:rank]
+        rules.merge_dims("ragged.boolean_mask", dims, mask.spec.dims, "data and mask")
     ragged_mask = _ragged(mask, depth)
     ragged_data = _ragged(data, depth)
     for a, b in zip(ragged_mask.nested_row_splits, ragged_data.nested_row_splits, strict=False):
@@ -370,6 +373,9 @@ def stack_dynamic_partitions(
     sizes = [y.nrows(int64) if isinstance(y, RaggedTensor) else shapes.shape(y, int64)[0]
              for y in (ids, x)]  # fmt: skip
     text = "stack_dynamic_partitions: partitions and data must have as many rows"
+    known = [y.shape[0] if y.shape.rank else None for y in (ids, x)]
+    if None not in known and known[0] != known[1]:
+        raise ShapeError(f"{text}, got {known[0]} and {known[1]}.")
     require(comparison.equal, sizes, text, ("partitions", "data"))
     count = casting.cast(rows.integers(num_partitions, "num_partitions", ids.dtype), ids.dtype)
     by_partition = order.argsort(ids)
