@@ -564,26 +564,11 @@ __all__ = [
 ]
 
 # Parts that not every program uses are imported when they are: a tenth of the time of `import`.
-_LAZY = {
-    name: f"weft.{name}"
-    for name in (
-        "audio",
-        "data",
-        "distribute",
-        "experimental",
-        "graph_util",
-        "io",
-        "lookup",
-        "profiler",
-        "queue",
-        "raw_ops",
-        "saved_model",
-        "summary",
-        "test",
-        "tools",
-        "train",
-    )
-}
+_LATER = (
+    "audio", "data", "distribute", "experimental", "graph_util", "io", "lookup", "profiler", "queue",
+    "raw_ops", "saved_model", "summary", "test", "tools", "train",
+)  # fmt: skip
+_LAZY = {name: f"weft.{name}" for name in _LATER}
 # Keras has to be installed: `from weft import *` works without it.
 _LAZY |= {"keras": "weft.keras"}
 _LAZY |= dict.fromkeys(("initializers", "losses", "metrics", "optimizers"), "weft.keras")
@@ -596,19 +581,12 @@ _LAZY |= {
     "OptionalSpec": "weft._src.data.core.optional",
     "import_graph_def": "weft._src.saved_model.graph_imports",
 }
-_LAZY |= dict.fromkeys(
-    (
-        "approx_top_k",
-        "conv2d_backprop_filter_v2",
-        "conv2d_backprop_input_v2",
-        "extract_volume_patches",
-        "guarantee_const",
-        "ragged_fill_empty_rows",
-        "ragged_fill_empty_rows_grad",
-        "random_index_shuffle",
-    ),
-    "weft._src.raw_ops.at_the_top",
-)
+_AT_THE_TOP = (
+    "approx_top_k", "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2",
+    "extract_volume_patches", "guarantee_const", "ragged_fill_empty_rows",
+    "ragged_fill_empty_rows_grad", "random_index_shuffle",
+)  # fmt: skip
+_LAZY |= dict.fromkeys(_AT_THE_TOP, "weft._src.raw_ops.at_the_top")
 _graphs_written_by("weft._src.saved_model.graph_defs")
 _open_namespace(__name__, lazy=_LAZY)
 _show_users_frames()
