@@ -1,5 +1,7 @@
 """Writes docs/reference.md: every public name with its status, and every op of the registry.
 
+The share of TensorFlow's names that are there is written into README.md, too.
+
 python docs/generate_reference.py          # writes the page
 python docs/generate_reference.py --check  # says whether it is up to date
 """
@@ -7,6 +9,7 @@ python docs/generate_reference.py --check  # says whether it is up to date
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +21,13 @@ from weft._src.ops.registry import FOLDED, Absent, Op, all_ops
 from weft._src.public.tensorflow_names import NAMES
 
 PAGE = Path(__file__).parent / "reference.md"
+README = Path(__file__).parent.parent / "README.md"
+
+# Of other machines than one, or of other packages: not counted.
+NOT_COUNTED = (
+    "distribute", "dtensor", "experimental.dtensor", "experimental.tensorrt", "feature_column",
+    "keras", "lite", "mlir", "tpu",
+)  # fmt: skip
 
 INTRODUCTION = """\
 # Reference
@@ -30,6 +40,49 @@ has and Weft has not are listed under each table; using one is an AttributeError
 that only Weft has are marked with a star. `tf.raw_ops` has the ops of the last table that are
 TensorFlow's; `tf.compat.v1` has what is of use for building graphs by hand.
 """
+
+
+def is_counted(path: str) -> bool:
+    """Whether a name, or what is in a namespace, makes sense on one machine."""
+    return not any(path == name or path.startswith(f"{name}.") for name in NOT_COUNTED)
+
+
+def counts() -> dict[str, tuple[int, int]]:
+    """Of each namespace that is counted: how many of TensorFlow's names are there, of how many."""
+    out = {}
+    for namespace in filter(is_counted, sorted(NAMES)):
+        module = lookup(namespace)
+        names = [n for n in NAMES[namespace].split() if is_counted(f"{namespace}.{n}".lstrip("."))]
+        out[namespace] = sum(hasattr(module, name) for name in names), len(names)
+    return out
+
+
+def share() -> str:
+    """How many of TensorFlow's names are there, in words."""
+    there, of = [sum(numbers) for numbers in zip(*counts().values(), strict=True)]
+    return f"{there:,} of {of:,} public names of TensorFlow 2.21 ({100 * there / of:.1f} %)"
+
+
+def coverage() -> list[str]:
+    """The table of namespaces."""
+    excluded = ", ".join(f"`tf.{name}`" for name in NOT_COUNTED)
+    lines = [
+        "## Coverage",
+        "",
+        f"{share()} are there. Not counted: {excluded}, `tf.compat` and `tf.raw_ops`.",
+        "",
+        "| namespace | there | of |",
+        "|---|---|---|",
+    ]
+    for namespace, (there, of) in counts().items():
+        lines.append(f"| `{f'tf.{namespace}' if namespace else 'tf'}` | {there} | {of} |")
+    return [*lines, ""]
+
+
+def readme() -> str:
+    """README.md with the share as it is now."""
+    text = README.read_text(encoding="utf-8")
+    return re.sub(r"\*\*[\d,]+ of [\d,]+ public names[^*]*\*\*", f"**{share()}**", text)
 
 
 def lookup(namespace: str) -> Any:
@@ -113,6 +166,7 @@ def machine_code(op: Op) -> str:
 def page() -> str:
     """The whole page."""
     lines = [INTRODUCTION]
+    lines += coverage()
     absent = [name for name in sorted(NAMES) if lookup(name) is None]
     for namespace in sorted(NAMES):
         lines += section(namespace)
@@ -124,8 +178,10 @@ def main() -> None:
     """Writes the page, or checks it."""
     if "--check" in sys.argv:
         current = PAGE.read_text(encoding="utf-8") == page()
+        current = current and README.read_text(encoding="utf-8") == readme()
         sys.exit(0 if current else "docs/reference.md is not up to date: run `make reference`.")
     PAGE.write_text(page(), encoding="utf-8")
+    README.write_text(readme(), encoding="utf-8")
 
 
 if __name__ == "__main__":

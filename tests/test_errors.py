@@ -30,6 +30,7 @@ STATUS_CLASSES = [getattr(errors, name) for _, name in CODES.values()]
 
 # Class, the classes it must be caught as, its code.
 MESSAGE_CLASSES = [
+    (errors.ArgumentError, (errors.InvalidArgumentError, ValueError), 3),
     (errors.ShapeError, (errors.InvalidArgumentError, ValueError), 3),
     (errors.ParseError, (errors.InvalidArgumentError, ValueError), 3),
     (errors.AssertionFailedError, (errors.InvalidArgumentError, AssertionError), 3),

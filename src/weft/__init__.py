@@ -253,6 +253,16 @@ if _TYPE_CHECKING:
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
     from weft._src.data.core.telling import progress as progress
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
+    from weft._src.raw_ops.at_the_top import (
+        approx_top_k as approx_top_k,
+        conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
+        conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
+        extract_volume_patches as extract_volume_patches,
+        guarantee_const as guarantee_const,
+        ragged_fill_empty_rows as ragged_fill_empty_rows,
+        ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
+        random_index_shuffle as random_index_shuffle,
+    )
     from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
     from weft._src.saving.safetensors import load as load, save as save
 
@@ -290,6 +300,7 @@ __all__ = [
     "acosh",
     "add",
     "add_n",
+    "approx_top_k",
     "argmax",
     "argmin",
     "argsort",
@@ -331,6 +342,8 @@ __all__ = [
     "constant",
     "constant_initializer",
     "control_dependencies",
+    "conv2d_backprop_filter_v2",
+    "conv2d_backprop_input_v2",
     "convert_to_tensor",
     "cos",
     "cosh",
@@ -358,6 +371,7 @@ __all__ = [
     "experimental",
     "explain",
     "explain_gradient",
+    "extract_volume_patches",
     "eye",
     "fftnd",
     "fill",
@@ -380,6 +394,7 @@ __all__ = [
     "greater",
     "greater_equal",
     "group",
+    "guarantee_const",
     "half",
     "hessians",
     "histogram_fixed_width",
@@ -449,7 +464,10 @@ __all__ = [
     "quint8",
     "quint16",
     "ragged",
+    "ragged_fill_empty_rows",
+    "ragged_fill_empty_rows_grad",
     "random",
+    "random_index_shuffle",
     "random_normal_initializer",
     "random_uniform_initializer",
     "range",
@@ -550,26 +568,11 @@ __all__ = [
 ]
 
 # Parts that not every program uses are imported when they are: a tenth of the time of `import`.
-_LAZY = {
-    name: f"weft.{name}"
-    for name in (
-        "audio",
-        "data",
-        "distribute",
-        "experimental",
-        "graph_util",
-        "io",
-        "lookup",
-        "profiler",
-        "queue",
-        "raw_ops",
-        "saved_model",
-        "summary",
-        "test",
-        "tools",
-        "train",
-    )
-}
+_LATER = (
+    "audio", "data", "distribute", "experimental", "graph_util", "io", "lookup", "profiler",
+    "queue", "raw_ops", "saved_model", "summary", "test", "tools", "train",
+)  # fmt: skip
+_LAZY = {name: f"weft.{name}" for name in _LATER}
 # Keras has to be installed: `from weft import *` works without it.
 _LAZY |= {"keras": "weft.keras"}
 _LAZY |= dict.fromkeys(("initializers", "losses", "metrics", "optimizers"), "weft.keras")
@@ -583,6 +586,12 @@ _LAZY |= {
     "OptionalSpec": "weft._src.data.core.optional",
     "import_graph_def": "weft._src.saved_model.graph_imports",
 }
+_AT_THE_TOP = (
+    "approx_top_k", "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2",
+    "extract_volume_patches", "guarantee_const", "ragged_fill_empty_rows",
+    "ragged_fill_empty_rows_grad", "random_index_shuffle",
+)  # fmt: skip
+_LAZY |= dict.fromkeys(_AT_THE_TOP, "weft._src.raw_ops.at_the_top")
 _graphs_written_by("weft._src.saved_model.graph_defs")
 _displayed_by("weft._src.tools.rich")
 _open_namespace(__name__, lazy=_LAZY)

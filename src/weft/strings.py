@@ -5,6 +5,7 @@ from weft._src.ops.strings.hashing import to_hash_bucket, to_hash_bucket_fast, t
 from weft._src.ops.strings.joining import join, reduce_join, unsorted_segment_join
 from weft._src.ops.strings.number_text import as_string, to_number
 from weft._src.ops.strings.regex import regex_full_match, regex_replace
+from weft._src.ops.strings.scripts import unicode_script
 from weft._src.ops.strings.splitting import bytes_split, ngrams, split
 from weft._src.ops.strings.text import length, lower, strip, substr, upper
 from weft._src.ops.strings.transcoding import (
@@ -40,6 +41,7 @@ __all__ = [
     "unicode_decode",
     "unicode_decode_with_offsets",
     "unicode_encode",
+    "unicode_script",
     "unicode_split",
     "unicode_split_with_offsets",
     "unicode_transcode",

@@ -67,8 +67,8 @@ OWN: dict[str, str] = {
     "": "explain explain_gradient install_as_tensorflow load no_retrace progress save testing "
     "tools",
     "config": "execution",
-    "errors": "AssertionFailedError DTypeError InaccessibleTensorError LoopConversionError "
-    "ParseError RetraceError ShapeError SignatureError UnsupportedError "
+    "errors": "ArgumentError AssertionFailedError DTypeError InaccessibleTensorError "
+    "LoopConversionError ParseError RetraceError ShapeError SignatureError UnsupportedError "
     "error_code_from_exception_type exception_type_from_error_code",
     "nest": "flatten_with_paths",
     "types.experimental": "DTypeLike ShapeLike",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import weft as tf
@@ -208,3 +209,49 @@ def test_isinstance_and_getattr_stay_python() -> None:
 
     agree(f, tf.constant(1), "abc")
     agree(f, tf.constant(1), 3)
+
+
+def test_built_in_functions_of_datasets() -> None:
+    @tf.function
+    def f() -> Any:
+        numbers = tf.data.Dataset.from_tensor_slices([-3, 4, 1])
+        total = tf.constant(0)
+        for x in abs(numbers):
+            total += x
+        for x in map(lambda a: a * 2, numbers):
+            total += x
+        for x in map(lambda a, b: a * b, numbers, numbers):
+            total += x
+        large = numbers.map(lambda x: x > 3)
+        return total, len(numbers), any(large), all(large), all(numbers.map(lambda x: x > -9))
+
+    total, count, some, every, all_of_them = f()
+    assert (int(total), int(count)) == (8 + 4 + 26, 3)
+    assert (bool(some), bool(every), bool(all_of_them)) == (True, False, True)
+
+
+def test_the_length_of_a_dataset_that_nobody_knows() -> None:
+    @tf.function
+    def f() -> Any:
+        return len(tf.data.Dataset.range(4).filter(lambda x: x > 1))
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"len\(\) of a dataset"):
+        f()
+
+
+def test_numbers_out_of_strings() -> None:
+    read = tf.function(lambda x: (int(x), int(x, 10), float(x)))
+    assert [float(x) for x in read(tf.constant("101"))] == [101.0, 101.0, 101.0]
+    with pytest.raises(NotImplementedError, match="base of 10 only, got base 2"):
+        tf.function(lambda x: int(x, 2))(tf.constant("101"))
+
+
+def test_sorted_by_a_key() -> None:
+    by_key = tf.function(lambda x: tf.stack(sorted(x, key=lambda a: -a)))
+    np.testing.assert_array_equal(by_key(tf.constant([3, 1, 2])), [3, 2, 1])
+    pairs = tf.function(lambda x: tf.stack(sorted(x, key=lambda row: row[1], reverse=True)))
+    np.testing.assert_array_equal(
+        pairs(tf.constant([[1, 5], [2, 7], [3, 6]])), [[2, 7], [3, 6], [1, 5]]
+    )
+    with pytest.raises(ValueError, match="sorted"):
+        tf.function(lambda x: sorted(x))(tf.zeros([2, 2]))

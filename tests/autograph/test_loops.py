@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -301,28 +302,120 @@ def test_python_while_whose_test_prints() -> None:
     assert asked == [0, 1, 2, 3]
 
 
-def test_a_tensor_decides_in_a_python_loop() -> None:
-    @tf.function
-    def forever(x: Any) -> Any:
+def test_a_tensor_leaves_an_endless_loop() -> None:
+    def doubled(x: Any) -> Any:
+        steps = 0
         while True:
-            x = x + 1
-            if x > 3:
+            steps += 1
+            x = x * 2
+            if x % 3 == 0:
+                continue
+            if x > 100:
                 break
-        return x
+        return x, steps
+
+    def returned(x: Any) -> Any:
+        while True:
+            x = x * 2
+            if x > 100:
+                return x + 1
+
+    for f in (doubled, returned):
+        staged = tf.function(f)
+        for value in (7, 400):
+            assert _plain(staged(tf.constant(value))) == _plain(f(value))
+
+
+def _plain(result: Any) -> Any:
+    return [int(x) for x in result] if isinstance(result, tuple) else int(result)
+
+
+def test_a_tensor_leaves_a_loop_over_python_values() -> None:
+    def broken(x: Any) -> Any:
+        total = 0
+        for i in range(5):
+            if x > i * 10:
+                total += i
+            else:
+                break
+        else:
+            total = -1
+        return total
+
+    def nested(x: Any) -> Any:
+        for i in range(3):
+            for j in range(3):
+                if x == i * 10 + j:
+                    return i * 3 + j
+        return -1
+
+    def counted(x: Any) -> Any:
+        i = 0
+        while i < 5:
+            if x < i * 10:
+                break
+            i += 1
+        return i
+
+    for f in (broken, nested, counted):
+        staged = tf.function(f)
+        for value in (-1, 0, 5, 12, 22, 35, 100):
+            assert int(staged(tf.constant(value))) == f(value)
+        assert staged.experimental_get_tracing_count() == 1
+
+
+def test_what_follows_the_last_iteration_does_not_happen() -> None:
+    count = tf.Variable(0)
 
     @tf.function
-    def counted(x: Any) -> Any:
-        for _i in range(5):
-            x = x + 1
-            if x > 3:
+    def f(n: Any) -> None:
+        for _ in range(10):
+            count.assign_add(1)
+            if count >= n:
+                break
+
+    f(tf.constant(3))
+    assert int(count) == 3
+
+
+def test_gradients_of_loops_that_a_tensor_leaves() -> None:
+    def powers(x: Any) -> Any:
+        y = x
+        for _ in range(4):
+            y = y * x
+            if y > 20.0:
+                break
+        return y
+
+    def endless(x: Any) -> Any:
+        y = x
+        while True:
+            y = y * x
+            if y > 20.0:
+                return y
+
+    for f in (powers, endless):
+        x = tf.constant(3.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.function(f)(x)
+        assert float(y) == 27.0
+        assert float(tape.gradient(y, x)) == 27.0
+
+
+def test_python_values_without_an_end() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        for i in itertools.count():
+            x = x + i
+            if x > 5:
                 break
         return x
 
-    for f in (forever, counted):
-        with pytest.raises(NotImplementedError, match="Make the loop's"):
-            f(tf.constant(0))
-        with pytest.raises(TypeError, match="tensor decides"):
-            f(tf.constant(0))
+    with pytest.raises(NotImplementedError, match="more than 1000 iterations"):
+        f(tf.constant(0))
+    with pytest.raises(TypeError, match=r"tf\.range"):
+        f(tf.constant(0))
 
 
 def test_dtype_changes_are_refused() -> None:

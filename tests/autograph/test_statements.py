@@ -269,3 +269,20 @@ def test_variables_used_before_they_are_defined() -> None:
     assert isinstance(error, UnboundLocalError)
     with pytest.raises(UnboundLocalError, match="'?y'?"):
         tf.function(f)(tf.constant(1))
+
+
+_count = 0
+
+
+def test_global_statements_in_blocks() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        for _ in range(3):
+            global _count  # noqa: PLW0603 - what is tested
+            _count = _count + 1
+        if x > 0:
+            x = x + 1
+        return x + _count
+
+    assert int(f(tf.constant(1))) == 5
+    assert _count == 3

@@ -118,3 +118,12 @@ def test_unknown_sizes_have_an_identity() -> None:
     assert n // 1 is n
     assert isinstance(n + m, Dim)
     assert isinstance(3 * n, Dim)
+
+
+def test_supertypes_and_messages() -> None:
+    shape = tf.TensorShape([2, 3])
+    assert shape.most_specific_common_supertype([tf.TensorShape([2, 4])]).as_list() == [2, None]
+    assert shape.most_specific_common_supertype([tf.TensorShape([2])]).rank is None
+    assert shape.most_specific_common_supertype([[2, 4]]) is None
+    assert [d.size for d in tf.TensorShape([2, None]).as_proto().dim] == [2, -1]
+    assert tf.TensorShape(None).as_proto().unknown_rank

@@ -46,3 +46,26 @@ def test_from_values() -> None:
     assert tf.type_spec_from_value(1.5) == tf.TensorSpec([], tf.float32)
     with pytest.raises(TypeError, match="object"):
         tf.type_spec_from_value(object())
+
+
+def test_names_of_supertypes() -> None:
+    named, unnamed = tf.TensorSpec([2, 3], name="a"), tf.TensorSpec([None, 3])
+    assert not named.is_subtype_of(unnamed)
+    assert tf.TensorSpec([2, 3]).is_subtype_of(tf.TensorSpec([None, 3], name="a"))
+    assert named.most_specific_common_supertype([tf.TensorSpec([2, 4], name="b")]) is None
+    same = named.most_specific_common_supertype([tf.TensorSpec([2, 4], name="a")])
+    assert same == tf.TensorSpec([2, None], name="a")
+
+
+def test_types_stand_for_their_values_in_nests() -> None:
+    spec = tf.RaggedTensorSpec([None, None], tf.int32)
+    assert tf.nest.flatten(spec) == [spec]
+    assert tf.nest.flatten([spec, 1], expand_composites=True) == [
+        tf.TensorSpec([None], tf.int32), tf.TensorSpec([None], tf.int64), 1,
+    ]  # fmt: skip
+    made = tf.nest.pack_sequence_as(
+        spec, [tf.constant([1, 2]), tf.constant([0, 2], tf.int64)], expand_composites=True
+    )
+    assert made.to_list() == [[1, 2]]
+    tf.nest.assert_same_structure(made, spec, expand_composites=True)
+    assert tf.nest.flatten(tf.TensorSpec([2]), expand_composites=True) == [tf.TensorSpec([2])]

@@ -151,3 +151,46 @@ def test_distributions_that_do_not_fit() -> None:
     ):
         with pytest.raises(INVALID, match=text):
             E.rejection_resample(lambda x: x, target, initial)
+
+
+def _csv(folder: Path, text: str) -> str:
+    path = folder / "a.csv"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({}, "2 fields are expected, there are 3"),
+        ({"exclude_cols": [5]}, "2 fields are expected, there are 3"),
+        ({"buffer_size": 0}, "buffer_size must be positive, got 0"),
+        ({"exclude_cols": [-1]}, "exclude_cols must be numbers from 0 on"),
+        ({"exclude_cols": [0, 0]}, "exclude_cols must be numbers from 0 on"),
+        ({"select_cols": [1], "exclude_cols": [0]}, "not both"),
+        ({"select_cols": [1]}, "select_cols has 1 columns"),
+    ],
+)
+def test_csv_columns_that_do_not_fit(tmp_path: Path, options: Any, match: str) -> None:
+    path = _csv(tmp_path, "1,2,3\n")
+    with pytest.raises(tf.errors.InvalidArgumentError, match=match):
+        list(tf.data.experimental.CsvDataset(path, [tf.int32, tf.int32], **options))
+
+
+def test_csv_columns_that_fit(tmp_path: Path) -> None:
+    path = _csv(tmp_path, "1,2,3\n")
+    for options in ({"exclude_cols": [0]}, {"select_cols": [1, 2]}):
+        made = tf.data.experimental.CsvDataset(path, [tf.int32, tf.int32], **options)
+        assert [[int(x) for x in row] for row in made] == [[2, 3]]
+
+
+def test_a_csv_file_without_the_header_it_should_have(tmp_path: Path) -> None:
+    made = tf.data.experimental.CsvDataset(_csv(tmp_path, ""), [tf.int32], header=True)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is empty, and has no header"):
+        list(made)
+
+
+def test_lines_with_other_numbers_of_fields_than_names(tmp_path: Path) -> None:
+    path = _csv(tmp_path, "1,2,3\n")
+    with pytest.raises(ValueError, match="has 2 columns, but 3 fields in line"):
+        tf.data.experimental.make_csv_dataset(path, 1, column_names=["a", "b"], header=False)

@@ -187,7 +187,7 @@ WRONG = [
     (lambda: list(lengths().sparse_batch(2, [2])), DataLossError, r"\(3,\).*larger"),
     (lambda: lengths().sparse_batch(2, [2, 2]), ValueError, "row_shape"),
     (lambda: D.from_tensors(rt()).sparse_batch(2, [2]), TypeError, "must be tensors"),
-    (lambda: lengths().ragged_batch(2, row_splits_dtype=tf.int8), TypeError, "int32 or int64"),
+    (lambda: lengths().ragged_batch(2, row_splits_dtype=tf.int8), ValueError, "int32 or int64"),
     (lambda: list(lengths().ragged_batch(0)), InvalidArgumentError, "ragged_batch: batch_size"),
     (lambda: D.from_tensor_slices(nested()).batch(2).rebatch([1, 2]), TypeError, "one batch_size"),
 ]

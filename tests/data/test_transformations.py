@@ -343,3 +343,35 @@ def test_a_function_may_change_the_containers_it_is_given() -> None:
         return element
 
     assert [tf.nest.map_structure(int, x) for x in dataset.map(add)] == [{"a": 1, "b": 2}]
+
+
+@pytest.mark.parametrize("key", [lambda x: tf.cast(x, tf.int32), lambda x: [x], lambda x: (x, x)])
+def test_keys_of_reducers_are_int64(key: Any) -> None:
+    reducer = tf.data.experimental.Reducer(lambda _: 0, lambda n, x: n + 1, lambda n: n)
+    with pytest.raises(ValueError, match="key_func must return one int64"):
+        tf.data.Dataset.range(3).apply(tf.data.experimental.group_by_reducer(key, reducer))
+
+
+def test_shapes_after_rebatching() -> None:
+    whole = tf.data.Dataset.from_tensors(tf.zeros([8, 3]))
+    assert whole.rebatch(4).element_spec.shape.as_list() == [4, 3]
+    assert whole.rebatch(3).element_spec.shape.as_list() == [None, 3]
+    assert whole.rebatch(3, drop_remainder=True).element_spec.shape.as_list() == [3, 3]
+    pairs = tf.data.Dataset.range(10).batch(4, drop_remainder=True)
+    assert pairs.rebatch([2, 2]).element_spec.shape.as_list() == [2]
+    assert pairs.rebatch([1, 3]).element_spec.shape.as_list() == [None]
+    assert tf.data.Dataset.range(10).batch(4).rebatch([2, 2]).element_spec.shape[0] is None
+
+
+@pytest.mark.parametrize("method", ["map", "filter", "flat_map"])
+def test_errors_name_the_transformation(method: str) -> None:
+    def fails(x: Any) -> Any:
+        y = tf.debugging.check_numerics(1.0 / tf.cast(x - 1, tf.float32), "bad")
+        return {
+            "map": y, "filter": y > 0, "flat_map": tf.data.Dataset.from_tensors(y),
+        }[method]  # fmt: skip
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"given to Dataset.{method}"):
+        list(getattr(tf.data.Dataset.range(3), method)(fails))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"given to Dataset.{method}"):
+        list(getattr(tf.data.Dataset.range(3), method)(fails).batch(2))

@@ -29,6 +29,15 @@ def test_the_page_is_up_to_date() -> None:
     assert found == expected, "docs/reference.md is not up to date: run `make reference`."
 
 
+def test_the_share_is_what_the_readme_says() -> None:
+    made = generator()
+    assert made.README.read_text(encoding="utf-8") == made.readme(), "run `make reference`."
+    assert f"**{made.share()}**" in made.readme()
+    there, of = [sum(numbers) for numbers in zip(*made.counts().values(), strict=True)]
+    assert there / of >= 0.97
+    assert all(number <= total for number, total in made.counts().values())
+
+
 def test_the_page_tells_what_is_there_and_what_is_not() -> None:
     text = generator().page()
     assert "| `reduce_sum` | The sum over the given axes" in text

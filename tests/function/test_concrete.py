@@ -225,3 +225,60 @@ def test_inputs_have_the_names_of_arguments() -> None:
     )
     given = f.get_concrete_function(tf.TensorSpec([], name="given"))
     assert given.structured_input_signature == ((spec("given"), 2), {"k": 3})
+
+
+def test_function_types() -> None:
+    @tf.function
+    def f(x: Any, n: Any = 3, *, z: Any) -> Any:
+        return {"a": x + n, "b": z}
+
+    found = f.get_concrete_function(tf.TensorSpec([2]), z=tf.TensorSpec([], tf.int32)).function_type
+    assert isinstance(found, tf.types.experimental.FunctionType)
+    assert list(found.parameters) == ["x", "n", "z"]
+    assert found.parameters["x"].annotation == tf.TensorSpec([2])
+    assert found.parameters["z"].kind.name == "KEYWORD_ONLY"
+    assert str(found).startswith("(x: TensorSpec(shape=(2,), dtype=tf.float32, name=None), n: Lite")
+    assert found.output == {"a": tf.TensorSpec([2]), "b": tf.TensorSpec([], tf.int32)}
+    assert f.function_type.output is None
+    assert isinstance(f, tf.types.experimental.Callable)
+
+
+def test_function_types_of_collected_arguments() -> None:
+    @tf.function
+    def f(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return x + args[0]["k"] + kwargs["q"]
+
+    scalar = tf.TensorSpec([])
+    found = f.get_concrete_function(scalar, {"k": scalar}, q=scalar).function_type
+    assert [(p.name, p.kind.name) for p in found.parameters.values()] == [
+        ("x", "POSITIONAL_ONLY"), ("args_0", "POSITIONAL_ONLY"), ("q", "KEYWORD_ONLY"),
+    ]  # fmt: skip
+    assert found.parameters["args_0"].annotation == {"k": scalar}
+    v = tf.Variable(1.0)
+    captured = tf.function(lambda x: x + v).get_concrete_function(scalar).function_type.captures
+    assert [spec.dtype for spec in captured.values()] == [tf.resource]
+
+
+def test_a_signature_is_part_of_the_type() -> None:
+    spec = tf.TensorSpec([None], name="foo")
+    f = tf.function(lambda x: x, input_signature=[spec])
+    assert f.function_type.parameters["x"].annotation == spec
+
+
+def test_inputs_one_by_one_whatever_they_stand_in() -> None:
+    @tf.function
+    def f(d: Any) -> Any:
+        return d["a"] - d["b"]
+
+    unnamed = f.get_concrete_function({"a": tf.TensorSpec([]), "b": tf.TensorSpec([])})
+    assert float(unnamed(tf.constant(3.0), tf.constant(2.0))) == 1.0
+    named = tf.function(f.python_function).get_concrete_function(
+        {"a": tf.TensorSpec([], name="p"), "b": tf.TensorSpec([], name="q")}
+    )
+    assert float(named(q=tf.constant(3.0), p=tf.constant(5.0))) == 2.0
+    assert float(named(tf.constant(3.0), q=tf.constant(2.0))) == 1.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="'p' must be float32, got int32"):
+        named(tf.constant(3), tf.constant(2.0))
+    for wrong in ([tf.constant(1.0)], [tf.constant(1.0)] * 3, [1.0, 2.0]):
+        with pytest.raises(TypeError, match="f\\(d: "):
+            named(*wrong)

@@ -284,3 +284,11 @@ def test_gradients_of_depthwise_convolutions(padding: str) -> None:
     np.testing.assert_allclose(for_filter, expected[1], rtol=1e-5, atol=1e-6)
     with pytest.raises(tf.errors.ShapeError, match="the result and out_backprop"):
         tf.nn.depthwise_conv2d_backprop_input([2, 9, 9, 3], kernel, weights, strides, padding)
+
+
+def test_eigenvalues_of_narrow_floats() -> None:
+    found = tf.linalg.eigh_tridiagonal(
+        tf.constant([1.0, 2.0], tf.float16), tf.constant([0.5], tf.float16)
+    )
+    assert found.dtype == tf.float16
+    np.testing.assert_allclose(found, [0.7929, 2.207], rtol=1e-3)

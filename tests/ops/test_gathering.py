@@ -217,7 +217,7 @@ def test_other_errors() -> None:
     with pytest.raises(TypeError, match="on_value has dtype int32, but dtype=float32"):
         tf.one_hot([0], 3, on_value=tf.constant(5), dtype=tf.float32)
     with pytest.raises(ValueError, match="bad_indices_policy"):
-        tf.gather_nd([1], [[0]], bad_indices_policy="IGNORE")
+        tf.gather_nd([1], [[0]], bad_indices_policy="SKIP")
     mask = trace(tf.boolean_mask, [tf.TensorSpec([None]), tf.TensorSpec([None], tf.bool)])
     with pytest.raises(tf.errors.ShapeError, match=r"reshape.*\(2,\).*\(3,\)"):
         NumpyPlan(mask)(np.zeros(3, np.float32), np.array([True, False]))

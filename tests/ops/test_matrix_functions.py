@@ -157,3 +157,15 @@ def test_a_negative_regularizer_is_no_matter_of_shapes() -> None:
     with pytest.raises(ValueError, match="l2_regularizer must not be negative, got -1") as caught:
         tf.linalg.lstsq(tf.ones([2, 2]), tf.ones([2, 1]), l2_regularizer=-1.0)
     assert not isinstance(caught.value, tf.errors.ShapeError)
+
+
+@pytest.mark.parametrize("corner", [np.inf, np.nan, 0.0])
+def test_matrices_without_a_logarithm(corner: float) -> None:
+    found = tf.linalg.logm(np.array([[corner, 0], [0, 1]], np.complex64)).numpy()
+    assert np.isnan(found.real).all()
+    assert np.isnan(found.imag).all()
+
+
+def test_logarithms_of_small_and_large_numbers() -> None:
+    x = np.diag([1e-300, 1e300]).astype(np.complex128)
+    np.testing.assert_allclose(tf.linalg.logm(x), np.diag(np.log([1e-300, 1e300])), atol=1e-9)

@@ -96,3 +96,10 @@ def test_errors(call: object, text: str) -> None:
 
 def test_the_zero_of_strings_is_empty() -> None:
     assert tf.nn.zero_fraction(["a", "", "b", ""]).numpy() == 0.5
+
+
+def test_moments_of_no_weight_are_0() -> None:
+    for rows in (0, 2):
+        mean, variance = tf.nn.weighted_moments(tf.ones([rows, 3]), [0], tf.zeros([rows, 3]))
+        np.testing.assert_array_equal(mean, [0, 0, 0])
+        np.testing.assert_array_equal(variance, [0, 0, 0])

@@ -404,3 +404,53 @@ def test_partitions_for_other_rows_than_there_are(traced: bool) -> None:
 def test_ranges_of_complex_numbers() -> None:
     with pytest.raises(TypeError, match="ragged.range: arguments must be real, got complex64"):
         tf.ragged.range([1, 2], tf.constant([3j, 4j], tf.complex64))
+
+
+@pytest.mark.parametrize(
+    ("starts", "limits", "deltas", "rows"),
+    [
+        ([-(2**31)], [2**31 - 1], [2**30], [[-(2**31), -(2**30), 0, 2**30]]),
+        ([2**31 - 1], [-(2**31)], [-(2**30)], [[2**31 - 1, 2**30 - 1, -1, -(2**30) - 1]]),
+        ([1, 2**31 - 1], [3, -5], 1, [[1, 2], []]),
+        ([0, 5, 4], [3, 5, 1], [2, 1, -2], [[0, 2], [], [4, 2]]),
+    ],
+)
+def test_ranges_wider_than_their_dtype(starts: Any, limits: Any, deltas: Any, rows: Any) -> None:
+    arguments = [tf.constant(x, tf.int32) for x in (starts, limits, deltas)]
+    assert tf.ragged.range(*arguments).to_list() == rows
+    assert tf.function(tf.ragged.range)(*arguments).to_list() == rows
+
+
+def test_ranges_that_cannot_be() -> None:
+    wide = tf.constant([-(2**63)], tf.int64), tf.constant([2**63 - 1], tf.int64)
+    assert tf.ragged.range(*wide, tf.constant([2**62], tf.int64)).row_lengths().numpy() == [4]
+    for arguments in (wide, ([0.0], [1e30], [1e-5])):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="too many numbers"):
+            tf.ragged.range(*arguments)
+    with pytest.raises(tf.errors.ShapeError, match="the vectors"):
+        tf.ragged.range([0, 1], [3])
+    spec = tf.TensorSpec([None], tf.int32)
+    traced = tf.function(tf.ragged.range).get_concrete_function(spec, spec)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="equally long"):
+        traced(tf.constant([0, 1]), tf.constant([3]))
+
+
+def test_variances_of_rows() -> None:
+    rows = tf.ragged.constant([[1, 2], [3]])
+    whole = tf.math.reduce_variance(rows)
+    assert whole.dtype == tf.float64
+    np.testing.assert_allclose(whole, 2 / 3)
+    np.testing.assert_allclose(tf.math.reduce_variance(rows, axis=1), [0.25, 0])
+    np.testing.assert_allclose(tf.math.reduce_std(rows, axis=1), [0.5, 0])
+    floats = tf.cast(rows, tf.float32) + 1e4
+    np.testing.assert_allclose(tf.math.reduce_variance(floats, 0, keepdims=True), [[1, 0]])
+
+
+def test_constants_axes_and_dtypes_that_do_not_fit() -> None:
+    with pytest.raises(ValueError, match="no room for 1 ragged axes and an inner_shape"):
+        tf.ragged.constant([[1, 2], [3]], ragged_rank=1, inner_shape=(1,))
+    with pytest.raises(ValueError, match="row_splits_dtype must be int32 or int64"):
+        tf.ragged.constant([[1]], row_splits_dtype=tf.float32)
+    with pytest.raises(tf.errors.ShapeError, match="one_hot: axis must lie behind"):
+        tf.one_hot(tf.ragged.constant([[1], [2, 0]]), 3, axis=-2)
+    assert tf.ragged.constant(np.array([[1, 2], [3, 4]]), ragged_rank=0).dtype == tf.int64

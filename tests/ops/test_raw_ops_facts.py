@@ -697,3 +697,18 @@ def test_facts(number: int) -> None:
         same(plain(tf.function(lambda: raw(**arguments))()), expected)
     tf.random.set_seed(0)  # streams of seeded ops begin anew
     same(plain(raw(**arguments)), expected)
+
+
+def test_names_at_the_top() -> None:
+    x, w, g = tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 3]), tf.ones([1, 3, 3, 3])
+    of_filter = tf.conv2d_backprop_filter_v2(x, w, g, [1, 1, 1, 1], "VALID")
+    of_input = tf.conv2d_backprop_input_v2(x, w, g, [1, 1, 1, 1], "VALID")
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([x, w])
+        y = tf.reduce_sum(tf.nn.conv2d(x, w, 1, "VALID"))
+    np.testing.assert_allclose(of_filter, tape.gradient(y, w))
+    np.testing.assert_allclose(of_input, tape.gradient(y, x))
+    best, places = tf.approx_top_k([[3.0, 1.0, 2.0]], 2, is_max_k=False)
+    assert best.numpy().tolist() == [[1.0, 2.0]]
+    assert places.numpy().tolist() == [[1, 2]]
+    assert int(tf.guarantee_const(tf.constant(3))) == 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import fft as scipy_fft, signal as scipy_signal
@@ -328,3 +330,25 @@ def test_the_width_of_a_kaiser_window_is_a_tensor_of_any_dtype(dtype: tf.DType) 
     made = tf.signal.kaiser_window(5, beta=tf.cast(3, dtype))
     assert made.dtype is tf.float32
     np.testing.assert_allclose(made, np.kaiser(5, 3.0), 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("call", "shape"),
+    [
+        (lambda: tf.signal.rfft(tf.zeros([3, 0])), [3, 0]),
+        (lambda: tf.signal.irfft(tf.zeros([3, 0], tf.complex64)), [3, 0]),
+        (lambda: tf.signal.irfft(tf.zeros([3, 1], tf.complex64)), [3, 0]),
+        (lambda: tf.signal.rfft2d(tf.zeros([0, 4])), [0, 3]),
+    ],
+)
+def test_signals_of_no_length(call: Any, shape: list[int]) -> None:
+    assert call().shape.as_list() == shape
+    assert tf.function(call)().shape.as_list() == shape
+
+
+def test_gradients_of_signals_of_no_length() -> None:
+    x = tf.zeros([3, 0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.abs(tf.signal.rfft(x))
+    assert tape.gradient(y, x).shape.as_list() == [3, 0]

@@ -223,3 +223,11 @@ _SINGULAR = [[1.0, 2.0], [2.0, 4.0]]
 def test_errors(call: object, text: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=text):
         call()
+
+
+def test_determinants_of_matrices_with_nan() -> None:
+    batch = np.array([[[0, 0], [np.nan, 0]], [[2, 0], [0, 3]]], np.float32)
+    np.testing.assert_array_equal(tf.linalg.det(batch), [np.nan, 6])
+    sign, logarithm = tf.linalg.slogdet(batch)
+    np.testing.assert_array_equal(sign, [np.nan, 1])
+    np.testing.assert_allclose(logarithm, [np.nan, np.log(6)], rtol=1e-6)

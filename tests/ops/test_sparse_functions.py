@@ -241,3 +241,68 @@ def test_sizes_of_an_identity_matrix() -> None:
         tf.sparse.eye(2, -1)
     with pytest.raises(TypeError, match=r"sparse\.eye: num_rows must be an integer, got \[2\]"):
         tf.sparse.eye([2])
+
+
+def test_empty_rows_are_filled_in_the_order_of_rows() -> None:
+    sp = tf.SparseTensor([[3, 0], [0, 1], [3, 2], [0, 0]], [1.0, 2.0, 3.0, 4.0], [5, 3])
+    filled, empty = tf.sparse.fill_empty_rows(sp, 9.0)
+    assert filled.indices.numpy().tolist() == [
+        [0, 1], [0, 0], [1, 0], [2, 0], [3, 0], [3, 2], [4, 0],
+    ]  # fmt: skip
+    assert filled.values.numpy().tolist() == [2.0, 4.0, 9.0, 9.0, 1.0, 3.0, 9.0]
+    assert empty.numpy().tolist() == [False, True, True, False, True]
+    none = tf.SparseTensor(np.zeros([0, 2], np.int64), np.zeros([0], np.float32), [2, 0])
+    assert tf.sparse.fill_empty_rows(none, 9.0)[0].indices.numpy().tolist() == [[0, 0], [1, 0]]
+
+
+def test_elements_that_are_counted() -> None:
+    sp = tf.SparseTensor([[0, 1], [1, 0]], [1, 2], [2, 3])
+    weights = sp.with_values([0.5, 2.0])
+    np.testing.assert_array_equal(tf.math.bincount(sp), [0, 1, 1])
+    np.testing.assert_array_equal(tf.math.bincount(sp, axis=-1), [[0, 1, 0], [0, 0, 1]])
+    np.testing.assert_array_equal(tf.math.bincount(sp, weights, axis=-1), [[0, 0.5, 0], [0, 0, 2]])
+    binary = tf.math.bincount(sp, axis=-1, minlength=4, binary_output=True, dtype=tf.float32)
+    np.testing.assert_array_equal(binary, [[0, 1, 0, 0], [0, 0, 1, 0]])
+    line = tf.SparseTensor([[0], [1]], [1, 2], [5])
+    np.testing.assert_array_equal(tf.math.bincount(line, axis=-1), [0, 1, 1])
+    traced = tf.function(lambda x: tf.math.bincount(x, axis=-1))
+    spec = tf.SparseTensorSpec([None, None], tf.int32)
+    np.testing.assert_array_equal(traced.get_concrete_function(spec)(sp), [[0, 1, 0], [0, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda sp, _: tf.sparse.reshape(sp, [0, -1]), "-1 cannot be worked out beside"),
+        (lambda sp, _: tf.sparse.slice(sp, [0, 0], [-1, 1]), "size must not be negative"),
+        (lambda sp, other: tf.sparse.bincount(sp, other, axis=-1), "the same indices"),
+        (lambda sp, other: tf.math.bincount(sp, other, axis=-1), "the same indices"),
+        (lambda sp, other: tf.sparse.map_values(tf.add, sp, other), "the same indices"),
+        (lambda sp, _: tf.sparse.bincount(sp, _wide(), axis=-1), "the same dense_shape"),
+        (lambda sp, _: tf.sparse.map_values(tf.add, sp, _wide()), "the same dense_shape"),
+    ],
+)
+def test_what_does_not_fit(call: Any, match: str) -> None:
+    sp = tf.SparseTensor([[0, 1], [1, 0]], [1, 2], [2, 3])
+    other = tf.SparseTensor([[0, 1], [1, 1]], [1, 2], [2, 3])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=match):
+        call(sp, other)
+
+
+def _wide() -> Any:
+    return tf.SparseTensor([[0, 1], [1, 0]], [1, 2], [2, 4])
+
+
+def test_weights_of_another_kind() -> None:
+    sp = tf.SparseTensor([[0, 1], [1, 0]], [1, 2], [2, 3])
+    with pytest.raises(ValueError, match="both a tf.SparseTensor or none"):
+        tf.sparse.bincount(sp, [[1.0, 2.0]], axis=-1)
+    ragged = tf.ragged.constant([[1, 2], [2]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="rows of equal lengths"):
+        tf.sparse.bincount(ragged, tf.ragged.constant([[1.0], [2.0, 1.0]]), axis=-1)
+
+
+def test_map_values_finds_sparse_tensors_in_nests() -> None:
+    sp = tf.SparseTensor([[0, 1], [1, 0]], [1, 2], [2, 3])
+    made = tf.sparse.map_values(lambda a, b: a * b["x"], sp, {"x": sp})
+    assert made.values.numpy().tolist() == [1, 4]

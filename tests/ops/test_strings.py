@@ -247,3 +247,33 @@ INVALID = tf.errors.InvalidArgumentError
 def test_errors(call: Any, error: type[BaseException], text: str) -> None:
     with pytest.raises(error, match=text):
         call()
+
+
+def test_code_pages_of_windows_keep_control_characters() -> None:
+    text = tf.strings.unicode_transcode(b"h\x81\x93", "windows-1252", "UTF-8")
+    assert text.numpy().decode() == "h\x81\u201c"
+    open_in_greek = tf.strings.unicode_transcode(b"\xd2", "windows-1253", "UTF-8")
+    assert open_in_greek.numpy().decode() == "\ufffd"
+    with pytest.raises(tf.errors.InvalidArgumentError, match="output_encoding"):
+        tf.strings.unicode_transcode("a", "UTF-8", "UTF-16")
+
+
+@pytest.mark.parametrize("splits", [[0, 5], [1, 2], [0, 2, 1], [0, -1], [0, 1]])
+def test_ngrams_of_splits_that_are_none(splits: list[int]) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="data_splits must ascend"):
+        tf.raw_ops.StringNGrams(
+            data=["a", "b"], data_splits=splits, separator=" ", ngram_widths=[1], left_pad="",
+            right_pad="", pad_width=0, preserve_short_sequences=False,
+        )  # fmt: skip
+
+
+def test_scripts_of_code_points() -> None:
+    points = [0, ord("A"), 0x3B1, 0x416, 0x5D0, 0x4E00, -1, 0x110000, 0xD800, 0x10FFFF]
+    expected = [0, 25, 14, 8, 19, 17, -1, -1, 103, 103]
+    np.testing.assert_array_equal(tf.strings.unicode_script(points), expected)
+    traced = tf.function(tf.strings.unicode_script)
+    np.testing.assert_array_equal(traced(tf.constant(points)), expected)
+    rows = tf.ragged.constant([[65], [0x416, 0x5D0]])
+    assert tf.strings.unicode_script(rows).to_list() == [[25], [8, 19]]
+    with pytest.raises(tf.errors.DTypeError, match="int64"):
+        tf.strings.unicode_script(tf.constant([65], tf.int64))

@@ -268,6 +268,7 @@ def _table() -> dict[str, dict[str, Any]]:
     )
     rows("strings.unicode_encode", input=np.abs(I), output_encoding="UTF-8")
     rows("strings.unicode_transcode", input=S, input_encoding="UTF-8", output_encoding="UTF-16-BE")
+    rows("strings.unicode_script", input=np.abs(I))
     rows("strings.unsorted_segment_join", inputs=S, segment_ids=W, num_segments=np.array(3))
     rows("strings.format", template="{}", inputs=F)
     rows("strings.to_number", input=np.array([b"1.5", b"-2"], object))

@@ -220,3 +220,10 @@ def test_names_that_no_other_variable_has() -> None:
     assert a._unique_id.startswith("w_")
     assert a._shared_name == b._shared_name == "w"
     assert pickle.loads(pickle.dumps(a))._unique_id != a._unique_id
+
+
+def test_names_of_variables_in_graphs_of_tensorflow_1() -> None:
+    v = tf.Variable([1.0, 2.0])
+    assert v.initializer is None
+    v.load([3.0, 4.0])
+    np.testing.assert_array_equal(v, [3, 4])

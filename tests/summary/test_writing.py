@@ -283,3 +283,13 @@ def test_threads_write_whole_records(writer: Any, tmp_path: Path) -> None:
     for step, tag, _ in read_folder(tmp_path).brief:
         steps.setdefault(tag, []).append(step)
     assert steps == {str(n): list(range(40)) for n in range(4)}
+
+
+def test_a_writer_of_nothing_leaves_the_one_around_it_alone(tmp_path: Path) -> None:
+    nothing = tf.summary.create_noop_writer()
+    with tf.summary.create_file_writer(str(tmp_path)).as_default(), nothing.as_default():
+        assert tf.summary.scalar("a", 1.0, step=0)
+        with nothing.as_default():
+            assert tf.summary.scalar("a", 1.0, step=0)
+    with nothing.as_default():
+        assert not tf.summary.scalar("a", 1.0, step=0)

@@ -40,15 +40,17 @@ class _ReportedError(Exception):
     op: Any = None
     error_code: int = UNKNOWN
     location: tuple[Any, ...] | None = None
+    within: str | None = None  # what ran the user's function in which it happened
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
 
     def __str__(self) -> str:
-        if self.location is None:
-            return self.message
-        return f"{self.message}\n{_location_text(self.location)}"
+        text = self.message
+        if self.location is not None:
+            text = f"{text}\n{_location_text(self.location)}"
+        return text if self.within is None else f"{text}\n  in {self.within}"
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         # Graph operations hold functions and buffers that cannot be pickled, and an error must get
@@ -230,6 +232,17 @@ class ShapeError(InvalidArgumentError, ValueError):
     """Shapes do not fit: InvalidArgumentError of eager code, ValueError of traced code.
 
     >>> isinstance(tf.errors.ShapeError("(2,) and (3,)"), ValueError)
+    True
+    """
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*_worded(given))
+
+
+class ArgumentError(InvalidArgumentError, ValueError):
+    """An argument has a value it may not have: InvalidArgumentError where an op finds it.
+
+    >>> isinstance(tf.errors.ArgumentError("buffer_size must be positive"), ValueError)
     True
     """
 

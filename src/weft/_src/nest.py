@@ -292,9 +292,15 @@ def _components(value: Any) -> tuple[Any, Any] | None:
     spec = getattr(value, "_type_spec", None)
     if spec is None:
         spec = spec_of_dataclass(value)
-    if spec is None or not hasattr(spec, "_to_components"):
+    if spec is None and hasattr(type(value), "_component_specs"):
+        try:
+            spec, components = value, value._component_specs  # a type stands for its values
+        except NotImplementedError:  # it has none
+            return None
+    elif spec is None or not hasattr(spec, "_to_components"):
         return None
-    components = spec._to_components(value)
+    else:
+        components = spec._to_components(value)
     # The spec of a plain tensor may call the tensor its own component.
     return None if components is value else (spec, components)
 

@@ -62,7 +62,11 @@ from weft._src.data.transforms.grouping import (
     pad_to_cardinality,
 )
 from weft._src.data.transforms.random_access import at
-from weft._src.lookup.from_datasets import index_table_from_dataset, table_from_dataset
+from weft._src.lookup.from_datasets import (
+    DatasetInitializer,
+    index_table_from_dataset,
+    table_from_dataset,
+)
 from weft._src.public.namespaces import open_namespace as _open_namespace
 
 SHARD_HINT = -1
@@ -77,6 +81,7 @@ __all__ = [
     "AutotuneOptions",
     "Counter",
     "CsvDataset",
+    "DatasetInitializer",
     "DistributeOptions",
     "ExternalStatePolicy",
     "OptimizationOptions",

@@ -2,6 +2,11 @@
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from weft._src.config.asynchronous import (
+    async_clear_error,
+    async_scope,
+    function_executor_type,
+)
 from weft._src.core.dtypes import (
     float4_e2m1fn,
     float8_e4m3b11fnuz,
@@ -42,6 +47,8 @@ __all__ = [
     "ExtensionTypeSpec",
     "Optional",
     "RowPartition",
+    "async_clear_error",
+    "async_scope",
     "dispatch_for_api",
     "dispatch_for_binary_elementwise_apis",
     "dispatch_for_binary_elementwise_assert_apis",
@@ -54,6 +61,7 @@ __all__ = [
     "float8_e4m3fnuz",
     "float8_e5m2",
     "float8_e5m2fnuz",
+    "function_executor_type",
     "int2",
     "int4",
     "numpy",

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from weft._src.errors import ShapeError
+from weft._src.messages.tensors import shape_message
 
 if TYPE_CHECKING:
     from weft._src.core.aliases import ShapeLike
@@ -256,6 +257,38 @@ class TensorShape:
         if a is None or b is None or len(a) != len(b):
             return TensorShape.of(None)
         return TensorShape.of(tuple([x if x == y else Dim() for x, y in zip(a, b, strict=True)]))
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorShape | None:
+        """The narrowest shape that holds this one and all others.
+
+        Args:
+          others: shapes, or whatever else: no shape holds that.
+
+        Returns:
+          A shape, of unknown rank if the ranks differ; None if one of the others is no shape.
+
+        >>> tf.TensorShape([2, 3]).most_specific_common_supertype([tf.TensorShape([2, 4])])
+        TensorShape([2, None])
+        """
+        out = self
+        for other in others:
+            if not isinstance(other, TensorShape):
+                return None
+            out = out.most_specific_compatible_shape(other)
+        return out
+
+    def as_proto(self) -> Any:
+        """The shape as a message, with -1 for unknown sizes.
+
+        Returns:
+          A `TensorShapeProto`.
+
+        >>> [dim.size for dim in tf.TensorShape([2, None]).as_proto().dim]
+        [2, -1]
+        """
+        dims = self.dims_or_none
+        sizes = None if dims is None else [d if isinstance(d, int) else -1 for d in dims]
+        return shape_message(sizes)
 
     def merge_with(self, other: Any) -> TensorShape:
         """The shape that holds what both know.

@@ -68,6 +68,10 @@ class TypeSpec:
     def _deserialize(cls, serialization: Any) -> TypeSpec:
         return cls(*serialization)
 
+    def _fitted(self, value: Any) -> Any:
+        """A compatible value, with what this type says beyond its own checked and noted."""
+        return value
+
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value of the other type can be used where this type is expected.
 
@@ -323,7 +327,7 @@ class TensorSpec(TypeSpec):
           other: a spec.
 
         Returns:
-          A bool; False if the other one has a name, and this one has another or none.
+          A bool; False if this one has a name, and the other has another or none.
 
         >>> tf.TensorSpec([2], tf.float32).is_subtype_of(tf.TensorSpec([None], tf.float32))
         True
@@ -332,8 +336,25 @@ class TensorSpec(TypeSpec):
             isinstance(other, TensorSpec)
             and self.dtype is other.dtype
             and self.shape.is_subtype_of(other.shape)
-            and (other.name is None or self.name == other.name)
+            and (self.name is None or self.name == other.name)
         )
+
+    def most_specific_common_supertype(self, others: Sequence[TypeSpec]) -> TensorSpec | None:
+        """The narrowest spec that holds this one and all others.
+
+        Args:
+          others: specs, or whatever else: no type holds that.
+
+        Returns:
+          A spec, or None if dtypes or names differ.
+
+        >>> tf.TensorSpec([2]).most_specific_common_supertype([tf.TensorSpec([3])])
+        TensorSpec(shape=(None,), dtype=tf.float32, name=None)
+        """
+        if any(not isinstance(other, TensorSpec) or other.name != self.name for other in others):
+            return None
+        found = super().most_specific_common_supertype(others)
+        return found if isinstance(found, TensorSpec) else None
 
     def most_specific_compatible_type(self, other: TypeSpec) -> TensorSpec:
         """The narrowest spec that holds both; differing sizes become unknown.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
-from weft._src.core import dtypes, specs
+from weft._src.core import dtypes, numpy_names, specs
 from weft._src.core.context import GraphBuilder, state
 from weft._src.core.display import html_of
 from weft._src.core.dlpack import DEVICE, exported
@@ -291,6 +291,10 @@ class EagerTensor(Tensor):
                 f"The tensor's shape {self.shape} is not compatible with {TensorShape(shape)}."
             )
 
+    def __buffer__(self, flags: int) -> memoryview:
+        """The elements, read-only, for `memoryview`: from Python 3.12 on."""
+        return memoryview(dtypes.plain(self._value)).toreadonly()
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         value = self._value
         if value.dtype in _UNUSUAL:
@@ -477,6 +481,8 @@ class SymbolicTensor(Tensor):
             )
         if name in ("assign", "assign_add", "assign_sub"):  # the property found no place
             self._slice_of_variable(name)
+        if name in numpy_names.NAMES:
+            raise numpy_names.refusal(name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _refuse(self, use: str, advice: str) -> NoReturn:
@@ -587,3 +593,7 @@ def is_symbolic_tensor(tensor: Any) -> bool:
     False
     """
     return isinstance(tensor, SymbolicTensor)
+
+
+for _name in numpy_names.NAMES:
+    setattr(Tensor, _name, numpy_names.ArrayName(_name))

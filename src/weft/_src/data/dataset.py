@@ -34,6 +34,8 @@ from weft._src.data.transforms.selecting import SelectingMethods
 from weft._src.data.transforms.shuffling import ShufflingMethods
 from weft._src.data.transforms.windows import WindowMethods
 from weft._src.errors import InvalidArgumentError
+from weft._src.ops.elementwise import unary
+from weft._src.ops.host.requiring import require
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
 
 cardinality_op = define_op(
@@ -128,6 +130,26 @@ class Dataset(
 
     def __autograph_zip__(self, *others: Any) -> Any:
         return Dataset.zip(self, *others)
+
+    def __autograph_map__(self, function: Callable[..., Any], *others: Any) -> Any:
+        return Dataset.zip(self, *others).map(function) if others else self.map(function)
+
+    def __autograph_abs__(self) -> Any:
+        return self.map(
+            lambda *parts: nest.map_structure(unary.abs, parts[0] if len(parts) == 1 else parts)
+        )
+
+    def __autograph_len__(self) -> Tensor:
+        count = self.cardinality()
+        text = "len() of a dataset needs a number of elements that is known and finite"
+        require(lambda n: n >= 0, [count], text, ("cardinality",))
+        return count
+
+    def __autograph_any__(self) -> Tensor:
+        return self.reduce(False, lambda found, x: found | x)
+
+    def __autograph_all__(self) -> Tensor:
+        return self.reduce(True, lambda found, x: found & x)
 
     def as_numpy_iterator(self) -> NumpyIterator:
         """An iterator that gives NumPy arrays instead of tensors.

@@ -14,7 +14,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, DType, float32, float64, int32, int64, string
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, EagerTensor, Tensor
-from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.errors import ArgumentError, InvalidArgumentError, ShapeError
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
 from weft._src.ops.strings import in_bulk, packed
 from weft._src.ops.strings.elements import as_array, string_tensor
@@ -300,14 +300,17 @@ def checked_columns(
 ) -> tuple[tuple[Column, ...], list[Tensor]]:
     """The columns to be read, and a tensor for each that is its default (or empty)."""
     if not isinstance(record_defaults, (list, tuple)) or not record_defaults:
-        raise ValueError(
+        raise ArgumentError(
             f"{op}: record_defaults must be a list with an item for each column, got "
             f"{record_defaults!r}."
         )
     defaults = [_default(op, i, item) for i, item in enumerate(record_defaults)]
-    numbers = list(range(len(defaults))) if select_cols is None else _numbers(op, select_cols)
+    if select_cols is None:
+        numbers = list(range(len(defaults)))
+    else:
+        numbers = column_numbers(op, select_cols, "select_cols")
     if len(numbers) != len(defaults):
-        raise ValueError(
+        raise ArgumentError(
             f"{op}: select_cols has {len(numbers)} columns, record_defaults {len(defaults)}."
         )
     columns = tuple([
@@ -317,15 +320,18 @@ def checked_columns(
     return columns, defaults
 
 
-def _numbers(op: str, select_cols: Sequence[int]) -> list[int]:
+def column_numbers(op: str, columns: Sequence[int], argument: str) -> list[int]:
+    """Numbers of columns, of the argument of that name, which must ascend from 0 on."""
     try:
-        numbers = [int(c) for c in select_cols]
+        numbers = [int(c) for c in columns]
     except (TypeError, ValueError):
         raise TypeError(
-            f"{op}: select_cols must be a list of column numbers, got {select_cols!r}."
+            f"{op}: {argument} must be a list of column numbers, got {columns!r}."
         ) from None
     if any(b <= a for a, b in pairwise(numbers)) or min(numbers, default=0) < 0:
-        raise ValueError(f"{op}: select_cols must be in increasing order, got {numbers}.")
+        raise ArgumentError(
+            f"{op}: {argument} must be numbers from 0 on in increasing order, got {numbers}."
+        )
     return numbers
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
-from weft._src.errors import DataLossError, InvalidArgumentError
+from weft._src.errors import ArgumentError, DataLossError
 from weft._src.fileio.paths import file_errors
 
 CHUNK = 1 << 18
@@ -19,8 +19,8 @@ def compression_name(what: str, value: Any) -> str:
     if isinstance(value, bytes):
         value = value.decode(errors="replace")
     if not isinstance(value, str) or value not in ("", "GZIP", "ZLIB"):
-        raise InvalidArgumentError(
-            None, None, f'{what}: compression_type must be "", "GZIP" or "ZLIB", got {value!r}.'
+        raise ArgumentError(
+            f'{what}: compression_type must be "", "GZIP" or "ZLIB", got {value!r}.'
         )
     return str(value)
 

@@ -23,6 +23,7 @@ from weft._src.core.tracebacks import hide_own_frames
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.execution.runner import locked_inputs, locks_of, plan_of, run_locked
 from weft._src.function.captured_state import PythonState
+from weft._src.function.function_type import Callable, FunctionType, of_trace
 from weft._src.function.keys import TENSORS
 from weft._src.function.packing import pack_tensors, pack_values
 from weft._src.function.signature import P, Parameters
@@ -40,7 +41,7 @@ from weft._src.graph.ir import Graph
 _numbers = itertools.count()
 
 
-class ConcreteFunction:
+class ConcreteFunction(Callable):
     """A function traced for one kind of arguments; made by `tf.function`.
 
     >>> double = tf.function(lambda x: x + x).get_concrete_function(tf.TensorSpec([None]))
@@ -158,6 +159,15 @@ class ConcreteFunction:
         flat = self._bind_flat(args, kwargs)
         if flat is not None:
             return flat
+        try:
+            return self._bind_structured(args, kwargs)
+        except TypeError:
+            flat = self._bind_by_input(args, kwargs)
+            if flat is None:
+                raise
+            return flat
+
+    def _bind_structured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
         kwargs = {self._by_tensor_name().get(k, k): v for k, v in kwargs.items()}
         try:
             bound = self._parameters.signature.bind_partial(*args, **kwargs).arguments
@@ -180,6 +190,18 @@ class ConcreteFunction:
         if not all(isinstance(a, Tensor) for a in args) or len(args) == len(self.types):
             return None
         return [self._checked(f"input {i}", s, a) for i, (s, a) in enumerate(zip(specs, args))]
+
+    def _bind_by_input(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor] | None:
+        """One tensor for each input, in order and then by name, whatever nests they stand in."""
+        names = [tensor.op.name for tensor in self.graph.inputs]
+        placed, named = names[: len(args)], names[len(args) :]
+        if len(placed) < len(args) or set(named) != set(kwargs):
+            return None
+        given = [*args, *[kwargs[name] for name in named]]
+        if not all(isinstance(value, Tensor) for value in given):
+            return None
+        inputs = zip(names, self.graph.inputs, given, strict=True)
+        return [self._checked(name, tensor.spec, value) for name, tensor, value in inputs]
 
     @staticmethod
     def _is_fixed(trace_type: TraceType) -> bool:
@@ -316,6 +338,13 @@ class ConcreteFunction:
         values = [_signature_value(t, name) for t, name in zip(self.types, names, strict=True)]
         args, kwargs = self._parameters.spread(values)
         return tuple(args), kwargs
+
+    @property
+    def function_type(self) -> FunctionType:
+        """What it was traced for and what it returns, as a `tf.types.experimental.FunctionType`."""
+        parameters = self._parameters.parameters
+        outputs = self.graph.structured_outputs
+        return of_trace(parameters, self.types, outputs, self.captured_inputs)
 
     @property
     def function_def(self) -> str:

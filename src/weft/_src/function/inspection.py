@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from weft._src.core.location import Location
 from weft._src.function.captured_state import Change
 from weft._src.function.code_reading import code_of
 from weft._src.function.concrete import ConcreteFunction
+from weft._src.function.function_type import FunctionType
 from weft._src.function.history import History
 from weft._src.function.signature import InputSignature, Parameters
 from weft._src.function.trace_table import TraceTable
@@ -70,9 +70,12 @@ class Inspected:
         return None if self._input_signature is None else self._input_signature.specs
 
     @property
-    def function_type(self) -> inspect.Signature:
-        """The signature of the Python function."""
-        return self._parameters.signature
+    def function_type(self) -> FunctionType:
+        """The parameters of the Python function, annotated with the specs of an input signature."""
+        parameters = list(self._parameters.signature.parameters.values())
+        specs = self.input_signature or ()
+        annotated = [p.replace(annotation=s) for p, s in zip(parameters, specs, strict=False)]
+        return FunctionType([*annotated, *parameters[len(annotated) :]])
 
     def experimental_get_tracing_count(self) -> int:
         """How often the function has been traced.

@@ -26,6 +26,7 @@ from weft._src.function.captured_state import PythonState, python_state_of
 from weft._src.function.code_reading import actions_of
 from weft._src.function.concrete import ConcreteFunction
 from weft._src.function.creation import FirstCall, LaterCalls
+from weft._src.function.function_type import Callable as TracedCallable
 from weft._src.function.history import History, TraceRecord
 from weft._src.function.inspection import DEFAULT_MAX_TRACES, Inspected
 from weft._src.function.keys import TENSORS, VALUES, UnhashableArgument
@@ -534,3 +535,6 @@ def values_or_none(values: tuple[Any, ...]) -> list[Any] | None:
         expected = sum(len(list(t.leaf_specs())) for t in types)
         return [t._value for t in leaves] if len(leaves) == expected else None
     return None
+
+
+TracedCallable.register(PolymorphicFunction)

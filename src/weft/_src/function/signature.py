@@ -229,7 +229,7 @@ class InputSignature:
         if isinstance(spec, TypeSpec):
             if not spec.is_compatible_with(value):
                 raise self._mismatch(name, spec, value)
-            return value
+            return spec._fitted(value)
         # Walked along the spec: where it has a leaf, the value may still be a list of numbers.
         if isinstance(spec, Mapping):
             if not isinstance(value, Mapping) or set(value) != set(spec):

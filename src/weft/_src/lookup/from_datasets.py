@@ -12,7 +12,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int32, int64, string
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
-from weft._src.data.core.base import check_dataset
+from weft._src.data.core.base import DatasetBase, check_dataset
 from weft._src.lookup.initializers import KeyValueTensorInitializer
 from weft._src.lookup.static import StaticHashTable, StaticVocabularyTable
 
@@ -83,6 +83,29 @@ def index_table_from_dataset(
     keys = _elements(op, dataset, vocab_size)
     numbers = convert_to_tensor(np.arange(len(keys), dtype=np.int64))
     return _table(_column(keys, kind), numbers, num_oov_buckets, default_value, name)
+
+
+class DatasetInitializer(KeyValueTensorInitializer):
+    """Keys and values out of a dataset of pairs, for static tables.
+
+    >>> pairs = tf.data.Dataset.from_tensor_slices((["a", "b"], [1, 2]))
+    >>> init = tf.data.experimental.DatasetInitializer(pairs)
+    >>> tf.lookup.StaticHashTable(init, default_value=-1)[["b", "c"]].numpy()
+    array([ 2, -1], dtype=int32)
+    """
+
+    def __init__(self, dataset: DatasetBase) -> None:
+        op = "DatasetInitializer"
+        spec = check_dataset(op, "dataset", dataset).element_spec
+        if not isinstance(spec, tuple) or len(spec) != 2:
+            raise ValueError(f"{op}: dataset must hold pairs of a key and a value, got {spec!r}.")
+        self.dataset = dataset
+        pairs = _elements(op, dataset, None)
+        columns = zip(*pairs, strict=True) if pairs else ((), ())
+        keys, values = [
+            _column(list(column), part.dtype) for column, part in zip(columns, spec, strict=True)
+        ]
+        super().__init__(keys, values)
 
 
 def table_from_dataset(

@@ -67,7 +67,6 @@ INSTEAD = {
     "config.experimental.enable_mlir_bridge": _OWN_COMPILER,
     "config.experimental_connect_to_cluster": _ONE_PROGRAM,
     "config.experimental_connect_to_host": _ONE_PROGRAM,
-    "data.experimental.DatasetInitializer": "Use tf.data.experimental.table_from_dataset.",
     "data.experimental.distributed_save": "Use tf.data.Dataset.save.",
     "data.experimental.get_model_proto": "Weft's datasets have no model that is tuned; "
     "tf.profiler.experimental shows where time goes.",
@@ -98,8 +97,6 @@ INSTEAD = {
     "tf.nn.fixed_unigram_candidate_sampler(unigrams=...).",
     "random.learned_unigram_candidate_sampler": "Count the classes, and use "
     "tf.random.fixed_unigram_candidate_sampler(unigrams=...).",
-    "strings.unicode_script": "Use unicodedata.name of Python in a "
-    "tf.numpy_function: the names of letters begin with their script.",
     "sysconfig": _NO_PLUGINS,
     "test.benchmark_config": _NO_SESSIONS,
     "test.create_local_cluster": _ONE_PROGRAM,

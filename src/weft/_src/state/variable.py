@@ -32,13 +32,14 @@ from weft._src.ops.operators import install_operators
 from weft._src.ops.registry import Op
 from weft._src.ops.state import gathering, slices, variables as ops
 from weft._src.state.creators import InterceptedClass, VariableAggregation, VariableSynchronization
+from weft._src.state.initial_names import InitialNames
 from weft._src.state.scattering import PartialAccess, VariableSlice
 from weft._src.state.tracking import Trackable
 
 _numbers = itertools.count(1)  # of the variables that were asked for a unique name
 
 
-class Variable(PartialAccess, Trackable, metaclass=InterceptedClass):
+class Variable(InitialNames, PartialAccess, Trackable, metaclass=InterceptedClass):
     """A tensor that can be changed by assignment and is shared by reference.
 
     >>> v = tf.Variable([1.0, 2.0])
@@ -289,14 +290,6 @@ class Variable(PartialAccess, Trackable, metaclass=InterceptedClass):
 
         Returns:
           A tensor of its dtype; later changes do not show in it.
-        """
-        return self.value()
-
-    def initialized_value(self) -> Tensor:
-        """The value now; a variable has one as soon as it can be used.
-
-        Returns:
-          A tensor of its dtype.
         """
         return self.value()
 

@@ -112,12 +112,23 @@ class SummaryWriter:
 
 
 class _NoopWriter(SummaryWriter):
-    """A writer that writes nothing."""
+    """A writer that writes nothing; `with` it, what is around it goes on."""
 
     records = False
 
     def __init__(self) -> None:
         pass
+
+    def as_default(self, step: TensorLike | None = None) -> contextlib.AbstractContextManager[Any]:
+        """Changes nothing.
+
+        Args:
+          step: accepted for compatibility.
+
+        Returns:
+          A context manager.
+        """
+        return contextlib.nullcontext(self)
 
     def flush(self) -> None:
         """There is nothing to do."""
@@ -188,7 +199,10 @@ def create_file_writer(
 
 
 def create_noop_writer() -> SummaryWriter:
-    """A writer that writes nothing: to switch summaries off without changing code.
+    """A writer that writes nothing: for code that wants one where there is none.
+
+    `with writer.as_default()` changes nothing: where another writer is the default one, summaries
+    go on to that. `set_as_default()` switches them off.
 
     Returns:
       A `SummaryWriter`.

@@ -107,6 +107,7 @@ from weft._src.experimental.numpy.arithmetic import (
     tanh,
     true_divide,
 )
+from weft._src.experimental.numpy.behaviour import experimental_enable_numpy_behavior
 from weft._src.experimental.numpy.diagonals import (
     diag,
     diag_indices,
@@ -322,6 +323,7 @@ __all__ = [
     "exp",
     "exp2",
     "expand_dims",
+    "experimental_enable_numpy_behavior",
     "expm1",
     "eye",
     "fabs",

@@ -77,7 +77,7 @@ class _Jumps:
 
     def _loop(self, node: ast.While | ast.For) -> list[ast.stmt]:
         outer = self._break, self._continue
-        kinds = {type(jump) for s in node.body for jump in _own_jumps(s)}
+        kinds = {type(jump) for s in node.body for jump in own_jumps(s)}
         self._break = self._namer.new("break_") if ast.Break in kinds else None
         self._continue = self._namer.new("continue_") if ast.Continue in kinds else None
         stop, skip = self._break, self._continue
@@ -103,19 +103,19 @@ class _Jumps:
         return [*before, node, *after]
 
 
-def _own_jumps(node: ast.AST) -> list[ast.AST]:
+def own_jumps(node: ast.AST) -> list[ast.AST]:
     """The jumps in a statement that belong to the loop around it."""
     if isinstance(node, (ast.Break, ast.Continue)):
         return [node]
     if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
         return []
     if isinstance(node, (ast.While, ast.For)):
-        return [jump for child in node.orelse for jump in _own_jumps(child)]
-    return [jump for child in ast.iter_child_nodes(node) for jump in _own_jumps(child)]
+        return [jump for child in node.orelse for jump in own_jumps(child)]
+    return [jump for child in ast.iter_child_nodes(node) for jump in own_jumps(child)]
 
 
 def _jumps_in(node: ast.AST) -> bool:
-    return bool(_own_jumps(node))
+    return bool(own_jumps(node))
 
 
 def _always_jumps(statements: list[ast.stmt]) -> bool:

@@ -10,6 +10,7 @@ from weft._src.autograph.converters.expressions import Expressions
 from weft._src.autograph.converters.match import lower_matches
 from weft._src.autograph.pyct import liveness
 from weft._src.autograph.pyct.naming import Namer
+from weft._src.autograph.pyct.one_scope import OneScope
 from weft._src.autograph.pyct.templates import replace
 
 
@@ -28,6 +29,7 @@ def _convert_statements(function: ast.FunctionDef, namer: Namer) -> None:
         if not is_generator(inner):
             _convert_statements(inner, namer)
             inner.decorator_list.append(_marker(inner))
+    _hoist_declarations(function)
     supers.transform(function)
     lower_matches(function, namer)
     assignments.transform(function, namer)
@@ -45,6 +47,29 @@ def _convert_statements(function: ast.FunctionDef, namer: Namer) -> None:
     for name in introduced:
         start += replace(f"{name} = ag__.Undefined({name!r})", first)
     function.body = _after_declarations(body, start)
+
+
+class _TakeDeclarations(OneScope):
+    """Takes `global` and `nonlocal` out of blocks: they hold for the whole function anyway."""
+
+    def __init__(self) -> None:
+        self.taken: list[ast.stmt] = []
+
+    def visit_Global(self, node: ast.Global) -> ast.stmt:
+        self.taken.append(node)
+        return ast.copy_location(ast.Pass(), node)
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.stmt:
+        self.taken.append(node)
+        return ast.copy_location(ast.Pass(), node)
+
+
+def _hoist_declarations(function: ast.FunctionDef) -> None:
+    """Blocks become functions of their own, in which a declaration would be another one."""
+    found = _TakeDeclarations()
+    body = [found.visit(statement) for statement in function.body]
+    if found.taken:
+        function.body = _after_declarations(body, found.taken)
 
 
 def _after_declarations(body: list[ast.stmt], start: list[ast.stmt]) -> list[ast.stmt]:

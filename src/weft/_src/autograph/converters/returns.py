@@ -17,6 +17,7 @@ import ast
 from enum import Enum
 from typing import Any
 
+from weft._src.autograph.converters.jumps import own_jumps
 from weft._src.autograph.pyct.naming import Namer
 from weft._src.autograph.pyct.templates import replace
 
@@ -119,10 +120,13 @@ class _Lowering:
             node.then_status, node.else_status = then, otherwise  # type: ignore[attr-defined]
             return _either(then, otherwise)
         if isinstance(node, (ast.While, ast.For)):
+            endless = _is_endless(node)
             node.body, status = self._block(node.body, in_loop=True)
             node.orelse, after = self._block(node.orelse, in_loop=in_loop)
             never = status is Returns.NEVER and after is Returns.NEVER
-            return Returns.NEVER if never else Returns.MAYBE
+            if never:
+                return Returns.NEVER
+            return Returns.ALWAYS if endless else Returns.MAYBE
         if isinstance(node, ast.With):
             node.body, status = self._block(node.body, in_loop=in_loop)
             return status
@@ -156,6 +160,16 @@ class _Lowering:
         if in_loop:
             out.append(ast.copy_location(ast.Break(), node))
         return out
+
+
+def _is_endless(node: ast.While | ast.For) -> bool:
+    """Whether a loop can only be left by a return: `while True:` without a break."""
+    return (
+        isinstance(node, ast.While)
+        and isinstance(node.test, ast.Constant)
+        and bool(node.test.value)
+        and not any(isinstance(jump, ast.Break) for part in node.body for jump in own_jumps(part))
+    )
 
 
 def _either(a: Returns, b: Returns) -> Returns:

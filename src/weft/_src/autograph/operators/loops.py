@@ -73,12 +73,10 @@ def while_stmt(
     options: Callable[[], LoopOptions] | None,
 ) -> None:
     """A `while` statement."""
-    iterations = 0
     while True:
         goes_on = _probe(test, get_state, set_state)
         if is_symbolic(goes_on):
-            if iterations and _broke_out(names, get_state()):
-                raise _python_loop("while")
+            # Also where a tensor has decided about a `break`: the iterations that are left follow.
             StagedLoop(
                 test, body, get_state, set_state, names, needed, used_after, appended, options
             ).run()
@@ -86,7 +84,6 @@ def while_stmt(
         if not goes_on:
             return
         body()
-        iterations += 1
 
 
 def _probe(test: Thunk, get_state: GetState, set_state: SetState) -> Any:
@@ -105,22 +102,30 @@ def _probe(test: Thunk, get_state: GetState, set_state: SetState) -> Any:
     return goes_on if is_symbolic(goes_on) else test()
 
 
-def _broke_out(names: Sequence[str], values: Sequence[Any]) -> bool:
-    return any(
-        name.startswith("break_") and is_symbolic(value)
-        for name, value in zip(names, values, strict=True)
-    )
+# A Python iterable may have no end; so many iterations are traced after one that may be the last.
+_GUARDED_ITERATIONS = 1000
 
 
-def _python_loop(kind: str) -> LoopConversionError:
-    return LoopConversionError(
-        f"A tensor decides whether to leave a {kind} loop that runs in Python. Make the loop's "
-        + (
-            "condition a tensor, e.g. `while tf.constant(True):`."
-            if kind == "while"
-            else "iterable a tensor, e.g. `for i in tf.range(n):`."
-        )
-    )
+def _python_for(
+    iterated: Any, extra_test: Thunk, body: Callable[[Any], None], guard: Callable[..., None]
+) -> None:
+    """A loop over Python's values that is left early; if a tensor says so, others are guarded."""
+    guarded = 0
+    for item in iterated:
+        goes_on = extra_test()
+        if is_symbolic(goes_on):
+            guarded += 1
+            if guarded > _GUARDED_ITERATIONS:
+                raise LoopConversionError(
+                    "A tensor decides when to leave a for loop over Python values that has more "
+                    f"than {_GUARDED_ITERATIONS} iterations, all of which would be traced. Make "
+                    "the loop's iterable a tensor, e.g. `for i in tf.range(n):`."
+                )
+            guard(goes_on, lambda item=item: body(item))
+        elif goes_on:
+            body(item)
+        else:
+            break
 
 
 def for_stmt(
@@ -165,18 +170,15 @@ def for_stmt(
             appended,
             options,
         ).run()
-    else:
+    elif extra_test is None:
         for item in iterated:
-            if extra_test is not None:
-                goes_on = extra_test()
-                if is_symbolic(goes_on):
-                    raise _python_loop("for")
-                if not goes_on:
-                    break
             body(item)
-        else:
-            if extra_test is not None and is_symbolic(extra_test()):
-                raise _python_loop("for")
+    else:
+
+        def guard(goes_on: Any, iteration: Thunk) -> None:
+            if_stmt(goes_on, iteration, lambda: None, get_state, set_state, names, needed, appended)
+
+        _python_for(iterated, extra_test, body, guard)
 
 
 def _elements(iterated: Any) -> tuple[Tensor, Callable[[Tensor], Any]]:

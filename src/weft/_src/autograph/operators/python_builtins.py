@@ -13,21 +13,32 @@ from weft._src.autograph.operators.grown_list import GrownList, refusing
 from weft._src.autograph.operators.state import is_symbolic
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import float32, int32
+from weft._src.core.dtypes import DType, float32, int32, string
 from weft._src.core.tensor import Tensor
+from weft._src.errors import UnsupportedError
 from weft._src.ops.arrays import ranges, shape as shapes, tiling
+from weft._src.ops.control import functional
 from weft._src.ops.control.tensor_array import TensorArray
 from weft._src.ops.elementwise import arithmetic, casting, comparison, unary
+from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import extrema, logic, order, sums
 from weft._src.ops.static import static_value
+from weft._src.ops.strings import number_text
 
 
 def _any_symbolic(*values: Any) -> bool:
     return any(is_symbolic(v) for v in values)
 
 
+def _own_form(name: str, value: Any) -> Any:
+    """What an object that stands for values of a graph, a dataset, does for a built-in function."""
+    return getattr(value, f"__autograph_{name}__", None) if state.graph is not None else None
+
+
 def len_(s: Any) -> Any:
     """`len`, also of tensors of unknown length and of lists that grew in a loop."""
+    if (own := _own_form("len", s)) is not None:
+        return own()
     if isinstance(s, (TensorArray, GrownList)):
         return s.size()
     if isinstance(s, Tensor) and is_symbolic(s):
@@ -37,13 +48,26 @@ def len_(s: Any) -> Any:
 
 
 def int_(x: Any = 0, *args: Any) -> Any:
-    """`int`."""
-    return casting.cast(convert_to_tensor(x), int32) if is_symbolic(x) else int(x, *args)
+    """`int`; of strings, too, to the base of 10."""
+    if not is_symbolic(x):
+        return int(x, *args)
+    if args and args[0] != 10:
+        raise UnsupportedError(
+            f"int() of a tensor reads numbers to the base of 10 only, got base {args[0]!r}."
+        )
+    return _number(x, int32)
 
 
 def float_(x: Any = 0.0) -> Any:
-    """`float`."""
-    return casting.cast(convert_to_tensor(x), float32) if is_symbolic(x) else float(x)
+    """`float`; of strings, too."""
+    return _number(x, float32) if is_symbolic(x) else float(x)
+
+
+def _number(x: Any, dtype: DType) -> Tensor:
+    tensor = convert_to_tensor(x)
+    if tensor.dtype is string:
+        return number_text.to_number(tensor, dtype)
+    return casting.cast(tensor, dtype)
 
 
 def bool_(x: Any = False) -> Any:
@@ -55,6 +79,8 @@ def bool_(x: Any = False) -> Any:
 
 def abs_(x: Any) -> Any:
     """`abs`."""
+    if (own := _own_form("abs", x)) is not None:
+        return own()
     return unary.abs(x) if is_symbolic(x) else abs(x)
 
 
@@ -126,9 +152,8 @@ def _together(iterables: Sequence[Any]) -> tuple[list[Rows], Tensor] | None:
 
 def enumerate_(iterable: Any, start: Any = 0) -> Any:
     """`enumerate`; over a tensor it gives pairs of tensors."""
-    numbered = getattr(iterable, "__autograph_enumerate__", None)
-    if numbered is not None and state.graph is not None:
-        return numbered(start)
+    if (own := _own_form("enumerate", iterable)) is not None:
+        return own(start)
     rows = rows_of(iterable)
     if rows is None:
         return enumerate(iterable, start)
@@ -137,9 +162,8 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
 
 def zip_(*iterables: Any, strict: bool = False) -> Any:
     """`zip`; over tensors it gives tuples of tensors."""
-    beside = getattr(iterables[0], "__autograph_zip__", None) if iterables else None
-    if beside is not None and state.graph is not None:
-        return beside(*iterables[1:])
+    if iterables and (own := _own_form("zip", iterables[0])) is not None:
+        return own(*iterables[1:])
     found = _together(iterables)
     if found is None:
         return zip(*iterables, strict=strict)
@@ -149,6 +173,8 @@ def zip_(*iterables: Any, strict: bool = False) -> Any:
 
 def map_(function: Callable[..., Any], *iterables: Any) -> Any:
     """`map`; over tensors the function sees rows."""
+    if iterables and (own := _own_form("map", iterables[0])) is not None:
+        return own(function, *iterables[1:])
     found = _together(iterables)
     if found is None:
         return map(function, *iterables)
@@ -189,6 +215,8 @@ def _fold(items: Iterable[Any], combine: Callable[..., Any], decisive: bool) -> 
 
 def any_(iterable: Any) -> Any:
     """`any`."""
+    if (own := _own_form("any", iterable)) is not None:
+        return own()
     if is_symbolic(iterable):
         return logic.reduce_any(iterable)
     return _fold(iterable, comparison.logical_or, True) if state.graph else any(iterable)
@@ -196,6 +224,8 @@ def any_(iterable: Any) -> Any:
 
 def all_(iterable: Any) -> Any:
     """`all`."""
+    if (own := _own_form("all", iterable)) is not None:
+        return own()
     if is_symbolic(iterable):
         return logic.reduce_all(iterable)
     return _fold(iterable, comparison.logical_and, False) if state.graph else all(iterable)
@@ -225,11 +255,17 @@ def sorted_(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if state.graph is not None and not is_symbolic(iterable):
         iterable = list(iterable)
     tensors = is_symbolic(iterable) or (isinstance(iterable, list) and _any_symbolic(*iterable))
-    if not tensors or key is not None:
+    if not tensors:
         return sorted(iterable, key=key, reverse=reverse)
-    made = order.sort(
-        convert_to_tensor(iterable), direction="DESCENDING" if reverse else "ASCENDING"
-    )
+    rows = convert_to_tensor(iterable)
+    keys = rows if key is None else convert_to_tensor(functional.map_fn(key, rows))
+    if keys.shape.rank not in (None, 1):
+        raise ValueError(
+            f"sorted() compares numbers, but the {'elements' if key is None else 'keys'} of a "
+            f"tensor of shape {rows.shape} have shape {keys.shape[1:]}."
+        )
+    direction = "DESCENDING" if reverse else "ASCENDING"
+    made = gathering.gather(rows, order.argsort(keys, direction=direction, stable=True))
     return made if made.shape[0] is None else list(made)
 
 

@@ -18,6 +18,7 @@ from weft._src.core.tensor import Tensor
 from weft._src.data.core import structure
 from weft._src.data.core.stage import Run
 from weft._src.data.core.structure import Values
+from weft._src.errors import OpError
 from weft._src.execution.runner import locked_inputs, locks_of, plan_of, run_locked
 from weft._src.function import tracing
 from weft._src.function.creation import LaterCalls
@@ -126,12 +127,21 @@ class Call:
 
     def __call__(self, values: Values) -> Values:
         """The flat results for one element."""
-        if self._eagerly is not None:
-            return self._eagerly(self.traced, values)
-        plan = self._plan or self._prepare()
-        if self._locks:
-            return run_locked(self._locks, plan, (*values, *self._captured))
-        return plan.run(*values, *self._captured)
+        try:
+            if self._eagerly is not None:
+                return self._eagerly(self.traced, values)
+            plan = self._plan or self._prepare()
+            if self._locks:
+                return run_locked(self._locks, plan, (*values, *self._captured))
+            return plan.run(*values, *self._captured)
+        except OpError as error:
+            raise self._named(error) from None
+
+    def _named(self, error: OpError) -> OpError:
+        """The error, which says to which transformation the function belongs."""
+        if error.within is None:
+            error.within = f"the function given to Dataset.{self.traced.method}"
+        return error
 
     def _prepare(self) -> Any:
         graph = self.traced.graph
@@ -149,11 +159,14 @@ class Call:
         plan = self._plan or self._prepare()
         captured = self._captured
         append = results.append
-        if plan.run is plan.numpy:
-            plan.numpy.for_each([(*values, *captured) for values in elements], append)
-            return
-        for values in elements:
-            append(plan.run(*values, *captured))
+        try:
+            if plan.run is plan.numpy:
+                plan.numpy.for_each([(*values, *captured) for values in elements], append)
+                return
+            for values in elements:
+                append(plan.run(*values, *captured))
+        except OpError as error:
+            raise self._named(error) from None
 
 
 def _stream_of(cell: Any, run: Run) -> Any:

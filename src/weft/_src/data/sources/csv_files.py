@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -20,24 +21,26 @@ from weft._src.data.core.structure import Values
 from weft._src.data.dataset import Dataset
 from weft._src.data.sources.listing import listed
 from weft._src.data.sources.readers import FileNames, LineReader, _FileDataset, file_names
-from weft._src.errors import InvalidArgumentError
+from weft._src.errors import ArgumentError, InvalidArgumentError
 from weft._src.fileio import csv_lines
 from weft._src.fileio.csv_lines import COLUMN_DTYPES, Column, Format
 from weft._src.fileio.streams import compression_name
+from weft._src.ops import static
 from weft._src.ops.registry import args, each
 
 
 class CsvStage(Stage):
     """The lines of CSV files as values."""
 
-    __slots__ = ("columns", "compression", "defaults", "form", "header", "paths")
+    __slots__ = ("columns", "compression", "defaults", "excluded", "form", "header", "paths")
 
     def __init__(
         self, paths: Sequence[str], defaults: Sequence[Any], columns: tuple[Column, ...],
-        form: Format, header: bool, compression: str,
+        form: Format, header: bool, compression: str, excluded: tuple[int, ...] | None,
     ) -> None:  # fmt: skip
         self.paths, self.defaults, self.columns = paths, defaults, columns
         self.form, self.header, self.compression = form, header, compression
+        self.excluded = excluded  # None if other fields than those of the columns may be there
 
     def cursor(self, run: Run) -> Cursor:
         return _CsvCursor(self)
@@ -65,6 +68,12 @@ class _CsvCursor(Cursor):
                 raise InvalidArgumentError(
                     None, None, f"CSV: {width} fields are expected, there are {len(found)}."
                 )
+            if stage.excluded is not None and set(range(width, len(found))) - {*stage.excluded}:
+                raise InvalidArgumentError(
+                    None, None,
+                    f"CSV: {width} fields are expected, there are {len(found)}. Give a default for "
+                    "each, or name those that are wanted by select_cols.",
+                )  # fmt: skip
             return tuple([
                 _scalar(
                     csv_lines.column_value(column, found, default, stage.form, number), column.dtype
@@ -81,8 +90,11 @@ class _CsvCursor(Cursor):
             if self._reader is None:
                 self._reader = LineReader(stage.paths[self._file], stage.compression)
                 self._record = 0
-                if stage.header:
-                    self._reader.read()
+                if stage.header and self._reader.read() is None:
+                    path = stage.paths[self._file]
+                    raise InvalidArgumentError(
+                        None, None, f"CsvDataset: {path} is empty, and has no header to skip."
+                    )
             line = _record(self._reader, stage.form)
             if line is None:
                 self.close()
@@ -129,10 +141,10 @@ def _scalar(value: Any, dtype: DType) -> Any:
 
 def _csv_kernel(
     xp: ArrayNamespace, filenames: Array, *defaults: Any, columns: tuple[Column, ...], form: Format,
-    header: bool, compression: str,
+    header: bool, compression: str, excluded: tuple[int, ...] | None,
 ) -> Stage:  # fmt: skip
     paths = [os.fsdecode(name) for name in np.asarray(filenames).reshape(-1).tolist()]
-    return CsvStage(paths, defaults, columns, form, header, compression)
+    return CsvStage(paths, defaults, columns, form, header, compression, excluded)
 
 
 csv_op = dataset_op(
@@ -171,28 +183,25 @@ class CsvDataset(_FileDataset):
         if isinstance(names, Dataset):
             names = convert_to_tensor(np.array(list(names.as_numpy_iterator()), object))
         if select_cols is not None and exclude_cols is not None:
-            raise ValueError(f"{what}: give select_cols or exclude_cols, not both.")
+            raise ArgumentError(f"{what}: give select_cols or exclude_cols, not both.")
+        if buffer_size is not None and static.static_int(what, buffer_size, "buffer_size") < 1:
+            raise ArgumentError(f"{what}: buffer_size must be positive, got {buffer_size!r}.")
         form = csv_lines.checked_format(what, field_delim, use_quote_delim, na_value)
+        excluded: tuple[int, ...] | None = None if select_cols is not None else ()
         if exclude_cols is not None:
-            select_cols = _all_but(exclude_cols, len(record_defaults))
+            excluded = tuple(csv_lines.column_numbers(what, exclude_cols, "exclude_cols"))
+            select_cols = _all_but(excluded, len(record_defaults))
         columns, defaults = csv_lines.checked_columns(what, record_defaults, select_cols)
         variant = csv_op(
             names, *defaults, columns=columns, form=form, header=bool(header),
-            compression=compression_name(what, compression_type),
+            compression=compression_name(what, compression_type), excluded=excluded,
         )  # fmt: skip
         self._set(variant, tuple([TensorSpec([], column.dtype) for column in columns]))
 
 
-def _all_but(excluded: Any, count: int) -> list[int]:
+def _all_but(excluded: Sequence[int], count: int) -> list[int]:
     """The first columns that are not excluded."""
-    out: list[int] = []
-    number = 0
-    skipped = {int(c) for c in excluded}
-    while len(out) < count:
-        if number not in skipped:
-            out.append(number)
-        number += 1
-    return out
+    return list(itertools.islice((i for i in itertools.count() if i not in excluded), count))
 
 
 # --- make_csv_dataset ----------------------------------------------------------------------------
@@ -280,13 +289,13 @@ def make_csv_dataset(
         raise ValueError(f"{what}: column names must differ, got {names}.")
     chosen = _chosen(what, names, select_columns)
     if column_defaults is None:
-        defaults = _inferred(paths, chosen, form, kind, header, num_rows_for_inference)
+        defaults = _inferred(paths, chosen, len(names), form, kind, header, num_rows_for_inference)
     else:
         defaults = list(column_defaults)
         if len(defaults) == len(names) and len(chosen) < len(names):
             defaults = [defaults[i] for i in chosen]
     if len(defaults) != len(chosen):
-        raise ValueError(
+        raise ArgumentError(
             f"{what}: there are {len(defaults)} column_defaults for {len(chosen)} columns."
         )
     labels = [names[i] for i in chosen]
@@ -296,8 +305,9 @@ def make_csv_dataset(
     def of_file(name: Tensor) -> Any:
         columns, tensors = csv_lines.checked_columns(what, defaults, chosen)
         variant = csv_op(
-            name, *tensors, columns=columns, form=form, header=header, compression=kind
-        )
+            name, *tensors, columns=columns, form=form, header=header, compression=kind,
+            excluded=None if select_columns is not None else (),
+        )  # fmt: skip
         return make_dataset(variant, tuple([TensorSpec([], c.dtype) for c in columns]))
 
     def to_features(*columns: Tensor) -> Any:
@@ -358,8 +368,8 @@ def _chosen(what: str, names: list[str], select_columns: Any) -> list[int]:
 
 
 def _inferred(
-    paths: Sequence[bytes], chosen: Sequence[int], form: Format, kind: str, header: bool,
-    limit: int | None,
+    paths: Sequence[bytes], chosen: Sequence[int], width: int, form: Format, kind: str,
+    header: bool, limit: int | None,
 ) -> list[Any]:  # fmt: skip
     """The narrowest dtype that holds all values of a column, and its zero as the default."""
     kinds = [0] * len(chosen)
@@ -373,8 +383,13 @@ def _inferred(
                 break
             count += 1
             found = csv_lines.split_line(line, form)
+            if len(found) != width:
+                raise ValueError(
+                    f"make_csv_dataset: {os.fsdecode(path)} has {width} columns, but "
+                    f"{len(found)} fields in line {line!r}."
+                )
             for k, i in enumerate(chosen):
-                if i < len(found) and found[i] not in (b"", form.na_value):
+                if found[i] not in (b"", form.na_value):
                     kinds[k] = _wider(kinds[k], found[i])
     return [EagerTensor(_default_of(_DTYPES[k])) for k in kinds]
 

@@ -37,7 +37,7 @@ from weft._src.data.core.columns import (
 )
 from weft._src.data.core.encoded_parts import need_encoding, through_encodings
 from weft._src.data.core.stage import UNKNOWN, Cursor, Run, Stage, join, row, scaled
-from weft._src.data.core.structure import Values
+from weft._src.data.core.structure import Values, flat_specs
 from weft._src.errors import ShapeError
 from weft._src.ops.ragged.rows import splits_dtype
 from weft._src.ops.ragged.spec import RaggedTensorSpec
@@ -456,17 +456,25 @@ class BatchingMethods(DatasetBase):
             return self.unbatch().batch(batch_size, drop, name=name)
         if several:
             sizes = EagerTensor(_sizes_vector(batch_size))
-            found = set(sizes._value.tolist())
-            known = found.pop() if len(found) == 1 and drop else None
+            found = sizes._value.tolist()
+            fits = drop or _fills(self.element_spec, sum(found))
+            known = found[0] if found and len(set(found)) == 1 and fits else None
         else:
             sizes = int64_scalar("rebatch", "batch_size", batch_size)  # type: ignore[assignment]
-            known = static_size(sizes) if drop else None
+            known = static_size(sizes)
+            known = known if drop or _fills(self.element_spec, known) else None
 
         def leaf(spec: SpecNest) -> Any:
             return batched(row_of(spec, "rebatch"), known)
 
         spec = map_leaves(leaf, self.element_spec, "rebatch")
         return self._derived(rebatch_op, sizes, spec=spec, name=name, drop_remainder=drop)
+
+
+def _fills(spec: SpecNest, size: int | None) -> bool:
+    """Whether each element has rows for whole batches of a size, so that none is cut short."""
+    rows = [leaf.shape[0] if leaf.shape.rank else None for leaf in flat_specs(spec)]
+    return bool(size and size > 0) and all(n is not None and n % size == 0 for n in rows)
 
 
 def _sizes_vector(sizes: Any) -> Any:

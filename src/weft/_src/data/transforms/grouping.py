@@ -22,6 +22,7 @@ from weft._src.data.core.stage import Cursor, Run, Stage
 from weft._src.data.core.structure import Values
 from weft._src.data.core.traced import Call, Traced
 from weft._src.data.dataset import Dataset
+from weft._src.data.transforms.windows import check_int64
 from weft._src.errors import FailedPreconditionError
 from weft._src.ops.arrays import fill
 
@@ -188,7 +189,8 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
 
     Returns:
       A function from a dataset to one with an element for each key, for `Dataset.apply`. It raises
-      TypeError if `reduce_func` returns other types than `init_func`.
+      ValueError if `key_func` does not return one int64, and TypeError if `reduce_func` returns
+      other types than `init_func`.
 
     >>> count = tf.data.experimental.Reducer(lambda key: 0, lambda n, x: n + 1, lambda n: n)
     >>> counts = tf.data.experimental.group_by_reducer(lambda x: x % 3, count)
@@ -199,6 +201,7 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
     def apply(dataset: Dataset) -> Dataset:
         spec = dataset.element_spec
         key = traced.of_element(key_func, spec, "group_by_reducer")
+        check_int64("group_by_reducer", "key_func", key)
         init = Traced(reducer.init_func, (TensorSpec([], int64),), "group_by_reducer")
         reduce = Traced(reducer.reduce_func, (init.output_spec, spec), "group_by_reducer")
         if reduce.output_spec != init.output_spec:

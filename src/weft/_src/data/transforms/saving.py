@@ -17,7 +17,7 @@ from weft._src.data.core.traced import Call
 from weft._src.data.sources.in_memory import ListStage
 from weft._src.data.sources.storage import ElementWriter, FileStage, spec_from_json, spec_to_json
 from weft._src.data.transforms.caching import kept
-from weft._src.errors import NotFoundError, UnsupportedError
+from weft._src.errors import ArgumentError, NotFoundError, UnsupportedError
 from weft._src.fileio.paths import file_errors, path_text
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _shard_call(function: Callable[..., Any], element_spec: SpecNest) -> Call:
     f = traced.of_element(function, element_spec, "save")
     spec = f.output_spec
     if not isinstance(spec, TensorSpec) or spec.dtype is not int64 or spec.rank not in (None, 0):
-        raise ValueError(f"Dataset.save: shard_func must return one int64, got {spec!r}.")
+        raise ArgumentError(f"Dataset.save: shard_func must return one int64, got {spec!r}.")
     return Call(f, [t._value for t in f.captures if isinstance(t, EagerTensor)])
 
 

@@ -315,12 +315,12 @@ class WindowMethods(DatasetBase):
             fixed = int64_scalar("group_by_window", "window_size", window_size)
             window_size_func = lambda key: fixed  # noqa: E731
         key = traced.of_element(key_func, self.element_spec, "group_by_window")
-        _check_int64("key_func", key)
+        check_int64("Dataset.group_by_window", "key_func", key)
         scalar = TensorSpec([], int64)
         reduce = Traced(reduce_func, (scalar, DatasetSpec(self.element_spec)), "group_by_window")
         check_returns_dataset("group_by_window", reduce)
         size = Traced(window_size_func, (scalar,), "group_by_window")
-        _check_int64("window_size_func", size)
+        check_int64("Dataset.group_by_window", "window_size_func", size)
         return self._derived(
             group_by_window_op, *key.captures, *reduce.captures, *size.captures,
             spec=reduce.output_spec.element_spec, name=name,
@@ -328,10 +328,11 @@ class WindowMethods(DatasetBase):
         )  # fmt: skip
 
 
-def _check_int64(name: str, f: Traced) -> None:
+def check_int64(method: str, name: str, f: Traced) -> None:
+    """ValueError unless a function returns one int64."""
     spec = f.output_spec
     if not isinstance(spec, TensorSpec) or spec.dtype is not int64 or spec.rank not in (None, 0):
         raise ValueError(
-            f"Dataset.group_by_window: {name} must return one int64, got {spec!r}. Convert it with "
+            f"{method}: {name} must return one int64, got {spec!r}. Convert it with "
             "tf.cast(x, tf.int64)."
         )

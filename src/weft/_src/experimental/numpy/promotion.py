@@ -26,8 +26,19 @@ _PYTHON = (bool, int, float, complex)
 _NUMPY_DTYPE = {int: np.int64, float: np.float64, complex: np.complex128, bool: np.bool_}
 
 
+class _Preference:
+    """What `experimental_enable_numpy_behavior` was told."""
+
+    float32 = False
+
+
+preference = _Preference()
+
+
 def as_dtype(dtype: DTypeLike) -> DType:
     """A dtype; Python's int and float are the 64-bit ones."""
+    if dtype is float and preference.float32:
+        return tf.float32
     if isinstance(dtype, type) and dtype in _NUMPY_DTYPE:
         dtype = _NUMPY_DTYPE[dtype]
     return tf.as_dtype(dtype)
@@ -59,7 +70,11 @@ def asarray(a: Any, dtype: DTypeLike | None = None) -> tf.Tensor:
         parts = promoted(*[asarray(item) for item in a])
         tensor = tf.stack(parts)
     else:
-        tensor = tf.convert_to_tensor(regular(a))
+        array = regular(a)
+        narrow = preference.float32 and not isinstance(a, (np.ndarray, np.generic))
+        if narrow and array.dtype == np.float64:
+            array = array.astype(np.float32)
+        tensor = tf.convert_to_tensor(array)
     return tensor if dtype is None else tf.cast(tensor, as_dtype(dtype))
 
 

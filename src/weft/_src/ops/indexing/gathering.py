@@ -15,7 +15,8 @@ from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.indexing import indexed_slices, scattering
+from weft._src.ops.elementwise import casting
+from weft._src.ops.indexing import bad_indices, indexed_slices, scattering
 from weft._src.ops.registry import Op, args, define_op
 
 
@@ -322,10 +323,11 @@ def gather_nd(
 
     Args:
       params: the tensor.
-      indices: int32 or int64; the last axis holds indices for the first axes of `params` (behind
-        the batch axes), not counted from the end.
+      indices: int16, int32 or int64; the last axis holds indices for the first axes of `params`
+        (behind the batch axes), not counted from the end.
       batch_dims: how many first axes `params` and `indices` share.
-      bad_indices_policy: "", "DEFAULT" or "ERROR", which all mean that a bad index is an error.
+      bad_indices_policy: "IGNORE" gives zeros for indices out of range; "", "DEFAULT" and "ERROR"
+        make them an error.
 
     Returns:
       A tensor of the dtype of `params` and of shape [*indices.shape[:-1], the axes of params that
@@ -340,10 +342,10 @@ def gather_nd(
     >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
     array([2, 3], dtype=int32)
     """
-    scattering.check_policy("gather_nd", bad_indices_policy)
-    return gather_nd_op(
-        convert_to_tensor(params),
-        convert_to_tensor(indices, dtype_hint=int32),
-        batch_dims=joining.single_axis("gather_nd", batch_dims, "batch_dims"),
-        name=name,
-    )
+    x, places = convert_to_tensor(params), convert_to_tensor(indices, dtype_hint=int32)
+    if places.dtype is int16:
+        places = casting.cast(places, int32)
+    batch = joining.single_axis("gather_nd", batch_dims, "batch_dims")
+    if bad_indices.are_ignored("gather_nd", bad_indices_policy):
+        return bad_indices.gathered(x, places, batch)
+    return gather_nd_op(x, places, batch_dims=batch, name=name)

@@ -20,19 +20,10 @@ from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
-from weft._src.ops.indexing import gathering
+from weft._src.ops.indexing import bad_indices, gathering
 from weft._src.ops.registry import Absent, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
-
-
-def check_policy(op: str, bad_indices_policy: str) -> None:
-    """Indices out of range are an error; the other policies of TensorFlow do not exist here."""
-    if bad_indices_policy not in ("", "DEFAULT", "ERROR"):
-        raise ValueError(
-            f"{op}: bad_indices_policy must be '', 'DEFAULT' or 'ERROR', got "
-            f"{bad_indices_policy!r}."
-        )
 
 
 def check_updates(
@@ -129,7 +120,8 @@ def scatter_nd(
         result.
       updates: a tensor of shape [*indices.shape[:-1], the other axes of the result].
       shape: the shape of the result: a list, `tf.TensorShape` or int32 or int64 vector.
-      bad_indices_policy: "", "DEFAULT" or "ERROR", which all mean that a bad index is an error.
+      bad_indices_policy: "IGNORE" leaves indices out of range out; "", "DEFAULT" and "ERROR" make
+        them an error.
 
     Returns:
       A tensor of this shape, with the dtype of `updates`; strings start empty and are joined.
@@ -142,14 +134,11 @@ def scatter_nd(
     >>> tf.scatter_nd([[1], [3], [1]], [5, 6, 7], [5]).numpy()
     array([ 0, 12,  0,  6,  0], dtype=int32)
     """
-    check_policy("scatter_nd", bad_indices_policy)
-    return scatter_nd_op(
-        convert_to_tensor(indices, dtype_hint=int32),
-        convert_to_tensor(updates),
-        shapes.shape_argument(shape),
-        batch_dims=0,
-        name=name,
-    )
+    places, new = convert_to_tensor(indices, dtype_hint=int32), convert_to_tensor(updates)
+    size = shapes.shape_argument(shape)
+    if bad_indices.are_ignored("scatter_nd", bad_indices_policy):
+        places, new = bad_indices.kept(places, new, size)
+    return scatter_nd_op(places, new, size, batch_dims=0, name=name)
 
 
 # --- tensor_scatter_nd_* -----------------------------------------------------------------------
@@ -235,10 +224,11 @@ max_op = _scatter_into("TensorScatterMax", "tensor_scatter_nd_max", REAL, np.max
 def _scatter(
     op: Op, tensor: TensorLike, indices: TensorLike, updates: TensorLike, policy: str, name: Any
 ) -> Tensor:
-    check_policy(op.name, policy)
-    x = convert_to_tensor(tensor)
+    x, places = convert_to_tensor(tensor), convert_to_tensor(indices, dtype_hint=int32)
     new = updates if isinstance(updates, Tensor) else convert_to_tensor(updates, dtype=x.dtype)
-    return op(x, convert_to_tensor(indices, dtype_hint=int32), new, name=name)
+    if bad_indices.are_ignored(op.name, policy):
+        places, new = bad_indices.kept(places, new, shapes.shape(x))
+    return op(x, places, new, name=name)
 
 
 def tensor_scatter_nd_update(
@@ -279,7 +269,8 @@ def tensor_scatter_nd_add(
       indices: an int32 or int64 tensor; its last axis holds indices for the first axes of `tensor`.
       updates: of the dtype of `tensor` and of shape [*indices.shape[:-1], the other axes of
         tensor].
-      bad_indices_policy: "", "DEFAULT" or "ERROR", which all mean that a bad index is an error.
+      bad_indices_policy: "IGNORE" leaves indices out of range out; "", "DEFAULT" and "ERROR" make
+        them an error.
 
     Returns:
       A tensor of the shape and dtype of `tensor`, which itself does not change.
@@ -309,7 +300,8 @@ def tensor_scatter_nd_sub(
       indices: an int32 or int64 tensor; its last axis holds indices for the first axes of `tensor`.
       updates: of the dtype of `tensor` and of shape [*indices.shape[:-1], the other axes of
         tensor].
-      bad_indices_policy: "", "DEFAULT" or "ERROR", which all mean that a bad index is an error.
+      bad_indices_policy: "IGNORE" leaves indices out of range out; "", "DEFAULT" and "ERROR" make
+        them an error.
 
     Returns:
       A tensor of the shape and dtype of `tensor`, which itself does not change.
@@ -339,7 +331,8 @@ def tensor_scatter_nd_min(
       indices: an int32 or int64 tensor; its last axis holds indices for the first axes of `tensor`.
       updates: of the dtype of `tensor` and of shape [*indices.shape[:-1], the other axes of
         tensor].
-      bad_indices_policy: "", "DEFAULT" or "ERROR", which all mean that a bad index is an error.
+      bad_indices_policy: "IGNORE" leaves indices out of range out; "", "DEFAULT" and "ERROR" make
+        them an error.
 
     Returns:
       A tensor of the shape and dtype of `tensor`, which itself does not change.
@@ -369,7 +362,8 @@ def tensor_scatter_nd_max(
       indices: an int32 or int64 tensor; its last axis holds indices for the first axes of `tensor`.
       updates: of the dtype of `tensor` and of shape [*indices.shape[:-1], the other axes of
         tensor].
-      bad_indices_policy: "", "DEFAULT" or "ERROR", which all mean that a bad index is an error.
+      bad_indices_policy: "IGNORE" leaves indices out of range out; "", "DEFAULT" and "ERROR" make
+        them an error.
 
     Returns:
       A tensor of the shape and dtype of `tensor`, which itself does not change.

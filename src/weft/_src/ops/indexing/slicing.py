@@ -12,7 +12,7 @@ import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike, WindowLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import ANY, INDEX, int32
+from weft._src.core.dtypes import ANY, INDEX, int16, int32
 from weft._src.core.native_rules import IndexMap
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec, ValueSpec
@@ -82,6 +82,8 @@ def _bound(value: Any, dynamic: list[Tensor]) -> Any:
     if hasattr(value, "__tf_tensor__"):
         value = convert_to_tensor(value)
     if isinstance(value, Tensor):
+        if value.dtype is int16:
+            value = casting.cast(value, int32)
         if value.dtype not in INDEX or value.spec.rank not in (None, 0):
             raise _bad_index(value)
         if isinstance(value, EagerTensor):
@@ -97,7 +99,7 @@ def _bound(value: Any, dynamic: list[Tensor]) -> Any:
 
 def _bad_index(value: Any) -> TypeError:
     return TypeError(
-        "A tensor is indexed with ints, slices, Ellipsis, tf.newaxis and scalar int32/int64 "
+        "A tensor is indexed with ints, slices, Ellipsis, tf.newaxis and scalar integer "
         f"tensors, got {value!r}. To pick several elements use tf.gather or tf.gather_nd, to "
         "pick by a condition tf.boolean_mask."
     )

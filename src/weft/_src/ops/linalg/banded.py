@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src import nest
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
-from weft._src.core.dtypes import INEXACT, complex64, complex128, float32, float64
+from weft._src.core.dtypes import (
+    INEXACT,
+    bfloat16,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+)
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -278,6 +287,10 @@ def eigh_tridiagonal(
     op = "eigh_tridiagonal"
     main = convert_to_tensor(alpha)
     below = adopt(beta, main.dtype)
+    if main.dtype in (float16, bfloat16) and below.dtype is main.dtype:
+        wide, other = casting.cast(main, float32), casting.cast(below, float32)
+        found = eigh_tridiagonal(wide, other, eigvals_only, select, select_range, tol, name)
+        return nest.map_structure(lambda part: casting.cast(part, main.dtype), found)
     if main.dtype not in _REAL or below.dtype is not main.dtype:
         raise DTypeError(
             f"{op}: alpha and beta must have one floating or complex dtype, got {main.dtype.name} "

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
@@ -25,9 +28,10 @@ def _one_by_one(function: Callable[..., Any]) -> Any:
     def kernel(xp: ArrayNamespace, x: Array) -> Array:
         wide = xp.widen(x)
         out = xp.empty(wide.shape, wide.dtype)
+        nothing = complex(math.nan, math.nan) if out.dtype.kind == "c" else math.nan
         for at in xp.ndindex(x.shape[:-2]) if x.size else ():
-            found = function(xp.scipy_linalg, wide[at]) if xp.isfinite(wide[at]).all() else xp.nan
-            out[at] = xp.nan if xp.iscomplexobj(found) and out.dtype.kind != "c" else found
+            found = function(xp.scipy_linalg, wide[at]) if xp.isfinite(wide[at]).all() else nothing
+            out[at] = nothing if xp.iscomplexobj(found) and out.dtype.kind != "c" else found
         return out.astype(x.dtype, copy=False)
 
     return kernel
@@ -44,6 +48,8 @@ def _square_root(linalg: Any, x: Array) -> Any:
 
 def _logarithm(linalg: Any, x: Array) -> Any:
     """In double precision; SciPy warns where the result is inexact, as results of floats may be."""
+    if not np.linalg.slogdet(x)[0]:
+        return math.nan * x  # singular: SciPy would put a small number for 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return linalg.logm(x.astype(complex if x.dtype.kind == "c" else float))

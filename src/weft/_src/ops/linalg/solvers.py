@@ -99,7 +99,15 @@ def _determinant_infer(x: TensorSpec) -> TensorSpec:
 
 def _determinant_kernel(xp: ArrayNamespace, x: Array) -> Any:
     with one_thread(x.shape[-1]):
-        return xp.linalg.det(xp.widen(x)).astype(x.dtype, copy=False)
+        found = xp.linalg.det(xp.widen(x)).astype(x.dtype, copy=False)
+    return _nan_of_nan(xp, x, found)
+
+
+def _nan_of_nan(xp: ArrayNamespace, x: Array, found: Any) -> Any:
+    """What was found, but NaN for matrices with a NaN, which pivoting may pass over."""
+    if not xp.isnan(found).any() and not xp.isnan(x).any():
+        return found
+    return xp.where(xp.isnan(x).any(axis=(-2, -1)), x.dtype.type(xp.nan), found)
 
 
 def _as_matrix(g: Tensor) -> Tensor:
@@ -157,7 +165,7 @@ def _slogdet_infer(x: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
 def _slogdet_kernel(xp: ArrayNamespace, x: Array) -> tuple[Array, ...]:
     with one_thread(x.shape[-1]):
         sign, logarithm = xp.linalg.slogdet(xp.widen(x))
-    return sign.astype(x.dtype), logarithm.astype(x.dtype)
+    return _nan_of_nan(xp, x, sign.astype(x.dtype)), _nan_of_nan(xp, x, logarithm.astype(x.dtype))
 
 
 def _slogdet_vjp(

@@ -10,6 +10,7 @@ from weft._src.core.dtypes import int64
 from weft._src.core.growing import GrowingList
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
+from weft._src.ops import rules
 from weft._src.ops.arrays import fill, joining, selection, shape as shapes
 from weft._src.ops.elementwise import casting, comparison, guarded, unary
 from weft._src.ops.host.requiring import require
@@ -44,6 +45,8 @@ def embedding_lookup(
     array([[3., 4.],
            [3., 4.]], dtype=float32)
     """
+    if params is None or (isinstance(params, (list, tuple)) and not params):
+        raise ValueError("embedding_lookup: params must be a tensor or a list of some, got none.")
     if isinstance(params, GrowingList):
         params = joining.concat(params, 0)
     elif isinstance(params, (list, tuple)) and params and hasattr(params[0], "shape"):
@@ -106,6 +109,7 @@ def embedding_lookup_sparse(
         weights = fill.ones(shapes.shape(ids), found.dtype)
     else:
         weights, others = _elements(op, sp_weights, "sp_weights")
+        rules.merge_dims(op, rows.spec.dims, others.spec.dims, "the elements of ids and weights")
         text = f"{op}: each id must have a weight"
         sizes = [shapes.size(rows), shapes.size(others)]
         require(comparison.equal, sizes, text, ("sp_ids", "sp_weights"))

@@ -120,7 +120,8 @@ def weighted_moments(
         x, weights = casting.cast(x, float32), casting.cast(weights, float32)
     along = sums.reduction_axes("weighted_moments", axes)
     weights = weights + fill.zeros_like(x)  # in the shape of both
-    share = arithmetic.divide(1.0, sums.reduce_sum(weights, along, True))
+    total = sums.reduce_sum(weights, along, True)
+    share = guarded.divide_no_nan(fill.ones_like(total), total)
     mean = sums.reduce_sum(weights * x, along, True) * share
     distances = weights * guarded.squared_difference(x, mean)
     variance = sums.reduce_sum(distances, along, True) * share

@@ -10,10 +10,10 @@ from weft._src.core.composite import CompositeTensor
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int64
 from weft._src.core.tensor import Tensor
-from weft._src.errors import ShapeError
+from weft._src.errors import ArgumentError, ShapeError
 from weft._src.ops import static
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
-from weft._src.ops.elementwise import casting, comparison
+from weft._src.ops.elementwise import arithmetic, casting, comparison
 from weft._src.ops.host.requiring import require
 from weft._src.ops.ragged import dense, rows, sparse
 from weft._src.ops.reduce import extrema
@@ -25,13 +25,20 @@ class RaggedConstructors(CompositeTensor):
 
     _values: Any
     _row_splits: Tensor
+    _row_length: int | Tensor | None
 
     @classmethod
-    def _of(cls, values: TensorLike, row_splits: Tensor) -> Self:
-        """A ragged tensor of parts that are known to be valid."""
+    def _of(
+        cls, values: TensorLike, row_splits: Tensor, row_length: int | Tensor | None = None
+    ) -> Self:
+        """A ragged tensor of parts that are known to be valid.
+
+        `row_length` is the length of every row, if it is known that they have the same.
+        """
         made = object.__new__(cls)
         made._values = values
         made._row_splits = row_splits
+        made._row_length = row_length
         return made
 
     @classmethod
@@ -216,32 +223,41 @@ class RaggedConstructors(CompositeTensor):
         Args:
           values: what the rows are made of: a tensor of rank 1 or more, or a ragged one.
           uniform_row_length: the length of each row, an integer.
-          nrows: the number of rows; None is as many as the values fill, and the length must not be
-            0.
+          nrows: the number of rows; None is as many as the values fill, or 0 if the length is 0.
           validate: whether the values fill all rows.
 
         Returns:
           A `tf.RaggedTensor`.
 
         Raises:
-          ValueError: if the length is negative, or 0 and there is no `nrows`.
-          tf.errors.InvalidArgumentError: if the values do not fill the rows.
+          ValueError: if the length is negative or no scalar.
+          ArgumentError: if the values do not fill the rows (InvalidArgumentError, where it is
+            found when a function runs).
 
         >>> tf.RaggedTensor.from_uniform_row_length([3, 1, 4, 1], 2).to_list()
         [[3, 1], [4, 1]]
         """
         values = values_of(values)
         length = rows.integers(uniform_row_length, "uniform_row_length")
+        if length.shape.rank not in (None, 0):
+            raise ShapeError(
+                f"RaggedTensor: uniform_row_length must be a scalar, got shape {length.shape}."
+            )
         known = static.static_value(length)
         if known is not None and known < 0:
             raise ValueError(f"RaggedTensor: uniform_row_length must not be negative, got {known}.")
+        inner = _splits_of(values)
+        length = length if inner is None else casting.cast(length, inner.dtype)
+        total = row_count(values, length.dtype)
         if nrows is None:
-            if known == 0:
-                raise ValueError("RaggedTensor: rows of length 0 need nrows=.")
-            nrows = row_count(values, length.dtype) // length
+            nrows = total // arithmetic.maximum(length, 1)
+            if known is None or known == 0:
+                nrows = nrows * casting.cast(length > 0, length.dtype)
         nrows = casting.cast(rows.integers(nrows, "nrows"), length.dtype)
+        if validate:
+            _check_filled(length, nrows, total)
         splits = ranges.range(nrows + 1, dtype=length.dtype) * length
-        return cls.from_row_splits(values, splits, name, validate)
+        return cls._of(values, splits, length if known is None else int(known))
 
     @classmethod
     def from_nested_row_splits(
@@ -401,6 +417,19 @@ class RaggedConstructors(CompositeTensor):
         [[3], [], [1, 4]]
         """
         return sparse.from_sparse(st_input, rows.splits_dtype(row_splits_dtype))
+
+
+def _check_filled(length: Tensor, nrows: Tensor, total: Tensor) -> None:
+    """An error unless rows of one length take all values; at once where that is known."""
+    known = [static.static_value(part) for part in (length, nrows, total)]
+    if any(part is None for part in known):
+        text = "RaggedTensor: uniform_row_length times nrows must be the number of values"
+        names = ("uniform_row_length", "nrows", "values")
+        require(lambda n, m, k: comparison.equal(n * m, k), [length, nrows, total], text, names)
+    elif known[0] * known[1] != known[2]:  # type: ignore[operator]
+        raise ArgumentError(
+            f"RaggedTensor: {known[2]} values do not fill {known[1]} rows of length {known[0]}."
+        )
 
 
 def values_of(value: Any) -> Any:

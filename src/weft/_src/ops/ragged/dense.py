@@ -133,15 +133,22 @@ def _several_axes(
     out = from_tensor(shapes.reshape(x, merged), lengths, padding, 1, dtype)
     for axis in range(ragged_rank - 1, 0, -1):
         count = products.reduce_prod(sizes[:axis])
-        out = ragged.RaggedTensor._of(out, ranges.range(count + 1, dtype=dtype) * sizes[axis])
+        splits = ranges.range(count + 1, dtype=dtype) * sizes[axis]
+        out = ragged.RaggedTensor._of(out, splits, _size(x, axis, sizes))
     return out
+
+
+def _size(x: Tensor, axis: int, sizes: Tensor) -> int | Tensor:
+    """The size of an axis: a number if it is known."""
+    known = x.shape[axis]
+    return sizes[axis] if known is None else known
 
 
 def _uniform(x: Tensor, dtype: DType) -> ragged.RaggedTensor:
     sizes = shapes.shape_op(x, out_type=dtype)
     flat = joining.concat([sizes[:1] * sizes[1:2], sizes[2:]], 0)
     splits = ranges.range(sizes[0] + 1, dtype=dtype) * sizes[1]
-    return ragged.RaggedTensor._of(shapes.reshape(x, flat), splits)
+    return ragged.RaggedTensor._of(shapes.reshape(x, flat), splits, _size(x, 1, sizes))
 
 
 def _lengths_without(x: Tensor, padding: Any, dtype: DType) -> Tensor:

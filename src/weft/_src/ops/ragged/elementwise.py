@@ -1,7 +1,7 @@
 """Elementwise ops on ragged tensors: they run on the flat values, and the rows stay what they are.
 
-Ragged operands must have rows of equal lengths. A tensor is spread over the rows: it has size one
-along ragged axes (or no such axes), and one row, or as many as the ragged tensor.
+Ragged operands must have rows of equal lengths. A tensor is spread over the rows: along ragged axes
+it has size one (or no such axes), or the length of all rows; and one row, or as many as there are.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 from weft._src import nest
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.elementwise import arithmetic, comparison
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering
-from weft._src.ops.ragged import dense, rows
+from weft._src.ops.ragged import rows
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.registry import Op
 
@@ -60,22 +60,26 @@ def _spread(what: str, x: Tensor, frame: RaggedTensor) -> Tensor:
         return x
     for _ in range(frame_rank - rank):
         x = shapes.expand_dims(x, 0)
-    sizes = x.shape.as_list()[1 : frame.ragged_rank + 1]
-    if any(size not in (None, 1) for size in sizes):
-        whole = dense.from_tensor(x, None, None, frame.ragged_rank, frame.row_splits.dtype)
-        return same_rows(what, [frame, whole]) and whole.flat_values
     for splits in frame.nested_row_splits:
         x = _next_level(what, x, splits)
     return x
 
 
 def _next_level(what: str, x: Tensor, splits: Tensor) -> Tensor:
-    """Each row of x, whose second axis has size one, repeated for every value of its row."""
+    """Of each row of x the element for every value of the row, or its only one for all of them."""
     count, have = rows.count(splits, splits.dtype) - 1, rows.count(x, splits.dtype)
     text = f"{what}: a tensor next to a RaggedTensor must have one row, or as many"
     names = ("its rows", "rows of the RaggedTensor")
     require(_one_or_equal, [have, count], text, names)
-    ids = arithmetic.minimum(rows.rowids(splits), have - 1)  # a single row goes with every value
+    own = rows.rowids(splits)
+    ids = arithmetic.minimum(own, have - 1)  # a single row goes with every value
+    width = x.shape[1]
+    if width not in (None, 1):
+        text = f"{what}: the ragged operands must have rows of equal lengths"
+        lengths = rows.lengths(splits)
+        require(lambda n: comparison.equal(n, width), [lengths], text, ("lengths of rows",),
+                more=[f"beside {width}"])  # fmt: skip
+        return gathering.gather_nd(x, joining.stack([ids, rows.columns(splits, own)], axis=1))
     return gathering.gather(shapes.squeeze(x, 1), ids)
 
 

@@ -94,7 +94,7 @@ def _inner(rt: ragged.RaggedTensor, keys: list[Any]) -> ragged.RaggedTensor:
     first, *rest = keys
     if first is None:  # a new axis of size one inside of every row's place
         one = ranges.range(rt.nrows() + 1, dtype=rt.row_splits.dtype)
-        return ragged.RaggedTensor._of(_inner(rt, rest), one)
+        return ragged.RaggedTensor._of(_inner(rt, rest), one, 1)
     if not isinstance(first, slice):
         raise ValueError(
             "A ragged axis cannot be indexed with a number: rows may be too short for it. Use a "
@@ -129,7 +129,12 @@ def _cut_rows(rt: ragged.RaggedTensor, key: slice) -> ragged.RaggedTensor:
     ids = rows.rowids(chosen)
     first = gathering.gather(splits[:-1] + start, ids)
     places = first + rows.columns(chosen, ids) * step
-    return ragged.RaggedTensor._of(_gathered(rt.values, places), chosen)
+    length = None
+    if isinstance(rt._row_length, int) and all(
+        k is None or isinstance(k, int) for k in (key.start, key.stop)
+    ):
+        length = len(range(*slice(key.start, key.stop, step).indices(rt._row_length)))
+    return ragged.RaggedTensor._of(_gathered(rt.values, places), chosen, length)
 
 
 def _bound(value: Any, lengths: Tensor, low: Any, high: Any, default: Any) -> Any:
@@ -149,4 +154,4 @@ def _gathered(values: Any, indices: Tensor) -> Any:
 def gather_rows(rt: ragged.RaggedTensor, indices: Tensor) -> ragged.RaggedTensor:
     """The rows that a vector of indices names."""
     splits, places = rows.picked(rt.row_splits, indices)
-    return ragged.RaggedTensor._of(_gathered(rt.values, places), splits)
+    return ragged.RaggedTensor._of(_gathered(rt.values, places), splits, rt._row_length)

@@ -11,7 +11,7 @@ from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.errors import ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
-from weft._src.ops.elementwise import casting, comparison
+from weft._src.ops.elementwise import comparison
 from weft._src.ops.host.requiring import require
 from weft._src.ops.ragged import dense, indexing, rows
 from weft._src.ops.ragged.tensor import RaggedTensor
@@ -25,9 +25,12 @@ def expand_dims(x: Any, axis: int) -> RaggedTensor:
     if at < 0:
         raise ValueError("expand_dims: a negative axis needs a rank that is known while tracing.")
     if at == 0:
-        return RaggedTensor._of(x, joining.stack([fill.zeros([], splits.dtype), x.nrows()]))
+        count = x.nrows()
+        known = x.shape[0] if rank is not None else None
+        length = count if known is None else known
+        return RaggedTensor._of(x, joining.stack([fill.zeros([], splits.dtype), count]), length)
     if at == 1:
-        return RaggedTensor._of(x, ranges.range(x.nrows() + 1, dtype=splits.dtype))
+        return RaggedTensor._of(x, ranges.range(x.nrows() + 1, dtype=splits.dtype), 1)
     return x.with_values(shapes.expand_dims(x.values, at - 1))
 
 
@@ -141,6 +144,6 @@ def _ragged(x: TensorLike) -> RaggedTensor:
 
 
 def _rows_of(vectors: Sequence[Any]) -> RaggedTensor:
-    lengths = [casting.cast(shapes.size(v), dtypes.int64) for v in vectors]
+    lengths = [shapes.size(v) for v in vectors]
     splits = rows.from_lengths(joining.stack(lengths))
     return RaggedTensor._of(joining.concat(list(vectors), 0), splits)

@@ -10,13 +10,14 @@ import numpy as np
 from weft._src.core import dtypes
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import int64
+from weft._src.core.dtypes import float64, int64, uint64
 from weft._src.core.growing import GrowingList
 from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError, ShapeError
-from weft._src.ops.arrays import shape as shapes, shape_checks
-from weft._src.ops.elementwise import arithmetic, casting, comparison
+from weft._src.ops import rules
+from weft._src.ops.arrays import selection, shape as shapes, shape_checks
+from weft._src.ops.elementwise import arithmetic, casting, comparison, unary
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, masks
 from weft._src.ops.ragged import dense, reductions, rows
@@ -49,7 +50,7 @@ def constant(
       ValueError: if values are not nested equally deep, or `ragged_rank` or the inner values do not
         fit.
       TypeError: if there are tensors in the lists.
-      DTypeError: if `row_splits_dtype` is another dtype.
+      ArgumentError: if `row_splits_dtype` is another dtype.
 
     >>> tf.ragged.constant([[1, 2], [3]])
     <tf.RaggedTensor [[1, 2], [3]]>
@@ -68,6 +69,11 @@ def constant(
         rank = (
             max((always if depth is None else depth) - 1, 0) if ragged_rank is None else ragged_rank
         )
+    if inner is not None and depth is not None and rank + 1 + len(inner) > max(depth, 1):
+        raise ValueError(
+            f"ragged.constant: lists nested {depth} deep have no room for {rank} ragged axes and "
+            f"an inner_shape of {list(inner)}."
+        )
     if not isinstance(rank, int) or rank < 0 or (depth is not None and rank >= max(depth, 1)):
         raise ValueError(
             f"ragged.constant: ragged_rank must lie between 0 and {max((depth or 1) - 1, 0)} for "
@@ -78,8 +84,9 @@ def constant(
         lengths = [len(row) for row in value]
         splits.append(np.concatenate([[0], np.cumsum(lengths)]).astype(splits_dtype.numpy_dtype))
         value = [item for row in value for item in row]
+    whole = not splits and isinstance(pylist, (np.ndarray, np.generic))
     try:
-        values = convert_to_tensor(value, dtype=dtype)
+        values = convert_to_tensor(pylist if whole else value, dtype=dtype)
     except ValueError as e:
         raise ValueError(f"ragged.constant: the inner values must be rectangular. {e}") from None
     if inner is not None:
@@ -136,9 +143,10 @@ def range(
       limit are empty.
 
     Raises:
-      DTypeError: if an argument is not real, or `row_splits_dtype` is another dtype.
+      DTypeError: if an argument is not real.
+      ArgumentError: if `row_splits_dtype` is another dtype.
       ShapeError: if an argument is neither a number nor a vector, or lengths differ.
-      InvalidArgumentError: if a step is 0.
+      InvalidArgumentError: if a step is 0, or a row would have 2**63 numbers or more.
 
     >>> tf.ragged.range([3, 0, 2]).to_list()
     [[0, 1, 2], [], [0, 1]]
@@ -156,22 +164,48 @@ def range(
             raise ShapeError(f"ragged.range: arguments must be numbers or vectors, got {p.shape}.")
     text = "ragged.range: deltas must not be 0"
     require(lambda d: comparison.not_equal(d, 0), [parts[2]], text, ("deltas",))
+    _check_lengths(parts)
     first, second, third = [shapes.shape(shapes.reshape(p, [-1])) for p in parts]
     broadcast = shape_checks.broadcast_dynamic_shape
     size = broadcast(broadcast(first, second), third)
     start, limit, delta = [shapes.broadcast_to(p, size) for p in parts]
     splits_dtype = rows.splits_dtype(row_splits_dtype)
-    exact = dtypes.float64 if wanted.is_floating else wanted
-    span, step = casting.cast(limit - start, exact), casting.cast(delta, exact)
-    if wanted.is_floating:
-        lengths = casting.cast(-((-span / step) // 1), splits_dtype)
-    else:
-        lengths = casting.cast(-(-span // step), splits_dtype)
-    splits = rows.from_lengths(arithmetic.maximum(lengths, 0))
+    lengths = casting.cast(_steps_between(start, limit, delta), splits_dtype)
+    splits = rows.from_lengths(lengths)
     ids = rows.rowids(splits)
     steps = casting.cast(rows.columns(splits, ids), wanted)
     values = gathering.gather(start, ids) + steps * gathering.gather(delta, ids)
     return RaggedTensor._of(values, splits)
+
+
+def _check_lengths(parts: list[Tensor]) -> None:
+    """ShapeError unless all vectors among the arguments of a range are equally long."""
+    vectors = [p for p in parts if p.shape.rank == 1]
+    for other in vectors[1:]:
+        rules.merge_dims("ragged.range", vectors[0].spec.dims, other.spec.dims, "the vectors")
+        sizes = [shapes.shape(vectors[0])[0], shapes.shape(other)[0]]
+        text = "ragged.range: vectors must be equally long"
+        require(comparison.equal, sizes, text, ("length", "length"))
+
+
+def _steps_between(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
+    """How many steps lead from start to limit, as int64, for spans wider than the dtype, too."""
+    text = "ragged.range: a row has too many numbers"
+    if start.dtype.is_floating:
+        span = casting.cast(limit, float64) - casting.cast(start, float64)
+        count = unary.ceil(span / casting.cast(delta, float64))
+        require(lambda n: n < 2.0**63, [count], text, ("numbers",))
+        return casting.cast(arithmetic.maximum(count, 0), int64)
+    start, limit, delta = [casting.cast(p, int64) for p in (start, limit, delta)]
+    up = delta > 0
+    # Differences of int64 need 64 bits without a sign.
+    span = casting.cast(selection.where(up, limit - start, start - limit), uint64)
+    step = casting.cast(unary.abs(delta), uint64)
+    count = (span - 1) // arithmetic.maximum(step, 1) + 1
+    count = selection.where(comparison.equal(up, limit > start), count, 0)
+    count = selection.where(comparison.equal(start, limit), casting.cast(0, uint64), count)
+    require(lambda n: n < 2**63, [count], text, ("numbers",))
+    return casting.cast(count, int64)
 
 
 def boolean_mask(data: TensorLike, mask: TensorLike, name: str | None = None) -> Any:
@@ -207,6 +241,9 @@ def boolean_mask(data: TensorLike, mask: TensorLike, name: str | None = None) ->
         kept = shapes.reshape(masks.where_op(mask), [-1])
         return gathering.gather(data, kept)
     depth = rank - 1
+    if isinstance(data, Tensor) and isinstance(mask, Tensor):
+        dims = None if data.spec.dims is None else data.spec.dims[:rank]
+        rules.merge_dims("ragged.boolean_mask", dims, mask.spec.dims, "data and mask")
     ragged_mask = _ragged(mask, depth)
     ragged_data = _ragged(data, depth)
     for a, b in zip(ragged_mask.nested_row_splits, ragged_data.nested_row_splits, strict=False):
@@ -336,6 +373,9 @@ def stack_dynamic_partitions(
     sizes = [y.nrows(int64) if isinstance(y, RaggedTensor) else shapes.shape(y, int64)[0]
              for y in (ids, x)]  # fmt: skip
     text = "stack_dynamic_partitions: partitions and data must have as many rows"
+    known = [y.shape[0] if y.shape.rank else None for y in (ids, x)]
+    if None not in known and known[0] != known[1]:
+        raise ShapeError(f"{text}, got {known[0]} and {known[1]}.")
     require(comparison.equal, sizes, text, ("partitions", "data"))
     count = casting.cast(rows.integers(num_partitions, "num_partitions", ids.dtype), ids.dtype)
     by_partition = order.argsort(ids)

@@ -128,21 +128,29 @@ def bincount(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | N
     x, size, weights = inputs
     if x.shape.rank != 2:
         raise ShapeError(f"bincount: a RaggedTensor must have rank 2, got shape {x.shape}.")
-    flat, bins = casting.cast(x.values, int64), casting.cast(size, int64)
-    text = "bincount: numbers must not be negative"
-    require(lambda v: v >= 0, [flat], text, ("arr",))
     if isinstance(weights, RaggedTensor):
         rows.check_same(x.row_splits, weights.row_splits, "bincount")
-        amounts = weights.values
-    else:
-        amounts = fill.ones(shapes.shape(flat), weights.dtype)
-    count, inside = x.nrows(int64), flat < bins
-    places = rows.rowids(casting.cast(x.row_splits, int64)) * bins + flat
+        weights = weights.values
+    ids = rows.rowids(casting.cast(x.row_splits, int64))
+    return counted_in_rows(x.values, ids, x.nrows(int64), size, weights, attrs["binary_output"])
+
+
+def counted_in_rows(
+    numbers: Tensor, row_of_each: Tensor, count: Tensor, size: Tensor, weights: Tensor, binary: bool
+) -> Tensor:
+    """How often each of `size` numbers occurs in each of `count` rows; weights may be missing."""
+    flat, bins = casting.cast(numbers, int64), casting.cast(size, int64)
+    text = "bincount: numbers must not be negative"
+    require(lambda v: v >= 0, [flat], text, ("arr",))
+    known = weights.spec.dims != (0,) or flat.spec.dims == (0,)
+    amounts = weights if known else fill.ones(shapes.shape(flat), weights.dtype)
+    inside = flat < bins
+    places = row_of_each * bins + flat
     counted = segments.unsorted_segment_sum(
         masks.boolean_mask(amounts, inside), masks.boolean_mask(places, inside), count * bins
     )
     out = shapes.reshape(counted, joining.stack([count, bins]))
-    return arithmetic.minimum(out, 1) if attrs["binary_output"] else out
+    return arithmetic.minimum(out, 1) if binary else out
 
 
 def join(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:

@@ -14,7 +14,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType, int32, int64
 from weft._src.core.location import called_function
 from weft._src.core.tensor import Tensor
-from weft._src.errors import DTypeError
+from weft._src.errors import ArgumentError, DTypeError
 from weft._src.ops import static
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, comparison
@@ -39,7 +39,7 @@ def splits_dtype(value: Any) -> DType:
     """The argument `row_splits_dtype`."""
     dtype = dtypes.as_dtype(value)
     if dtype not in INTEGERS:
-        raise DTypeError(f"row_splits_dtype must be int32 or int64, got {dtype.name}.")
+        raise ArgumentError(f"row_splits_dtype must be int32 or int64, got {dtype.name}.")
     return dtype
 
 

@@ -71,7 +71,7 @@ def _one_hot(
     """The new axis lies behind the ragged ones."""
     indices, *rest = inputs
     axis = attrs["axis"]
-    if axis >= 0:
+    if axis != -1:
         if axis <= indices.ragged_rank:
             raise ShapeError(
                 f"one_hot: axis must lie behind the {indices.ragged_rank} ragged axes of indices, "

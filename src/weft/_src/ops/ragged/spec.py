@@ -11,7 +11,9 @@ from weft._src.core.composite import CompositeSpec
 from weft._src.core.dtypes import DType
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec, spec_of
-from weft._src.ops.ragged import tensor as ragged
+from weft._src.ops.elementwise import comparison
+from weft._src.ops.host.requiring import require
+from weft._src.ops.ragged import rows, tensor as ragged
 
 
 class RaggedTensorSpec(CompositeSpec):
@@ -98,33 +100,6 @@ class RaggedTensorSpec(CompositeSpec):
             other = RaggedTensorSpec(other.shape, other.dtype, 0, self.row_splits_dtype)
         return super().is_compatible_with(other)
 
-    def is_subtype_of(self, other: Any) -> bool:
-        """Whether each value of this type is a value of the other one.
-
-        Args:
-          other: another spec.
-
-        Returns:
-          True if `other` is a `tf.RaggedTensorSpec` of the same dtype and number of ragged axes,
-          and its shape is at least as general. Sizes of ragged axes do not count.
-
-        >>> narrow = tf.RaggedTensorSpec([2, None], tf.int32)
-        >>> narrow.is_subtype_of(tf.RaggedTensorSpec([None, None], tf.int32))
-        True
-        """
-        if not isinstance(other, RaggedTensorSpec):
-            return False
-        return self._opened()._agrees(other._opened(), TensorShape.is_subtype_of)
-
-    def _opened(self) -> RaggedTensorSpec:
-        """The type without sizes of ragged axes: values do not keep them."""
-        shape, dtype, ragged_rank, splits = self._parts
-        if shape.rank is None or not ragged_rank:
-            return self
-        sizes = shape.as_list()
-        sizes[1 : ragged_rank + 1] = [None] * ragged_rank
-        return RaggedTensorSpec(sizes, dtype, ragged_rank, splits)
-
     @property
     def _component_specs(self) -> list[TensorSpec]:
         specs = [self.flat_values_spec]
@@ -141,6 +116,32 @@ class RaggedTensorSpec(CompositeSpec):
 
     def _from_components(self, components: Sequence[Any]) -> Any:
         values: Any = components[0]
-        for splits in reversed(components[1:]):
-            values = ragged.RaggedTensor._of(values, splits)
+        lengths = self._row_lengths
+        for splits, length in zip(reversed(components[1:]), reversed(lengths), strict=True):
+            values = ragged.RaggedTensor._of(values, splits, length)
         return values
+
+    @property
+    def _row_lengths(self) -> list[int | None]:
+        """The length of all rows of each ragged axis, where they have the same."""
+        if self.shape.rank is None:
+            return [None] * self.ragged_rank
+        return self.shape.as_list()[1 : self.ragged_rank + 1]
+
+    def _fitted(self, value: Any) -> Any:
+        """The value with the row lengths that this type promises, after they were checked."""
+        if not isinstance(value, ragged.RaggedTensor) or not self.ragged_rank:
+            return value
+        inner = RaggedTensorSpec(
+            None if self.shape.rank is None else self.shape[1:],
+            self.dtype,
+            self.ragged_rank - 1,
+            self.row_splits_dtype,
+        )
+        wanted, values = self._row_lengths[0], inner._fitted(value.values)
+        if wanted is not None and value._row_length != wanted:
+            text = f"All rows of the RaggedTensor must have length {wanted}, as {self} says"
+            found = rows.lengths(value.row_splits)
+            require(lambda n: comparison.equal(n, wanted), [found], text, ("row lengths",))
+            return ragged.RaggedTensor._of(values, value.row_splits, wanted)
+        return ragged.RaggedTensor._of(values, value.row_splits, value._row_length)

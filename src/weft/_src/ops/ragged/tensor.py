@@ -10,6 +10,7 @@ import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.core.aliases import AxisLike, DTypeLike, ShapeLike, TensorLike
+from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType
 from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import Array, EagerTensor, Tensor
@@ -81,11 +82,20 @@ class RaggedTensor(constructors.RaggedConstructors):
 
     @property
     def shape(self) -> TensorShape:
-        """The static shape; ragged sizes are None."""
+        """The static shape; ragged sizes are None, but for rows that have one known length."""
         splits = self._row_splits.shape
         rows = None if splits.rank is None or splits[0] is None else splits[0] - 1
         inner = self._values.shape
-        return TensorShape(None) if inner.rank is None else TensorShape([rows, None, *inner[1:]])
+        if inner.rank is None:
+            return TensorShape(None)
+        length = self._row_length if isinstance(self._row_length, int) else None
+        return TensorShape([rows, length, *inner[1:]])
+
+    @property
+    def uniform_row_length(self) -> Tensor | None:
+        """The length of all rows if it is known that they have the same, else None."""
+        length = self._row_length
+        return None if length is None else convert_to_tensor(length, dtype=self._row_splits.dtype)
 
     @property
     def ndim(self) -> int | None:
@@ -259,7 +269,7 @@ class RaggedTensor(constructors.RaggedConstructors):
         """
         values = constructors.values_of(new_values)
         constructors.check_as_many_rows(self._values, values)
-        return RaggedTensor._of(values, self._row_splits)
+        return RaggedTensor._of(values, self._row_splits, self._row_length)
 
     def with_flat_values(self, new_values: TensorLike) -> RaggedTensor:
         """The same rows, on all axes, with other values.
@@ -278,7 +288,8 @@ class RaggedTensor(constructors.RaggedConstructors):
         [[[b'a'], [b'b', b'c']], []]
         """
         if isinstance(self._values, RaggedTensor):
-            return RaggedTensor._of(self._values.with_flat_values(new_values), self._row_splits)
+            values = self._values.with_flat_values(new_values)
+            return RaggedTensor._of(values, self._row_splits, self._row_length)
         return self.with_values(new_values)
 
     @property
@@ -321,7 +332,9 @@ class RaggedTensor(constructors.RaggedConstructors):
         values = self._values
         if isinstance(values, RaggedTensor):
             values = values.with_row_splits_dtype(dtype)
-        return RaggedTensor._of(values, casting.cast(self._row_splits, dtype))
+        length = self._row_length
+        length = casting.cast(length, dtype) if isinstance(length, Tensor) else length
+        return RaggedTensor._of(values, casting.cast(self._row_splits, dtype), length)
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
         """Axes from outer to inner joined into one.

@@ -6,6 +6,7 @@ from typing import Any
 
 from weft._src.core import dtypes, memory
 from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, TensorLike
+from weft._src.core.composite import CompositeTensor
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, REAL, DType, float32, float64, int32, int64
 from weft._src.core.native_rules import Special
@@ -93,7 +94,7 @@ def bincount(
 
     Args:
       arr: int32 or int64 (of floats the fraction is cut off), not negative; of any shape, of rank
-        2 at most with `axis=-1`.
+        2 at most with `axis=-1`. Of ragged and sparse tensors the values they hold are counted.
       weights: a tensor of the shape of `arr`, of int32, int64, float32 or float64; None means 1.
       minlength: how many numbers are counted at least; None means no limit.
       maxlength: how many at most; larger numbers are not counted. None means no limit.
@@ -120,18 +121,24 @@ def bincount(
         raise ValueError(f"bincount: axis must be None, 0 or -1, got {axis!r}.")
     if binary_output and weights is not None:
         raise ValueError("bincount: binary_output and weights exclude each other; leave one out.")
-    x = convert_to_tensor(arr, dtype_hint=int32)
+    x: Any = convert_to_tensor(arr, dtype_hint=int32)
     if x.dtype.is_floating:
         x = casting.cast(x, int32)
+    amounts: Any
     if weights is None:
         amounts = fill.zeros([0], _count_type("bincount", dtype, _COUNTS))
     else:
         amounts = convert_to_tensor(weights)
     if axis is None or joining.single_axis("bincount", axis) == 0:
-        x = shapes.reshape(x, [-1])
-        amounts = amounts if weights is None else shapes.reshape(amounts, [-1])
-    size = number_of_bins(x, minlength, maxlength)
+        x = shapes.reshape(_numbers(x), [-1])
+        amounts = amounts if weights is None else shapes.reshape(_numbers(amounts), [-1])
+    size = number_of_bins(_numbers(x), minlength, maxlength)
     return bincount_op(x, size, amounts, binary_output=bool(binary_output), name=name)
+
+
+def _numbers(x: Any) -> Tensor:
+    """What is counted: of ragged and sparse tensors the values they hold."""
+    return x.all_values if isinstance(x, CompositeTensor) else x
 
 
 def number_of_bins(x: Tensor, minlength: Any, maxlength: Any) -> Tensor:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
+from weft._src.core.composite import CompositeTensor
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import FLOATING, NUMERIC
+from weft._src.core.dtypes import FLOATING, NUMERIC, float64
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, graph_forms
 from weft._src.ops.arrays import selection, source
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.elementwise import unary
+from weft._src.ops.elementwise import casting, unary
 from weft._src.ops.elementwise.operands import zero
 from weft._src.ops.reduce.sums import (
     Axes,
@@ -162,12 +163,13 @@ def reduce_variance(
     """The mean squared distance from the mean over the given axes.
 
     Args:
-      input_tensor: a tensor of floating or complex numbers.
+      input_tensor: a tensor of floating or complex numbers; a ragged one may hold integers, too.
       axis: an axis or a list of axes, counted from the end if negative; None means all.
       keepdims: whether the axes stay, with size 1.
 
     Returns:
-      A tensor of the dtype of `input_tensor` without these axes; complex numbers give real ones.
+      A tensor of the dtype of `input_tensor` without these axes; complex numbers give real ones,
+      ragged integers float64.
 
     Raises:
       TypeError: if the dtype is neither floating nor complex.
@@ -177,6 +179,8 @@ def reduce_variance(
     np.float32(1.25)
     """
     x = convert_to_tensor(input_tensor)
+    if isinstance(x, CompositeTensor) and not x.dtype.is_complex:
+        return _variance_of_rows(x, axis, keepdims)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise TypeError(
             f"reduce_variance: input_tensor has dtype {x.dtype.name}, expected a floating or "
@@ -186,6 +190,14 @@ def reduce_variance(
     if x.dtype.is_complex:
         distance = unary.abs(distance)
     return reduce_mean(unary.square(distance), axis, keepdims, name=name)
+
+
+def _variance_of_rows(x: Any, axis: AxisLike | None, keepdims: bool) -> Tensor:
+    """Of a ragged tensor, to whose rows the means along an axis need not broadcast."""
+    x = casting.cast(x, float64) if x.dtype.is_integer else x
+    near_zero = x - reduce_mean(x.all_values)  # so that the squares do not hide the differences
+    mean = reduce_mean(near_zero, axis, keepdims)
+    return reduce_mean(unary.square(near_zero), axis, keepdims) - unary.square(mean)
 
 
 def reduce_std(

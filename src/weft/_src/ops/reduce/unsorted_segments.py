@@ -12,7 +12,7 @@ from typing import Any
 from weft._src.core import dtypes
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import INDEX, NUMERIC, REAL, DType, int32
+from weft._src.core.dtypes import INDEX, NUMERIC, REAL, DType, int16, int32
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
@@ -221,10 +221,17 @@ unsorted_min_op = _define_unsorted(
 )
 
 
+def _ids(segment_ids: TensorLike) -> Tensor:
+    """Segment ids of a sum, which may be int16, too."""
+    ids = convert_to_tensor(segment_ids, dtype_hint=int32)
+    return casting.cast(ids, int32) if ids.dtype is int16 else ids
+
+
 def _unsorted(
     op: Op, data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None
 ) -> Tensor:
-    ids = convert_to_tensor(segment_ids, dtype_hint=int32)
+    summed = op is unsorted_sum_op
+    ids = _ids(segment_ids) if summed else convert_to_tensor(segment_ids, dtype_hint=int32)
     count = convert_to_tensor(num_segments, dtype_hint=int32)
     return op(convert_to_tensor(data), ids, count, name=name)
 
@@ -236,7 +243,7 @@ def unsorted_segment_sum(
 
     Args:
       data: a tensor of numbers whose shape begins with that of `segment_ids`.
-      segment_ids: int32 or int64, the segment of each row. Rows with negative ids are left out.
+      segment_ids: int16, int32 or int64, the segment of each row; negative ones are left out.
       num_segments: the number of segments, an integer or integer scalar.
 
     Returns:
@@ -350,7 +357,7 @@ def unsorted_segment_mean(
     >>> tf.math.unsorted_segment_mean([1.0, 2.0, 3.0, 4.0], [2, 0, -1, 2], 3).numpy()
     array([2. , 0. , 2.5], dtype=float32)
     """
-    data, ids = convert_to_tensor(data), convert_to_tensor(segment_ids, dtype_hint=int32)
+    data, ids = convert_to_tensor(data), _ids(segment_ids)
     num = convert_to_tensor(num_segments, dtype_hint=int32)
     total = unsorted_sum_op(data, ids, num)
     return arithmetic.truediv(total, _sizes(data, ids, num), name=name)
@@ -376,7 +383,7 @@ def unsorted_segment_sqrt_n(
     >>> tf.math.unsorted_segment_sqrt_n([1.0, 2.0, 3.0, 5.0], [1, 1, 1, 1], 2).numpy()
     array([0. , 5.5], dtype=float32)
     """
-    data, ids = convert_to_tensor(data), convert_to_tensor(segment_ids, dtype_hint=int32)
+    data, ids = convert_to_tensor(data), _ids(segment_ids)
     num = convert_to_tensor(num_segments, dtype_hint=int32)
     total = unsorted_sum_op(data, ids, num)
     return arithmetic.truediv(total, unary.sqrt(_sizes(data, ids, num)), name=name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft._src import nest
 from weft._src.core import dtypes
 from weft._src.core.aliases import AxisLike, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
@@ -230,8 +231,8 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Args:
       op: a function that returns a vector with a value for each element.
-      *args: its arguments; at least one is a `tf.SparseTensor`, and all of these have the same
-        indices.
+      *args: its arguments, which may be nests; at least one sparse tensor is in them, and all
+        of these have the same indices and shape.
       **kwargs: its keyword arguments, which may be sparse, too.
 
     Returns:
@@ -240,7 +241,7 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Raises:
       TypeError: if `op` cannot be called.
       ValueError: if no argument is sparse.
-      InvalidArgumentError: if indices differ.
+      InvalidArgumentError: if indices or shapes differ.
 
     >>> sp = tf.SparseTensor([[0, 1]], [5], [2, 2])
     >>> tf.sparse.map_values(tf.square, sp).values.numpy()
@@ -248,19 +249,22 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     if not callable(op):
         raise TypeError(f"sparse.map_values: op must be callable, got {op!r}.")
-    given = [*args, *kwargs.values()]
-    parts = [x for x in given if isinstance(x, SparseTensor)]
+    try:
+        leaves = nest.flatten((args, kwargs))
+    except RecursionError:
+        raise ValueError("sparse.map_values: an argument contains itself.") from None
+    parts = [x for x in leaves if isinstance(x, SparseTensor)]
     if not parts:
         raise ValueError("sparse.map_values: at least one argument must be a tf.SparseTensor.")
     first = parts[0]
     for other in parts[1:]:
-        text = "sparse.map_values: all sparse tensors must have the same indices"
-        require(comparison.equal, [first.indices, other.indices], text, ("indices", "indices"))
+        places.check_same("sparse.map_values", first, other, "all sparse tensors")
 
     def plain(x: Any) -> Any:
         return x.values if isinstance(x, SparseTensor) else x
 
-    result = op(*[plain(x) for x in args], **{k: plain(v) for k, v in kwargs.items()})
+    plain_args, plain_kwargs = nest.map_structure(plain, (args, kwargs))
+    result = op(*plain_args, **plain_kwargs)
     return first.with_values(result)
 
 

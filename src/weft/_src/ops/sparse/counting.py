@@ -44,10 +44,12 @@ def bincount(
       A `tf.SparseTensor` of rank 1, or 2 with `axis=-1`, of the dtype of the values or weights.
 
     Raises:
-      ValueError: if `axis` is another one, or `binary_output` comes with weights.
+      ValueError: if `axis` is another one, `binary_output` comes with weights, or the weights are
+        of another kind than the values.
       DTypeError: if the values have another dtype.
       ShapeError: if the rank is another one.
-      InvalidArgumentError: if a value or a length is negative, or a value has no weight.
+      InvalidArgumentError: if a value or a length is negative, or the weights of sparse or ragged
+        values are at other places.
 
     >>> found = tf.sparse.bincount([[1, 1, 3], [0, 2, 2]], axis=-1)
     >>> found.indices.numpy().tolist(), found.values.numpy().tolist()
@@ -63,7 +65,7 @@ def bincount(
     if flat.dtype not in INDEX:
         raise DTypeError(f"{op}: values must be int32 or int64, got {flat.dtype.name}.")
     require(lambda v: v >= 0, [flat], f"{op}: values must not be negative", ("values",))
-    amounts = fill.ones_like(flat) if weights is None else _weights(op, weights, flat)
+    amounts = fill.ones_like(flat) if weights is None else _weights(op, weights, values, flat)
     size = casting.cast(counting.number_of_bins(flat, minlength, maxlength), int64)
     text = f"{op}: minlength and maxlength must not be negative"
     require(lambda n: n >= 0, [size], text, ("length",))
@@ -102,9 +104,20 @@ def _rows(op: str, value: TensorLike, name: str) -> tuple[Tensor, Tensor | None,
     return flat, tiling.repeat(ranges.range(sizes[0], dtype=int64), sizes[1]), sizes[0]
 
 
-def _weights(op: str, value: TensorLike, flat: Tensor) -> Tensor:
+def _weights(op: str, value: TensorLike, values: TensorLike, flat: Tensor) -> Tensor:
+    """The weight of each number, which must be where the number is."""
     found, *_ = _rows(op, value, "weights")
-    text = f"{op}: each of values must have a weight"
-    both = [shapes.size(found), shapes.size(flat)]
-    require(comparison.equal, both, text, ("weights", "values"))
+    for kind in (SparseTensor, RaggedTensor):
+        if isinstance(values, kind) != isinstance(value, kind):
+            raise ValueError(
+                f"{op}: values and weights must be of one kind, both a tf.{kind.__name__} or none."
+            )
+    if isinstance(values, SparseTensor) and isinstance(value, SparseTensor):
+        places.check_same(op, values, value, "values and weights")
+    elif isinstance(values, RaggedTensor) and isinstance(value, RaggedTensor):
+        rows.check_same(values.row_splits, value.row_splits, op)
+    else:
+        text = f"{op}: each of values must have a weight"
+        both = [shapes.size(found), shapes.size(flat)]
+        require(comparison.equal, both, text, ("weights", "values"))
     return found

@@ -8,6 +8,8 @@ from typing import Any
 from weft._src.core.dtypes import int64
 from weft._src.core.tensor import Tensor
 from weft._src.ops.arrays import shape as shapes
+from weft._src.ops.elementwise import comparison
+from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import order, scans, searching, sums, unsorted_segments as segments
 from weft._src.ops.sparse.tensor import SparseTensor
@@ -46,3 +48,15 @@ def merged(sp: SparseTensor, combine: Callable[..., Any]) -> SparseTensor:
 def summed(sp: SparseTensor) -> SparseTensor:
     """In order, with elements at the same place added."""
     return merged(sp, segments.unsorted_segment_sum)
+
+
+def check_same(op: str, a: SparseTensor, b: SparseTensor, what: str) -> None:
+    """InvalidArgumentError unless two sparse tensors have elements at the same places."""
+    for part in ("dense_shape", "indices"):
+        pair = [getattr(a, part), getattr(b, part)]
+        text = f"{op}: {what} must have the same {part}"
+        if part == "indices":
+            counts = [shapes.shape(x)[0] for x in pair]
+            require(comparison.equal, counts, f"{op}: {what} must have equally many elements",
+                    ("elements", "elements"))  # fmt: skip
+        require(comparison.equal, pair, text, (part, part))

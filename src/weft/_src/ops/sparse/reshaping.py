@@ -14,7 +14,7 @@ from weft._src.ops.arrays import fill, joining, ranges, selection, shape as shap
 from weft._src.ops.elementwise import arithmetic, casting, comparison
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, masks
-from weft._src.ops.reduce import extrema, logic, products, unsorted_segments as segments
+from weft._src.ops.reduce import extrema, logic, order, products, unsorted_segments as segments
 from weft._src.ops.sparse import dense, places
 from weft._src.ops.sparse.tensor import SparseTensor, sparse
 
@@ -50,7 +50,7 @@ def reshape(sp_input: Any, shape: ShapeLike, name: str | None = None) -> SparseT
     Raises:
       TypeError: if `sp_input` is not sparse.
       ShapeError: if `shape` is no vector of integers.
-      InvalidArgumentError: if the number of elements does not fit.
+      InvalidArgumentError: if the number of elements does not fit, or -1 stands beside a 0.
 
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
     >>> tf.sparse.reshape(sp, [2, -1]).indices.numpy()
@@ -64,6 +64,15 @@ def reshape(sp_input: Any, shape: ShapeLike, name: str | None = None) -> SparseT
     if known is None or (known < 0).any():
         is_open = sizes < 0
         given = products.reduce_prod(selection.where(is_open, 1, sizes))
+        text = "sparse.reshape: a size of -1 cannot be worked out beside a size of 0"
+        require(
+            lambda m: (
+                (products.reduce_prod(selection.where(m < 0, 1, m)) > 0) | logic.reduce_all(m >= 0)
+            ),
+            [sizes],
+            text,
+            ("shape",),
+        )
         sizes = selection.where(is_open, total // arithmetic.maximum(given, 1), sizes)
     text = "sparse.reshape: shape must have as many elements as sp_input"
     require(
@@ -158,6 +167,7 @@ def slice(
     Raises:
       TypeError: if `sp_input` is not sparse.
       ShapeError: if the vectors are not as long as the rank.
+      InvalidArgumentError: if a size is negative.
 
     >>> sp = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
     >>> tf.sparse.slice(sp, [1, 0], [2, 2]).indices.numpy()
@@ -168,6 +178,7 @@ def slice(
     for argument, value in (("start", first), ("size", wanted)):
         what = f"the shape of the tensor and {argument}"
         rules.merge_dims("sparse.slice", sp.dense_shape.spec.dims, value.spec.dims, what)
+    require(lambda n: n >= 0, [wanted], "sparse.slice: size must not be negative", ("size",))
     sizes = arithmetic.maximum(arithmetic.minimum(wanted, sp.dense_shape - first), 0)
     moved = sp.indices - first
     inside = logic.reduce_all(comparison.logical_and(moved >= 0, moved < sizes), axis=1)
@@ -350,7 +361,8 @@ def fill_empty_rows(
       default_value: a scalar of its dtype.
 
     Returns:
-      A `tf.SparseTensor` in row-major order, and a bool vector with an element for each row.
+      A `tf.SparseTensor` with its rows in order (within a row elements stay in theirs), and a
+      bool vector with an element for each row.
 
     Raises:
       TypeError: if `sp_input` is not sparse.
@@ -375,9 +387,10 @@ def fill_empty_rows(
     rank = _rank("sparse.fill_empty_rows", sp)
     first = shapes.expand_dims(rows, 1) * [1, *[0] * (rank - 1)]
     added = shapes.broadcast_to(default, shapes.shape(rows))
+    by_row = order.argsort(joining.concat([row_of_each, rows], 0), stable=True)
     filled = SparseTensor._of(
-        joining.concat([sp.indices, first], 0),
-        joining.concat([sp.values, added], 0),
+        gathering.gather(joining.concat([sp.indices, first], 0), by_row),
+        gathering.gather(joining.concat([sp.values, added], 0), by_row),
         sp.dense_shape,
     )
-    return dense.reorder(filled), is_empty
+    return filled, is_empty

@@ -17,8 +17,10 @@ from weft._src.ops.dispatch import composite_rules
 from weft._src.ops.elementwise import arithmetic, casting, comparison, unary
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering
-from weft._src.ops.reduce import products
+from weft._src.ops.ragged import reductions
+from weft._src.ops.reduce import counting, products
 from weft._src.ops.registry import Op
+from weft._src.ops.sparse import places
 from weft._src.ops.sparse.tensor import SparseTensor
 
 
@@ -35,7 +37,23 @@ def apply(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | No
         return casting.cast(products.reduce_prod(x.dense_shape), attrs["out_type"])
     if op is shapes.rank_op:
         return shapes.size(x.dense_shape)
+    if op is counting.bincount_op and x is inputs[0]:
+        return _bincount(x, *inputs[1:], **attrs)
     raise x.refusal(f"{called_function()} (op {op.name})")
+
+
+def _bincount(x: SparseTensor, size: Tensor, weights: Any, *, binary_output: bool) -> Tensor:
+    """How often each number occurs among the elements of each row."""
+    if x.shape.rank not in (1, 2):
+        raise ShapeError(f"bincount: a SparseTensor must have rank 1 or 2, got shape {x.shape}.")
+    if isinstance(weights, SparseTensor):
+        places.check_same("bincount", x, weights, "arr and weights")
+        weights = weights.values
+    if x.shape.rank == 1:
+        return counting.bincount_op(x.values, size, weights, binary_output=binary_output)
+    height = x.dense_shape[0]
+    ids = x.indices[:, 0]
+    return reductions.counted_in_rows(x.values, ids, height, size, weights, binary_output)
 
 
 def _with_tensor(op: Op, inputs: tuple[Any, ...], name: str | None) -> SparseTensor:

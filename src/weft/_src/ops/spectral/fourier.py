@@ -221,6 +221,11 @@ def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
 # --- transforms of real signals ----------------------------------------------------------------
 
 
+def _half(size: int) -> int:
+    """How many frequencies of a real signal are kept; none of no signal."""
+    return size // 2 + 1 if size else 0
+
+
 def _rfft_infer(x: TensorSpec, *, axis: int, norm: str) -> TensorSpec:
     rules.check_rank_at_least("rfft", x, 1, name="input_tensor")
     out = x.with_dtype(complex128 if x.dtype is float64 else complex64)
@@ -228,20 +233,20 @@ def _rfft_infer(x: TensorSpec, *, axis: int, norm: str) -> TensorSpec:
         return out
     at = rules.normalize_axis("rfft", axis, len(x.dims))
     size: Any = x.dims[at]
-    half = size // 2 + 1 if isinstance(size, int) else Dim()
+    half = _half(size) if isinstance(size, int) else Dim()
     return out.with_dims(rules.replace(x.dims, at, half))
 
 
 def _rfft_kernel(xp: ArrayNamespace, x: Array, *, axis: int, norm: str) -> Array:
     dtype = xp.result_type(x.dtype, xp.complex64)
     if not x.shape[axis]:
-        raise ValueError("an axis of size 0 has no transform")
+        return xp.zeros(x.shape, dtype)
     return long_lines.rfft(xp, x, axis, norm).astype(dtype, copy=False)
 
 
 def _weights(count: Tensor, dtype: DTypeLike, axis: int) -> Tensor:
     """How often each frequency of a real signal occurs in the whole spectrum: once or twice."""
-    k = ranges.range(count // 2 + 1)
+    k = ranges.range(arithmetic.minimum(count // 2 + 1, count))  # none of no signal
     once = comparison.logical_or(k == 0, k * 2 == count)
     out = casting.cast(selection.where(once, 1.0, 2.0), dtype)
     for _ in range(-axis - 1):
@@ -280,8 +285,8 @@ def _irfft_infer(x: TensorSpec, length: TensorSpec, *, axis: int, norm: str) -> 
     rules.check_rank_at_least("irfft", x, 1, name="input_tensor")
     out = x.with_dtype(float64 if x.dtype is complex128 else float32)
     size = rules.known(length)
-    if isinstance(size, int) and size < 1:
-        raise ShapeError(f"irfft: fft_length must be positive, got {size}.")
+    if isinstance(size, int) and size < 0:
+        raise ShapeError(f"irfft: fft_length must not be negative, got {size}.")
     if x.dims is None:
         return out
     at = rules.normalize_axis("irfft", axis, len(x.dims))
@@ -290,6 +295,8 @@ def _irfft_infer(x: TensorSpec, length: TensorSpec, *, axis: int, norm: str) -> 
 
 def _irfft_kernel(xp: ArrayNamespace, x: Array, length: Any, *, axis: int, norm: str) -> Array:
     dtype = xp.real(x).dtype
+    if not length:
+        return xp.zeros(rules.replace(x.shape, axis % x.ndim, 0), dtype)
     return long_lines.irfft(xp, x, int(length), axis, norm).astype(dtype, copy=False)
 
 
@@ -381,7 +388,7 @@ def inverse(
     rules.check_rank_at_least(op, x.spec, len(axes), name="input_tensor")
     if fft_length is None:
         size = shapes.shape(x)[axes[-1]]
-        length: Any = (size - 1) * 2
+        length: Any = arithmetic.maximum(size - 1, 0) * 2
     else:
         lengths = lengths_of(op, fft_length, len(axes))
         length = lengths[-1]

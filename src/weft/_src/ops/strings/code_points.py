@@ -87,7 +87,14 @@ def _mark(error: Any) -> tuple[str, int]:
     return _MARK, error.end
 
 
+def _mark_or_control(error: Any) -> tuple[str, int]:
+    """What code pages of Windows leave open between 0x80 and 0x9f are control characters."""
+    byte = error.object[error.start]
+    return (chr(byte), error.start + 1) if 0x80 <= byte < 0xA0 else _mark(error)
+
+
 codecs.register_error("weft.mark", _mark)
+codecs.register_error("weft.mark_or_control", _mark_or_control)
 
 
 def _points(text: bytes, codec: str) -> tuple[list[int], list[int]]:
@@ -133,7 +140,8 @@ def _size(point: int, unit: int) -> int:
 
 def _points_by_bytes(text: bytes, codec: str) -> tuple[list[int], list[int]]:
     """The same, byte by byte: only so is it known where a character of any encoding begins."""
-    decoder = codecs.getincrementaldecoder(codec)("weft.mark")
+    handler = "weft.mark_or_control" if codec.startswith("cp125") else "weft.mark"
+    decoder = codecs.getincrementaldecoder(codec)(handler)
     points: list[int] = []
     starts: list[int] = []
     start = 0

@@ -13,7 +13,7 @@ from weft._src.core.dtypes import INDEX, STRING, int64, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.errors import ShapeError
+from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import joining, ranges, shape as shapes
 from weft._src.ops.elementwise import arithmetic
@@ -206,6 +206,12 @@ def _ngrams_kernel(
     preserve_short_sequences: bool,
 ) -> tuple[Array, Array]:
     tokens, ends = data.tolist(), splits.tolist()
+    if ends and (ends[0] != 0 or ends[-1] != len(tokens) or ends != sorted(ends)):
+        raise InvalidArgumentError(
+            None, None,
+            "StringNGrams: data_splits must ascend from 0 to the number of strings, "
+            f"{len(tokens)}, got {ends}.",
+        )  # fmt: skip
     join = separator.encode().join
     left, right = [left_pad.encode()], [right_pad.encode()]
     out: list[bytes] = []
@@ -248,7 +254,7 @@ def ngrams(
 
     Args:
       data: strings, a tensor of rank 1 or more or a ragged tensor.
-      ngram_width: how many are joined, an integer of at least 1, or a list of several.
+      ngram_width: how many are joined, an integer of at least 1, or a list of them.
       separator: a Python string that stands between them.
       pad_values: a string, or two of them, that are put before and behind each row; None means
         none.
@@ -304,8 +310,8 @@ def _ragged_ngrams(x: RaggedTensor, attrs: dict[str, Any], name: str | None) -> 
 
 def _widths(value: Any) -> tuple[int, ...]:
     found = static.static_ints("strings.ngrams", value, "ngram_width")
-    widths = (found,) if isinstance(found, int) else found
-    if not widths or any(width < 1 for width in widths):
+    widths = (found,) if isinstance(found, int) else tuple(found or ())
+    if any(width < 1 for width in widths):
         raise ValueError(f"strings.ngrams: ngram_width must be at least 1, got {value!r}.")
     return widths
 

@@ -13,7 +13,7 @@ from weft._src.core.dtypes import INDEX, STRING, DType, int32, int64, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.errors import ShapeError
+from weft._src.errors import ArgumentError, ShapeError
 from weft._src.ops import graph_forms, rules, static
 from weft._src.ops.arrays import ranges, shape as shapes
 from weft._src.ops.ragged.tensor import RaggedTensor
@@ -259,7 +259,7 @@ encode_op = define_op(
 
 def output_encoding_of(op: str, encoding: str) -> str:
     if not isinstance(encoding, str) or encoding not in OUTPUTS:
-        raise ValueError(
+        raise ArgumentError(
             f"{op}: output_encoding must be one of {tuple(OUTPUTS)}, got {encoding!r}."
         )
     return str(encoding)
