@@ -35,7 +35,7 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
 class VariableCell(Resource):
     """Where a variable's value lives. All access goes through these methods."""
 
-    __slots__ = ("_owner", "data", "lock", "name", "shared", "version")
+    __slots__ = ("_owner", "data", "held", "lock", "name", "shared", "version")
 
     def __init__(self, data: Array | None, name: str = "Variable") -> None:
         self.name = name
@@ -45,6 +45,8 @@ class VariableCell(Resource):
         self.version = 0
         self.shared = False
         self._owner: weakref.ref[Any] | None = None
+        # A value and what jax holds of it, as long as `data` is that value.
+        self.held: tuple[Array, Any] | None = None
         self.data: Array | None = None
         if data is not None:
             self.data = aligned_empty(data.shape, data.dtype)

@@ -12,6 +12,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
@@ -113,6 +114,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         infer=_infer(op, n),
         kernel=kernel,
         native=Special("max_pool"),
+        xla=Lowered("max_pool"),
         slow_kernel=True,
         vjp=lambda ctx, g: (grad_op(ctx.inputs[0], ctx.outputs[0], g, **ctx.attrs),),
         graphdef=graph_forms.windows,
@@ -124,6 +126,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         infer=rules.same,
         kernel=grad_kernel,
         native=Special("max_pool_grad"),
+        xla=Lowered("max_pool_grad"),
         slow_kernel=True,
         # Which element is the largest does not change with small steps: zeros, as in TensorFlow.
         vjp=lambda ctx, h: (
@@ -140,6 +143,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         infer=lambda x, y, h, **attrs: y,
         kernel=pick_kernel,
         native=Special("max_pool_grad_grad"),
+        xla=Lowered("max_pool_grad_grad"),
         vjp=lambda ctx, g: (
             zeros_like(ctx.inputs[0]),
             zeros_like(ctx.inputs[1]),
@@ -210,6 +214,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         infer=_infer(op, n),
         kernel=kernel,
         native=Special("avg_pool"),
+        xla=Lowered("avg_pool"),
         slow_kernel=True,
         vjp=vjp,
         graphdef=graph_forms.windows,
@@ -221,6 +226,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         infer=grad_infer,
         kernel=grad_kernel,
         native=Special("avg_pool_grad"),
+        xla=Lowered("avg_pool_grad"),
         slow_kernel=True,
         vjp=lambda ctx, h: (None, mean_op(h, **ctx.attrs)),
         graphdef=graph_forms.windows,

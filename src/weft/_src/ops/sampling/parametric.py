@@ -30,7 +30,7 @@ from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, incomplete
 from weft._src.ops.elementwise.operands import sum_to
 from weft._src.ops.reduce import products
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.sampling import distributions, draws
 
 _COUNTS = frozenset({float16, float32, float64, int32, int64})
@@ -81,6 +81,7 @@ gamma_op: Op = define_op(
     infer=lambda shape, state, alpha: alpha.with_dims(_drawn_dims("gamma", shape, alpha)),
     kernel=_gamma_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_gamma_vjp,
     fresh=True,
 )
@@ -103,6 +104,7 @@ gamma_slope_op = define_op(
     infer=rules.broadcast("RandomGammaGrad"),
     kernel=_gamma_slope_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     elementwise=True,
     vjp=_refuse,
     fresh=True,
@@ -173,6 +175,7 @@ poisson_op: Op = define_op(
     infer=_poisson_infer,
     kernel=_poisson_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -230,6 +233,7 @@ binomial_op: Op = define_op(
     infer=_binomial_infer,
     kernel=_binomial_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -301,6 +305,7 @@ index_shuffle_op = define_op(
     infer=_index_shuffle_infer,
     kernel=_index_shuffle_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

@@ -1,0 +1,150 @@
+"""A graph as a program of XLA: calling it, and what goes in and comes out.
+
+jax keeps one program for each set of shapes; a new set is specialised and lowered when jax traces.
+A call takes the values of variables where jax has them (`arrays.py`). If a check fails, or a list
+needs more memory than was guessed, variables keep their values: then NumPy runs the call and says
+what is wrong, or the program is made again with more memory.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.core.cells import VariableCell
+from weft._src.core.specs import TensorSpec
+from weft._src.execution.native.front.specialize import specialize
+from weft._src.execution.native.loops.values import NotCompilableError
+from weft._src.execution.xla import arrays
+from weft._src.execution.xla.lowering import TYPES, Cell, Lowering, dtype_of
+from weft._src.execution.xla.runtime import wide_types
+from weft._src.execution.xla.stack_values import StackValue
+from weft._src.graph.ir import Graph
+
+_MOST_MEMORY = 1 << 16  # times as much as was guessed, for lists
+_RESOURCE = TensorSpec.of(dtypes.resource, ())
+
+_log = logging.getLogger("weft")
+
+
+class Program:
+    """A graph that is one program: callable with the values of its inputs."""
+
+    def __init__(self, graph: Graph, fallback: Callable[..., Any]) -> None:
+        """`fallback` runs calls that fail, and tells what is wrong."""
+        self._graph = graph
+        self._fallback = fallback
+        self._cells = [i for i, x in enumerate(graph.all_inputs) if x.dtype is dtypes.resource]
+        self._arrays = [i for i, x in enumerate(graph.all_inputs) if x.dtype is not dtypes.resource]
+        position = {id(x): i for i, x in enumerate(graph.all_inputs)}
+        self.written = [position[id(t)] for t in graph.effects.writes]
+        self._scale = 1
+        self._jitted = self._compiled()
+        refuse_types(graph)
+
+    def _compiled(self) -> Any:
+        return jax.jit(self.run_traced)
+
+    # --- what jax traces ---------------------------------------------------------------------
+
+    def run_traced(self, state: list[Any], inputs: list[Any]) -> Any:
+        """The outputs, new values of variables, and two bits, or None: bad, and full."""
+        lowering, out = lowered(self._graph, self._arrays, self._cells, state, inputs, self._scale)
+        new = [lowering.state[i] for i in self.written]
+        if lowering.bad is None and lowering.full is None:
+            return out, new, None
+        bits = [jnp.zeros((), bool) if b is None else b for b in (lowering.bad, lowering.full)]
+        failed = bits[0] | bits[1]
+        before = dict(zip(self._cells, state, strict=True))
+        kept = [jnp.where(failed, before[i], x) for i, x in zip(self.written, new, strict=True)]
+        return out, kept, jnp.stack(bits)
+
+    # --- calls -------------------------------------------------------------------------------
+
+    def __call__(self, *values: Any) -> Any:
+        cells = [values[i] for i in self._cells]
+        inputs = [values[i] for i in self._arrays]
+        with wide_types():
+            state = [arrays.held(cell) for cell in cells]
+            out, new, bits = self._jitted(state, inputs)
+            if bits is not None and (failed := np.asarray(bits)).any():
+                return self._again(values, bool(failed[0]))
+            for i, value in zip(self.written, new, strict=True):
+                arrays.store(values[i], value)
+            return tuple([np.asarray(x) for x in out])
+
+    def _again(self, values: Sequence[Any], is_bad: bool) -> Any:
+        """After a check: NumPy says what is wrong. Without memory for a list: with more."""
+        if is_bad or self._scale >= _MOST_MEMORY:
+            return self._fallback(*values)
+        self._scale *= 2
+        _log.info(
+            "%s: lists get %d times the memory that was guessed.", self._graph.name, self._scale
+        )
+        self._jitted = self._compiled()
+        return self(*values)
+
+    def lowered_for(self, values: Sequence[Any]) -> Any:
+        """jax's `Lowered` for inputs like these."""
+        cells = [values[i] for i in self._cells]
+        with wide_types():
+            state = [arrays.held(cell) for cell in cells]
+            return self._jitted.lower(state, [values[i] for i in self._arrays])
+
+
+def lowered(
+    graph: Graph,
+    places: list[int],
+    cells: list[int],
+    state: Sequence[Any],
+    inputs: Sequence[Any],
+    scale: int,
+) -> tuple[Lowering, list[Any]]:
+    """Lowers a graph for traced values, and gives its outputs.
+
+    Args:
+      graph: what is lowered.
+      places: the positions of inputs that are arrays.
+      cells: the positions of those that are variables.
+      state: the values of the variables.
+      inputs: the arrays.
+      scale: of the memory that lists get.
+    """
+    n = len(places) + len(cells)
+    specs: list[TensorSpec] = [_RESOURCE] * n
+    variables: list[TensorSpec | None] = [None] * n
+    values: list[Any] = [None] * n
+    for i, x in zip(places, inputs, strict=True):
+        specs[i], values[i] = _spec(x), x
+    for i, x in zip(cells, state, strict=True):
+        variables[i], values[i] = _spec(x), Cell(i, graph.all_inputs[i].node.name)
+    special = specialize(graph, specs, variables)
+    lowering = Lowering(dict(zip(cells, state, strict=True)), scale)
+    out = lowering.run(special, values)
+    if any(isinstance(x, (Cell, StackValue)) for x in out):
+        raise NotCompilableError(f"{graph.name} returns a list or a variable")
+    return lowering, [jnp.asarray(x) for x in out]
+
+
+def refuse_types(graph: Graph) -> None:
+    """NotCompilableError for a graph that takes or gives what XLA cannot hold."""
+    for tensor in (*graph.all_inputs, *graph.outputs):
+        if tensor.dtype not in TYPES and tensor.dtype is not dtypes.resource:
+            raise NotCompilableError(f"{graph.name} takes or returns {tensor.dtype.name}")
+
+
+def _spec(value: Any) -> TensorSpec:
+    return TensorSpec.of(dtype_of(value), tuple(value.shape))
+
+
+def are_variables(values: Sequence[Any], cells: Sequence[int]) -> bool:
+    """Whether the resources of a call are different variables that have values."""
+    found = [values[i] for i in cells]
+    usable = all(isinstance(c, VariableCell) and c.data is not None for c in found)
+    return usable and len({id(c) for c in found}) == len(found)

@@ -1,0 +1,127 @@
+"""Variables: their values go into the program, and new ones come out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from weft._src.execution.native.loops.values import NotCompilableError
+from weft._src.execution.xla.lowering import Cell, Lowering
+from weft._src.execution.xla.rules import lowers
+from weft._src.execution.xla.rules.indexing import nd_index, placed, rows_outside, sliced
+from weft._src.graph.ir import Node
+
+
+def _cell(node: Node, cell: Any) -> Cell:
+    if not isinstance(cell, Cell):
+        raise NotCompilableError(f"{node.op.name} of what is no variable", node)
+    return cell
+
+
+@lowers("read_variable")
+def _read(lowering: Lowering, node: Node, cell: Any) -> Any:
+    return lowering.state[_cell(node, cell).key]
+
+
+@lowers("is_initialized")
+def _is_initialized(lowering: Lowering, node: Node, cell: Any) -> Any:
+    _cell(node, cell)  # one without a value would not have come so far
+    return np.asarray(True)
+
+
+@lowers("assign_variable")
+def _assign(lowering: Lowering, node: Node, cell: Any, value: Any) -> tuple[()]:
+    _store(lowering, node, _cell(node, cell), jnp.asarray(value))
+    return ()
+
+
+@lowers("update_variable")
+def _update(
+    lowering: Lowering, node: Node, cell: Any, value: Any, *, combination: str
+) -> tuple[()]:
+    key = _cell(node, cell).key
+    _store(lowering, node, cell, getattr(jnp, combination)(lowering.state[key], value))
+    return ()
+
+
+def _store(lowering: Lowering, node: Node, cell: Cell, value: Any) -> None:
+    before = lowering.state[cell.key]
+    if value.shape != before.shape or value.dtype != before.dtype:
+        raise NotCompilableError(f"{cell.name!r} gets another shape or dtype", node)
+    lowering.state[cell.key] = value
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+@lowers("gather_variable")
+def _gather(lowering: Lowering, node: Node, cell: Any, indices: Any) -> Any:
+    value = lowering.state[_cell(node, cell).key]
+    lowering.check(rows_outside(indices, value.shape[0]))
+    return jnp.take(value, indices, 0, mode="clip")
+
+
+@lowers("gather_nd_variable")
+def _gather_nd(lowering: Lowering, node: Node, cell: Any, indices: Any) -> Any:
+    value = lowering.state[_cell(node, cell).key]
+    return value[(*nd_index(lowering, value.shape, indices, 0), ...)]
+
+
+@lowers("scatter_variable")
+def _scatter(
+    lowering: Lowering,
+    node: Node,
+    cell: Any,
+    indices: Any,
+    updates: Any,
+    *,
+    combination: str | None,
+) -> tuple[()]:
+    value = lowering.state[_cell(node, cell).key]
+    lowering.check(rows_outside(indices, value.shape[0]))
+    updates = jnp.broadcast_to(jnp.asarray(updates), (*np.shape(indices), *value.shape[1:]))
+    _store(lowering, node, cell, placed(value, (indices,), updates, combination))
+    return ()
+
+
+@lowers("scatter_nd_variable")
+def _scatter_nd(
+    lowering: Lowering,
+    node: Node,
+    cell: Any,
+    indices: Any,
+    updates: Any,
+    *,
+    combination: str | None,
+) -> tuple[()]:
+    value = lowering.state[_cell(node, cell).key]
+    index = nd_index(lowering, value.shape, indices, node.attrs["batch_dims"])
+    _store(lowering, node, cell, placed(value, index, jnp.asarray(updates), combination))
+    return ()
+
+
+@lowers("read_slice")
+def _read_slice(lowering: Lowering, node: Node, cell: Any, *positions: Any) -> Any:
+    value = lowering.state[_cell(node, cell).key]
+    return sliced(lowering, node, value, positions)[0]
+
+
+@lowers("assign_slice")
+def _assign_slice(
+    lowering: Lowering,
+    node: Node,
+    cell: Any,
+    value: Any,
+    *positions: Any,
+    combination: str | None,
+) -> tuple[()]:
+    before = lowering.state[_cell(node, cell).key]
+    part, put = sliced(lowering, node, before, positions)
+    if combination is None:
+        new = jnp.broadcast_to(jnp.asarray(value), part.shape)
+    else:
+        new = getattr(jnp, combination)(part, value)
+    _store(lowering, node, cell, put(new))
+    return ()

@@ -1,0 +1,38 @@
+"""Whether there is a jax to work with, and the settings under which Weft uses it."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from contextlib import AbstractContextManager
+from typing import Any
+
+from weft._src.errors import UnimplementedError
+from weft._src.execution.native.machine import cache
+
+_INSTALL = "Install it with: pip install 'weft[xla]'"
+
+
+def require(wanted_by: str) -> None:
+    """UnimplementedError unless jax is installed; `wanted_by` says who asks for it."""
+    if importlib.util.find_spec("jax") is None:
+        raise UnimplementedError(
+            None, None, f"{wanted_by} needs the package jax, which is not installed. {_INSTALL}"
+        )
+
+
+@functools.cache
+def _jax() -> Any:
+    """The module, set up: programs that took long to compile are kept beside Weft's own code."""
+    import jax
+
+    folder, config = cache.folder(), jax.config
+    if folder is not None and getattr(config, "jax_compilation_cache_dir") is None:  # noqa: B009
+        config.update("jax_compilation_cache_dir", str(folder / "xla"))
+        config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+    return jax
+
+
+def wide_types() -> AbstractContextManager[Any]:
+    """Inside, jax keeps 64-bit numbers. A context: the user's own programs keep their default."""
+    return _jax().enable_x64(True)
