@@ -251,6 +251,7 @@ if _TYPE_CHECKING:
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
     from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
+    from weft._src.saving.exporting import export as export
     from weft._src.saving.safetensors import load as load, save as save
 
 __all__ = [
@@ -355,6 +356,7 @@ __all__ = [
     "experimental",
     "explain",
     "explain_gradient",
+    "export",
     "eye",
     "fftnd",
     "fill",
@@ -571,6 +573,7 @@ _LAZY |= {"keras": "weft.keras"}
 _LAZY |= dict.fromkeys(("initializers", "losses", "metrics", "optimizers"), "weft.keras")
 _LAZY |= {
     "install_as_tensorflow": "weft._src.keras.alias",
+    "export": "weft._src.saving.exporting",
     "load": "weft._src.saving.safetensors",
     "save": "weft._src.saving.safetensors",
     "NoneTensorSpec": "weft._src.data.core.structure",

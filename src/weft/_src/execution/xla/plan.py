@@ -40,8 +40,8 @@ class Program:
         """`fallback` runs calls that fail, and tells what is wrong."""
         self._graph = graph
         self._fallback = fallback
-        self._cells = [i for i, x in enumerate(graph.all_inputs) if x.dtype is dtypes.resource]
-        self._arrays = [i for i, x in enumerate(graph.all_inputs) if x.dtype is not dtypes.resource]
+        self.cells = [i for i, x in enumerate(graph.all_inputs) if x.dtype is dtypes.resource]
+        self.arrays = [i for i, x in enumerate(graph.all_inputs) if x.dtype is not dtypes.resource]
         position = {id(x): i for i, x in enumerate(graph.all_inputs)}
         self.written = [position[id(t)] for t in graph.effects.writes]
         self._scale = 1
@@ -55,21 +55,21 @@ class Program:
 
     def run_traced(self, state: list[Any], inputs: list[Any]) -> Any:
         """The outputs, new values of variables, and two bits, or None: bad, and full."""
-        lowering, out = lowered(self._graph, self._arrays, self._cells, state, inputs, self._scale)
+        lowering, out = lowered(self._graph, self.arrays, self.cells, state, inputs, self._scale)
         new = [lowering.state[i] for i in self.written]
         if lowering.bad is None and lowering.full is None:
             return out, new, None
         bits = [jnp.zeros((), bool) if b is None else b for b in (lowering.bad, lowering.full)]
         failed = bits[0] | bits[1]
-        before = dict(zip(self._cells, state, strict=True))
+        before = dict(zip(self.cells, state, strict=True))
         kept = [jnp.where(failed, before[i], x) for i, x in zip(self.written, new, strict=True)]
         return out, kept, jnp.stack(bits)
 
     # --- calls -------------------------------------------------------------------------------
 
     def __call__(self, *values: Any) -> Any:
-        cells = [values[i] for i in self._cells]
-        inputs = [values[i] for i in self._arrays]
+        cells = [values[i] for i in self.cells]
+        inputs = [values[i] for i in self.arrays]
         with wide_types():
             state = [arrays.held(cell) for cell in cells]
             out, new, bits = self._jitted(state, inputs)
@@ -92,10 +92,10 @@ class Program:
 
     def lowered_for(self, values: Sequence[Any]) -> Any:
         """jax's `Lowered` for inputs like these."""
-        cells = [values[i] for i in self._cells]
+        cells = [values[i] for i in self.cells]
         with wide_types():
             state = [arrays.held(cell) for cell in cells]
-            return self._jitted.lower(state, [values[i] for i in self._arrays])
+            return self._jitted.lower(state, [values[i] for i in self.arrays])
 
 
 def lowered(

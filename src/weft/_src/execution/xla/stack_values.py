@@ -80,7 +80,7 @@ class StackValue:
         mine, structure = jax.tree.flatten(self.items)
         given, other = jax.tree.flatten(item)
         same = [(x.shape[1:], x.dtype) for x in mine] == [(x.shape, x.dtype) for x in given]
-        if structure != other or not same:
+        if not same or str(structure) != str(other):
             raise NotCompilableError("a list holds elements of different shapes")
 
     def read(self, i: Any) -> Any:

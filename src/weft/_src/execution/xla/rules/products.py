@@ -36,15 +36,17 @@ def _contracted(arrays: Sequence[Any], labels: Sequence[Labels], output: Labels)
     return out.astype(arrays[0].dtype)
 
 
+def _squeezed(x: Any, labels: Labels, sizes: Any) -> tuple[Any, Labels]:
+    return einsum.squeezed(jnp, jnp.asarray(x), labels, sizes)  # type: ignore[arg-type]
+
+
 @lowers("contraction")
 def _contraction(
     lowering: Lowering, node: Node, *arrays: Any, labels_of: Callable[..., Any]
 ) -> Any:
     labels, output = labels_of(tuple([x.ndim for x in arrays]), **node.attrs)
     sizes: Any = einsum.label_sizes(node.op.name, [x.shape for x in arrays], labels)
-    parts = [
-        einsum.squeezed(jnp, jnp.asarray(x), s, sizes) for x, s in zip(arrays, labels, strict=True)
-    ]
+    parts = [_squeezed(x, s, sizes) for x, s in zip(arrays, labels, strict=True)]
     return _contracted([x for x, _ in parts], [s for _, s in parts], output)
 
 
@@ -68,7 +70,7 @@ def _contraction_gradient(
     carried = [output, *labels[:index], *labels[index + 1 :]]
     shapes = [*[x.shape for x in arrays], wanted]
     sizes: Any = einsum.label_sizes(node.op.name, shapes, [*carried, mine])
-    parts = [einsum.squeezed(jnp, x, s, sizes) for x, s in zip(arrays, carried, strict=True)]
+    parts = [_squeezed(x, s, sizes) for x, s in zip(arrays, carried, strict=True)]
     present = {s for _, names in parts for s in names}
     unique = tuple(dict.fromkeys(mine))
     size_here = dict(zip(mine, wanted, strict=True))
