@@ -38,46 +38,54 @@ class Program:
 
     def __init__(self, graph: Graph, fallback: Callable[..., Any]) -> None:
         """`fallback` runs calls that fail, and tells what is wrong."""
+        refuse_types(graph)
         self._graph = graph
         self._fallback = fallback
-        self.cells = [i for i, x in enumerate(graph.all_inputs) if x.dtype is dtypes.resource]
-        self.arrays = [i for i, x in enumerate(graph.all_inputs) if x.dtype is not dtypes.resource]
-        position = {id(x): i for i, x in enumerate(graph.all_inputs)}
-        self.written = [position[id(t)] for t in graph.effects.writes]
+        inputs = graph.all_inputs
+        self.cells = [i for i, x in enumerate(inputs) if x.dtype is dtypes.resource]
+        self.arrays = [i for i, x in enumerate(inputs) if x.dtype is not dtypes.resource]
+        written = {id(t) for t in graph.effects.writes}
+        self.written = [i for i in self.cells if id(inputs[i]) in written]
+        self.read = [i for i in self.cells if id(inputs[i]) not in written]
         self._scale = 1
         self._jitted = self._compiled()
-        refuse_types(graph)
 
     def _compiled(self) -> Any:
-        return jax.jit(self.run_traced)
+        # The memory of what is written is used for the new values. Where NumPy looks at it, too,
+        # jax takes new memory instead.
+        return jax.jit(self.run_traced, donate_argnums=0)
 
     # --- what jax traces ---------------------------------------------------------------------
 
-    def run_traced(self, state: list[Any], inputs: list[Any]) -> Any:
+    def run_traced(self, written: list[Any], read: list[Any], inputs: list[Any]) -> Any:
         """The outputs, new values of variables, and two bits, or None: bad, and full."""
-        lowering, out = lowered(self._graph, self.arrays, self.cells, state, inputs, self._scale)
+        before = dict(zip(self.written, written)) | dict(zip(self.read, read))
+        lowering, out = lowered(self._graph, self.arrays, before, inputs, self._scale)
         new = [lowering.state[i] for i in self.written]
         if lowering.bad is None and lowering.full is None:
             return out, new, None
         bits = [jnp.zeros((), bool) if b is None else b for b in (lowering.bad, lowering.full)]
         failed = bits[0] | bits[1]
-        before = dict(zip(self.cells, state, strict=True))
-        kept = [jnp.where(failed, before[i], x) for i, x in zip(self.written, new, strict=True)]
+        kept = [jnp.where(failed, x, y) for x, y in zip(written, new, strict=True)]
         return out, kept, jnp.stack(bits)
 
     # --- calls -------------------------------------------------------------------------------
 
     def __call__(self, *values: Any) -> Any:
-        cells = [values[i] for i in self.cells]
-        inputs = [values[i] for i in self.arrays]
         with wide_types():
-            state = [arrays.held(cell) for cell in cells]
-            out, new, bits = self._jitted(state, inputs)
-            if bits is not None and (failed := np.asarray(bits)).any():
-                return self._again(values, bool(failed[0]))
+            out, new, bits = self._jitted(*self._given(values))
             for i, value in zip(self.written, new, strict=True):
                 arrays.store(values[i], value)
+            if bits is not None and (failed := np.asarray(bits)).any():
+                return self._again(values, bool(failed[0]))
             return tuple([np.asarray(x) for x in out])
+
+    def _given(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        return (
+            [arrays.held(values[i]) for i in self.written],
+            [arrays.held(values[i]) for i in self.read],
+            [values[i] for i in self.arrays],
+        )
 
     def _again(self, values: Sequence[Any], is_bad: bool) -> Any:
         """After a check: NumPy says what is wrong. Without memory for a list: with more."""
@@ -92,40 +100,32 @@ class Program:
 
     def lowered_for(self, values: Sequence[Any]) -> Any:
         """jax's `Lowered` for inputs like these."""
-        cells = [values[i] for i in self.cells]
         with wide_types():
-            state = [arrays.held(cell) for cell in cells]
-            return self._jitted.lower(state, [values[i] for i in self.arrays])
+            return self._jitted.lower(*self._given(values))
 
 
 def lowered(
-    graph: Graph,
-    places: list[int],
-    cells: list[int],
-    state: Sequence[Any],
-    inputs: Sequence[Any],
-    scale: int,
+    graph: Graph, places: list[int], state: dict[int, Any], inputs: Sequence[Any], scale: int
 ) -> tuple[Lowering, list[Any]]:
     """Lowers a graph for traced values, and gives its outputs.
 
     Args:
       graph: what is lowered.
       places: the positions of inputs that are arrays.
-      cells: the positions of those that are variables.
-      state: the values of the variables.
+      state: the values of the variables, by their positions.
       inputs: the arrays.
       scale: of the memory that lists get.
     """
-    n = len(places) + len(cells)
+    n = len(places) + len(state)
     specs: list[TensorSpec] = [_RESOURCE] * n
     variables: list[TensorSpec | None] = [None] * n
     values: list[Any] = [None] * n
     for i, x in zip(places, inputs, strict=True):
         specs[i], values[i] = _spec(x), x
-    for i, x in zip(cells, state, strict=True):
+    for i, x in state.items():
         variables[i], values[i] = _spec(x), Cell(i, graph.all_inputs[i].node.name)
     special = specialize(graph, specs, variables)
-    lowering = Lowering(dict(zip(cells, state, strict=True)), scale)
+    lowering = Lowering(dict(state), scale)
     out = lowering.run(special, values)
     if any(isinstance(x, (Cell, StackValue)) for x in out):
         raise NotCompilableError(f"{graph.name} returns a list or a variable")
@@ -146,5 +146,7 @@ def _spec(value: Any) -> TensorSpec:
 def are_variables(values: Sequence[Any], cells: Sequence[int]) -> bool:
     """Whether the resources of a call are different variables that have values."""
     found = [values[i] for i in cells]
-    usable = all(isinstance(c, VariableCell) and c.data is not None for c in found)
+    usable = all(
+        isinstance(c, VariableCell) and (c.held is not None or c.data is not None) for c in found
+    )
     return usable and len({id(c) for c in found}) == len(found)

@@ -97,7 +97,7 @@ class Segmented:
         specs: list[TensorSpec] = []
         variables: list[TensorSpec | None] = []
         for tensor, value in zip(graph.all_inputs, values, strict=True):
-            held = value.data if isinstance(value, VariableCell) else None
+            held = _value(value) if isinstance(value, VariableCell) else None
             variables.append(None if held is None else _spec(held))
             is_array = tensor.dtype not in (dtypes.resource, dtypes.variant)
             specs.append(_spec(value) if is_array else tensor.spec)
@@ -121,8 +121,13 @@ class Segmented:
 
 def kinds_of(values: Sequence[Any]) -> list[Any]:
     """The dtypes and shapes of what a call is given."""
-    found: list[Any] = [v.data if isinstance(v, VariableCell) else v for v in values]
+    found: list[Any] = [_value(v) if isinstance(v, VariableCell) else v for v in values]
     return [(v.dtype, v.shape) if hasattr(v, "dtype") else None for v in found]
+
+
+def _value(cell: VariableCell) -> Any:
+    """What a variable holds, wherever that is."""
+    return cell.data if cell.held is None else cell.held
 
 
 def _spec(value: Any) -> TensorSpec:

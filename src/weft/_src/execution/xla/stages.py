@@ -33,10 +33,10 @@ def exported(graph: Graph, values: Sequence[Any]) -> bytes:
     """
     program = _program(graph, values, "export")
     with wide_types():
-        state = [jnp.asarray(values[i].data) for i in program.cells]
+        state = [jnp.asarray(values[i].data) for i in program.read]
 
         def call(*inputs: Any) -> Any:
-            return program.run_traced(state, list(inputs))[0]
+            return program.run_traced([], state, list(inputs))[0]
 
         kinds = [jax.ShapeDtypeStruct(values[i].shape, values[i].dtype) for i in program.arrays]
         return bytes(jax.export.export(jax.jit(call))(*kinds).serialize())
