@@ -1,14 +1,15 @@
-"""`tf.distribute`: one program on several replicas; here, on one."""
+"""`tf.distribute`: one program on several replicas."""
 
-from weft._src.distribute.strategy import (
-    InputContext,
+from weft._src.distribute.kinds import (
     MirroredStrategy,
     MultiWorkerMirroredStrategy,
     OneDeviceStrategy,
+    TPUStrategy,
+)
+from weft._src.distribute.strategy import (
     ReplicaContext,
     Strategy,
     StrategyExtended,
-    TPUStrategy,
     get_replica_context,
     get_strategy,
     has_strategy,
@@ -18,6 +19,7 @@ from weft._src.distribute.values import (
     DistributedDataset,
     DistributedIterator,
     DistributedValues,
+    InputContext,
     InputOptions,
     InputReplicationMode,
     ReduceOp,

@@ -1,6 +1,6 @@
 """`tf.distribute.experimental`."""
 
-from weft._src.distribute.strategy import ValueContext
+from weft._src.distribute.values import ValueContext
 from weft._src.public.namespaces import open_namespace as _open_namespace
 
 __all__ = ["ValueContext"]

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
+from weft._src.core.specs import TensorSpec
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.xla import namespace
 from weft._src.execution.xla.rules import rule_of
@@ -37,25 +37,28 @@ _SMALL = 1 << 16  # bytes of a result that NumPy computes while lowering: it bec
 class Cell:
     """A variable: where its value is among those that the program is given."""
 
-    __slots__ = ("key", "name")
+    __slots__ = ("apart", "key", "name")
 
-    def __init__(self, key: int, name: str) -> None:
+    def __init__(self, key: int, name: str, apart: str | None = None) -> None:
         self.key = key
         self.name = name
+        # How the values of replicas become one, if each has its own; they lie along a first axis.
+        self.apart = apart
 
 
 class Lowering:
     """What is known while the nodes of a graph, or of one nested in it, are evaluated."""
 
-    def __init__(self, state: dict[int, Any], scale: int = 1) -> None:
+    def __init__(self, state: dict[int, Any], scale: int = 1, replicas: int = 0) -> None:
         self.state = state  # the values of variables
         self.scale = scale  # of the guessed lengths of lists
+        self.replicas = replicas  # how many there are, in the function of one of them
         self.bad: Any = None  # whether a check failed, a scalar; None without checks
         self.full: Any = None  # whether a list grew out of its memory
 
     def nested(self) -> Lowering:
         """For a graph inside of this one: it sees the variables, and notes its own checks."""
-        return Lowering(dict(self.state), self.scale)
+        return Lowering(dict(self.state), self.scale, self.replicas)
 
     # --- checks ------------------------------------------------------------------------------
 
@@ -180,6 +183,6 @@ def dtype_of(value: Any) -> DType:
     return dtypes.from_numpy(np.dtype(value.dtype))
 
 
-def as_array(value: Any) -> Any:
-    """A value as one of jax's arrays."""
-    return value if isinstance(value, jax.Array) else jnp.asarray(value)
+def spec_of(value: Any) -> TensorSpec:
+    """The type of an array of jax or NumPy."""
+    return TensorSpec.of(dtype_of(value), tuple(value.shape))

@@ -18,11 +18,12 @@ import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.core.cells import VariableCell
+from weft._src.core.replica_cells import OnReadCell
 from weft._src.core.specs import TensorSpec
 from weft._src.execution.native.front.specialize import specialize
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.xla import arrays
-from weft._src.execution.xla.lowering import TYPES, Cell, Lowering, dtype_of
+from weft._src.execution.xla.lowering import TYPES, Cell, Lowering, spec_of
 from weft._src.execution.xla.runtime import wide_types
 from weft._src.execution.xla.stack_values import StackValue
 from weft._src.graph.ir import Graph
@@ -48,6 +49,8 @@ class Program:
         self.written = [i for i in self.cells if id(inputs[i]) in written]
         self.read = [i for i in self.cells if id(inputs[i]) not in written]
         self._scale = 1
+        # How the values of replicas are combined, for variables of which each has its own.
+        self._apart: dict[int, str] = {}
         self._jitted = self._compiled()
 
     def _compiled(self) -> Any:
@@ -60,7 +63,7 @@ class Program:
     def run_traced(self, written: list[Any], read: list[Any], inputs: list[Any]) -> Any:
         """The outputs, new values of variables, and two bits, or None: bad, and full."""
         before = dict(zip(self.written, written)) | dict(zip(self.read, read))
-        lowering, out = lowered(self._graph, self.arrays, before, inputs, self._scale)
+        lowering, out = lowered(self._graph, self.arrays, before, inputs, self._scale, self._apart)
         new = [lowering.state[i] for i in self.written]
         if lowering.bad is None and lowering.full is None:
             return out, new, None
@@ -73,7 +76,8 @@ class Program:
 
     def __call__(self, *values: Any) -> Any:
         with wide_types():
-            out, new, bits = self._jitted(*self._given(values))
+            given = self._given(values)
+            out, new, bits = self._jitted(*given)
             for i, value in zip(self.written, new, strict=True):
                 arrays.store(values[i], value)
             if bits is not None and (failed := np.asarray(bits)).any():
@@ -81,6 +85,11 @@ class Program:
             return tuple([np.asarray(x) for x in out])
 
     def _given(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        cells = [(i, values[i]) for i in self.cells]
+        apart = {i: cell.aggregation for i, cell in cells if isinstance(cell, OnReadCell)}
+        if apart != self._apart:
+            self._apart = apart
+            self._jitted = self._compiled()
         return (
             [arrays.held(values[i]) for i in self.written],
             [arrays.held(values[i]) for i in self.read],
@@ -101,11 +110,17 @@ class Program:
     def lowered_for(self, values: Sequence[Any]) -> Any:
         """jax's `Lowered` for inputs like these."""
         with wide_types():
-            return self._jitted.lower(*self._given(values))
+            given = self._given(values)
+            return self._jitted.lower(*given)
 
 
 def lowered(
-    graph: Graph, places: list[int], state: dict[int, Any], inputs: Sequence[Any], scale: int
+    graph: Graph,
+    places: list[int],
+    state: dict[int, Any],
+    inputs: Sequence[Any],
+    scale: int,
+    apart: dict[int, str],
 ) -> tuple[Lowering, list[Any]]:
     """Lowers a graph for traced values, and gives its outputs.
 
@@ -115,15 +130,18 @@ def lowered(
       state: the values of the variables, by their positions.
       inputs: the arrays.
       scale: of the memory that lists get.
+      apart: how the values of replicas are combined, of variables where each has its own.
     """
     n = len(places) + len(state)
     specs: list[TensorSpec] = [_RESOURCE] * n
     variables: list[TensorSpec | None] = [None] * n
     values: list[Any] = [None] * n
     for i, x in zip(places, inputs, strict=True):
-        specs[i], values[i] = _spec(x), x
+        specs[i], values[i] = spec_of(x), x
     for i, x in state.items():
-        variables[i], values[i] = _spec(x), Cell(i, graph.all_inputs[i].node.name)
+        spec = spec_of(x)
+        variables[i] = spec if i not in apart else spec.with_dims(spec.dims[1:])  # type: ignore[index]
+        values[i] = Cell(i, graph.all_inputs[i].node.name, apart.get(i))
     special = specialize(graph, specs, variables)
     lowering = Lowering(dict(state), scale)
     out = lowering.run(special, values)
@@ -137,10 +155,6 @@ def refuse_types(graph: Graph) -> None:
     for tensor in (*graph.all_inputs, *graph.outputs):
         if tensor.dtype not in TYPES and tensor.dtype is not dtypes.resource:
             raise NotCompilableError(f"{graph.name} takes or returns {tensor.dtype.name}")
-
-
-def _spec(value: Any) -> TensorSpec:
-    return TensorSpec.of(dtype_of(value), tuple(value.shape))
 
 
 def are_variables(values: Sequence[Any], cells: Sequence[int]) -> bool:

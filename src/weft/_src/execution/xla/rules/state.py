@@ -20,9 +20,22 @@ def _cell(node: Node, cell: Any) -> Cell:
     return cell
 
 
+def _value(lowering: Lowering, node: Node, cell: Any) -> Any:
+    """The value of a variable; of one that replicas have apart, what they have together."""
+    value = lowering.state[_cell(node, cell).key]
+    if cell.apart is None:
+        return value
+    if cell.apart == "ONLY_FIRST_REPLICA":
+        return value[0]
+    if cell.apart == "NONE":
+        raise NotCompilableError(f"{cell.name!r} has no one value outside of replicas", node)
+    total = jnp.sum(value, axis=0, dtype=value.dtype)
+    return (total / value.shape[0]).astype(value.dtype) if cell.apart == "MEAN" else total
+
+
 @lowers("read_variable")
 def _read(lowering: Lowering, node: Node, cell: Any) -> Any:
-    return lowering.state[_cell(node, cell).key]
+    return _value(lowering, node, cell)
 
 
 @lowers("is_initialized")
@@ -41,13 +54,16 @@ def _assign(lowering: Lowering, node: Node, cell: Any, value: Any) -> tuple[()]:
 def _update(
     lowering: Lowering, node: Node, cell: Any, value: Any, *, combination: str
 ) -> tuple[()]:
-    key = _cell(node, cell).key
-    _store(lowering, node, cell, getattr(jnp, combination)(lowering.state[key], value))
+    before = _value(lowering, node, cell)
+    _store(lowering, node, cell, getattr(jnp, combination)(before, value))
     return ()
 
 
 def _store(lowering: Lowering, node: Node, cell: Cell, value: Any) -> None:
     before = lowering.state[cell.key]
+    if cell.apart is not None:  # each replica gets its share of a sum, or all of it
+        share = (value / before.shape[0]).astype(value.dtype) if cell.apart == "SUM" else value
+        value = jnp.broadcast_to(share, before.shape)
     if value.shape != before.shape or value.dtype != before.dtype:
         raise NotCompilableError(f"{cell.name!r} gets another shape or dtype", node)
     lowering.state[cell.key] = value
@@ -58,14 +74,14 @@ def _store(lowering: Lowering, node: Node, cell: Cell, value: Any) -> None:
 
 @lowers("gather_variable")
 def _gather(lowering: Lowering, node: Node, cell: Any, indices: Any) -> Any:
-    value = lowering.state[_cell(node, cell).key]
+    value = _value(lowering, node, cell)
     lowering.check(rows_outside(indices, value.shape[0]))
     return jnp.take(value, indices, 0, mode="clip")
 
 
 @lowers("gather_nd_variable")
 def _gather_nd(lowering: Lowering, node: Node, cell: Any, indices: Any) -> Any:
-    value = lowering.state[_cell(node, cell).key]
+    value = _value(lowering, node, cell)
     return value[(*nd_index(lowering, value.shape, indices, 0), ...)]
 
 
@@ -79,7 +95,7 @@ def _scatter(
     *,
     combination: str | None,
 ) -> tuple[()]:
-    value = lowering.state[_cell(node, cell).key]
+    value = _value(lowering, node, cell)
     lowering.check(rows_outside(indices, value.shape[0]))
     updates = jnp.broadcast_to(jnp.asarray(updates), (*np.shape(indices), *value.shape[1:]))
     _store(lowering, node, cell, placed(value, (indices,), updates, combination))
@@ -96,7 +112,7 @@ def _scatter_nd(
     *,
     combination: str | None,
 ) -> tuple[()]:
-    value = lowering.state[_cell(node, cell).key]
+    value = _value(lowering, node, cell)
     index = nd_index(lowering, value.shape, indices, node.attrs["batch_dims"])
     _store(lowering, node, cell, placed(value, index, jnp.asarray(updates), combination))
     return ()
@@ -104,7 +120,7 @@ def _scatter_nd(
 
 @lowers("read_slice")
 def _read_slice(lowering: Lowering, node: Node, cell: Any, *positions: Any) -> Any:
-    value = lowering.state[_cell(node, cell).key]
+    value = _value(lowering, node, cell)
     return sliced(lowering, node, value, positions)[0]
 
 
@@ -117,7 +133,7 @@ def _assign_slice(
     *positions: Any,
     combination: str | None,
 ) -> tuple[()]:
-    before = lowering.state[_cell(node, cell).key]
+    before = _value(lowering, node, cell)
     part, put = sliced(lowering, node, before, positions)
     if combination is None:
         new = jnp.broadcast_to(jnp.asarray(value), part.shape)

@@ -1,0 +1,107 @@
+"""The strategies that a program can choose."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from weft._src.config.devices import list_logical_devices
+from weft._src.distribute.strategy import Strategy
+from weft._src.errors import UnsupportedError
+
+
+class OneDeviceStrategy(Strategy):
+    """Runs everything on one device.
+
+    >>> strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    >>> strategy.num_replicas_in_sync
+    1
+    """
+
+    def __init__(self, device: str = "/cpu:0") -> None:
+        super().__init__()
+        _only_the_cpu("tf.distribute.OneDeviceStrategy", [device])
+
+
+class MirroredStrategy(Strategy):
+    """A replica on each of some devices of this machine, all with the same variables.
+
+    Without `devices` there is one for each GPU, or one on the CPU. The CPU can have several names
+    (`tf.config.set_logical_device_configuration`), and then a replica for each.
+
+    A function that runs on several replicas is traced once, as one of them sees it. They run it in
+    threads, on the tiers of any function, or with `weft.config.execution = "xla"` as one program.
+
+    >>> tf.distribute.MirroredStrategy().num_replicas_in_sync
+    1
+    """
+
+    def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
+        names = _known_devices("tf.distribute.MirroredStrategy", devices)
+        super().__init__(replicas=len(names))
+        self.extended.worker_devices = self.extended.parameter_devices = names
+
+
+class MultiWorkerMirroredStrategy(Strategy):
+    """A replica on each device of several machines: here, one on the CPU of this one.
+
+    >>> tf.distribute.MultiWorkerMirroredStrategy().num_replicas_in_sync
+    1
+    """
+
+    def __init__(self, cluster_resolver: Any = None, communication_options: Any = None) -> None:
+        super().__init__()
+        workers = json.loads(os.environ.get("TF_CONFIG") or "{}").get("cluster", {}).get("worker")
+        if cluster_resolver is not None or len(workers or ()) > 1:
+            raise UnsupportedError(
+                "tf.distribute.MultiWorkerMirroredStrategy: Weft runs in one process (yet), and "
+                "TF_CONFIG or the resolver names a cluster of several. Start it without them."
+            )
+
+
+class TPUStrategy(Strategy):
+    """A replica on each core of a TPU; Weft runs on CPUs, so there is never one.
+
+    >>> isinstance(tf.distribute.get_strategy(), tf.distribute.TPUStrategy)
+    False
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise UnsupportedError(
+            "tf.distribute.TPUStrategy: Weft has no TPUs. tf.distribute.get_strategy() runs the "
+            "same program on the CPU."
+        )
+
+
+def _only_the_cpu(strategy: str, devices: list[str]) -> None:
+    if len(_known_devices(strategy, devices)) > 1:
+        raise UnsupportedError(
+            f"{strategy}: it runs on one device, got {', '.join(devices)}. "
+            "tf.distribute.MirroredStrategy runs on several."
+        )
+
+
+def _known_devices(strategy: str, devices: Sequence[str] | None) -> tuple[str, ...]:
+    """The full names of devices, each of which must be there, and only once."""
+    there = [device.name for device in list_logical_devices()]
+    if not devices:
+        accelerators = [name for name in there if "CPU" not in name]
+        wanted = accelerators or there[:1]
+    else:
+        wanted = [_full_name(name) for name in devices]
+    missing = [name for name in wanted if name not in there]
+    if missing or len(set(wanted)) < len(wanted):
+        problem = f"there is no {missing[0]}" if missing else "a device is named twice"
+        raise UnsupportedError(
+            f"{strategy}: {problem}. tf.config.list_logical_devices() has {', '.join(there)}; "
+            "tf.config.set_logical_device_configuration gives the CPU more names."
+        )
+    return tuple([f"/job:localhost/replica:0/task:0{name}" for name in wanted])
+
+
+def _full_name(name: str) -> str:
+    """Such as /device:CPU:0 for cpu, /cpu:0 and CPU:0."""
+    kind, _, number = str(name).rpartition("/")[2].removeprefix("device:").upper().partition(":")
+    return f"/device:{kind}:{number or 0}"
