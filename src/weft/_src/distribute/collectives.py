@@ -15,11 +15,8 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
 from weft._src.distribute import groups
 from weft._src.ops import rules
-from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.arrays.fill import zeros_like
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.indexing import blocks
-from weft._src.ops.reduce import sums
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, Op, args, define_op, each
 
 
@@ -65,19 +62,6 @@ def _gather_kernel(xp: ArrayNamespace, x: Array, *, axis: int, size: int) -> Arr
     return np.concatenate([parts[0] for parts in group.all_gather(number, [x])], axis)
 
 
-def _gather_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
-    """The own part of the sum of all gradients; the parts of others may differ in length."""
-    x, size = ctx.inputs[0], ctx.attrs["size"]
-    rank = len(x.spec.dims or ())
-    axis = rules.normalize_axis("all_gather", ctx.attrs["axis"], rank)
-    (total,) = reduce_op(g, how="SUM")
-    shape = shapes.shape(x)
-    lengths = gather_op(shape[axis : axis + 1], axis=0, size=size)
-    before = sums.reduce_sum(lengths[: replica_id_op()])
-    begin = [before if i == axis else 0 for i in range(rank)]
-    return (blocks.slice(total, begin, shape),)
-
-
 gather_op: Op = define_op(
     "CollectiveGather",
     args("input", PLAIN),
@@ -85,7 +69,30 @@ gather_op: Op = define_op(
     kernel=_gather_kernel,
     native=HOST_ONLY,
     xla=Lowered("collective_gather"),
-    vjp=_gather_vjp,
+    vjp=lambda ctx, g: (own_part_op(reduce_op(g, how="SUM")[0], ctx.inputs[0], **ctx.attrs),),
+    host_io=True,
+    self_contained=True,
+)
+
+
+def _own_part_kernel(xp: ArrayNamespace, x: Array, like: Array, *, axis: int, size: int) -> Array:
+    group, number = groups.current()
+    if group is None:
+        return x
+    lengths = [parts[0] for parts in group.all_gather(number, [np.array(like.shape[axis])])]
+    start = int(sum(lengths[:number]))
+    return xp.take(x, xp.arange(start, start + like.shape[axis]), axis)
+
+
+# What `all_gather` has put in the place of one's own value; those of others may be longer.
+own_part_op: Op = define_op(
+    "CollectiveOwnPart",
+    args("input like", NUMERIC),
+    infer=lambda x, like, *, axis, size: like,
+    kernel=_own_part_kernel,
+    native=HOST_ONLY,
+    xla=Lowered("collective_own_part"),
+    vjp=lambda ctx, h: (gather_op(h, **ctx.attrs), None),
     host_io=True,
     self_contained=True,
 )

@@ -81,7 +81,7 @@ class ThreadGroup:
 
     def all_reduce(self, number: int, arrays: Sequence[Array], how: str) -> list[Array]:
         """Every member adds up its share of the elements, for all."""
-        self._slots[number] = [np.ascontiguousarray(x) for x in arrays]
+        self._slots[number] = [np.asarray(x, order="C") for x in arrays]
         if self._meet() == 0:
             check_alike(self._slots)
             self._totals = [np.empty_like(x) for x in self._slots[0]]

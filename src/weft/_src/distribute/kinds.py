@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft._src.config.devices import list_logical_devices
+from weft._src.core.flags import flags
 from weft._src.distribute.strategy import Strategy
 from weft._src.errors import UnsupportedError
 
@@ -41,6 +42,8 @@ class MirroredStrategy(Strategy):
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
         names = _known_devices("tf.distribute.MirroredStrategy", devices)
         super().__init__(replicas=len(names))
+        if flags.execution == "xla" and len(names) > 1:
+            _provide_devices(len(names))
         self.extended.worker_devices = self.extended.parameter_devices = names
 
 
@@ -99,6 +102,14 @@ def _known_devices(strategy: str, devices: Sequence[str] | None) -> tuple[str, .
             "tf.config.set_logical_device_configuration gives the CPU more names."
         )
     return tuple([f"/job:localhost/replica:0/task:0{name}" for name in wanted])
+
+
+def _provide_devices(count: int) -> None:
+    """Has jax see as many devices as there are replicas, before it looks for some."""
+    from weft._src.execution.xla import runtime
+
+    runtime.require('tf.distribute with weft.config.execution = "xla"')
+    runtime.provide_devices(count)
 
 
 def _full_name(name: str) -> str:

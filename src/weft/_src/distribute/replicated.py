@@ -34,7 +34,7 @@ class Replicas:
     def __init__(self, strategy: Any, count: int) -> None:
         self.strategy = strategy
         self.count = count
-        self._create = creator_for(count)
+        self._create = creator_for(strategy, count)
         self._functions: OrderedDict[Any, Any] = OrderedDict()
 
     @contextlib.contextmanager
@@ -160,9 +160,12 @@ class Replicas:
         return nest.map_structure(lambda x: self._reduced(how, x, axis), value)
 
     def _reduced(self, how: str, value: Any, axis: int | None) -> Any:
-        if not isinstance(value, PerReplica):  # the same on all
-            if how == "SUM" and axis is None:
-                return convert_to_tensor(value) * self.count
+        if not isinstance(value, PerReplica):
+            if how == "SUM":
+                raise ValueError(
+                    f"Strategy.reduce: SUM needs a value for each replica, as Strategy.run returns "
+                    f"them, got {value!r}. Use MEAN for one that is the same on all."
+                )
             return _along(how, value, axis)
         values = value.values
         if axis is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from weft._src.core.replica_cells import OnReadCell
 from weft._src.core.tensor import EagerTensor
 from weft._src.distribute.collectives import reduce_op
 from weft._src.distribute.current import current
+from weft._src.distribute.values import DistributedValues
 from weft._src.state.creators import VariableAggregation, VariableSynchronization
 from weft._src.state.variable import Variable
 
@@ -21,25 +23,36 @@ _HOW = {
 }
 
 
-class MirroredVariable(Variable):
+class MirroredVariable(Variable, DistributedValues):
     """A variable that has the same value on all replicas.
 
     A replica that assigns to it assigns what all of them agree on: the sum or mean of their values,
-    or that of the first, as `aggregation` says.
+    or that of the first, as `aggregation` says. Without aggregation they have to assign the same;
+    if they do not, that of the first is what stays.
     """
 
-    def _agreed(self, value: TensorLike, method: str) -> Any:
+    _strategy: Callable[[], Any]
+    _count: int
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The variable as each replica has it: the same."""
+        return (self,) * self._count
+
+    def _agreed(self, value: TensorLike) -> Any:
         """What replicas assign together."""
-        if not current.in_replica or current.is_updating:
+        if not current.in_replica:
+            return value
+        if current.strategy is not self._strategy():
+            raise ValueError(
+                f"The variable {self.name!r} belongs to {self._strategy()!r}, and is changed by a "
+                f"replica of {current.strategy!r}. Make it in the scope of that strategy."
+            )
+        if current.is_updating:
             return value
         how = _HOW.get(self.aggregation)
         if how is None:
-            raise ValueError(
-                f"{method}: the variable {self.name!r} is the same on all replicas, and each of "
-                "them assigns a value of its own. Say how these become one, with aggregation="
-                "tf.VariableAggregation.SUM, MEAN or ONLY_FIRST_REPLICA when it is made; or, if "
-                "each is to have its own, with synchronization=tf.VariableSynchronization.ON_READ."
-            )
+            return value
         return reduce_op(convert_to_tensor(value, dtype=self.dtype), how=how)[0]
 
     def assign(self, value: TensorLike, *args: Any, **kwargs: Any) -> Any:
@@ -53,7 +66,7 @@ class MirroredVariable(Variable):
         Returns:
           The variable, or None with `read_value=False`.
         """
-        return super().assign(self._agreed(value, "assign"), *args, **kwargs)
+        return super().assign(self._agreed(value), *args, **kwargs)
 
     def assign_add(self, delta: TensorLike, *args: Any, **kwargs: Any) -> Any:
         """Adds to the value what replicas combine; otherwise as of any variable.
@@ -66,7 +79,7 @@ class MirroredVariable(Variable):
         Returns:
           The variable, or None with `read_value=False`.
         """
-        return super().assign_add(self._agreed(delta, "assign_add"), *args, **kwargs)
+        return super().assign_add(self._agreed(delta), *args, **kwargs)
 
     def assign_sub(self, delta: TensorLike, *args: Any, **kwargs: Any) -> Any:
         """Subtracts from the value what replicas combine; otherwise as of any variable.
@@ -79,11 +92,17 @@ class MirroredVariable(Variable):
         Returns:
           The variable, or None with `read_value=False`.
         """
-        return super().assign_sub(self._agreed(delta, "assign_sub"), *args, **kwargs)
+        return super().assign_sub(self._agreed(delta), *args, **kwargs)
 
 
-class OnReadVariable(Variable):
+class OnReadVariable(Variable, DistributedValues):
     """A variable of which each replica has a value; outside of them it is these, combined."""
+
+    @property
+    def values(self) -> tuple[EagerTensor, ...]:
+        """The values of the replicas, as tensors."""
+        cell = self._handle._value
+        return tuple([EagerTensor(part) for part in cell.parts])
 
     def spread(self, replicas: int) -> None:
         """Gives each replica its own storage; called once, when the variable is made.
@@ -97,18 +116,23 @@ class OnReadVariable(Variable):
         self._handle = EagerTensor(cell)
 
 
-def creator_for(replicas: int) -> Callable[..., Any]:
+def creator_for(strategy: Any, replicas: int) -> Callable[..., Any]:
     """What makes variables in the scope of a strategy of several replicas."""
+    owner = weakref.ref(strategy)
 
     def create(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         made: Any = next_creator(**kwargs)
         if type(made) is not Variable:
             return made
-        is_apart = made.synchronization is VariableSynchronization.ON_READ
-        vars_of: Any = made
-        vars_of.__class__ = OnReadVariable if is_apart else MirroredVariable
-        if is_apart:
-            vars_of.spread(replicas)
-        return vars_of
+        changed: Any = made  # to a type checker it stays what it was
+        if made.synchronization is VariableSynchronization.ON_READ:
+            changed.__class__ = OnReadVariable
+            changed.spread(replicas)
+            return changed
+        changed.__class__ = MirroredVariable
+        changed._strategy, changed._count = owner, replicas
+        if made.synchronization is VariableSynchronization.AUTO:
+            changed._synchronization = VariableSynchronization.ON_WRITE
+        return changed
 
     return create

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.xla.plan import Program, are_variables
 from weft._src.execution.xla.segments import Segmented, kinds_of
 from weft._src.graph.ir import Graph
+
+_log = logging.getLogger("weft")
 
 _MOST_SHAPES = 8  # versions of a graph in segments
 
@@ -58,6 +61,7 @@ class XlaPlan:
 
     def _refuse(self, reason: NotCompilableError) -> None:
         self.program, self.left_out = None, str(reason)
+        _log.info("%s is not one program of XLA: %s", self._graph.name, reason)
         if self._whole and not any(n.op.advances_stream for n in self._graph.nodes):
             raise UnimplementedError(
                 None,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 from contextlib import AbstractContextManager
 from typing import Any
 
-from weft._src.errors import UnimplementedError
+from weft._src.errors import UnavailableError, UnimplementedError
 from weft._src.execution.native.machine import cache
 
 _INSTALL = "Install it with: pip install 'weft[xla]'"
@@ -31,6 +32,21 @@ def _jax() -> Any:
         config.update("jax_compilation_cache_dir", str(folder / "xla"))
         config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
     return jax
+
+
+def provide_devices(count: int) -> None:
+    """Has jax make several devices of a CPU; UnavailableError if it is too late for that."""
+    jax = _jax()
+    with contextlib.suppress(RuntimeError):  # which says that jax has been used already
+        jax.config.update("jax_num_cpu_devices", count)
+    there = len(jax.devices())
+    if there < count:
+        raise UnavailableError(
+            None,
+            None,
+            f"jax has {there} devices, and {count} replicas are wanted. It was used before the "
+            "strategy was made, and looks for devices once: make the strategy first.",
+        )
 
 
 def wide_types() -> AbstractContextManager[Any]:

@@ -20,10 +20,15 @@ AXIS = "replica"
 _SAME, _EACH = PartitionSpec(), PartitionSpec(AXIS)
 
 
+def _require_replicas(lowering: Lowering, node: Node) -> None:
+    """Elsewhere the replicas are threads or processes, which meet on the host."""
+    if not lowering.replicas:
+        raise NotCompilableError(f"{node.op.name}: the replicas are no devices of XLA", node)
+
+
 @lowers("collective_reduce")
 def _reduce(lowering: Lowering, node: Node, *values: Any) -> Sequence[Any]:
-    if not lowering.replicas:
-        return values
+    _require_replicas(lowering, node)
     arrays = [jnp.asarray(x) for x in values]
     how = node.attrs["how"]
     if how == "FIRST":
@@ -38,16 +43,23 @@ def _reduce(lowering: Lowering, node: Node, *values: Any) -> Sequence[Any]:
 
 @lowers("collective_gather")
 def _gather(lowering: Lowering, node: Node, x: Any) -> Any:
-    if not lowering.replicas:
-        return x
+    _require_replicas(lowering, node)
     axis = node.attrs["axis"] % x.ndim
     return jax.lax.all_gather(jnp.asarray(x), AXIS, axis=axis, tiled=True)
 
 
+@lowers("collective_own_part")
+def _own_part(lowering: Lowering, node: Node, x: Any, like: Any) -> Any:
+    _require_replicas(lowering, node)
+    axis = node.attrs["axis"] % like.ndim
+    size = like.shape[axis]
+    start = jax.lax.axis_index(AXIS) * size
+    return jax.lax.dynamic_slice_in_dim(jnp.asarray(x), start, size, axis)
+
+
 @lowers("replica_id")
 def _replica_id(lowering: Lowering, node: Node) -> Any:
-    if not lowering.replicas:
-        return jnp.zeros((), jnp.int32)
+    _require_replicas(lowering, node)
     return jax.lax.axis_index(AXIS).astype(jnp.int32)
 
 
