@@ -4,6 +4,7 @@ from weft._src.distribute.kinds import (
     MirroredStrategy,
     MultiWorkerMirroredStrategy,
     OneDeviceStrategy,
+    ParameterServerStrategy,
     TPUStrategy,
 )
 from weft._src.distribute.strategy import (
@@ -26,7 +27,7 @@ from weft._src.distribute.values import (
     RunOptions,
 )
 from weft._src.public.namespaces import open_namespace as _open_namespace
-from weft.distribute import experimental
+from weft.distribute import cluster_resolver, experimental
 
 __all__ = [
     "DistributedDataset",
@@ -38,12 +39,14 @@ __all__ = [
     "MirroredStrategy",
     "MultiWorkerMirroredStrategy",
     "OneDeviceStrategy",
+    "ParameterServerStrategy",
     "ReduceOp",
     "ReplicaContext",
     "RunOptions",
     "Strategy",
     "StrategyExtended",
     "TPUStrategy",
+    "cluster_resolver",
     "experimental",
     "get_replica_context",
     "get_strategy",

@@ -21,13 +21,7 @@ class SplitDataset(DistributedDataset):
     """
 
     def __init__(self, dataset: Dataset, replicas: int) -> None:
-        for spec in nest.flatten(dataset.element_spec):
-            if getattr(spec, "shape", None) is None or spec.shape.rank == 0:
-                raise ValueError(
-                    "experimental_distribute_dataset: the elements of the dataset must be batches, "
-                    f"whose rows are dealt out to replicas, got {dataset.element_spec}. Use "
-                    "dataset.batch(...) first, with the batch size of all replicas together."
-                )
+        _check_batches(dataset)
         self._source = dataset
         self._dataset = dataset.map(lambda *parts: _dealt(_element(parts), replicas))
 
@@ -48,6 +42,16 @@ class SplitDataset(DistributedDataset):
         return f"<tf.distribute.DistributedDataset of {self._source!r}>"
 
 
+def _check_batches(dataset: Dataset) -> None:
+    for spec in nest.flatten(dataset.element_spec):
+        if getattr(spec, "shape", None) is None or spec.shape.rank == 0:
+            raise ValueError(
+                "experimental_distribute_dataset: the elements of the dataset must be batches, "
+                f"whose rows are dealt out to replicas, got {dataset.element_spec}. Use "
+                "dataset.batch(...) first, with the batch size of all replicas together."
+            )
+
+
 def _element(parts: tuple[Any, ...]) -> Any:
     return parts[0] if len(parts) == 1 else parts
 
@@ -60,6 +64,16 @@ def _pieces(x: Tensor, replicas: int) -> PerReplica:
     rows = shapes.shape(x)[0]
     size = (rows + replicas - 1) // replicas
     return PerReplica([x[i * size : (i + 1) * size] for i in range(replicas)])
+
+
+def own_pieces(dataset: Dataset, number: int, count: int) -> Dataset:
+    """The rows of each batch that one of several workers gets."""
+    _check_batches(dataset)
+    return dataset.map(
+        lambda *parts: nest.map_structure(
+            lambda x: _pieces(x, count).values[number], _element(parts)
+        )
+    )
 
 
 class DatasetOfFunction(DistributedDataset):

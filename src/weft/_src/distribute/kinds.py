@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from weft._src.config.devices import list_logical_devices
 from weft._src.core.flags import flags
+from weft._src.distribute.resolvers import TFConfigClusterResolver
 from weft._src.distribute.strategy import Strategy
+from weft._src.distribute.workers import Workers, refuse_several_devices
 from weft._src.errors import UnsupportedError
 
 
@@ -48,7 +48,10 @@ class MirroredStrategy(Strategy):
 
 
 class MultiWorkerMirroredStrategy(Strategy):
-    """A replica on each device of several machines: here, one on the CPU of this one.
+    """A replica in each of several processes, on one machine or more, all with the same variables.
+
+    Which processes these are is told by TF_CONFIG (as `weft launch` sets it), or by a resolver. The
+    strategy waits for all of them when it is made, and has to be made before variables are.
 
     >>> tf.distribute.MultiWorkerMirroredStrategy().num_replicas_in_sync
     1
@@ -56,12 +59,43 @@ class MultiWorkerMirroredStrategy(Strategy):
 
     def __init__(self, cluster_resolver: Any = None, communication_options: Any = None) -> None:
         super().__init__()
-        workers = json.loads(os.environ.get("TF_CONFIG") or "{}").get("cluster", {}).get("worker")
-        if cluster_resolver is not None or len(workers or ()) > 1:
+        resolver = cluster_resolver or TFConfigClusterResolver()
+        self._resolver = resolver
+        tasks = resolver.cluster_spec().as_dict()
+        chief, workers = list(tasks.get("chief", [])), list(tasks.get("worker", []))
+        addresses = [*chief, *workers]
+        if len(addresses) < 2:
+            return
+        if resolver.task_type not in ("chief", "worker", None):
             raise UnsupportedError(
-                "tf.distribute.MultiWorkerMirroredStrategy: Weft runs in one process (yet), and "
-                "TF_CONFIG or the resolver names a cluster of several. Start it without them."
+                "tf.distribute.MultiWorkerMirroredStrategy: the task of this process is a "
+                f"{resolver.task_type!r}; it must be a 'chief' or a 'worker'."
             )
+        number = int(resolver.task_id or 0)
+        if resolver.task_type != "chief":
+            number += len(chief)
+        refuse_several_devices(len(list_logical_devices()))
+        self._replicas = Workers(self, addresses, number, communication_options)
+
+    @property
+    def cluster_resolver(self) -> Any:
+        """What tells which workers there are."""
+        return self._resolver
+
+
+class ParameterServerStrategy(Strategy):
+    """Variables on servers that workers ask; Weft has no such servers.
+
+    >>> isinstance(tf.distribute.get_strategy(), tf.distribute.ParameterServerStrategy)
+    False
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise UnsupportedError(
+            "tf.distribute.ParameterServerStrategy: Weft has no parameter servers. "
+            "tf.distribute.MultiWorkerMirroredStrategy trains on several processes, each with all "
+            "variables."
+        )
 
 
 class TPUStrategy(Strategy):

@@ -14,10 +14,12 @@ from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
+from weft._src.distribute import input as inputs
 from weft._src.distribute.collectives import gather_op, reduce_op, replica_id_op
 from weft._src.distribute.current import current
 from weft._src.distribute.per_replica import PerReplica
 from weft._src.distribute.replica_run import ReplicaProgram, replica_run_op
+from weft._src.distribute.values import InputContext, ValueContext
 from weft._src.distribute.variables import creator_for
 from weft._src.errors import UnsupportedError
 from weft._src.function.decorator import function
@@ -156,7 +158,7 @@ class Replicas:
     def reduce(self, how: str, value: Any, axis: int | None) -> Any:
         """Values of replicas as one tensor, outside of them; or in what they do together."""
         if current.in_replica:
-            return self.all_reduce(how, _along(how, value, axis))
+            return self.all_reduce(how, along(how, value, axis))
         return nest.map_structure(lambda x: self._reduced(how, x, axis), value)
 
     def _reduced(self, how: str, value: Any, axis: int | None) -> Any:
@@ -166,13 +168,13 @@ class Replicas:
                     f"Strategy.reduce: SUM needs a value for each replica, as Strategy.run returns "
                     f"them, got {value!r}. Use MEAN for one that is the same on all."
                 )
-            return _along(how, value, axis)
+            return along(how, value, axis)
         values = value.values
         if axis is None:
             joined = stack(list(values))
             return reduce_sum(joined, 0) if how == "SUM" else reduce_mean(joined, 0)
         joined = concat([_with_axis(x, axis) for x in values], axis)
-        return _along(how, joined, axis)
+        return along(how, joined, axis)
 
     def gather(self, value: Any, axis: int) -> Any:
         """Values of replicas behind one another, outside of them."""
@@ -196,6 +198,22 @@ class Replicas:
                 for i in range(self.count)
             ]
         )
+
+    # --- input -------------------------------------------------------------------------------
+
+    def split(self, dataset: Any) -> Any:
+        """The dataset with a piece of each batch for every replica."""
+        return inputs.SplitDataset(dataset, self.count)
+
+    def from_function(self, dataset_fn: Callable[[Any], Any]) -> Any:
+        """The dataset that a function makes, an element for each replica at a time."""
+        context = InputContext(num_replicas_in_sync=self.count)
+        return inputs.DatasetOfFunction(dataset_fn(context), self.count)
+
+    def values_from(self, value_fn: Callable[[Any], Any]) -> Any:
+        """The values that a function makes for the replicas."""
+        contexts = [ValueContext(i, self.count) for i in range(self.count)]
+        return inputs.values_from(value_fn, contexts, convert_to_tensor)
 
     @property
     def replica_id(self) -> Any:
@@ -235,7 +253,8 @@ def _with_axis(x: Tensor, axis: int) -> Tensor:
     return x
 
 
-def _along(how: str, value: Any, axis: int | None) -> Any:
+def along(how: str, value: Any, axis: int | None) -> Any:
+    """Sums or means along an axis of every value; without one, the values."""
     if axis is None:
         return value
     reduce = reduce_sum if how == "SUM" else reduce_mean

@@ -14,10 +14,10 @@ from typing import Any
 from weft._src import nest
 from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.distribute import input as inputs
 from weft._src.distribute.current import current
 from weft._src.distribute.replicated import Replicas
 from weft._src.distribute.values import InputContext, ReduceOp, ValueContext, reduce_op
+from weft._src.distribute.workers import Workers
 from weft._src.ops.reduce.sums import reduce_mean, reduce_sum
 
 
@@ -33,7 +33,9 @@ class Strategy:
 
     def __init__(self, extended: StrategyExtended | None = None, replicas: int = 1) -> None:
         self._extended = extended or StrategyExtended(self)
-        self._replicas = Replicas(self, replicas) if replicas > 1 else None
+        self._replicas: Replicas | Workers | None = None
+        if replicas > 1:
+            self._replicas = Replicas(self, replicas)
 
     @property
     def extended(self) -> StrategyExtended:
@@ -187,7 +189,7 @@ class Strategy:
         True
         """
         if self._replicas is not None:
-            return inputs.SplitDataset(dataset, self._replicas.count)
+            return self._replicas.split(dataset)
         return dataset
 
     def distribute_datasets_from_function(
@@ -211,9 +213,7 @@ class Strategy:
         [0]
         """
         if self._replicas is not None:
-            count = self._replicas.count
-            context = InputContext(num_replicas_in_sync=count)
-            return inputs.DatasetOfFunction(dataset_fn(context), count)
+            return self._replicas.from_function(dataset_fn)
         return dataset_fn(InputContext())
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
@@ -232,9 +232,7 @@ class Strategy:
         0
         """
         if self._replicas is not None:
-            count = self._replicas.count
-            contexts = [ValueContext(i, count) for i in range(count)]
-            return inputs.values_from(value_fn, contexts, convert_to_tensor)
+            return self._replicas.values_from(value_fn)
         return value_fn(ValueContext())
 
     def __repr__(self) -> str:
@@ -271,7 +269,7 @@ class StrategyExtended:
 
     def _in_multi_worker_mode(self) -> bool:
         """Whether several processes work together."""
-        return False
+        return isinstance(self._strategy._replicas, Workers)
 
     @contextlib.contextmanager
     def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:

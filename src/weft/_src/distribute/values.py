@@ -98,6 +98,33 @@ class RunOptions(NamedTuple):
     experimental_xla_options: Any = None
 
 
+class CommunicationImplementation(enum.Enum):
+    """What carries collectives; accepted, and without effect.
+
+    >>> tf.distribute.experimental.CommunicationImplementation.AUTO.value
+    'AUTO'
+    """
+
+    AUTO = "AUTO"
+    RING = "RING"
+    NCCL = "NCCL"
+
+
+CollectiveCommunication = CommunicationImplementation
+
+
+class CommunicationOptions(NamedTuple):
+    """Options of collectives: how many seconds one waits for workers that are alive.
+
+    >>> tf.distribute.experimental.CommunicationOptions(timeout_seconds=60.0).timeout_seconds
+    60.0
+    """
+
+    bytes_per_pack: int = 0
+    timeout_seconds: float | None = None
+    implementation: CommunicationImplementation = CommunicationImplementation.AUTO
+
+
 class InputOptions(NamedTuple):
     """Options of datasets that are distributed; accepted, and without effect on one replica.
 

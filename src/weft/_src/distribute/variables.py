@@ -16,7 +16,7 @@ from weft._src.distribute.values import DistributedValues
 from weft._src.state.creators import VariableAggregation, VariableSynchronization
 from weft._src.state.variable import Variable
 
-_HOW = {
+HOW = {
     VariableAggregation.SUM: "SUM",
     VariableAggregation.MEAN: "MEAN",
     VariableAggregation.ONLY_FIRST_REPLICA: "FIRST",
@@ -50,7 +50,7 @@ class MirroredVariable(Variable, DistributedValues):
             )
         if current.is_updating:
             return value
-        how = _HOW.get(self.aggregation)
+        how = HOW.get(self.aggregation)
         if how is None:
             return value
         return reduce_op(convert_to_tensor(value, dtype=self.dtype), how=how)[0]
@@ -116,23 +116,27 @@ class OnReadVariable(Variable, DistributedValues):
         self._handle = EagerTensor(cell)
 
 
+def mirrored(variable: Any, strategy: Any, replicas: int) -> MirroredVariable:
+    """A new variable, as one that is the same on all replicas of a strategy."""
+    variable.__class__ = MirroredVariable
+    variable._strategy, variable._count = weakref.ref(strategy), replicas
+    if variable.synchronization is VariableSynchronization.AUTO:
+        variable._synchronization = VariableSynchronization.ON_WRITE
+    return variable
+
+
 def creator_for(strategy: Any, replicas: int) -> Callable[..., Any]:
     """What makes variables in the scope of a strategy of several replicas."""
-    owner = weakref.ref(strategy)
 
     def create(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         made: Any = next_creator(**kwargs)
         if type(made) is not Variable:
             return made
-        changed: Any = made  # to a type checker it stays what it was
-        if made.synchronization is VariableSynchronization.ON_READ:
-            changed.__class__ = OnReadVariable
-            changed.spread(replicas)
-            return changed
-        changed.__class__ = MirroredVariable
-        changed._strategy, changed._count = owner, replicas
-        if made.synchronization is VariableSynchronization.AUTO:
-            changed._synchronization = VariableSynchronization.ON_WRITE
+        if made.synchronization is not VariableSynchronization.ON_READ:
+            return mirrored(made, strategy, replicas)
+        changed: Any = made  # a type checker thinks that it stays what it was
+        changed.__class__ = OnReadVariable
+        changed.spread(replicas)
         return changed
 
     return create

@@ -1,4 +1,4 @@
-"""The `weft` command: looks at the traced functions of a file."""
+"""The `weft` command: looks at the traced functions of a file, and starts jobs of workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from weft._src.errors import OpError
 from weft._src.function.explain import explain
 from weft._src.graph.passes import optimize
-from weft._src.tools import doctor, drawing, generated_code, showing_files
+from weft._src.tools import doctor, drawing, generated_code, launch, showing_files
 from weft._src.tools.showing_files import NothingToShowError
 from weft._src.tools.target import Target, TargetError
 
@@ -29,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="weft", description="Looks at traced functions: their traces, code and graphs."
+        prog="weft",
+        description="Looks at traced functions: their traces, code and graphs. Starts jobs.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     explained = _of_function(commands, "explain", "the traces of a function, and why each was made")
@@ -53,9 +54,29 @@ def _parser() -> argparse.ArgumentParser:
         looked = commands.add_parser(name, help=text, description=text)
         looked.add_argument("path", metavar="PATH", help="a checkpoint, or a folder")
         looked.set_defaults(run=run)
+    text = "starts several workers of a program on this machine, and watches them"
+    launched = commands.add_parser("launch", help=text, description=text)
+    launched.add_argument(
+        "-n", type=_count, required=True, metavar="COUNT", help="how many workers"
+    )
+    launched.add_argument(
+        "--restarts", type=int, default=3, help="how often, if a worker was killed (3)"
+    )
+    launched.add_argument(
+        "--print-command", action="store_true", help="only what to type on several machines"
+    )
+    launched.add_argument("script", metavar="FILE", help="the program")
+    launched.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    launched.set_defaults(run=launch.run)
     doctored = commands.add_parser("doctor", help="versions, processor, and tiers")
     doctored.set_defaults(run=_doctor)
     return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a number from 1 on, got {text!r}")
+    return int(text)
 
 
 def _show(options: argparse.Namespace) -> int:
