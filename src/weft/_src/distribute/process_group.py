@@ -28,6 +28,7 @@ Array = np.ndarray[Any, Any]
 _LENGTH = struct.Struct("!Q")
 _LARGEST_HEADER = 1 << 24
 _PROTOCOL = 1
+_HERE, _GOODBYE = b".", b"!"  # what is said on the connection for signs of life
 _ADVICE = "Start the job again; tf.train.Checkpoint has what was saved."
 
 
@@ -60,7 +61,7 @@ class ProcessGroup:
         self._problem: str | None = None
         self._closed = False
         self._guard = threading.Lock()
-        self._turn = threading.Lock()  # one collective at a time
+        self._turn = threading.RLock()  # one collective at a time
         self._links: dict[int, socket.socket] = {}  # for collectives, by the number of the other
         self._pulses: dict[int, socket.socket] = {}  # for signs of life
         deadline = time.monotonic() + join_seconds
@@ -123,7 +124,7 @@ class ProcessGroup:
         there = set(self._links) & set(self._pulses)
         missing = [i for i in range(1, self.size) if i not in there]
         names = ", ".join(f"{i} ({self._addresses[i]})" for i in missing)
-        self.close()
+        self._shut()
         return UnavailableError(
             None, None, f"The job does not begin: worker {names} did not come in time."
         )
@@ -139,10 +140,12 @@ class ProcessGroup:
                 _send(link, hello)
                 answer, _ = _receive(link)
             except OSError as error:
+                link.close()
                 raise UnavailableError(
                     None, None, f"Worker 0 did not answer: {error}. {_ADVICE}"
                 ) from None
             if answer["refused"] is not None:
+                link.close()
                 raise UnavailableError(
                     None, None, f"Worker 0 refuses worker {self.number}: {answer['refused']}."
                 )
@@ -173,16 +176,19 @@ class ProcessGroup:
     def _beat(self, other: int, pulse: socket.socket) -> None:
         while not self._closed:
             try:
-                pulse.sendall(b".")
+                pulse.sendall(_HERE)
             except OSError:
                 return
             time.sleep(self._heartbeat / 5)
 
     def _listen(self, other: int, pulse: socket.socket) -> None:
-        pulse.settimeout(self._heartbeat)
         while not self._closed:
             try:
-                if not pulse.recv(64):
+                pulse.settimeout(self._heartbeat)
+                signs = pulse.recv(64)
+                if _GOODBYE in signs:  # what it has sent before may still be on its way
+                    return
+                if not signs:
                     self._fail(f"worker {other} is gone")
                     return
             except TimeoutError:
@@ -198,10 +204,16 @@ class ProcessGroup:
             if self._closed:
                 return
             self._problem = self._problem or problem
-        self.close()
+        self._shut()
 
     def close(self) -> None:
-        """Leaves the job."""
+        """Leaves the job, which is no failure."""
+        for pulse in self._pulses.values():
+            with contextlib.suppress(OSError):
+                pulse.sendall(_GOODBYE)
+        self._shut()
+
+    def _shut(self) -> None:
         with self._guard:
             self._closed = True
         for link in (*self._links.values(), *self._pulses.values()):

@@ -144,6 +144,9 @@ class Workers:
 
     def reduce(self, how: str, value: Any, axis: int | None) -> Any:
         """The values of all workers as one."""
+        leaves = [convert_to_tensor(x) for x in nest.flatten(value)]
+        if any(x.spec.rank == 0 for x in leaves):
+            axis = None
         if axis is not None and how == "MEAN":  # of all rows, however many each worker has
             return nest.map_structure(
                 lambda x: along(

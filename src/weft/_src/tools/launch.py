@@ -101,8 +101,10 @@ class Job:
         self._finish()
 
     def _finish(self) -> None:
-        for reader in self._readers:
+        for worker, reader in zip(self.workers, self._readers, strict=True):
             reader.join(_GRACE)
+            if worker.stdout is not None and not reader.is_alive():
+                worker.stdout.close()
 
 
 def tf_config(addresses: list[str], number: int) -> str:
