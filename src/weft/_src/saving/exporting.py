@@ -34,11 +34,11 @@ def export(function: Any, path: PathLike, format: str = "stablehlo") -> None:
       UnsupportedError: if the function writes variables.
       UnimplementedError: if XLA has no form of something in it, or jax is not installed.
 
-    >>> import tempfile, jax
+    >>> import pathlib, tempfile, jax
     >>> f = tf.function(lambda x: tf.tanh(x) * 2.0, input_signature=[tf.TensorSpec([3])])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tf.export(f, f"{folder}/f.stablehlo")
-    ...     loaded = jax.export.deserialize(open(f"{folder}/f.stablehlo", "rb").read())
+    ...     loaded = jax.export.deserialize(pathlib.Path(f"{folder}/f.stablehlo").read_bytes())
     >>> loaded.call(np.zeros(3, np.float32))[0]
     Array([0., 0., 0.], dtype=float32)
     """

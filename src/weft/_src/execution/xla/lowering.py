@@ -31,6 +31,10 @@ TYPES = frozenset({
     dtypes.float64, dtypes.complex64, dtypes.complex128,
 })  # fmt: skip
 
+# What a tensor is while lowering: an array of NumPy if it is known, else an array of jax that is
+# being traced; a `StackValue` for a list, and a `Cell` for the handle of a variable.
+Value = Any
+
 _SMALL = 1 << 16  # bytes of a result that NumPy computes while lowering: it becomes a constant
 
 
@@ -62,11 +66,11 @@ class Lowering:
 
     # --- checks ------------------------------------------------------------------------------
 
-    def check(self, bad: Any) -> None:
+    def check(self, bad: Value) -> None:
         """Notes that the results are worth nothing if `bad`; NumPy will tell what is wrong."""
         self.bad = _either(self.bad, bad)
 
-    def check_room(self, full: Any) -> None:
+    def check_room(self, full: Value) -> None:
         """Notes that a list needs more memory than was guessed."""
         self.full = _either(self.full, full)
 
@@ -81,7 +85,7 @@ class Lowering:
                 values[id(tensor)] = value
         return [values[id(tensor)] for tensor in graph.outputs]
 
-    def lower(self, node: Node, inputs: list[Any]) -> Sequence[Any]:
+    def lower(self, node: Node, inputs: list[Value]) -> Sequence[Any]:
         """The values of a node's outputs."""
         if node.is_const:
             return (node.attrs["value"],)
@@ -106,7 +110,7 @@ class Lowering:
         _hold_to_types(node, results)
         return results
 
-    def by_kernel(self, node: Node, *inputs: Any) -> Any:
+    def by_kernel(self, node: Node, *inputs: Value) -> Any:
         """The op's own kernel, on jax's arrays; inputs that are shapes have to be known."""
         arrays = []
         for i, value in enumerate(inputs):
@@ -124,7 +128,7 @@ def _either(before: Any, bit: Any) -> Any:
     return bit if before is None else before | bit
 
 
-def _is_known(node: Node, inputs: list[Any]) -> bool:
+def _is_known(node: Node, inputs: list[Value]) -> bool:
     """Whether NumPy computes it now."""
     if not inputs or not all(isinstance(x, np.ndarray) for x in inputs):
         return False
@@ -133,13 +137,13 @@ def _is_known(node: Node, inputs: list[Any]) -> bool:
     return sum(known_bytes(out.spec) for out in node.outputs) <= _SMALL
 
 
-def _measured(node: Node, value: Any) -> Any:
+def _measured(node: Node, value: Value) -> Any:
     """A shape, size or rank; also of a value that is computed later."""
     found = node.op.measures(tuple(value.shape))  # type: ignore[misc]
     return np.asarray(found, node.outputs[0].dtype.numpy_dtype)
 
 
-def known(node: Node, value: Any) -> Any:
+def known(node: Node, value: Value) -> Any:
     """A value that has to be known while lowering."""
     if not isinstance(value, np.ndarray):
         raise NotCompilableError(f"{node.op.name}: a shape or size depends on data", node)
@@ -178,11 +182,11 @@ def _hold_to_types(node: Node, results: Sequence[Any]) -> None:
             )
 
 
-def dtype_of(value: Any) -> DType:
+def dtype_of(value: Value) -> DType:
     """The dtype of an array of jax or NumPy."""
     return dtypes.from_numpy(np.dtype(value.dtype))
 
 
-def spec_of(value: Any) -> TensorSpec:
+def spec_of(value: Value) -> TensorSpec:
     """The type of an array of jax or NumPy."""
     return TensorSpec.of(dtype_of(value), tuple(value.shape))

@@ -34,6 +34,13 @@ def _jax() -> Any:
     return jax
 
 
+def count_gpus() -> int:
+    """How many GPUs jax finds; 0 without jax."""
+    if importlib.util.find_spec("jax") is None:
+        return 0
+    return sum(device.platform == "gpu" for device in _jax().devices())
+
+
 def provide_devices(count: int) -> None:
     """Has jax make several devices of a CPU; UnavailableError if it is too late for that."""
     jax = _jax()

@@ -12,7 +12,7 @@ import numpy as np
 from weft._src.core import dtypes
 from weft._src.execution.native.front.iterations import count_of
 from weft._src.execution.native.loops.values import NotCompilableError
-from weft._src.execution.xla.lowering import Cell, Lowering
+from weft._src.execution.xla.lowering import Cell, Lowering, Value
 from weft._src.execution.xla.rules import lowers
 from weft._src.execution.xla.stack_values import StackValue, traced, unified
 from weft._src.graph.ir import Graph, Node
@@ -22,12 +22,12 @@ GUESSED = 64  # elements of a list of which nothing is known
 
 
 @lowers("call")
-def _call(lowering: Lowering, node: Node, *inputs: Any) -> list[Any]:
+def _call(lowering: Lowering, node: Node, *inputs: Value) -> list[Any]:
     return lowering.run(node.attrs["body"], inputs)
 
 
 @lowers("identities")
-def _identities(lowering: Lowering, node: Node, *inputs: Any) -> Sequence[Any]:
+def _identities(lowering: Lowering, node: Node, *inputs: Value) -> Sequence[Any]:
     return inputs[: len(node.outputs)]
 
 
@@ -35,7 +35,7 @@ def _identities(lowering: Lowering, node: Node, *inputs: Any) -> Sequence[Any]:
 
 
 @lowers("if")
-def _if(lowering: Lowering, node: Node, condition: Any, *inputs: Any) -> Sequence[Any]:
+def _if(lowering: Lowering, node: Node, condition: Value, *inputs: Value) -> Sequence[Any]:
     then, otherwise = node.attrs["branches"]
     if isinstance(condition, np.ndarray):
         return lowering.run(then if condition else otherwise, inputs)
@@ -43,7 +43,7 @@ def _if(lowering: Lowering, node: Node, condition: Any, *inputs: Any) -> Sequenc
 
 
 @lowers("case")
-def _case(lowering: Lowering, node: Node, index: Any, *inputs: Any) -> Sequence[Any]:
+def _case(lowering: Lowering, node: Node, index: Value, *inputs: Value) -> Sequence[Any]:
     branches = node.attrs["branches"]
     last = len(branches) - 1
     if isinstance(index, np.ndarray):
@@ -55,7 +55,7 @@ def _case(lowering: Lowering, node: Node, index: Any, *inputs: Any) -> Sequence[
 class _Branch:
     """One of the graphs, as a function without arguments: what it uses is taken from around it."""
 
-    def __init__(self, lowering: Lowering, graph: Graph, inputs: Any, keys: list[int]) -> None:
+    def __init__(self, lowering: Lowering, graph: Graph, inputs: Value, keys: list[int]) -> None:
         self._around, self._graph, self._inputs, self._keys = lowering, graph, inputs, keys
         self.kinds: list[Any] = []  # what the results have to become
 
@@ -73,7 +73,7 @@ class _Branch:
 
 
 def _switch(
-    lowering: Lowering, node: Node, index: Any, graphs: list[Graph], inputs: Sequence[Any]
+    lowering: Lowering, node: Node, index: Value, graphs: list[Graph], inputs: Sequence[Any]
 ) -> Sequence[Any]:
     keys = _written(node, inputs)
     branches = [_Branch(lowering, graph, inputs, keys) for graph in graphs]
@@ -108,7 +108,7 @@ def _written(node: Node, inputs: Sequence[Any]) -> list[int]:
     return [cell.key for cell in cells]
 
 
-def _bit(value: Any) -> Any:
+def _bit(value: Value) -> Any:
     return jnp.zeros((), bool) if value is None else value
 
 
@@ -122,7 +122,7 @@ def _refuse_unknown(node: Node) -> None:
 
 
 @lowers("while")
-def _while(lowering: Lowering, node: Node, *inputs: Any) -> Sequence[Any]:
+def _while(lowering: Lowering, node: Node, *inputs: Value) -> Sequence[Any]:
     _refuse_unknown(node)
     loop = _Loop(lowering, node, inputs)
     values, state, bad, full = loop.run()
@@ -191,14 +191,14 @@ class _Loop:
             ]
         raise NotCompilableError("the elements of a list have no one shape", self._node)
 
-    def _inside(self, carry: Any) -> tuple[Lowering, list[Any]]:
+    def _inside(self, carry: Value) -> tuple[Lowering, list[Any]]:
         values, state, _, _ = carry
         inner = self._around.nested()
         inner.state.update(state)
         loop = [v if f is None else f for v, f in zip(values, self.fixed, strict=True)]
         return inner, [*loop, *self._captured]
 
-    def _condition(self, carry: Any) -> Any:
+    def _condition(self, carry: Value) -> Any:
         inner, inputs = self._inside(carry)
         graph = self._node.attrs["cond"]
         if graph.effects.writes:
@@ -209,7 +209,7 @@ class _Loop:
         # What a failed check lets through may never end.
         return goes_on & ~(carry[2] | carry[3])
 
-    def _body(self, carry: Any) -> Any:
+    def _body(self, carry: Value) -> Any:
         inner, inputs = self._inside(carry)
         out = inner.run(self._node.attrs["body"], inputs)
         if any(f is not None and f is not x for f, x in zip(self.fixed, out, strict=True)):
@@ -223,7 +223,7 @@ class _Loop:
         state = {key: jnp.asarray(inner.state[key]) for key in self._keys}
         return values, state, carry[2] | _bit(inner.bad), carry[3] | _bit(inner.full)
 
-    def _like(self, inner: Lowering, value: Any, before: Any) -> Any:
+    def _like(self, inner: Lowering, value: Value, before: Value) -> Any:
         """With the flags and the memory of the value before; a list must not need more."""
         if not isinstance(value, StackValue):
             return value
@@ -235,17 +235,17 @@ class _Loop:
         return value.replace(items=jax.tree.map(lambda x: x[:most], value.items))
 
 
-def _settled(value: Any) -> Any:
+def _settled(value: Value) -> Any:
     """A stack as loops begin with it: nobody has appended yet."""
     return value.replace(grows=False) if isinstance(value, StackValue) else value
 
 
-def _form(values: Any) -> tuple[Any, list[Any]]:
+def _form(values: Value) -> tuple[Any, list[Any]]:
     """What two values of a loop variable must have in common."""
     leaves, structure = jax.tree.flatten(values)
     return structure, [x.shape for x in leaves]
 
 
-def _capacity(stack: Any) -> int:
+def _capacity(stack: Value) -> int:
     """The memory of a stack; 0 for what is none."""
     return stack.capacity if isinstance(stack, StackValue) else 0

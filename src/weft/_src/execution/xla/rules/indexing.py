@@ -13,7 +13,7 @@ import numpy as np
 
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.xla import namespace
-from weft._src.execution.xla.lowering import Lowering, known
+from weft._src.execution.xla.lowering import Lowering, Value, known
 from weft._src.execution.xla.rules import lowers
 from weft._src.graph.ir import Node
 from weft._src.ops.indexing import gathering, slicing
@@ -28,13 +28,13 @@ _COMBINED = {
 }
 
 
-def rows_outside(indices: Any, size: int) -> Any:
+def rows_outside(indices: Value, size: int) -> Any:
     """Whether an index is out of range."""
     any_of = np.any if isinstance(indices, np.ndarray) else jnp.any
     return any_of((indices < 0) | (indices >= size))
 
 
-def placed(x: Any, index: tuple[Any, ...], updates: Any, combination: str | None) -> Any:
+def placed(x: Value, index: tuple[Any, ...], updates: Value, combination: str | None) -> Any:
     """x with updates combined into it at an index; repeated ones one after the other."""
     if not index:  # every update is for all of x
         return _all_at_once(x, updates, combination)
@@ -44,14 +44,14 @@ def placed(x: Any, index: tuple[Any, ...], updates: Any, combination: str | None
     return _last_placed(x, index, updates)
 
 
-def _all_at_once(x: Any, updates: Any, combination: str | None) -> Any:
+def _all_at_once(x: Value, updates: Value, combination: str | None) -> Any:
     each = jnp.reshape(updates, (-1, *x.shape))
     for i in range(each.shape[0]):
         x = each[i] if combination is None else getattr(jnp, combination)(x, each[i])
     return x
 
 
-def _last_placed(x: Any, index: tuple[Any, ...], updates: Any) -> Any:
+def _last_placed(x: Value, index: tuple[Any, ...], updates: Value) -> Any:
     """The last of repeated indices wins. XLA leaves it open which does, so who wins is found first:
     the largest number among the updates of a place.
     """
@@ -75,7 +75,7 @@ def _batches(sizes: Sequence[int], rank: int) -> list[Any]:
 
 
 @lowers("gather")
-def _gather(lowering: Lowering, node: Node, params: Any, indices: Any) -> Any:
+def _gather(lowering: Lowering, node: Node, params: Value, indices: Value) -> Any:
     at, batch = gathering.normalized(
         **node.attrs, params_rank=params.ndim, indices_rank=indices.ndim
     )
@@ -91,7 +91,7 @@ def _gather(lowering: Lowering, node: Node, params: Any, indices: Any) -> Any:
 
 
 @lowers("gather_grad")
-def _gather_grad(lowering: Lowering, node: Node, shape: Any, g: Any, indices: Any) -> Any:
+def _gather_grad(lowering: Lowering, node: Node, shape: Value, g: Value, indices: Value) -> Any:
     sizes = tuple(known(node, shape).tolist())
     at, batch = gathering.normalized(
         **node.attrs, params_rank=len(sizes), indices_rank=indices.ndim
@@ -106,7 +106,7 @@ def _gather_grad(lowering: Lowering, node: Node, shape: Any, g: Any, indices: An
 
 
 def nd_index(
-    lowering: Lowering, shape: Sequence[int], indices: Any, batch_dims: int
+    lowering: Lowering, shape: Sequence[int], indices: Value, batch_dims: int
 ) -> tuple[Any, ...]:
     """The index that vectors of indices stand for, checked and kept inside."""
     depth = indices.shape[-1]
@@ -122,7 +122,7 @@ def nd_index(
 
 
 @lowers("gather_nd")
-def _gather_nd(lowering: Lowering, node: Node, params: Any, indices: Any) -> Any:
+def _gather_nd(lowering: Lowering, node: Node, params: Value, indices: Value) -> Any:
     batch = node.attrs["batch_dims"]
     params = jnp.asarray(params)
     if indices.shape[-1] == 0 and not batch:
@@ -134,7 +134,9 @@ def _gather_nd(lowering: Lowering, node: Node, params: Any, indices: Any) -> Any
 
 
 @lowers("scatter_nd")
-def _scatter_nd(lowering: Lowering, node: Node, indices: Any, updates: Any, shape: Any) -> Any:
+def _scatter_nd(
+    lowering: Lowering, node: Node, indices: Value, updates: Value, shape: Value
+) -> Any:
     sizes = tuple(known(node, shape).tolist())
     updates = jnp.asarray(updates)
     index = nd_index(lowering, sizes, indices, node.attrs["batch_dims"])
@@ -143,14 +145,20 @@ def _scatter_nd(lowering: Lowering, node: Node, indices: Any, updates: Any, shap
 
 @lowers("tensor_scatter")
 def _tensor_scatter(
-    lowering: Lowering, node: Node, x: Any, indices: Any, updates: Any, *, combination: str | None
+    lowering: Lowering,
+    node: Node,
+    x: Value,
+    indices: Value,
+    updates: Value,
+    *,
+    combination: str | None,
 ) -> Any:
     index = nd_index(lowering, x.shape, indices, 0)
     return placed(jnp.asarray(x), index, jnp.asarray(updates), combination)
 
 
 @lowers("take_along")
-def _take_along(lowering: Lowering, node: Node, x: Any, indices: Any) -> Any:
+def _take_along(lowering: Lowering, node: Node, x: Value, indices: Value) -> Any:
     axis = node.attrs["axis"]
     lowering.check(rows_outside(indices, x.shape[axis]))
     safe = jnp.clip(indices, 0, max(x.shape[axis] - 1, 0))
@@ -161,12 +169,14 @@ def _take_along(lowering: Lowering, node: Node, x: Any, indices: Any) -> Any:
 
 
 @lowers("strided_slice")
-def _strided_slice(lowering: Lowering, node: Node, x: Any, *positions: Any) -> Any:
+def _strided_slice(lowering: Lowering, node: Node, x: Value, *positions: Value) -> Any:
     return sliced(lowering, node, jnp.asarray(x), positions)[0]
 
 
 @lowers("strided_slice_grad")
-def _strided_slice_grad(lowering: Lowering, node: Node, shape: Any, g: Any, *positions: Any) -> Any:
+def _strided_slice_grad(
+    lowering: Lowering, node: Node, shape: Value, g: Value, *positions: Value
+) -> Any:
     g = jnp.asarray(g)
     zeros = jnp.zeros(tuple(known(node, shape).tolist()), g.dtype)
     part, put = sliced(lowering, node, zeros, positions)
@@ -174,7 +184,7 @@ def _strided_slice_grad(lowering: Lowering, node: Node, shape: Any, g: Any, *pos
 
 
 def sliced(
-    lowering: Lowering, node: Node, x: Any, positions: Sequence[Any]
+    lowering: Lowering, node: Node, x: Value, positions: Sequence[Any]
 ) -> tuple[Any, Callable[[Any], Any]]:
     """x[index], and a function that gives x with another part there."""
     index = node.attrs["index"]
@@ -185,7 +195,7 @@ def sliced(
 
 
 def _moving(
-    lowering: Lowering, node: Node, x: Any, positions: Sequence[Any], entries: list[Any]
+    lowering: Lowering, node: Node, x: Value, positions: Sequence[Any], entries: list[Any]
 ) -> tuple[Any, Callable[[Any], Any]]:
     """Single indices that are computed; bounds of slices have to be known, as sizes are."""
     starts: list[Any] = []
@@ -215,14 +225,14 @@ def _moving(
     return cut[at], lambda part: jax.lax.dynamic_update_slice(x, cut.at[at].set(part), starts)
 
 
-def _known_part(node: Node, part: Any, positions: Sequence[Any]) -> Any:
+def _known_part(node: Node, part: Value, positions: Sequence[Any]) -> Any:
     if not isinstance(part, tuple):
         return part
     return int(known(node, positions[part[1]]))
 
 
 @lowers("slice")
-def _slice(lowering: Lowering, node: Node, x: Any, begin: Any, size: Any) -> Any:
+def _slice(lowering: Lowering, node: Node, x: Value, begin: Value, size: Value) -> Any:
     sizes = known(node, size)
     shape = np.asarray(x.shape)
     x = jnp.asarray(x)

@@ -9,16 +9,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from weft._src.execution.xla import namespace as xp
-from weft._src.execution.xla.lowering import Lowering
+from weft._src.execution.xla.lowering import Lowering, Value
 from weft._src.execution.xla.rules import lowers
 from weft._src.graph.ir import Node
 
 
-def _wide(x: Any) -> Any:
+def _wide(x: Value) -> Any:
     return xp.widen(jnp.asarray(x))
 
 
-def _check_finite(lowering: Lowering, *arrays: Any) -> None:
+def _check_finite(lowering: Lowering, *arrays: Value) -> None:
     """What is not finite may be an error; NumPy decides."""
     for x in arrays:
         if x.size:
@@ -26,21 +26,21 @@ def _check_finite(lowering: Lowering, *arrays: Any) -> None:
 
 
 @lowers("inverse")
-def _inverse(lowering: Lowering, node: Node, x: Any) -> Any:
+def _inverse(lowering: Lowering, node: Node, x: Value) -> Any:
     out = jnp.linalg.inv(_wide(x))
     _check_finite(lowering, out)
     return out.astype(x.dtype)
 
 
 @lowers("solve")
-def _solve(lowering: Lowering, node: Node, matrix: Any, rhs: Any) -> Any:
+def _solve(lowering: Lowering, node: Node, matrix: Value, rhs: Value) -> Any:
     out = jnp.linalg.solve(_wide(matrix), _wide(rhs))
     _check_finite(lowering, out)
     return out.astype(rhs.dtype)
 
 
 @lowers("triangular_solve")
-def _triangular_solve(lowering: Lowering, node: Node, matrix: Any, rhs: Any) -> Any:
+def _triangular_solve(lowering: Lowering, node: Node, matrix: Value, rhs: Value) -> Any:
     matrix, right = _wide(matrix), _wide(rhs)
     lead = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
     return jax.lax.linalg.triangular_solve(
@@ -52,7 +52,7 @@ def _triangular_solve(lowering: Lowering, node: Node, matrix: Any, rhs: Any) -> 
 
 
 @lowers("cholesky")
-def _cholesky(lowering: Lowering, node: Node, x: Any) -> Any:
+def _cholesky(lowering: Lowering, node: Node, x: Value) -> Any:
     # Of the lower triangle alone, as LAPACK does it.
     out = jnp.tril(jax.lax.linalg.cholesky(_wide(x), symmetrize_input=False))
     diagonal = jnp.diagonal(out, 0, -2, -1)
@@ -62,7 +62,7 @@ def _cholesky(lowering: Lowering, node: Node, x: Any) -> Any:
 
 
 @lowers("eigh")
-def _eigh(lowering: Lowering, node: Node, x: Any) -> tuple[Any, Any]:
+def _eigh(lowering: Lowering, node: Node, x: Value) -> tuple[Any, Any]:
     wide = _wide(x)
     _check_finite(lowering, wide)
     if not node.attrs["compute_v"]:
@@ -73,7 +73,7 @@ def _eigh(lowering: Lowering, node: Node, x: Any) -> tuple[Any, Any]:
 
 
 @lowers("svd")
-def _svd(lowering: Lowering, node: Node, x: Any) -> tuple[Any, Any, Any]:
+def _svd(lowering: Lowering, node: Node, x: Value) -> tuple[Any, Any, Any]:
     wide = _wide(x)
     _check_finite(lowering, wide)
     real = jnp.real(jnp.asarray(x)).dtype
@@ -87,7 +87,7 @@ def _svd(lowering: Lowering, node: Node, x: Any) -> tuple[Any, Any, Any]:
 
 
 @lowers("lu")
-def _lu(lowering: Lowering, node: Node, x: Any) -> tuple[Any, Any]:
+def _lu(lowering: Lowering, node: Node, x: Value) -> tuple[Any, Any]:
     factors, _, order = jax.lax.linalg.lu(_wide(x))
     diagonal = jnp.diagonal(factors, 0, -2, -1)
     if diagonal.size:
@@ -97,12 +97,12 @@ def _lu(lowering: Lowering, node: Node, x: Any) -> tuple[Any, Any]:
 
 
 @lowers("expm")
-def _expm(lowering: Lowering, node: Node, x: Any) -> Any:
+def _expm(lowering: Lowering, node: Node, x: Value) -> Any:
     return jax.scipy.linalg.expm(_wide(x)).astype(x.dtype)
 
 
 @lowers("tridiagonal_solve")
-def _tridiagonal_solve(lowering: Lowering, node: Node, bands: Any, rhs: Any) -> Any:
+def _tridiagonal_solve(lowering: Lowering, node: Node, bands: Value, rhs: Value) -> Any:
     """As a whole matrix: what XLA has for three diagonals does not exchange rows."""
     bands, right = _wide(bands), _wide(rhs)
     lead = np.broadcast_shapes(bands.shape[:-2], right.shape[:-2])

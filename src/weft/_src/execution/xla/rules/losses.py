@@ -8,14 +8,14 @@ import jax
 import jax.numpy as jnp
 
 from weft._src.execution.xla import namespace as xp
-from weft._src.execution.xla.lowering import Lowering
+from weft._src.execution.xla.lowering import Lowering, Value
 from weft._src.execution.xla.rules import lowers
 from weft._src.execution.xla.rules.indexing import rows_outside
 from weft._src.graph.ir import Node
 
 
 @lowers("sparse_softmax_cross_entropy")
-def _sparse(lowering: Lowering, node: Node, logits: Any, labels: Any) -> tuple[Any, Any]:
+def _sparse(lowering: Lowering, node: Node, logits: Value, labels: Value) -> tuple[Any, Any]:
     dtype = logits.dtype
     wide = xp.widen(jnp.asarray(logits))
     classes = wide.shape[-1]

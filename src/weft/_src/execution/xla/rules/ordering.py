@@ -9,14 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from weft._src.execution.xla import namespace as xp
-from weft._src.execution.xla.lowering import Lowering, known
+from weft._src.execution.xla.lowering import Lowering, Value, known
 from weft._src.execution.xla.rules import lowers
 from weft._src.execution.xla.rules.indexing import rows_outside
 from weft._src.graph.ir import Node
 
 
 @lowers("first_place")
-def _first_place(lowering: Lowering, node: Node, x: Any, *, best: str) -> Any:
+def _first_place(lowering: Lowering, node: Node, x: Value, *, best: str) -> Any:
     x = xp.widen(jnp.asarray(x))
     if np.dtype(x.dtype).kind == "f":  # NaN is never the best, as long as there is another
         worst = -np.inf if best == "maximum" else np.inf
@@ -26,7 +26,7 @@ def _first_place(lowering: Lowering, node: Node, x: Any, *, best: str) -> Any:
     return find(x, axis=node.attrs["axis"]).astype(dtype)
 
 
-def _order(x: Any, axis: int, descending: bool) -> Any:
+def _order(x: Value, axis: int, descending: bool) -> Any:
     """Stable in both directions; NaN is the largest."""
     x = xp.widen(jnp.asarray(x))
     if not descending:
@@ -36,12 +36,12 @@ def _order(x: Any, axis: int, descending: bool) -> Any:
 
 
 @lowers("argsort")
-def _argsort(lowering: Lowering, node: Node, x: Any) -> Any:
+def _argsort(lowering: Lowering, node: Node, x: Value) -> Any:
     return _order(x, **node.attrs).astype(jnp.int32)
 
 
 @lowers("top_k")
-def _top_k(lowering: Lowering, node: Node, x: Any, k: Any) -> tuple[Any, Any]:
+def _top_k(lowering: Lowering, node: Node, x: Value, k: Value) -> tuple[Any, Any]:
     count = int(known(node, k))
     order = _order(x, -1, True)[..., :count]
     index_type = node.attrs["index_type"].numpy_dtype
@@ -49,7 +49,7 @@ def _top_k(lowering: Lowering, node: Node, x: Any, k: Any) -> tuple[Any, Any]:
 
 
 @lowers("bound")
-def _bound(lowering: Lowering, node: Node, sequence: Any, values: Any, *, side: str) -> Any:
+def _bound(lowering: Lowering, node: Node, sequence: Value, values: Value, *, side: str) -> Any:
     dtype = node.attrs["out_type"].numpy_dtype
     sequence, values = xp.widen(jnp.asarray(sequence)), xp.widen(jnp.asarray(values))
     rows = sequence.reshape(-1, sequence.shape[-1])
@@ -59,7 +59,7 @@ def _bound(lowering: Lowering, node: Node, sequence: Any, values: Any, *, side: 
 
 
 @lowers("put_along")
-def _put_along(lowering: Lowering, node: Node, shape: Any, g: Any, indices: Any) -> Any:
+def _put_along(lowering: Lowering, node: Node, shape: Value, g: Value, indices: Value) -> Any:
     axis = node.attrs["axis"]
     g = jnp.asarray(g)
     out = jnp.zeros(tuple(known(node, shape).tolist()), g.dtype)
@@ -68,7 +68,7 @@ def _put_along(lowering: Lowering, node: Node, shape: Any, g: Any, indices: Any)
 
 
 @lowers("bincount")
-def _bincount(lowering: Lowering, node: Node, x: Any, size: Any, weights: Any) -> Any:
+def _bincount(lowering: Lowering, node: Node, x: Value, size: Value, weights: Value) -> Any:
     bins = int(known(node, size))
     binary = node.attrs["binary_output"]
     weighed = not binary and (bool(weights.size) or weights.shape == x.shape)
@@ -85,7 +85,7 @@ def _bincount(lowering: Lowering, node: Node, x: Any, size: Any, weights: Any) -
 
 
 @lowers("in_top_k")
-def _in_top_k(lowering: Lowering, node: Node, predictions: Any, targets: Any, k: Any) -> Any:
+def _in_top_k(lowering: Lowering, node: Node, predictions: Value, targets: Value, k: Value) -> Any:
     x = jnp.asarray(predictions)
     classes = x.shape[-1]
     inside = (targets >= 0) & (targets < classes)
@@ -99,7 +99,7 @@ def _in_top_k(lowering: Lowering, node: Node, predictions: Any, targets: Any, k:
 
 
 @lowers("scan")
-def _scan(lowering: Lowering, node: Node, x: Any, *, combination: str) -> Any:
+def _scan(lowering: Lowering, node: Node, x: Value, *, combination: str) -> Any:
     axis, reverse = node.attrs["axis"], node.attrs["reverse"]
     dtype = x.dtype
     x = xp.widen(jnp.asarray(x))
@@ -118,7 +118,7 @@ _SCANS: dict[str, Any] = {
 _STARTS = {"add": 0, "multiply": 1, "logaddexp": -np.inf}
 
 
-def _shifted(x: Any, axis: int, reverse: bool, start: float) -> Any:
+def _shifted(x: Value, axis: int, reverse: bool, start: float) -> Any:
     """Without each element itself: one place further on, the start before all."""
     if not x.shape[axis]:
         return x

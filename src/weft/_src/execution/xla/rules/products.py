@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from weft._src.execution.xla import namespace as xp
-from weft._src.execution.xla.lowering import Lowering, known
+from weft._src.execution.xla.lowering import Lowering, Value, known
 from weft._src.execution.xla.rules import lowers
 from weft._src.graph.ir import Node
 from weft._src.ops.linalg import einsum
@@ -18,7 +18,7 @@ Labels = tuple[Any, ...]
 
 
 @lowers("matmul")
-def _matmul(lowering: Lowering, node: Node, a: Any, b: Any) -> Any:
+def _matmul(lowering: Lowering, node: Node, a: Value, b: Value) -> Any:
     a, b = jnp.asarray(a), jnp.asarray(b)
     if node.attrs["transpose_a"]:
         a = jnp.swapaxes(a, -1, -2)
@@ -36,16 +36,16 @@ def _contracted(arrays: Sequence[Any], labels: Sequence[Labels], output: Labels)
     return out.astype(arrays[0].dtype)
 
 
-def _squeezed(x: Any, labels: Labels, sizes: Any) -> tuple[Any, Labels]:
+def _squeezed(x: Value, labels: Labels, sizes: Value) -> tuple[Any, Labels]:
     return einsum.squeezed(jnp, jnp.asarray(x), labels, sizes)  # type: ignore[arg-type]
 
 
 @lowers("contraction")
 def _contraction(
-    lowering: Lowering, node: Node, *arrays: Any, labels_of: Callable[..., Any]
+    lowering: Lowering, node: Node, *arrays: Value, labels_of: Callable[..., Any]
 ) -> Any:
     labels, output = labels_of(tuple([x.ndim for x in arrays]), **node.attrs)
-    sizes: Any = einsum.label_sizes(node.op.name, [x.shape for x in arrays], labels)
+    sizes: Value = einsum.label_sizes(node.op.name, [x.shape for x in arrays], labels)
     parts = [_squeezed(x, s, sizes) for x, s in zip(arrays, labels, strict=True)]
     return _contracted([x for x, _ in parts], [s for _, s in parts], output)
 
@@ -54,9 +54,9 @@ def _contraction(
 def _contraction_gradient(
     lowering: Lowering,
     node: Node,
-    shape: Any,
-    g: Any,
-    *others: Any,
+    shape: Value,
+    g: Value,
+    *others: Value,
     labels_of: Callable[..., Any],
 ) -> Any:
     attrs = {key: value for key, value in node.attrs.items() if key != "index"}
@@ -69,7 +69,7 @@ def _contraction_gradient(
     arrays = [jnp.asarray(x) for x in (g, *others)]
     carried = [output, *labels[:index], *labels[index + 1 :]]
     shapes = [*[x.shape for x in arrays], wanted]
-    sizes: Any = einsum.label_sizes(node.op.name, shapes, [*carried, mine])
+    sizes: Value = einsum.label_sizes(node.op.name, shapes, [*carried, mine])
     parts = [_squeezed(x, s, sizes) for x, s in zip(arrays, carried, strict=True)]
     present = {s for _, names in parts for s in names}
     unique = tuple(dict.fromkeys(mine))

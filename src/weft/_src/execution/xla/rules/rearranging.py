@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from weft._src.execution.xla import namespace as xp
-from weft._src.execution.xla.lowering import Lowering, known
+from weft._src.execution.xla.lowering import Lowering, Value, known
 from weft._src.execution.xla.rules import lowers
 from weft._src.graph.ir import Node
 from weft._src.ops.arrays import padding
@@ -16,7 +16,7 @@ from weft._src.ops.linalg import diagonals
 
 
 @lowers("pad")
-def _pad(lowering: Lowering, node: Node, x: Any, paddings: Any, constant: Any = 0) -> Any:
+def _pad(lowering: Lowering, node: Node, x: Value, paddings: Value, constant: Value = 0) -> Any:
     x = jnp.asarray(x)
     return jnp.pad(
         x, known(node, paddings).tolist(), constant_values=jnp.asarray(constant, x.dtype)
@@ -24,7 +24,9 @@ def _pad(lowering: Lowering, node: Node, x: Any, paddings: Any, constant: Any = 
 
 
 @lowers("mirror_pad_grad")
-def _mirror_pad_grad(lowering: Lowering, node: Node, g: Any, paddings: Any, shape: Any) -> Any:
+def _mirror_pad_grad(
+    lowering: Lowering, node: Node, g: Value, paddings: Value, shape: Value
+) -> Any:
     out = jnp.asarray(g)
     pairs = zip(known(node, shape).tolist(), known(node, paddings).tolist(), strict=True)
     for axis, (size, (before, after)) in enumerate(pairs):
@@ -37,19 +39,19 @@ def _mirror_pad_grad(lowering: Lowering, node: Node, g: Any, paddings: Any, shap
 
 
 @lowers("roll")
-def _roll(lowering: Lowering, node: Node, x: Any, shift: Any) -> Any:
+def _roll(lowering: Lowering, node: Node, x: Value, shift: Value) -> Any:
     return jnp.roll(jnp.asarray(x), tuple(shift), node.attrs["axis"])
 
 
 @lowers("tile_grad")
-def _tile_grad(lowering: Lowering, node: Node, g: Any, multiples: Any, shape: Any) -> Any:
+def _tile_grad(lowering: Lowering, node: Node, g: Value, multiples: Value, shape: Value) -> Any:
     pairs = zip(known(node, multiples).tolist(), known(node, shape).tolist(), strict=True)
     split = [n for pair in pairs for n in pair]
     return xp.reduction(jnp.add, jnp.reshape(g, split), tuple(range(0, len(split), 2)), False)
 
 
 @lowers("range_shape")
-def _range_shape(lowering: Lowering, node: Node, start: Any, limit: Any, delta: Any) -> Any:
+def _range_shape(lowering: Lowering, node: Node, start: Value, limit: Value, delta: Value) -> Any:
     lowering.check(delta == 0)
     step = jnp.where(delta == 0, 1, delta).astype(jnp.int64)
     size = -((start - jnp.asarray(limit, jnp.int64)) // step)
@@ -59,7 +61,7 @@ def _range_shape(lowering: Lowering, node: Node, start: Any, limit: Any, delta: 
 
 
 @lowers("invert_permutation")
-def _invert(lowering: Lowering, node: Node, x: Any) -> Any:
+def _invert(lowering: Lowering, node: Node, x: Value) -> Any:
     n = x.shape[0]
     if n:
         lowering.check(jnp.any((x < 0) | (x >= n)))
@@ -70,7 +72,7 @@ def _invert(lowering: Lowering, node: Node, x: Any) -> Any:
 
 
 @lowers("unravel_index")
-def _unravel(lowering: Lowering, node: Node, indices: Any, dims: Any) -> Any:
+def _unravel(lowering: Lowering, node: Node, indices: Value, dims: Value) -> Any:
     sizes = known(node, dims).tolist()
     total = int(np.prod(sizes))
     if min(sizes, default=1) <= 0:
@@ -82,7 +84,7 @@ def _unravel(lowering: Lowering, node: Node, indices: Any, dims: Any) -> Any:
 
 
 @lowers("reverse_sequence")
-def _reverse_sequence(lowering: Lowering, node: Node, x: Any, lengths: Any) -> Any:
+def _reverse_sequence(lowering: Lowering, node: Node, x: Value, lengths: Value) -> Any:
     batch, seq = node.attrs["batch_axis"], node.attrs["seq_axis"]
     rows = jnp.moveaxis(jnp.asarray(x), (batch, seq), (0, 1))
     size = rows.shape[1]
@@ -95,7 +97,7 @@ def _reverse_sequence(lowering: Lowering, node: Node, x: Any, lengths: Any) -> A
 
 
 @lowers("depth_blocks")
-def _depth_blocks(lowering: Lowering, node: Node, x: Any, *, to_depth: bool = False) -> Any:
+def _depth_blocks(lowering: Lowering, node: Node, x: Value, *, to_depth: bool = False) -> Any:
     first, b = node.attrs["channels_first"], node.attrs["block_size"]
     x = jnp.moveaxis(jnp.asarray(x), 1, -1) if first else jnp.asarray(x)
     n, h, w, c = x.shape
@@ -118,7 +120,7 @@ def _places(node: Node, rows: int, columns: int) -> Any:
 
 
 @lowers("diag_part")
-def _diag_part(lowering: Lowering, node: Node, x: Any, fill: Any) -> Any:
+def _diag_part(lowering: Lowering, node: Node, x: Value, fill: Value) -> Any:
     x = jnp.asarray(x)
     rows, columns = x.shape[-2:]
     lower, upper = node.attrs["lower"], node.attrs["upper"]
@@ -132,7 +134,7 @@ def _diag_part(lowering: Lowering, node: Node, x: Any, fill: Any) -> Any:
 
 
 @lowers("set_diag")
-def _set_diag(lowering: Lowering, node: Node, *inputs: Any, is_new: bool = False) -> Any:
+def _set_diag(lowering: Lowering, node: Node, *inputs: Value, is_new: bool = False) -> Any:
     if is_new:
         diagonal, fill = inputs
         out = jnp.broadcast_to(jnp.asarray(fill, diagonal.dtype), node.outputs[0].spec.dims)
@@ -144,12 +146,12 @@ def _set_diag(lowering: Lowering, node: Node, *inputs: Any, is_new: bool = False
 
 
 @lowers("tensor_diag")
-def _tensor_diag(lowering: Lowering, node: Node, diagonal: Any) -> Any:
+def _tensor_diag(lowering: Lowering, node: Node, diagonal: Value) -> Any:
     return jnp.reshape(jnp.diag(jnp.reshape(diagonal, (-1,))), diagonal.shape * 2)
 
 
 @lowers("band_part")
-def _band_part(lowering: Lowering, node: Node, x: Any, lower: Any, upper: Any) -> Any:
+def _band_part(lowering: Lowering, node: Node, x: Value, lower: Value, upper: Value) -> Any:
     x = jnp.asarray(x)
     rows, columns = x.shape[-2:]
     lowering.check((lower > rows) | (upper > columns))

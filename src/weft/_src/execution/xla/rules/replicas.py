@@ -11,7 +11,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from weft._src.execution.native.front.specialize import specialize
 from weft._src.execution.native.loops.values import NotCompilableError
-from weft._src.execution.xla.lowering import Cell, Lowering, spec_of
+from weft._src.execution.xla.lowering import Cell, Lowering, Value, spec_of
 from weft._src.execution.xla.rules import lowers
 from weft._src.execution.xla.stack_values import StackValue
 from weft._src.graph.ir import Graph, Node
@@ -27,7 +27,7 @@ def _require_replicas(lowering: Lowering, node: Node) -> None:
 
 
 @lowers("collective_reduce")
-def _reduce(lowering: Lowering, node: Node, *values: Any) -> Sequence[Any]:
+def _reduce(lowering: Lowering, node: Node, *values: Value) -> Sequence[Any]:
     _require_replicas(lowering, node)
     arrays = [jnp.asarray(x) for x in values]
     how = node.attrs["how"]
@@ -42,14 +42,14 @@ def _reduce(lowering: Lowering, node: Node, *values: Any) -> Sequence[Any]:
 
 
 @lowers("collective_gather")
-def _gather(lowering: Lowering, node: Node, x: Any) -> Any:
+def _gather(lowering: Lowering, node: Node, x: Value) -> Any:
     _require_replicas(lowering, node)
     axis = node.attrs["axis"] % x.ndim
     return jax.lax.all_gather(jnp.asarray(x), AXIS, axis=axis, tiled=True)
 
 
 @lowers("collective_own_part")
-def _own_part(lowering: Lowering, node: Node, x: Any, like: Any) -> Any:
+def _own_part(lowering: Lowering, node: Node, x: Value, like: Value) -> Any:
     _require_replicas(lowering, node)
     axis = node.attrs["axis"] % like.ndim
     size = like.shape[axis]
@@ -64,7 +64,7 @@ def _replica_id(lowering: Lowering, node: Node) -> Any:
 
 
 @lowers("replica_run")
-def _replica_run(lowering: Lowering, node: Node, *inputs: Any) -> Sequence[Any]:
+def _replica_run(lowering: Lowering, node: Node, *inputs: Value) -> Sequence[Any]:
     n, graph = node.attrs["replicas"], node.attrs["program"].graph
     count = node.attrs["arguments"]
     parts = [inputs[i * count : (i + 1) * count] for i in range(n)]
@@ -120,7 +120,7 @@ class _Replicas:
         out, alike, apart, bad, full = spread(alike, apart, arguments, plain)
         return out, alike | apart, bad, full
 
-    def _replica(self, alike: Any, apart: Any, arguments: list[Any], plain: list[Any]) -> Any:
+    def _replica(self, alike: Value, apart: Value, arguments: list[Any], plain: list[Any]) -> Any:
         state = dict(alike) | {key: x[0] for key, x in apart.items()}
         inner = Lowering(state, self._around.scale, replicas=self._n)
         # Those of other replicas have places in the graph, too, which nobody looks at.

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft._src.core.random_numbers import distributions, philox, seeds
 from weft._src.execution.native.loops.values import NotCompilableError
-from weft._src.execution.xla.lowering import Lowering, known
+from weft._src.execution.xla.lowering import Lowering, Value, known
 from weft._src.execution.xla.rules import lowers
 from weft._src.graph.ir import Node
 
@@ -19,7 +19,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
-def _blocks(key: Any, low: Any, high: Any) -> tuple[Any, Any, Any, Any]:
+def _blocks(key: Value, low: Value, high: Value) -> tuple[Any, Any, Any, Any]:
     """The four words of each block, in uint64, for counters given by their halves."""
     first, second = [np.uint64(m) for m in philox.MULTIPLIERS]
     k0, k1 = key & _LOW, key >> _HALF
@@ -34,11 +34,11 @@ def _blocks(key: Any, low: Any, high: Any) -> tuple[Any, Any, Any, Any]:
     return c0, c1, c2, c3
 
 
-def _as_unsigned(x: Any) -> Any:
+def _as_unsigned(x: Value) -> Any:
     return jax.lax.bitcast_convert_type(jnp.asarray(x, jnp.int64), jnp.uint64)
 
 
-def _words(state: Any, blocks: int) -> Any:
+def _words(state: Value, blocks: int) -> Any:
     """The words of so many blocks, uint32, from a state (counter low, counter high, key)."""
     low, high, key = [_as_unsigned(state[i]) for i in range(3)]
     counters = low + jnp.arange(blocks, dtype=jnp.uint64)
@@ -47,7 +47,7 @@ def _words(state: Any, blocks: int) -> Any:
     return words.reshape(-1).astype(jnp.uint32)
 
 
-def _uniform(words: Any, dtype: Any) -> Any:
+def _uniform(words: Value, dtype: Value) -> Any:
     """Numbers in [0, 1), of the bits of words: see `distributions`."""
     dtype = np.dtype(dtype)
     if dtype.itemsize == 8:
@@ -60,7 +60,7 @@ def _uniform(words: Any, dtype: Any) -> Any:
     return (jax.lax.bitcast_convert_type(bits, jnp.float32) - 1).astype(dtype)
 
 
-def _normal(words: Any, dtype: Any) -> Any:
+def _normal(words: Value, dtype: Value) -> Any:
     """Box and Muller's pairs, with the logarithm and the angle in double precision."""
     pairs = _uniform(words, dtype).reshape(-1, 2)
     first = jnp.maximum(pairs[:, 0], dtype.type(distributions.SMALLEST_UNIFORM))
@@ -69,19 +69,19 @@ def _normal(words: Any, dtype: Any) -> Any:
     return jnp.stack([jnp.sin(angle) * radius, jnp.cos(angle) * radius], 1).reshape(-1)
 
 
-def _sizes(node: Node, shape: Any) -> tuple[int, ...]:
+def _sizes(node: Node, shape: Value) -> tuple[int, ...]:
     sizes = tuple(known(node, shape).tolist())
     if min(sizes, default=0) < 0:
         raise NotCompilableError("it fails for this shape", node, fails=True)
     return sizes
 
 
-def _shaped(flat: Any, sizes: tuple[int, ...]) -> Any:
+def _shaped(flat: Value, sizes: tuple[int, ...]) -> Any:
     return flat[: math.prod(sizes)].reshape(sizes)
 
 
 @lowers("philox_seed")
-def _seed(lowering: Lowering, node: Node, seed: Any) -> Any:
+def _seed(lowering: Lowering, node: Node, seed: Value) -> Any:
     first, second = [_as_unsigned(jnp.asarray(seed)[i].astype(jnp.int64)) for i in range(2)]
     words = _blocks(np.uint64(seeds.SCRAMBLE_KEY), first, second)
     parts = [jnp.zeros((), jnp.uint64), words[2] | words[3] << _HALF, words[0] | words[1] << _HALF]
@@ -89,19 +89,19 @@ def _seed(lowering: Lowering, node: Node, seed: Any) -> Any:
 
 
 @lowers("philox_uniform")
-def _uniform_rule(lowering: Lowering, node: Node, shape: Any, state: Any) -> Any:
+def _uniform_rule(lowering: Lowering, node: Node, shape: Value, state: Value) -> Any:
     sizes, dtype = _sizes(node, shape), node.attrs["dtype"].numpy_dtype
     blocks = distributions.blocks_used(math.prod(sizes), dtype)
     return _shaped(_uniform(_words(state, blocks), dtype), sizes)
 
 
 @lowers("philox_full_int")
-def _full_int(lowering: Lowering, node: Node, shape: Any, state: Any) -> Any:
+def _full_int(lowering: Lowering, node: Node, shape: Value, state: Value) -> Any:
     sizes, dtype = _sizes(node, shape), node.attrs["dtype"].numpy_dtype
     return _shaped(_integers(state, sizes, dtype), sizes)
 
 
-def _integers(state: Any, sizes: tuple[int, ...], dtype: Any) -> Any:
+def _integers(state: Value, sizes: tuple[int, ...], dtype: Value) -> Any:
     words = _words(state, distributions.blocks_used(math.prod(sizes), dtype))
     if np.dtype(dtype).itemsize == 8:
         pairs = words.reshape(-1, 2).astype(jnp.uint64)
@@ -111,7 +111,7 @@ def _integers(state: Any, sizes: tuple[int, ...], dtype: Any) -> Any:
 
 @lowers("philox_uniform_int")
 def _uniform_int(
-    lowering: Lowering, node: Node, shape: Any, state: Any, low: Any, high: Any
+    lowering: Lowering, node: Node, shape: Value, state: Value, low: Value, high: Value
 ) -> Any:
     sizes, dtype = _sizes(node, shape), np.dtype(low.dtype)
     if 0 in sizes:
@@ -119,7 +119,7 @@ def _uniform_int(
     lowering.check(low >= high)
     unsigned = np.dtype(f"u{dtype.itemsize}")
 
-    def bits(x: Any) -> Any:
+    def bits(x: Value) -> Any:
         return jax.lax.bitcast_convert_type(jnp.asarray(x), unsigned)
 
     span = jnp.maximum(bits(high) - bits(low), unsigned.type(1))
@@ -127,19 +127,19 @@ def _uniform_int(
     return _shaped(jax.lax.bitcast_convert_type(numbers, dtype), sizes)
 
 
-def _wide(dtype: Any) -> Any:
+def _wide(dtype: Value) -> Any:
     return dtype if dtype.itemsize >= 4 else np.dtype(np.float32)
 
 
 @lowers("philox_normal")
-def _normal_rule(lowering: Lowering, node: Node, shape: Any, state: Any) -> Any:
+def _normal_rule(lowering: Lowering, node: Node, shape: Value, state: Value) -> Any:
     sizes, dtype = _sizes(node, shape), np.dtype(node.attrs["dtype"].numpy_dtype)
     words = _words(state, distributions.blocks_used(math.prod(sizes), dtype))
     return _shaped(_normal(words, _wide(dtype)).astype(dtype), sizes)
 
 
 @lowers("philox_truncated_normal")
-def _truncated_normal(lowering: Lowering, node: Node, shape: Any, state: Any) -> Any:
+def _truncated_normal(lowering: Lowering, node: Node, shape: Value, state: Value) -> Any:
     """Every group draws from counters of its own until it is full, all at the same time."""
     sizes, dtype = _sizes(node, shape), np.dtype(node.attrs["dtype"].numpy_dtype)
     wide = _wide(dtype)
@@ -151,13 +151,13 @@ def _truncated_normal(lowering: Lowering, node: Node, shape: Any, state: Any) ->
     low, high, key = [_as_unsigned(state[i]) for i in range(3)]
     starts = jnp.arange(groups, dtype=jnp.uint64) * np.uint64(apart)
 
-    def draw(turn: Any) -> Any:
+    def draw(turn: Value) -> Any:
         counters = low + starts + turn
         highs = high + (counters < low).astype(jnp.uint64)
         words = jnp.stack(_blocks(key, counters, highs), axis=1).astype(jnp.uint32)
         return _normal(words.reshape(-1), wide).reshape(groups, per_group)
 
-    def body(carry: Any) -> Any:
+    def body(carry: Value) -> Any:
         turn, out, filled = carry
         drawn = draw(turn)
         kept = jnp.abs(drawn) < distributions.TRUNCATION
@@ -178,7 +178,9 @@ def _truncated_normal(lowering: Lowering, node: Node, shape: Any, state: Any) ->
 
 
 @lowers("philox_multinomial")
-def _multinomial(lowering: Lowering, node: Node, logits: Any, num_samples: Any, state: Any) -> Any:
+def _multinomial(
+    lowering: Lowering, node: Node, logits: Value, num_samples: Value, state: Value
+) -> Any:
     count, dtype = int(known(node, num_samples)), node.attrs["dtype"].numpy_dtype
     wide = jnp.asarray(logits).astype(jnp.float64)
     batch = wide.shape[0]
@@ -194,7 +196,7 @@ def _multinomial(lowering: Lowering, node: Node, logits: Any, num_samples: Any, 
 
 
 @lowers("philox_shuffle")
-def _shuffle(lowering: Lowering, node: Node, value: Any, state: Any) -> Any:
+def _shuffle(lowering: Lowering, node: Node, value: Value, state: Value) -> Any:
     value = jnp.asarray(value)
     if value.ndim == 0 or value.shape[0] < 2:
         return value
@@ -203,7 +205,7 @@ def _shuffle(lowering: Lowering, node: Node, value: Any, state: Any) -> Any:
     left = jnp.arange(n, 0, -1, dtype=jnp.uint64)
     partners = (jnp.arange(n, dtype=jnp.uint64) + words % left).astype(jnp.int32)
 
-    def swap(i: Any, order: Any) -> Any:
+    def swap(i: Value, order: Value) -> Any:
         j = partners[i]
         first, second = order[i], order[j]
         return order.at[i].set(second).at[j].set(first)

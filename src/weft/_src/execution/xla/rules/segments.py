@@ -9,13 +9,13 @@ import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.execution.xla import namespace as xp
-from weft._src.execution.xla.lowering import Lowering, known
+from weft._src.execution.xla.lowering import Lowering, Value, known
 from weft._src.execution.xla.rules import lowers
 from weft._src.execution.xla.rules.indexing import placed
 from weft._src.graph.ir import Node
 
 
-def _empty(combination: str, dtype: Any) -> Any:
+def _empty(combination: str, dtype: Value) -> Any:
     if combination == "add":
         return 0
     if combination == "multiply":
@@ -26,7 +26,7 @@ def _empty(combination: str, dtype: Any) -> Any:
 
 @lowers("segments")
 def _segments(
-    lowering: Lowering, node: Node, data: Any, ids: Any, num: Any, *, combination: str
+    lowering: Lowering, node: Node, data: Value, ids: Value, num: Value, *, combination: str
 ) -> Any:
     count = int(known(node, num))
     data, ids = jnp.asarray(data), jnp.asarray(ids)
@@ -42,7 +42,7 @@ def _segments(
 
 
 @lowers("spread_segments")
-def _spread(lowering: Lowering, node: Node, g: Any, ids: Any) -> Any:
+def _spread(lowering: Lowering, node: Node, g: Value, ids: Value) -> Any:
     g = jnp.asarray(g)
     if not g.shape[0]:
         return jnp.zeros((*ids.shape, *g.shape[1:]), g.dtype)

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.xla import namespace as xp
-from weft._src.execution.xla.lowering import Lowering, known
+from weft._src.execution.xla.lowering import Lowering, Value, known
 from weft._src.execution.xla.rules import lowers
 from weft._src.graph.ir import Node
 
 
 @lowers("fft")
-def _fft(lowering: Lowering, node: Node, x: Any, *, inverse: bool) -> Any:
+def _fft(lowering: Lowering, node: Node, x: Value, *, inverse: bool) -> Any:
     x = jnp.asarray(x)
     if not x.size:
         return x
@@ -28,20 +28,20 @@ def _fft(lowering: Lowering, node: Node, x: Any, *, inverse: bool) -> Any:
 
 
 @lowers("rfft")
-def _rfft(lowering: Lowering, node: Node, x: Any) -> Any:
+def _rfft(lowering: Lowering, node: Node, x: Value) -> Any:
     out = jnp.fft.rfft(jnp.asarray(x), axis=node.attrs["axis"], norm=node.attrs["norm"])
     return out.astype(node.outputs[0].dtype.numpy_dtype)
 
 
 @lowers("irfft")
-def _irfft(lowering: Lowering, node: Node, x: Any, length: Any) -> Any:
+def _irfft(lowering: Lowering, node: Node, x: Value, length: Value) -> Any:
     n = int(known(node, length))
     out = jnp.fft.irfft(jnp.asarray(x), n, axis=node.attrs["axis"], norm=node.attrs["norm"])
     return out.astype(node.outputs[0].dtype.numpy_dtype)
 
 
 @lowers("dct")
-def _dct(lowering: Lowering, node: Node, x: Any) -> Any:
+def _dct(lowering: Lowering, node: Node, x: Value) -> Any:
     if not x.size:
         return jnp.asarray(x)
     if node.attrs["type"] != 2:
@@ -50,7 +50,7 @@ def _dct(lowering: Lowering, node: Node, x: Any) -> Any:
 
 
 @lowers("overlap_and_add")
-def _overlap_and_add(lowering: Lowering, node: Node, x: Any, step: Any) -> Any:
+def _overlap_and_add(lowering: Lowering, node: Node, x: Value, step: Value) -> Any:
     *lead, frames, length = x.shape
     hop = int(known(node, step))
     wide = xp.widen(jnp.asarray(x))

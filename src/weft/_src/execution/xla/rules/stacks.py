@@ -10,7 +10,7 @@ import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.execution.native.loops.values import NotCompilableError
-from weft._src.execution.xla.lowering import Lowering, known
+from weft._src.execution.xla.lowering import Lowering, Value, known
 from weft._src.execution.xla.rules import lowers
 from weft._src.execution.xla.rules.control import GUESSED
 from weft._src.execution.xla.stack_values import StackValue
@@ -30,7 +30,7 @@ def _room(stack: StackValue, lowering: Lowering) -> int:
 
 
 @lowers("stack_reserve")
-def _reserve(lowering: Lowering, node: Node, size: Any) -> StackValue:
+def _reserve(lowering: Lowering, node: Node, size: Value) -> StackValue:
     n = int(known(node, size))
     if n < 0:
         raise NotCompilableError("it fails for this size", node, fails=True)
@@ -60,7 +60,7 @@ def _length(lowering: Lowering, node: Node, stack: StackValue) -> Any:
 # --- one element ---------------------------------------------------------------------------------
 
 
-def _with_room(lowering: Lowering, stack: StackValue, item: Any, length: Any) -> StackValue:
+def _with_room(lowering: Lowering, stack: StackValue, item: Value, length: Value) -> StackValue:
     """Memory for so many elements, outside of loops; inside of them it is checked."""
     if isinstance(length, np.ndarray):
         return stack.with_room_for(item, int(length))
@@ -72,7 +72,7 @@ def _with_room(lowering: Lowering, stack: StackValue, item: Any, length: Any) ->
     return stack
 
 
-def _resized(lowering: Lowering, stack: StackValue, length: Any) -> StackValue:
+def _resized(lowering: Lowering, stack: StackValue, length: Value) -> StackValue:
     """At least so long; new elements are zeros."""
     if stack.has_known_length and isinstance(length, np.ndarray) and stack.length >= length:
         return stack
@@ -84,7 +84,9 @@ def _resized(lowering: Lowering, stack: StackValue, length: Any) -> StackValue:
 
 
 @lowers("stack_put")
-def _put(lowering: Lowering, node: Node, stack: StackValue, index: Any, item: Any) -> StackValue:
+def _put(
+    lowering: Lowering, node: Node, stack: StackValue, index: Value, item: Value
+) -> StackValue:
     grow = node.attrs["grow"] or stack.endless
     after = _resized(lowering, stack, _after(index)) if grow else stack
     lowering.check((index < 0) | (index >= after.length))
@@ -93,19 +95,19 @@ def _put(lowering: Lowering, node: Node, stack: StackValue, index: Any, item: An
     return out.written(index, item).replace(grows=grows)
 
 
-def _after(index: Any) -> Any:
+def _after(index: Value) -> Any:
     return np.asarray(index + 1, np.int32) if isinstance(index, np.ndarray) else index + 1
 
 
 @lowers("stack_push")
-def _push(lowering: Lowering, node: Node, stack: StackValue, item: Any) -> StackValue:
+def _push(lowering: Lowering, node: Node, stack: StackValue, item: Value) -> StackValue:
     length = _after(stack.length)
     out = _with_room(lowering, stack, item, length)
     return out.written(stack.length, item).replace(length=length, grows=True)
 
 
 @lowers("stack_pop")
-def _pop(lowering: Lowering, node: Node, stack: StackValue, *shape: Any) -> tuple[Any, Any]:
+def _pop(lowering: Lowering, node: Node, stack: StackValue, *shape: Value) -> tuple[Any, Any]:
     spec = node.outputs[1].spec
     if stack.items is None:
         if not stack.endless:
@@ -125,7 +127,7 @@ def _pop(lowering: Lowering, node: Node, stack: StackValue, *shape: Any) -> tupl
     return stack.replace(length=length, stale=True), item
 
 
-def _nothing(node: Node, spec: Any) -> Any:
+def _nothing(node: Node, spec: Value) -> Any:
     """An element that was never written."""
     if spec.dtype is dtypes.variant:
         return StackValue(None, _number(0), endless=True)
@@ -136,7 +138,7 @@ def _nothing(node: Node, spec: Any) -> Any:
 
 
 @lowers("stack_pick")
-def _pick(lowering: Lowering, node: Node, stack: StackValue, index: Any, *shape: Any) -> Any:
+def _pick(lowering: Lowering, node: Node, stack: StackValue, index: Value, *shape: Value) -> Any:
     """An element, or rows at a vector of indices; what was never written is zeros."""
     if node.inputs[0].dtype is not dtypes.variant:
         raise NotCompilableError("not a list", node)
@@ -158,7 +160,7 @@ def _pick(lowering: Lowering, node: Node, stack: StackValue, index: Any, *shape:
 
 
 @lowers("stack_clear")
-def _clear(lowering: Lowering, node: Node, stack: StackValue, index: Any) -> StackValue:
+def _clear(lowering: Lowering, node: Node, stack: StackValue, index: Value) -> StackValue:
     if stack.items is None or stack.capacity == 0:
         return stack
     if isinstance(stack.items, StackValue):
@@ -193,14 +195,14 @@ def _to_tensor(lowering: Lowering, node: Node, stack: StackValue) -> Any:
 
 
 @lowers("stack_from_tensor")
-def _from_tensor(lowering: Lowering, node: Node, tensor: Any) -> StackValue:
+def _from_tensor(lowering: Lowering, node: Node, tensor: Value) -> StackValue:
     if node.inputs[0].dtype is dtypes.variant:
         raise NotCompilableError("a list of lists", node)
     return StackValue(jnp.asarray(tensor), _number(tensor.shape[0]))
 
 
 @lowers("stack_to_shape")
-def _to_shape(lowering: Lowering, node: Node, stack: StackValue, shape: Any) -> Any:
+def _to_shape(lowering: Lowering, node: Node, stack: StackValue, shape: Value) -> Any:
     sizes = tuple(known(node, shape).tolist())
     if stack.items is None:
         return jnp.zeros(sizes, node.attrs["dtype"].numpy_dtype)
@@ -208,7 +210,7 @@ def _to_shape(lowering: Lowering, node: Node, stack: StackValue, shape: Any) -> 
 
 
 @lowers("stack_resize")
-def _resize(lowering: Lowering, node: Node, stack: StackValue, size: Any) -> StackValue:
+def _resize(lowering: Lowering, node: Node, stack: StackValue, size: Value) -> StackValue:
     n = int(known(node, size))
     if n < 0:
         raise NotCompilableError("it fails for this size", node, fails=True)
@@ -220,7 +222,7 @@ def _resize(lowering: Lowering, node: Node, stack: StackValue, size: Any) -> Sta
 
 @lowers("stack_add_rows")
 def _add_rows(
-    lowering: Lowering, node: Node, stack: StackValue, indices: Any, values: Any, length: Any
+    lowering: Lowering, node: Node, stack: StackValue, indices: Value, values: Value, length: Value
 ) -> StackValue:
     values = jnp.asarray(values)
     item = values[0] if np.ndim(indices) and values.shape[0] else values

@@ -8,19 +8,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from weft._src.execution.native.loops.values import NotCompilableError
-from weft._src.execution.xla.lowering import Cell, Lowering
+from weft._src.execution.xla.lowering import Cell, Lowering, Value
 from weft._src.execution.xla.rules import lowers
 from weft._src.execution.xla.rules.indexing import nd_index, placed, rows_outside, sliced
 from weft._src.graph.ir import Node
 
 
-def _cell(node: Node, cell: Any) -> Cell:
+def _cell(node: Node, cell: Value) -> Cell:
     if not isinstance(cell, Cell):
         raise NotCompilableError(f"{node.op.name} of what is no variable", node)
     return cell
 
 
-def _value(lowering: Lowering, node: Node, cell: Any) -> Any:
+def _value(lowering: Lowering, node: Node, cell: Value) -> Any:
     """The value of a variable; of one that replicas have apart, what they have together."""
     value = lowering.state[_cell(node, cell).key]
     if cell.apart is None:
@@ -34,32 +34,32 @@ def _value(lowering: Lowering, node: Node, cell: Any) -> Any:
 
 
 @lowers("read_variable")
-def _read(lowering: Lowering, node: Node, cell: Any) -> Any:
+def _read(lowering: Lowering, node: Node, cell: Value) -> Any:
     return _value(lowering, node, cell)
 
 
 @lowers("is_initialized")
-def _is_initialized(lowering: Lowering, node: Node, cell: Any) -> Any:
+def _is_initialized(lowering: Lowering, node: Node, cell: Value) -> Any:
     _cell(node, cell)  # one without a value would not have come so far
     return np.asarray(True)
 
 
 @lowers("assign_variable")
-def _assign(lowering: Lowering, node: Node, cell: Any, value: Any) -> tuple[()]:
+def _assign(lowering: Lowering, node: Node, cell: Value, value: Value) -> tuple[()]:
     _store(lowering, node, _cell(node, cell), jnp.asarray(value))
     return ()
 
 
 @lowers("update_variable")
 def _update(
-    lowering: Lowering, node: Node, cell: Any, value: Any, *, combination: str
+    lowering: Lowering, node: Node, cell: Value, value: Value, *, combination: str
 ) -> tuple[()]:
     before = _value(lowering, node, cell)
     _store(lowering, node, cell, getattr(jnp, combination)(before, value))
     return ()
 
 
-def _store(lowering: Lowering, node: Node, cell: Cell, value: Any) -> None:
+def _store(lowering: Lowering, node: Node, cell: Cell, value: Value) -> None:
     before = lowering.state[cell.key]
     if cell.apart is not None:  # each replica gets its share of a sum, or all of it
         share = (value / before.shape[0]).astype(value.dtype) if cell.apart == "SUM" else value
@@ -73,14 +73,14 @@ def _store(lowering: Lowering, node: Node, cell: Cell, value: Any) -> None:
 
 
 @lowers("gather_variable")
-def _gather(lowering: Lowering, node: Node, cell: Any, indices: Any) -> Any:
+def _gather(lowering: Lowering, node: Node, cell: Value, indices: Value) -> Any:
     value = _value(lowering, node, cell)
     lowering.check(rows_outside(indices, value.shape[0]))
     return jnp.take(value, indices, 0, mode="clip")
 
 
 @lowers("gather_nd_variable")
-def _gather_nd(lowering: Lowering, node: Node, cell: Any, indices: Any) -> Any:
+def _gather_nd(lowering: Lowering, node: Node, cell: Value, indices: Value) -> Any:
     value = _value(lowering, node, cell)
     return value[(*nd_index(lowering, value.shape, indices, 0), ...)]
 
@@ -89,9 +89,9 @@ def _gather_nd(lowering: Lowering, node: Node, cell: Any, indices: Any) -> Any:
 def _scatter(
     lowering: Lowering,
     node: Node,
-    cell: Any,
-    indices: Any,
-    updates: Any,
+    cell: Value,
+    indices: Value,
+    updates: Value,
     *,
     combination: str | None,
 ) -> tuple[()]:
@@ -106,9 +106,9 @@ def _scatter(
 def _scatter_nd(
     lowering: Lowering,
     node: Node,
-    cell: Any,
-    indices: Any,
-    updates: Any,
+    cell: Value,
+    indices: Value,
+    updates: Value,
     *,
     combination: str | None,
 ) -> tuple[()]:
@@ -119,7 +119,7 @@ def _scatter_nd(
 
 
 @lowers("read_slice")
-def _read_slice(lowering: Lowering, node: Node, cell: Any, *positions: Any) -> Any:
+def _read_slice(lowering: Lowering, node: Node, cell: Value, *positions: Value) -> Any:
     value = _value(lowering, node, cell)
     return sliced(lowering, node, value, positions)[0]
 
@@ -128,9 +128,9 @@ def _read_slice(lowering: Lowering, node: Node, cell: Any, *positions: Any) -> A
 def _assign_slice(
     lowering: Lowering,
     node: Node,
-    cell: Any,
-    value: Any,
-    *positions: Any,
+    cell: Value,
+    value: Value,
+    *positions: Value,
     combination: str | None,
 ) -> tuple[()]:
     before = _value(lowering, node, cell)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from weft._src.execution.xla import namespace as xp
-from weft._src.execution.xla.lowering import Lowering, known
+from weft._src.execution.xla.lowering import Lowering, Value, known
 from weft._src.execution.xla.rules import lowers
 from weft._src.graph.ir import Node
 from weft._src.ops.nn import windows
@@ -19,14 +19,14 @@ from weft._src.ops.nn.windows import Geometry, channels_back, channels_last
 _AXES = {2: ("NHWC", "HWIO", "NHWC"), 3: ("NDHWC", "DHWIO", "NDHWC")}
 
 
-def _geometry(sizes: Any, window: Any, attrs: dict[str, Any]) -> Geometry:
+def _geometry(sizes: Value, window: Value, attrs: dict[str, Any]) -> Geometry:
     dilations = attrs.get("dilations", (1,) * len(window))
     return Geometry.of(
         "conv", tuple(sizes), tuple(window), attrs["strides"], dilations, attrs["padding"]
     )
 
 
-def _convolved(x: Any, filters: Any, where: Geometry, groups: int) -> Any:
+def _convolved(x: Value, filters: Value, where: Geometry, groups: int) -> Any:
     return jax.lax.conv_general_dilated(
         x,
         filters,
@@ -39,22 +39,22 @@ def _convolved(x: Any, filters: Any, where: Geometry, groups: int) -> Any:
     )
 
 
-def _last(x: Any, first: bool) -> Any:
+def _last(x: Value, first: bool) -> Any:
     return channels_last(xp, jnp.asarray(x), first)  # type: ignore[arg-type]
 
 
-def _lasts(node: Node, *images: Any) -> list[Any]:
+def _lasts(node: Node, *images: Value) -> list[Any]:
     """Images with their channels last, wide enough to add in."""
     first = node.attrs["channels_first"]
     return [xp.widen(_last(x, first)) for x in images]
 
 
-def _back(node: Node, out: Any) -> Any:
+def _back(node: Node, out: Value) -> Any:
     dtype = node.outputs[0].dtype.numpy_dtype
     return channels_back(xp, out.astype(dtype), node.attrs["channels_first"])
 
 
-def _whole(node: Node, shape: Any) -> tuple[int, ...]:
+def _whole(node: Node, shape: Value) -> tuple[int, ...]:
     batch, sizes, channels = windows.spatial_dims(
         tuple(known(node, shape).tolist()), node.attrs["channels_first"]
     )
@@ -62,7 +62,7 @@ def _whole(node: Node, shape: Any) -> tuple[int, ...]:
 
 
 @lowers("convolution")
-def _convolution(lowering: Lowering, node: Node, x: Any, filters: Any) -> Any:
+def _convolution(lowering: Lowering, node: Node, x: Value, filters: Value) -> Any:
     (x,) = _lasts(node, x)
     filters = xp.widen(jnp.asarray(filters))
     where = _geometry(x.shape[1:-1], filters.shape[:-2], node.attrs)
@@ -70,7 +70,7 @@ def _convolution(lowering: Lowering, node: Node, x: Any, filters: Any) -> Any:
 
 
 @lowers("convolution_input_gradient")
-def _input_gradient(lowering: Lowering, node: Node, shape: Any, filters: Any, g: Any) -> Any:
+def _input_gradient(lowering: Lowering, node: Node, shape: Value, filters: Value, g: Value) -> Any:
     (g,) = _lasts(node, g)
     filters = xp.widen(jnp.asarray(filters))
     whole = _whole(node, shape)
@@ -83,7 +83,7 @@ def _input_gradient(lowering: Lowering, node: Node, shape: Any, filters: Any, g:
 
 
 @lowers("convolution_filter_gradient")
-def _filter_gradient(lowering: Lowering, node: Node, x: Any, shape: Any, g: Any) -> Any:
+def _filter_gradient(lowering: Lowering, node: Node, x: Value, shape: Value, g: Value) -> Any:
     x, g = _lasts(node, x, g)
     wanted = tuple(known(node, shape).tolist())
     where = _geometry(x.shape[1:-1], wanted[:-2], node.attrs)
@@ -97,13 +97,13 @@ def _filter_gradient(lowering: Lowering, node: Node, x: Any, shape: Any, g: Any)
 # --- every channel apart -------------------------------------------------------------------------
 
 
-def _as_groups(filters: Any) -> Any:
+def _as_groups(filters: Value) -> Any:
     """(*window, channels, of each) as filters of as many groups as there are channels."""
     return jnp.reshape(filters, (*filters.shape[:2], 1, filters.shape[2] * filters.shape[3]))
 
 
 @lowers("depthwise_convolution")
-def _depthwise(lowering: Lowering, node: Node, x: Any, filters: Any) -> Any:
+def _depthwise(lowering: Lowering, node: Node, x: Value, filters: Value) -> Any:
     (x,) = _lasts(node, x)
     filters = xp.widen(jnp.asarray(filters))
     where = _geometry(x.shape[1:-1], filters.shape[:2], node.attrs)
@@ -111,7 +111,7 @@ def _depthwise(lowering: Lowering, node: Node, x: Any, filters: Any) -> Any:
 
 
 @lowers("depthwise_convolution_input_gradient")
-def _depthwise_input(lowering: Lowering, node: Node, shape: Any, filters: Any, g: Any) -> Any:
+def _depthwise_input(lowering: Lowering, node: Node, shape: Value, filters: Value, g: Value) -> Any:
     (g,) = _lasts(node, g)
     filters = xp.widen(jnp.asarray(filters))
     whole = _whole(node, shape)
@@ -124,7 +124,7 @@ def _depthwise_input(lowering: Lowering, node: Node, shape: Any, filters: Any, g
 
 
 @lowers("depthwise_convolution_filter_gradient")
-def _depthwise_filter(lowering: Lowering, node: Node, x: Any, shape: Any, g: Any) -> Any:
+def _depthwise_filter(lowering: Lowering, node: Node, x: Value, shape: Value, g: Value) -> Any:
     x, g = _lasts(node, x, g)
     wanted = tuple(known(node, shape).tolist())
     where = _geometry(x.shape[1:-1], wanted[:2], node.attrs)
@@ -138,7 +138,7 @@ def _depthwise_filter(lowering: Lowering, node: Node, x: Any, shape: Any, g: Any
 # --- pooling -------------------------------------------------------------------------------------
 
 
-def _over_windows(x: Any, where: Geometry, start: Any, combine: Any) -> Any:
+def _over_windows(x: Value, where: Geometry, start: Value, combine: Value) -> Any:
     return jax.lax.reduce_window(
         x,
         np.asarray(start, x.dtype),
@@ -149,28 +149,28 @@ def _over_windows(x: Any, where: Geometry, start: Any, combine: Any) -> Any:
     )
 
 
-def _lowest(dtype: Any) -> Any:
+def _lowest(dtype: Value) -> Any:
     return np.iinfo(dtype).min if np.dtype(dtype).kind in "iu" else -np.inf
 
 
-def _pool_geometry(node: Node, x: Any) -> Geometry:
+def _pool_geometry(node: Node, x: Value) -> Geometry:
     return _geometry(x.shape[1:-1], node.attrs["ksize"], node.attrs)
 
 
 @lowers("max_pool")
-def _max_pool(lowering: Lowering, node: Node, x: Any) -> Any:
+def _max_pool(lowering: Lowering, node: Node, x: Value) -> Any:
     x = _last(x, node.attrs["channels_first"])
     where = _pool_geometry(node, x)
     return _back(node, _over_windows(x, where, _lowest(x.dtype), jax.lax.max))
 
 
-def _bordered(x: Any, where: Geometry, value: Any) -> Any:
+def _bordered(x: Value, where: Geometry, value: Value) -> Any:
     return jnp.pad(x, ((0, 0), *where.paddings, (0, 0)), constant_values=value)
 
 
-def _winners(where: Geometry, padded: Any, y: Any) -> Iterator[tuple[tuple[slice, ...], Any]]:
+def _winners(where: Geometry, padded: Value, y: Value) -> Iterator[tuple[tuple[slice, ...], Any]]:
     """For each place in the window: which windows have their (first) maximum there."""
-    free: Any = None
+    free: Value = None
     for _, at in where.positions():
         hit = padded[(slice(None), *at)] == y
         hit, free = (hit, ~hit) if free is None else (hit & free, free & ~hit)
@@ -178,7 +178,7 @@ def _winners(where: Geometry, padded: Any, y: Any) -> Iterator[tuple[tuple[slice
 
 
 @lowers("max_pool_grad")
-def _max_pool_grad(lowering: Lowering, node: Node, x: Any, y: Any, g: Any) -> Any:
+def _max_pool_grad(lowering: Lowering, node: Node, x: Value, y: Value, g: Value) -> Any:
     first = node.attrs["channels_first"]
     x, y, g = [_last(part, first) for part in (x, y, g)]
     where = _pool_geometry(node, x)
@@ -190,7 +190,7 @@ def _max_pool_grad(lowering: Lowering, node: Node, x: Any, y: Any, g: Any) -> An
     return _back(node, out[where.inside()])
 
 
-def _spread(values: Any, at: tuple[slice, ...], shape: tuple[int, ...]) -> Any:
+def _spread(values: Value, at: tuple[slice, ...], shape: tuple[int, ...]) -> Any:
     """Zeros of a shape, with values at every so many places."""
     borders = [(0, 0, 0)]
     for part, size, count in zip(at, shape[1:-1], values.shape[1:-1]):
@@ -202,7 +202,7 @@ def _spread(values: Any, at: tuple[slice, ...], shape: tuple[int, ...]) -> Any:
 
 
 @lowers("max_pool_grad_grad")
-def _max_pool_pick(lowering: Lowering, node: Node, x: Any, y: Any, h: Any) -> Any:
+def _max_pool_pick(lowering: Lowering, node: Node, x: Value, y: Value, h: Value) -> Any:
     first = node.attrs["channels_first"]
     x, y, h = [_last(part, first) for part in (x, y, h)]
     where = _pool_geometry(node, x)
@@ -213,14 +213,14 @@ def _max_pool_pick(lowering: Lowering, node: Node, x: Any, y: Any, h: Any) -> An
     return _back(node, out)
 
 
-def _counts(where: Geometry, dtype: Any) -> Any:
+def _counts(where: Geometry, dtype: Value) -> Any:
     """How many elements of the image each window holds: the border does not count."""
     ones = jnp.ones((1, *where.sizes, 1), dtype)
     return jnp.maximum(_over_windows(ones, where, 0, jax.lax.add), 1)
 
 
 @lowers("avg_pool")
-def _avg_pool(lowering: Lowering, node: Node, x: Any) -> Any:
+def _avg_pool(lowering: Lowering, node: Node, x: Value) -> Any:
     (x,) = _lasts(node, x)
     where = _pool_geometry(node, x)
     total = _over_windows(x, where, 0, jax.lax.add)
@@ -228,7 +228,7 @@ def _avg_pool(lowering: Lowering, node: Node, x: Any) -> Any:
 
 
 @lowers("avg_pool_grad")
-def _avg_pool_grad(lowering: Lowering, node: Node, shape: Any, g: Any) -> Any:
+def _avg_pool_grad(lowering: Lowering, node: Node, shape: Value, g: Value) -> Any:
     (g,) = _lasts(node, g)
     whole = _whole(node, shape)
     where = _geometry(whole[1:-1], node.attrs["ksize"], node.attrs)
