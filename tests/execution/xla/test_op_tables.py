@@ -50,6 +50,9 @@ ELSEWHERE = {
         CustomGradient MaxPool3DGradGrad MaxPoolGradGrad NextAfter NoOp PartitionedCall RangeShape
         Resample ResizeAxisBack SumToShape TakeAlongAxis TensorListResize
     """,
+    "tests/distribute": """
+        CollectiveGather CollectiveOwnPart CollectiveReduce ReplicaId ReplicaRun
+    """,
     "every graph": "Const",
 }
 

@@ -154,6 +154,8 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
 def check_device(device: Any) -> None:
     """Raises ValueError unless it is a device of this machine."""
+    if device == _CPU:  # without asking jax, which looks for devices once
+        return
     there = list_physical_devices()
     if device not in there:
         raise ValueError(

@@ -122,12 +122,12 @@ def _only_the_cpu(strategy: str, devices: list[str]) -> None:
 
 def _known_devices(strategy: str, devices: Sequence[str] | None) -> tuple[str, ...]:
     """The full names of devices, each of which must be there, and only once."""
-    there = [device.name for device in list_logical_devices()]
-    if not devices:
-        accelerators = [name for name in there if "CPU" not in name]
-        wanted = accelerators or there[:1]
-    else:
-        wanted = [_full_name(name) for name in devices]
+    wanted = [_full_name(name) for name in devices or ()]
+    # Names of the CPU need no jax, which would look for devices before it knows how many.
+    only_cpus = all("CPU" in name for name in wanted) if wanted else False
+    there = [device.name for device in list_logical_devices("CPU" if only_cpus else None)]
+    if not wanted:
+        wanted = [name for name in there if "CPU" not in name] or there[:1]
     missing = [name for name in wanted if name not in there]
     if missing or len(set(wanted)) < len(wanted):
         problem = f"there is no {missing[0]}" if missing else "a device is named twice"
