@@ -16,7 +16,10 @@ import pytest
 import weft as tf
 from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.core.xla_rules import KERNEL, XlaRule
-from weft._src.distribute import replica_run as replica_run  # defines ops, and is loaded late
+from weft._src.distribute import (  # define ops, and are loaded late
+    collectives as collectives,
+    replica_run as replica_run,
+)
 from weft._src.execution.native.front.lowering import graphs as graphs
 from weft._src.execution.native.front.lowering.rules import lowering_rules, rule_of
 from weft._src.execution.native.loops.scalars import scalar_rules
