@@ -22,8 +22,6 @@ LEFT_OUT = {
     "backend/torch": "another backend",
     "backend/openvino": "another backend",
     "backend/numpy": "another backend",
-    "backend/tensorflow/distribute_test.py": "several devices",
-    "backend/tensorflow/optimizer_distribute_test.py": "several devices",
     "callbacks/orbax_checkpoint_test.py": "orbax, a package for JAX",
     "callbacks/tensorboard_test.py": "reads its files with TensorFlow's own classes",
     "distribution": "several devices",

@@ -15,6 +15,7 @@ FUZZERS = {
     "gradients": "fuzzing.programs:check_gradients",
     "modes": "fuzzing.modes:check_modes",
     "graphs": "fuzzing.native_graphs:check_graph",
+    "xla": "fuzzing.xla_graphs:check_xla_graph",
     "batching": "fuzzing.batching:check_batching",
     "ops": "fuzzing.ops:check_op",
     "functions": "fuzzing.ops:check_function",

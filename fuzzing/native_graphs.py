@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ from fuzzing.random_graphs import Program, grow
 from weft._src.core.flags import flags
 from weft._src.core.tensor import EagerTensor
 from weft._src.execution.native import verify
+from weft._src.execution.native.driver import compile_graph
 from weft._src.graph.tracing import trace
 from weft.errors import OpError
+
+Compiler = Callable[..., Any]  # of a graph, values, and whether it must be one piece: see verify
 
 
 def check_graph(seed: int) -> str | None:
@@ -22,12 +26,13 @@ def check_graph(seed: int) -> str | None:
     """
     flags.guard_pages = "end"
     try:
-        return _check_graph(seed)
+        return check_with(compile_graph, seed)
     finally:
         flags.guard_pages = ""
 
 
-def _check_graph(seed: int) -> str | None:
+def check_with(compiler: Compiler, seed: int) -> str | None:
+    """The random graph of a seed, as a compiler makes it, against the reference interpreter."""
     program = grow(seed, wide=True)
     tensors = [tf.constant(a) for a in program.arrays]
     kinds = ([tf.TensorSpec(t.shape, t.dtype) for t in tensors],)
@@ -35,31 +40,37 @@ def _check_graph(seed: int) -> str | None:
         kinds = ([tf.TensorSpec([None] * t.ndim, t.dtype) for t in tensors],)
     for specs in kinds:
         for run in (program, program.returning_all()):
-            problem = _check(run, specs, tensors)
+            problem = _check(compiler, run, specs, tensors)
             if problem is not None:
-                small, problem = _shrunk(run, specs, tensors, problem)
+                small, problem = _shrunk(compiler, run, specs, tensors, problem)
                 return f"graph {seed}: {problem}\n{small}"
     return None
 
 
 def _shrunk(
-    program: Program, specs: list[tf.TensorSpec], tensors: list[tf.Tensor], problem: str
+    compiler: Compiler,
+    program: Program,
+    specs: list[tf.TensorSpec],
+    tensors: list[tf.Tensor],
+    problem: str,
 ) -> tuple[Program, str]:
     """The first value that differs alone, or else a program with fewer results."""
     for number in range(len(tensors), program.size):
         alone = program.returning(number)
-        found = _check(alone, specs, tensors)
+        found = _check(compiler, alone, specs, tensors)
         if found is not None:
             return alone, found
     for number in program.returned:
         fewer = program.returning(*[n for n in program.returned if n != number])
-        found = _check(fewer, specs, tensors) if fewer.returned else None
+        found = _check(compiler, fewer, specs, tensors) if fewer.returned else None
         if found is not None:
-            return _shrunk(fewer, specs, tensors, found)
+            return _shrunk(compiler, fewer, specs, tensors, found)
     return program, problem
 
 
-def _check(program: Program, specs: list[tf.TensorSpec], tensors: list[tf.Tensor]) -> str | None:
+def _check(
+    compiler: Compiler, program: Program, specs: list[tf.TensorSpec], tensors: list[tf.Tensor]
+) -> str | None:
     try:
         graph = trace(program, specs)
     except (TypeError, ValueError):
@@ -67,7 +78,7 @@ def _check(program: Program, specs: list[tf.TensorSpec], tensors: list[tf.Tensor
     values = [_value(t) for t in (*tensors, *[outer for outer, _ in graph.captures])]
     try:
         with np.errstate(all="ignore"):
-            verify.check(graph, values)
+            verify.check(graph, values, compiler)
     except OpError:
         return None  # an error of the program itself
     except verify.TierDifferenceError as difference:

@@ -264,6 +264,7 @@ if _TYPE_CHECKING:
         random_index_shuffle as random_index_shuffle,
     )
     from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
+    from weft._src.saving.exporting import export as export
     from weft._src.saving.safetensors import load as load, save as save
 
 __all__ = [
@@ -371,6 +372,7 @@ __all__ = [
     "experimental",
     "explain",
     "explain_gradient",
+    "export",
     "extract_volume_patches",
     "eye",
     "fftnd",
@@ -574,10 +576,10 @@ _LATER = (
 )  # fmt: skip
 _LAZY = {name: f"weft.{name}" for name in _LATER}
 # Keras has to be installed: `from weft import *` works without it.
-_LAZY |= {"keras": "weft.keras"}
-_LAZY |= dict.fromkeys(("initializers", "losses", "metrics", "optimizers"), "weft.keras")
+_LAZY |= dict.fromkeys(("keras", "initializers", "losses", "metrics", "optimizers"), "weft.keras")
 _LAZY |= {
     "install_as_tensorflow": "weft._src.keras.alias",
+    "export": "weft._src.saving.exporting",
     "progress": "weft._src.data.core.telling",
     "load": "weft._src.saving.safetensors",
     "save": "weft._src.saving.safetensors",

@@ -15,15 +15,22 @@ import pytest
 
 import weft as tf
 from weft._src.core.native_rules import NativeRule, Pointwise
+from weft._src.core.xla_rules import KERNEL, XlaRule
+from weft._src.distribute import (  # define ops, and are loaded late
+    collectives as collectives,
+    replica_run as replica_run,
+)
 from weft._src.execution.native.front.lowering import graphs as graphs
 from weft._src.execution.native.front.lowering.rules import lowering_rules, rule_of
 from weft._src.execution.native.loops.scalars import scalar_rules
+from weft._src.execution.xla import rules as xla_rules
 from weft._src.fileio import tensors as tensors  # defines ops, and is loaded late
 from weft._src.ops import worth
 from weft._src.ops.ragged import rules as ragged_rules
 from weft._src.ops.registry import FOLDED, Op, all_ops, define_op
 
 SOURCE = Path(tf.__file__).parent / "_src"
+LOWERED = [op for op in all_ops() if isinstance(op.xla, XlaRule) and op.xla is not KERNEL]
 NATIVE = [op for op in all_ops() if isinstance(op.native, NativeRule)]
 
 # --- what blocks name ----------------------------------------------------------------------------
@@ -41,6 +48,18 @@ def test_the_native_rule_that_a_block_names_exists(op: Op) -> None:
 def test_every_lowering_rule_is_named_by_a_block() -> None:
     named = {op.native.name for op in NATIVE if not isinstance(op.native, Pointwise)}
     assert set(lowering_rules()) - named == {"pointwise"}  # that of all Pointwise ops
+
+
+@pytest.mark.parametrize("op", LOWERED, ids=lambda op: op.name)
+def test_the_rule_of_xla_that_a_block_names_exists(op: Op) -> None:
+    assert op.xla.name in xla_rules.all_rules()
+    rule = xla_rules.rule_of(op)
+    inputs = ["input"] * len(op.args)
+    inspect.signature(rule).bind("lowering", "node", *inputs)  # and takes the options
+
+
+def test_every_rule_of_xla_is_named_by_a_block() -> None:
+    assert set(xla_rules.all_rules()) == {op.xla.name for op in LOWERED}
 
 
 def test_ops_without_machine_code_are_not_compiled_in_vain() -> None:

@@ -52,10 +52,11 @@ ABOVE = (
     *("weft.experimental", "weft.keras", "weft.raw_ops", "weft.saved_model", "weft.tools"),
     "weft.__main__",
 )
-# Imported where they are used: LLVM takes a tenth of a second to load, a table of names is wanted
-# for an error only, and raw ops name the file they are in.
+# Imported where they are used: LLVM takes a tenth of a second to load and jax a second, a table of
+# names is wanted for an error only, and raw ops name the file they are in.
 LOADED_LATE = (
     "weft._src.execution.native",
+    "weft._src.execution.xla",
     "weft._src.public.tensorflow_names",
     "weft._src.raw_ops",
 )

@@ -64,8 +64,8 @@ strings.join strings.length strings.as_string strings.substr
 
 # What Weft has and TensorFlow does not, by namespace.
 OWN: dict[str, str] = {
-    "": "explain explain_gradient install_as_tensorflow load no_retrace progress save testing "
-    "tools",
+    "": "explain explain_gradient export install_as_tensorflow load no_retrace progress save "
+    "testing tools",
     "config": "execution",
     "errors": "ArgumentError AssertionFailedError DTypeError InaccessibleTensorError "
     "LoopConversionError ParseError RetraceError ShapeError SignatureError UnsupportedError "

@@ -6,10 +6,14 @@ import inspect
 
 import weft as tf
 from weft._src.core.native_rules import NativeRule
+from weft._src.core.xla_rules import XlaRule
 from weft._src.ops.registry import (
+    DATA_SHAPED,
     FOLDED,
     HOST_ONLY,
     NO_NATIVE,
+    NO_XLA,
+    STRINGS,
     STRUCTURED,
     Absent,
     all_ops,
@@ -28,6 +32,8 @@ def test_rules_have_the_right_form() -> None:
         assert callable(op.kernel) or op.kernel is STRUCTURED, op
         assert callable(op.vjp) or isinstance(op.vjp, Absent), op
         assert isinstance(op.native, NativeRule) or op.native in (NO_NATIVE, HOST_ONLY, FOLDED), op
+        absent = (NO_XLA, DATA_SHAPED, STRINGS, HOST_ONLY, FOLDED)
+        assert isinstance(op.xla, XlaRule) or op.xla in absent, op
 
 
 def test_kernels_take_arrays_by_position_and_attributes_by_name() -> None:

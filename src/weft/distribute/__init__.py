@@ -1,14 +1,16 @@
-"""`tf.distribute`: one program on several replicas; here, on one."""
+"""`tf.distribute`: one program on several replicas."""
 
-from weft._src.distribute.strategy import (
-    InputContext,
+from weft._src.distribute.kinds import (
     MirroredStrategy,
     MultiWorkerMirroredStrategy,
     OneDeviceStrategy,
+    ParameterServerStrategy,
+    TPUStrategy,
+)
+from weft._src.distribute.strategy import (
     ReplicaContext,
     Strategy,
     StrategyExtended,
-    TPUStrategy,
     get_replica_context,
     get_strategy,
     has_strategy,
@@ -18,13 +20,14 @@ from weft._src.distribute.values import (
     DistributedDataset,
     DistributedIterator,
     DistributedValues,
+    InputContext,
     InputOptions,
     InputReplicationMode,
     ReduceOp,
     RunOptions,
 )
 from weft._src.public.namespaces import open_namespace as _open_namespace
-from weft.distribute import experimental
+from weft.distribute import cluster_resolver, experimental
 
 __all__ = [
     "DistributedDataset",
@@ -36,12 +39,14 @@ __all__ = [
     "MirroredStrategy",
     "MultiWorkerMirroredStrategy",
     "OneDeviceStrategy",
+    "ParameterServerStrategy",
     "ReduceOp",
     "ReplicaContext",
     "RunOptions",
     "Strategy",
     "StrategyExtended",
     "TPUStrategy",
+    "cluster_resolver",
     "experimental",
     "get_replica_context",
     "get_strategy",

@@ -1,8 +1,18 @@
 """`tf.distribute.experimental`."""
 
-from weft._src.distribute.strategy import ValueContext
+from weft._src.distribute.values import (
+    CollectiveCommunication,
+    CommunicationImplementation,
+    CommunicationOptions,
+    ValueContext,
+)
 from weft._src.public.namespaces import open_namespace as _open_namespace
 
-__all__ = ["ValueContext"]
+__all__ = [
+    "CollectiveCommunication",
+    "CommunicationImplementation",
+    "CommunicationOptions",
+    "ValueContext",
+]
 
 _open_namespace(__name__)

@@ -240,7 +240,7 @@ def test_settings(
 def test_a_wrong_setting_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tf.config, "execution", "fast")
     with pytest.raises(
-        ValueError, match="must be 'auto', 'numpy', 'native' or 'verify', got 'fast'"
+        ValueError, match="must be 'auto', 'numpy', 'native', 'xla' or 'verify', got 'fast'"
     ):
         tf.function(lambda x: x + 1)(tf.constant(1))
 

@@ -27,6 +27,7 @@ from weft._src.core.dtypes import ANY, int32, resource
 from weft._src.core.native_rules import IndexMap
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.graph.ir import Graph, Node, variable_behind
 from weft._src.graph.rewrite import copied
 from weft._src.ops.arrays.shape import shape_argument
@@ -136,6 +137,7 @@ custom_gradient_op: Op = define_op(
     infer=_custom_infer,
     kernel=lambda xp, *xs, gradient: xs[: gradient.results],
     native=IndexMap("identities"),
+    xla=Lowered("identities"),
     vjp=_custom_vjp,
     outputs=None,
     trusts_kernel=True,

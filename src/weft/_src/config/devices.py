@@ -1,9 +1,15 @@
-"""Devices: Weft computes on the CPU, which can have several names."""
+"""Devices: the CPU, which can have several names, and the GPUs that jax finds.
+
+jax is asked only where it has been imported, or functions run on XLA: loading it takes a second.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from weft._src.core.flags import flags
 
 
 class PhysicalDevice(NamedTuple):
@@ -46,20 +52,30 @@ class _Devices:
 _devices = _Devices()
 
 
-def _is_wanted(device_type: Any) -> bool:
+def _is_wanted(device_type: Any, kind: str = "CPU") -> bool:
     if device_type is not None and not isinstance(device_type, str):
         raise TypeError(f"tf.config: device_type must be a string or None, got {device_type!r}.")
-    return device_type in (None, "CPU")
+    return device_type in (None, kind)
+
+
+def _gpus() -> int:
+    """How many GPUs jax finds, where it is in use."""
+    if "jax" not in sys.modules and flags.execution != "xla":
+        return 0
+    from weft._src.execution.xla import runtime
+
+    return runtime.count_gpus()
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices of the machine that Weft can use: the CPU.
+    """The devices of the machine that Weft can use: the CPU, and GPUs where functions run on XLA.
 
     Args:
       device_type: the type that is wanted, such as "CPU" or "GPU"; None is every type.
 
     Returns:
-      A list of the one CPU, or an empty one for any other type.
+      A list of the one CPU and of the GPUs that jax finds, if it is in use (imported by the
+      program, or by `weft.config.execution = "xla"`).
 
     Raises:
       TypeError: if `device_type` is neither a string nor None.
@@ -67,7 +83,10 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     >>> tf.config.list_physical_devices("GPU")
     []
     """
-    return [_CPU] if _is_wanted(device_type) else []
+    found = [_CPU] if _is_wanted(device_type) else []
+    if _is_wanted(device_type, "GPU"):
+        found += [PhysicalDevice(f"/physical_device:GPU:{i}", "GPU") for i in range(_gpus())]
+    return found
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
@@ -78,7 +97,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 
     Returns:
       A list with as many devices as `set_logical_device_configuration` was given, one if it was not
-      called; empty for another type than the CPU.
+      called, and the GPUs of `list_physical_devices`.
 
     Raises:
       TypeError: if `device_type` is neither a string nor None.
@@ -86,10 +105,13 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     >>> tf.config.list_logical_devices()
     [LogicalDevice(name='/device:CPU:0', device_type='CPU')]
     """
-    if not _is_wanted(device_type):
-        return []
-    count = len(_devices.configurations or (None,))
-    return [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(count)]
+    found = []
+    if _is_wanted(device_type):
+        count = len(_devices.configurations or (None,))
+        found = [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(count)]
+    if _is_wanted(device_type, "GPU"):
+        found += [LogicalDevice(f"/device:GPU:{i}", "GPU") for i in range(_gpus())]
+    return found
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -132,9 +154,12 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
 def check_device(device: Any) -> None:
     """Raises ValueError unless it is a device of this machine."""
-    if device != _CPU:
+    if device == _CPU:  # without asking jax, which looks for devices once
+        return
+    there = list_physical_devices()
+    if device not in there:
         raise ValueError(
-            f"tf.config: {device!r} is no device; tf.config.list_physical_devices() gives {[_CPU]}."
+            f"tf.config: {device!r} is no device; tf.config.list_physical_devices() gives {there}."
         )
 
 
@@ -156,6 +181,11 @@ def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
     >>> tf.config.set_logical_device_configuration(cpu, [one])
     """
     check_device(device)
+    if device != _CPU:
+        raise ValueError(
+            f"tf.config.set_logical_device_configuration: {device!r} is one device; the CPU alone "
+            "can have several names."
+        )
     given: Sequence[Any] = logical_devices if isinstance(logical_devices, (list, tuple)) else ()
     if not given or not all(isinstance(item, LogicalDeviceConfiguration) for item in given):
         raise ValueError(

@@ -38,7 +38,7 @@ class ConfigModule(ModuleType):
 
     @property
     def execution(self) -> str:
-        """Which tier runs functions: "auto", "numpy", "native" or "verify"."""
+        """Which tier runs functions: "auto", "numpy", "native", "xla" or "verify"."""
         return flags.execution
 
     @execution.setter

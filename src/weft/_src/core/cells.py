@@ -35,7 +35,7 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
 class VariableCell(Resource):
     """Where a variable's value lives. All access goes through these methods."""
 
-    __slots__ = ("_owner", "data", "lock", "name", "shared", "version")
+    __slots__ = ("_owner", "data", "held", "lock", "name", "shared", "version")
 
     def __init__(self, data: Array | None, name: str = "Variable") -> None:
         self.name = name
@@ -45,6 +45,8 @@ class VariableCell(Resource):
         self.version = 0
         self.shared = False
         self._owner: weakref.ref[Any] | None = None
+        # What another library holds of the value, as long as nobody writes; see LentCell.
+        self.held: Any = None
         self.data: Array | None = None
         if data is not None:
             self.data = aligned_empty(data.shape, data.dtype)
@@ -168,6 +170,50 @@ class VariableCell(Resource):
     def __repr__(self) -> str:
         described = "uninitialised" if self.data is None else f"{self.data.dtype}{self.data.shape}"
         return f"<VariableCell {self.name!r} {described}>"
+
+
+_here = VariableCell.__dict__["data"]  # where the array of a cell is
+
+
+class LentCell(VariableCell):
+    """A variable whose newest value another library holds (`held`, an array of jax).
+
+    An array of NumPy is made of it when somebody asks for `data`. As that may be the same memory,
+    it is shared: whoever writes takes a new buffer, and `held` is out of date. Machine code looks
+    at the place of the array itself, and finds None until somebody has asked.
+    """
+
+    __slots__ = ()
+
+    @property
+    def data(self) -> Array | None:
+        """The value."""
+        found = _here.__get__(self)
+        if found is None and self.held is not None:
+            found = np.asarray(self.held)
+            _here.__set__(self, found)
+        return found
+
+    @data.setter
+    def data(self, value: Array | None) -> None:
+        self.held = None
+        _here.__set__(self, value)
+
+
+def lend(cell: VariableCell, held: Any) -> None:
+    """What another library holds is the value of a cell from now on; its lock is held."""
+    if type(cell) is VariableCell:
+        cell.__class__ = LentCell
+    _here.__set__(cell, None)
+    cell.held, cell.shared = held, True
+    cell.version += 1
+
+
+def note_lent(cell: VariableCell, held: Any) -> None:
+    """Another library holds a copy of the value, which serves until somebody writes."""
+    if type(cell) is VariableCell:
+        cell.__class__ = LentCell
+    cell.held, cell.shared = held, True
 
 
 def lent(cells: Iterable[VariableCell]) -> list[Array]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-TIERS = ("auto", "numpy", "native", "verify")
+TIERS = ("auto", "numpy", "native", "xla", "verify")
 
 
 class _Flags:
@@ -24,8 +24,9 @@ class _Flags:
         self.unusual_calls = False  # whether one of the two above is set
         self.deterministic = False
         # Which tier runs functions: "auto" (NumPy first, machine code when it is worth it),
-        # "numpy", "native" (compiled at the first call), or "verify" (every call also runs natively
-        # and on the reference interpreter, and their difference is an error).
+        # "numpy", "native" (compiled at the first call), "xla" (programs of XLA, through jax), or
+        # "verify" (every call also runs natively and on the reference interpreter, and their
+        # difference is an error).
         self.execution = os.environ.get("WEFT_EXECUTION", "auto")
         # For tests: "end" or "start" of what machine code touches lies at a forbidden page.
         self.guard_pages = os.environ.get("WEFT_GUARD_PAGES", "")
@@ -43,7 +44,7 @@ class _Flags:
         """The tier that is set, checked."""
         if self.execution not in TIERS:
             raise ValueError(
-                "weft.config.execution must be 'auto', 'numpy', 'native' or 'verify', got "
+                "weft.config.execution must be 'auto', 'numpy', 'native', 'xla' or 'verify', got "
                 f"{self.execution!r}."
             )
         return self.execution

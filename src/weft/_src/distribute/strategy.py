@@ -1,35 +1,24 @@
-"""Strategies of one replica: the default one, and those that find one device to run on.
+"""What all strategies have in common, and the default one: one replica.
 
-A program that is written for several replicas runs here as it is: with one of them, to run a
-function on every replica is to call it, and to combine what they give is to take it.
+A program that is written for several replicas runs there as it is: with one of them, to run a
+function on every replica is to call it, and to combine what they give is to take it. Several
+replicas are the matter of `replicated.py`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from weft._src import nest
 from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.distribute.values import ReduceOp, reduce_op
-from weft._src.errors import UnsupportedError
+from weft._src.distribute.current import current
+from weft._src.distribute.replicated import Replicas
+from weft._src.distribute.values import InputContext, ReduceOp, ValueContext, reduce_op
+from weft._src.distribute.workers import Workers
 from weft._src.ops.reduce.sums import reduce_mean, reduce_sum
-
-
-class _Current(threading.local):
-    """Which strategy a thread is in, and whether it is outside of its replicas."""
-
-    def __init__(self) -> None:
-        self.strategy: Strategy | None = None
-        self.across_replicas = False
-
-
-_current = _Current()
 
 
 class Strategy:
@@ -42,8 +31,11 @@ class Strategy:
     np.float32(6.0)
     """
 
-    def __init__(self, extended: StrategyExtended | None = None) -> None:
+    def __init__(self, extended: StrategyExtended | None = None, replicas: int = 1) -> None:
         self._extended = extended or StrategyExtended(self)
+        self._replicas: Replicas | Workers | None = None
+        if replicas > 1:
+            self._replicas = Replicas(self, replicas)
 
     @property
     def extended(self) -> StrategyExtended:
@@ -53,7 +45,7 @@ class Strategy:
     @property
     def num_replicas_in_sync(self) -> int:
         """How many replicas there are."""
-        return 1
+        return 1 if self._replicas is None else self._replicas.count
 
     @property
     def cluster_resolver(self) -> None:
@@ -75,17 +67,18 @@ class Strategy:
         ...     print(tf.distribute.get_strategy() is strategy)
         True
         """
-        outer = _current.strategy, _current.across_replicas
+        outer = current.strategy, current.across_replicas
         if outer[0] is not None and outer[0] is not self:
             raise RuntimeError(
                 f"The scope of a {type(self).__name__} cannot be opened in that of another "
                 f"strategy, a {type(outer[0]).__name__}. Leave that one first."
             )
-        _current.strategy, _current.across_replicas = self, True
+        current.strategy, current.across_replicas = self, True
         try:
-            yield self
+            with contextlib.nullcontext() if self._replicas is None else self._replicas.creating():
+                yield self
         finally:
-            _current.strategy, _current.across_replicas = outer
+            current.strategy, current.across_replicas = outer
 
     def run(
         self,
@@ -103,18 +96,24 @@ class Strategy:
           options: accepted for compatibility.
 
         Returns:
-          What the function returns.
+          What the function returns; with several replicas, a value for each of them in place of
+          every tensor (`tf.distribute.DistributedValues`).
+
+        Raises:
+          RuntimeError: if a function that runs on several replicas calls it.
 
         >>> tf.distribute.get_strategy().run(tf.add, args=(1, 2)).numpy()
         np.int32(3)
         """
-        outer = _current.strategy, _current.across_replicas
-        _current.strategy = None if self is _default else self
-        _current.across_replicas = False
+        if self._replicas is not None:
+            return self._replicas.run(fn, args, kwargs or {})
+        outer = current.strategy, current.across_replicas
+        current.strategy = None if self is _default else self
+        current.across_replicas = False
         try:
             return fn(*args, **(kwargs or {}))
         finally:
-            _current.strategy, _current.across_replicas = outer
+            current.strategy, current.across_replicas = outer
 
     def reduce(self, reduce_op: ReduceOp | str, value: TensorLike, axis: int | None) -> Any:
         """Combines the values of all replicas, and along an axis of each.
@@ -134,6 +133,8 @@ class Strategy:
         >>> strategy.reduce("SUM", tf.constant([1.0, 2.0]), axis=0).numpy()
         np.float32(3.0)
         """
+        if self._replicas is not None:
+            return self._replicas.reduce(_name(reduce_op, "reduce"), value, axis)
         return nest.map_structure(lambda x: _reduced(reduce_op, x, axis), value)
 
     def gather(self, value: TensorLike, axis: int) -> Any:
@@ -149,6 +150,8 @@ class Strategy:
         >>> tf.distribute.get_strategy().gather(tf.constant([1, 2]), axis=0).numpy()
         array([1, 2], dtype=int32)
         """
+        if self._replicas is not None:
+            return self._replicas.gather(value, axis)
         return nest.map_structure(convert_to_tensor, value)
 
     def experimental_local_results(self, value: TensorLike) -> tuple[Any, ...]:
@@ -158,11 +161,13 @@ class Strategy:
           value: what `run` returned.
 
         Returns:
-          A tuple of one value.
+          A tuple of as many values as there are replicas.
 
         >>> tf.distribute.get_strategy().experimental_local_results(3)
         (3,)
         """
+        if self._replicas is not None:
+            return self._replicas.local_results(value)
         return (value,)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
@@ -173,12 +178,18 @@ class Strategy:
           options: accepted for compatibility.
 
         Returns:
-          The dataset: one replica takes them whole.
+          With one replica the dataset itself. With several, a `tf.distribute.DistributedDataset`,
+          whose elements have a piece of the batch for each of them.
+
+        Raises:
+          ValueError: if there are several replicas, and the elements are no batches.
 
         >>> dataset = tf.data.Dataset.range(4).batch(2)
         >>> tf.distribute.get_strategy().experimental_distribute_dataset(dataset) is dataset
         True
         """
+        if self._replicas is not None:
+            return self._replicas.split(dataset)
         return dataset
 
     def distribute_datasets_from_function(
@@ -191,7 +202,8 @@ class Strategy:
           options: accepted for compatibility.
 
         Returns:
-          The dataset of the one replica.
+          With one replica its dataset. With several, a `tf.distribute.DistributedDataset`, which
+          gives each of them an element of the dataset at a time.
 
         >>> strategy = tf.distribute.get_strategy()
         >>> dataset = strategy.distribute_datasets_from_function(
@@ -200,6 +212,8 @@ class Strategy:
         >>> [int(x) for x in dataset]
         [0]
         """
+        if self._replicas is not None:
+            return self._replicas.from_function(dataset_fn)
         return dataset_fn(InputContext())
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
@@ -209,7 +223,7 @@ class Strategy:
           value_fn: a function of a `ValueContext`.
 
         Returns:
-          The value of the one replica.
+          With one replica its value, with several a value for each of them.
 
         >>> strategy = tf.distribute.get_strategy()
         >>> strategy.experimental_distribute_values_from_function(
@@ -217,10 +231,13 @@ class Strategy:
         ... )
         0
         """
+        if self._replicas is not None:
+            return self._replicas.values_from(value_fn)
         return value_fn(ValueContext())
 
     def __repr__(self) -> str:
-        return f"<tf.distribute.{type(self).__name__} of one replica>"
+        count = "one replica" if self._replicas is None else f"{self._replicas.count} replicas"
+        return f"<tf.distribute.{type(self).__name__} of {count}>"
 
 
 def _reduced(how: ReduceOp | str, value: TensorLike, axis: int | None) -> Any:
@@ -228,6 +245,10 @@ def _reduced(how: ReduceOp | str, value: TensorLike, axis: int | None) -> Any:
     if axis is None:
         return value
     return (reduce_sum if wanted is ReduceOp.SUM else reduce_mean)(value, axis=axis)
+
+
+def _name(how: ReduceOp | str, function: str) -> str:
+    return reduce_op(how, f"tf.distribute.Strategy.{function}").name
 
 
 class StrategyExtended:
@@ -248,7 +269,7 @@ class StrategyExtended:
 
     def _in_multi_worker_mode(self) -> bool:
         """Whether several processes work together."""
-        return False
+        return isinstance(self._strategy._replicas, Workers)
 
     @contextlib.contextmanager
     def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
@@ -267,7 +288,7 @@ class StrategyExtended:
         yield
 
     def variable_created_in_scope(self, v: Any) -> bool:
-        """Whether a variable belongs to the strategy.
+        """Whether a variable belongs to the strategy, or may be used as if it did.
 
         Args:
           v: a variable.
@@ -305,7 +326,12 @@ class StrategyExtended:
         >>> v.numpy()
         np.float32(2.0)
         """
-        return fn(var, *args, **(kwargs or {}))
+        outer = current.is_updating
+        current.is_updating = True  # what is assigned is the same on all replicas
+        try:
+            return fn(var, *args, **(kwargs or {}))
+        finally:
+            current.is_updating = outer
 
     def reduce_to(self, reduce_op: ReduceOp | str, value: TensorLike, destinations: Any) -> Any:
         """Combines the values of all replicas.
@@ -346,9 +372,10 @@ class ReplicaContext:
         return self._strategy.num_replicas_in_sync
 
     @property
-    def replica_id_in_sync_group(self) -> int:
-        """The number of this replica."""
-        return 0
+    def replica_id_in_sync_group(self) -> Any:
+        """The number of this replica; with several, a scalar tensor."""
+        several = self._strategy._replicas
+        return 0 if several is None else several.replica_id
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -372,6 +399,8 @@ class ReplicaContext:
         >>> tf.distribute.get_replica_context().all_reduce("SUM", tf.constant(3.0)).numpy()
         np.float32(3.0)
         """
+        if self._strategy._replicas is not None:
+            return self._strategy._replicas.all_reduce(_name(reduce_op, "all_reduce"), value)
         return nest.map_structure(lambda x: _reduced(reduce_op, x, None), value)
 
     def all_gather(self, value: TensorLike, axis: int, options: Any = None) -> Any:
@@ -388,6 +417,8 @@ class ReplicaContext:
         >>> tf.distribute.get_replica_context().all_gather(tf.constant([1, 2]), axis=0).numpy()
         array([1, 2], dtype=int32)
         """
+        if self._strategy._replicas is not None:
+            return self._strategy._replicas.all_gather(value, axis)
         return nest.map_structure(convert_to_tensor, value)
 
     def merge_call(
@@ -409,134 +440,15 @@ class ReplicaContext:
         >>> tf.distribute.get_replica_context().merge_call(lambda strategy, x: x + 1, (2,))
         3
         """
-        outer = _current.across_replicas
-        _current.across_replicas = True
+        outer = current.across_replicas
+        current.across_replicas = True
         try:
             return merge_fn(self._strategy, *args, **(kwargs or {}))
         finally:
-            _current.across_replicas = outer
-
-
-class InputContext:
-    """What a function that makes the input of a worker can ask.
-
-    >>> context = tf.distribute.InputContext(num_replicas_in_sync=1)
-    >>> context.get_per_replica_batch_size(32)
-    32
-    """
-
-    def __init__(
-        self,
-        num_input_pipelines: int = 1,
-        input_pipeline_id: int = 0,
-        num_replicas_in_sync: int = 1,
-    ) -> None:
-        self.num_input_pipelines = num_input_pipelines
-        self.input_pipeline_id = input_pipeline_id
-        self.num_replicas_in_sync = num_replicas_in_sync
-
-    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """How many samples of a batch each replica gets.
-
-        Args:
-          global_batch_size: the size of a batch for all replicas together.
-
-        Returns:
-          An int.
-
-        Raises:
-          ValueError: if the batch cannot be dealt out evenly.
-
-        >>> tf.distribute.InputContext(num_replicas_in_sync=4).get_per_replica_batch_size(32)
-        8
-        """
-        size, rest = divmod(global_batch_size, self.num_replicas_in_sync)
-        if rest:
-            raise ValueError(
-                f"A batch of {global_batch_size} cannot be dealt out evenly to "
-                f"{self.num_replicas_in_sync} replicas."
-            )
-        return size
-
-
-class ValueContext:
-    """What a function that makes the value of a replica can ask.
-
-    >>> tf.distribute.experimental.ValueContext(replica_id_in_sync_group=2).replica_id_in_sync_group
-    2
-    """
-
-    def __init__(self, replica_id_in_sync_group: int = 0, num_replicas_in_sync: int = 1) -> None:
-        self.replica_id_in_sync_group = replica_id_in_sync_group
-        self.num_replicas_in_sync = num_replicas_in_sync
+            current.across_replicas = outer
 
 
 _default = Strategy()
-
-
-class OneDeviceStrategy(Strategy):
-    """Runs everything on one device.
-
-    >>> strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
-    >>> strategy.num_replicas_in_sync
-    1
-    """
-
-    def __init__(self, device: str = "/cpu:0") -> None:
-        super().__init__()
-        _only_the_cpu("tf.distribute.OneDeviceStrategy", [device])
-
-
-class MirroredStrategy(Strategy):
-    """A replica on each device of this machine, with the same variables: here, one on the CPU.
-
-    >>> tf.distribute.MirroredStrategy().num_replicas_in_sync
-    1
-    """
-
-    def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
-        super().__init__()
-        _only_the_cpu("tf.distribute.MirroredStrategy", list(devices or []))
-
-
-class MultiWorkerMirroredStrategy(Strategy):
-    """A replica on each device of several machines: here, one on the CPU of this one.
-
-    >>> tf.distribute.MultiWorkerMirroredStrategy().num_replicas_in_sync
-    1
-    """
-
-    def __init__(self, cluster_resolver: Any = None, communication_options: Any = None) -> None:
-        super().__init__()
-        workers = json.loads(os.environ.get("TF_CONFIG") or "{}").get("cluster", {}).get("worker")
-        if cluster_resolver is not None or len(workers or ()) > 1:
-            raise UnsupportedError(
-                "tf.distribute.MultiWorkerMirroredStrategy: Weft runs in one process (yet), and "
-                "TF_CONFIG or the resolver names a cluster of several. Start it without them."
-            )
-
-
-class TPUStrategy(Strategy):
-    """A replica on each core of a TPU; Weft runs on CPUs, so there is never one.
-
-    >>> isinstance(tf.distribute.get_strategy(), tf.distribute.TPUStrategy)
-    False
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise UnsupportedError(
-            "tf.distribute.TPUStrategy: Weft has no TPUs. tf.distribute.get_strategy() runs the "
-            "same program on the CPU."
-        )
-
-
-def _only_the_cpu(strategy: str, devices: list[str]) -> None:
-    others = [device for device in devices if not device.upper().endswith(("CPU:0", "CPU"))]
-    if others or len(devices) > 1:
-        raise UnsupportedError(
-            f"{strategy}: there is one device here, the CPU, got {', '.join(devices)}. Leave the "
-            "devices out, or name '/cpu:0'."
-        )
 
 
 def get_strategy() -> Strategy:
@@ -548,7 +460,7 @@ def get_strategy() -> Strategy:
     >>> tf.distribute.get_strategy().num_replicas_in_sync
     1
     """
-    return _current.strategy or _default
+    return current.strategy or _default
 
 
 def has_strategy() -> bool:
@@ -560,7 +472,7 @@ def has_strategy() -> bool:
     >>> tf.distribute.has_strategy()
     False
     """
-    return _current.strategy is not None
+    return current.strategy is not None
 
 
 def get_replica_context() -> ReplicaContext | None:
@@ -572,7 +484,7 @@ def get_replica_context() -> ReplicaContext | None:
     >>> tf.distribute.get_replica_context().replica_id_in_sync_group
     0
     """
-    return None if _current.across_replicas else ReplicaContext(get_strategy())
+    return None if current.across_replicas else ReplicaContext(get_strategy())
 
 
 def in_cross_replica_context() -> bool:
@@ -584,4 +496,4 @@ def in_cross_replica_context() -> bool:
     >>> tf.distribute.in_cross_replica_context()
     False
     """
-    return _current.across_replicas
+    return current.across_replicas

@@ -98,6 +98,33 @@ class RunOptions(NamedTuple):
     experimental_xla_options: Any = None
 
 
+class CommunicationImplementation(enum.Enum):
+    """What carries collectives; accepted, and without effect.
+
+    >>> tf.distribute.experimental.CommunicationImplementation.AUTO.value
+    'AUTO'
+    """
+
+    AUTO = "AUTO"
+    RING = "RING"
+    NCCL = "NCCL"
+
+
+CollectiveCommunication = CommunicationImplementation
+
+
+class CommunicationOptions(NamedTuple):
+    """Options of collectives: how many seconds one waits for workers that are alive.
+
+    >>> tf.distribute.experimental.CommunicationOptions(timeout_seconds=60.0).timeout_seconds
+    60.0
+    """
+
+    bytes_per_pack: int = 0
+    timeout_seconds: float | None = None
+    implementation: CommunicationImplementation = CommunicationImplementation.AUTO
+
+
 class InputOptions(NamedTuple):
     """Options of datasets that are distributed; accepted, and without effect on one replica.
 
@@ -109,3 +136,57 @@ class InputOptions(NamedTuple):
     experimental_replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER
     experimental_place_dataset_on_device: bool = False
     experimental_per_replica_buffer_size: int = 1
+
+
+class InputContext:
+    """What a function that makes the input of a worker can ask.
+
+    >>> context = tf.distribute.InputContext(num_replicas_in_sync=1)
+    >>> context.get_per_replica_batch_size(32)
+    32
+    """
+
+    def __init__(
+        self,
+        num_input_pipelines: int = 1,
+        input_pipeline_id: int = 0,
+        num_replicas_in_sync: int = 1,
+    ) -> None:
+        self.num_input_pipelines = num_input_pipelines
+        self.input_pipeline_id = input_pipeline_id
+        self.num_replicas_in_sync = num_replicas_in_sync
+
+    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
+        """How many samples of a batch each replica gets.
+
+        Args:
+          global_batch_size: the size of a batch for all replicas together.
+
+        Returns:
+          An int.
+
+        Raises:
+          ValueError: if the batch cannot be dealt out evenly.
+
+        >>> tf.distribute.InputContext(num_replicas_in_sync=4).get_per_replica_batch_size(32)
+        8
+        """
+        size, rest = divmod(global_batch_size, self.num_replicas_in_sync)
+        if rest:
+            raise ValueError(
+                f"A batch of {global_batch_size} cannot be dealt out evenly to "
+                f"{self.num_replicas_in_sync} replicas."
+            )
+        return size
+
+
+class ValueContext:
+    """What a function that makes the value of a replica can ask.
+
+    >>> tf.distribute.experimental.ValueContext(replica_id_in_sync_group=2).replica_id_in_sync_group
+    2
+    """
+
+    def __init__(self, replica_id_in_sync_group: int = 0, num_replicas_in_sync: int = 1) -> None:
+        self.replica_id_in_sync_group = replica_id_in_sync_group
+        self.num_replicas_in_sync = num_replicas_in_sync

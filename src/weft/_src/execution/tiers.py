@@ -127,11 +127,26 @@ class TieredPlan:
             self.run = self.numpy
         elif wanted == "verify":
             self.run = self._verified
+        elif wanted == "xla":
+            self._begin_with_xla()
         elif self._jit or wanted == "native":
             self.run = self._compile_at_once
         else:
             self.run = self._watched
         return self.run(*values)
+
+    def _begin_with_xla(self) -> None:
+        """Programs of XLA, from the first call on; NumPy for what these cannot run."""
+        with forking.lock:  # jax takes a second to load
+            from weft._src.execution.xla import runtime
+
+            runtime.require('weft.config.execution = "xla"')
+            from weft._src.execution.xla import driver
+        plan = driver.XlaPlan(self.graph, self._by_numpy, whole=bool(self._jit))
+        self.tier, self.run = "xla", plan
+
+    def _by_numpy(self, *values: Any) -> Any:
+        return self.numpy(*values)  # whose plan is made when it is needed
 
     def _watched(self, *values: Any) -> Any:
         """On NumPy, until so much time was spent that compiling pays."""

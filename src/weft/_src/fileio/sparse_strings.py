@@ -19,7 +19,7 @@ from weft._src.graph.tensor_proto import array_of
 from weft._src.messages.tensors import TensorProto
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import joining
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args, define_op
 from weft._src.ops.sparse.tensor import SparseTensor
 from weft._src.ops.strings.elements import as_array, string_tensor
 
@@ -107,6 +107,7 @@ serialize_many_op = define_op(
     infer=_many_infer,
     kernel=_many_kernel,
     native=NO_NATIVE,
+    xla=STRINGS,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

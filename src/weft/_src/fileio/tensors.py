@@ -21,7 +21,7 @@ from weft._src.errors import InvalidArgumentError, ParseError
 from weft._src.fileio.streams import WINDOW_BITS, compression_name
 from weft._src.graph.tensor_proto import array_of, proto_of
 from weft._src.messages.tensors import TensorProto
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args, define_op
 from weft._src.ops.strings import packed
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
@@ -51,6 +51,7 @@ serialize_tensor_op = define_op(
     infer=lambda tensor: TensorSpec.of(string, ()),
     kernel=_serialize_kernel,
     native=NO_NATIVE,
+    xla=STRINGS,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,

@@ -40,6 +40,8 @@ from weft._src.graph.ir import Graph
 
 _numbers = itertools.count()
 
+_STAGES_OF_XLA = ("stablehlo", "hlo", "optimized_hlo")
+
 
 class ConcreteFunction(Callable):
     """A function traced for one kind of arguments; made by `tf.function`.
@@ -261,7 +263,8 @@ class ConcreteFunction(Callable):
 
         Args:
           values: the arrays of the inputs, flat and in order, without captures.
-          stage: "graph", "loops", "llvm" or "asm" for machine code, "python" for the NumPy tier.
+          stage: "graph", "loops", "llvm" or "asm" for machine code, "python" for the NumPy tier,
+            "stablehlo", "hlo" or "optimized_hlo" for XLA.
 
         Returns:
           The text.
@@ -272,14 +275,21 @@ class ConcreteFunction(Callable):
         plan = plan_of(self.graph)
         if stage == "python":
             return str(plan.source)
+        captured = [t._value for t in self.captured_inputs]  # type: ignore[attr-defined]
+        if stage in _STAGES_OF_XLA:
+            from weft._src.execution.xla import runtime
+
+            runtime.require(f"experimental_get_compiler_ir(stage={stage!r})")
+            from weft._src.execution.xla import stages as stages_of_xla
+
+            return stages_of_xla.text_of(plan.graph, [*values, *captured], stage)
         from weft._src.execution.native import stages
 
         if stage not in stages.STAGES:
-            known = ", ".join(map(repr, (*stages.STAGES, "python")))
+            known = ", ".join(map(repr, (*stages.STAGES, "python", *_STAGES_OF_XLA)))
             raise ValueError(
                 f"experimental_get_compiler_ir: stage must be one of {known}, got {stage!r}."
             )
-        captured = [t._value for t in self.captured_inputs]  # type: ignore[attr-defined]
         return str(stages.text_of(plan.graph, [*values, *captured], stage))
 
     # --- looking -------------------------------------------------------------------------------

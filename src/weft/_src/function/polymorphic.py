@@ -402,7 +402,8 @@ class PolymorphicFunction(Inspected, Generic[_P, _R]):
     def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Callable[..., str]:
         """A function of a stage that tells what the function becomes for these arguments.
 
-        `stage` is "graph", "loops", "llvm" or "asm" for machine code, "python" for the NumPy tier.
+        `stage` is "graph", "loops", "llvm" or "asm" for machine code, "python" for the NumPy tier,
+        "stablehlo", "hlo" or "optimized_hlo" for XLA.
 
         Args:
           *args: the arguments of the function, with tensors and no specs.

@@ -86,7 +86,8 @@ def _training(module: ModuleType) -> None:
         self._distribute_strategy = distribute_strategy
         adapter = self.data_adapter
         found = None
-        if isinstance(adapter, import_module(_ARRAYS).ArrayDataAdapter):
+        alone = getattr(distribute_strategy, "num_replicas_in_sync", 1) == 1
+        if alone and isinstance(adapter, import_module(_ARRAYS).ArrayDataAdapter):
             found = training.batches(adapter, module.array_slicing, module.tree)
         if found is None:
             found = adapter.get_tf_dataset()

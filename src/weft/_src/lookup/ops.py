@@ -17,7 +17,7 @@ from weft._src.lookup import graph_forms
 from weft._src.lookup.tables import KEYS, VALUES, Table
 from weft._src.ops import batching, rules
 from weft._src.ops.contexts import RowBatch, RowNode
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, args, define_op, each
 from weft._src.ops.strings.packed import fingerprints
 
 _HANDLE = args("table_handle", RESOURCE)
@@ -84,6 +84,7 @@ find_op = define_op(
     infer=_find_infer,
     kernel=_find_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     batch=_find_rows,
     graphdef=graph_forms.plain,
@@ -115,6 +116,7 @@ vocabulary_op = define_op(
     infer=lambda table, keys, **_: keys.with_dtype(int64),
     kernel=_vocabulary_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     batch=lambda b, node, inputs, stacked: node.op(*inputs, **node.attrs),
     graphdef=graph_forms.vocabulary,
@@ -130,6 +132,7 @@ size_op = define_op(
     infer=lambda table: TensorSpec.of(int64, ()),
     kernel=lambda xp, table: xp.asarray(len(table_of(table).content), np.int64),
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     reads=(0,),
     fresh=True,
@@ -177,6 +180,7 @@ export_op = define_op(
     infer=_export_infer,
     kernel=_export_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     graphdef=graph_forms.exported,
     outputs=2,
@@ -216,6 +220,7 @@ def _write_op(name: str, method: str) -> Any:
         infer=_write_infer,
         kernel=kernel,
         native=NO_NATIVE,
+        xla=NO_XLA,
         vjp=NOT_DIFFERENTIABLE,
         graphdef=graph_forms.plain,
         outputs=0,
@@ -248,6 +253,7 @@ remove_op = define_op(
     infer=_remove_infer,
     kernel=_remove_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     graphdef=graph_forms.plain,
     outputs=0,

@@ -15,7 +15,7 @@ from weft._src.media import jpeg_writing, png_writing
 from weft._src.media.arguments import check_one, flag, with_hint, within, word
 from weft._src.media.damage import invalid
 from weft._src.ops import batching, rules
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args, define_op
 from weft._src.ops.strings.elements import text_argument
 
 Array = np.ndarray[Any, Any]
@@ -58,6 +58,7 @@ encode_png_op = define_op(
     infer=_png_infer,
     kernel=_png_kernel,
     native=NO_NATIVE,
+    xla=STRINGS,
     vjp=NOT_DIFFERENTIABLE,
     batch=batching.first_only,
     fresh=True,
@@ -126,6 +127,7 @@ encode_jpeg_op = define_op(
     infer=_jpeg_infer,
     kernel=_jpeg_kernel,
     native=NO_NATIVE,
+    xla=STRINGS,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -213,6 +215,7 @@ encode_jpeg_variable_quality_op = define_op(
     infer=_variable_infer,
     kernel=_variable_kernel,
     native=NO_NATIVE,
+    xla=STRINGS,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

@@ -15,7 +15,7 @@ from weft._src.core.tensor import Tensor
 from weft._src.media import wav
 from weft._src.media.arguments import bytes_in, check_one, with_hint, within
 from weft._src.ops import rules
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args, define_op
 from weft._src.ops.strings.elements import string_tensor
 
 Array = np.ndarray[Any, Any]
@@ -113,6 +113,7 @@ encode_wav_op = define_op(
     infer=_encode_infer,
     kernel=_encode_kernel,
     native=NO_NATIVE,
+    xla=STRINGS,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft._src.core.dtypes import DType
+from weft._src.core.dtypes import STRING, DType
 from weft._src.core.native_rules import IndexMap, NativeRule, Pointwise
 from weft._src.core.tracebacks import hide_own_frames
+from weft._src.core.xla_rules import KERNEL, XlaRule
 from weft._src.ops.worth import worth_compiling_from
 
 
@@ -33,6 +34,9 @@ HOST_ONLY = Absent("runs Python or touches the host, so it is not compiled")
 NO_NATIVE = Absent("runs as a NumPy call between native segments")
 FOLDED = Absent("is folded into a constant, or written out in place, before code is made")
 STRUCTURED = Absent("holds nested graphs, which the executors run themselves")
+NO_XLA = Absent("has no form in XLA, so NumPy runs it")
+DATA_SHAPED = Absent("gives a result whose shape depends on data, so NumPy runs it")
+STRINGS = Absent("is about strings, which XLA does not have")
 REGISTERED_LATER = Absent("the rule is registered by the autodiff layer")
 
 
@@ -112,6 +116,7 @@ class Op:
         "vjp",
         "worth_compiling_from",
         "writes",
+        "xla",
         "zero_at_zero",
     )
 
@@ -121,6 +126,7 @@ class Op:
     infer: Callable[..., Any]
     kernel: Any
     native: Any
+    xla: Any
     vjp: Any
     rows_vjp: Callable[..., Any] | None
     batch: Callable[..., Any] | None
@@ -194,6 +200,7 @@ def define_op(
     kernel: Callable[..., Any] | Absent,
     native: NativeRule | Absent,
     vjp: Callable[..., Any] | Absent,
+    xla: XlaRule | Absent | None = None,
     rows_vjp: Callable[..., Any] | None = None,
     batch: Callable[..., Any] | None = None,
     graphdef: Callable[..., Any] | None = None,
@@ -230,6 +237,9 @@ def define_op(
     infer: specs and attributes -> spec (a tuple of specs unless `outputs` is 1). Raises ShapeError.
     kernel: `kernel(xp, *arrays, **attrs)` -> array (a tuple unless `outputs` is 1).
     native: a rule of `core.native_rules`, which names the code that compiles it, or a sentinel.
+    xla: KERNEL if the kernel runs on jax's arrays, a rule of `core.xla_rules`, or a sentinel.
+        By default KERNEL for ops with a ufunc or a Pointwise rule, STRINGS where an input can only
+        be a string, and HOST_ONLY and FOLDED as for `native`. All others say it.
     vjp: `vjp(ctx, *output_gradients)` -> one gradient (or None) per input, written with ops.
     rows_vjp: the same for a gradient that is `IndexedSlices`, if rows can pass through; None if it
         needs a tensor.
@@ -293,11 +303,21 @@ def define_op(
     op.trusts_kernel, op.slow_kernel = trusts_kernel, slow_kernel
     op.cheap = isinstance(native, (Pointwise, IndexMap)) if cheap is None else cheap
     op.multiplies = multiplies
+    op.xla = _usual_xla(op) if xla is None else xla
     op.has_resources = bool(reads or writes) or kernel is STRUCTURED
     op.worth_compiling_from = worth_compiling_from(op)
     op.accepted = set()
     _registry[name] = op
     return op
+
+
+def _usual_xla(op: Op) -> XlaRule | Absent | None:
+    """What follows from the rest of the block; None if it has to be said."""
+    if op.native is HOST_ONLY or op.native is FOLDED:
+        return op.native
+    if any(arg.allowed == STRING for arg in op.args):
+        return STRINGS
+    return KERNEL if op.ufunc is not None or isinstance(op.native, Pointwise) else None
 
 
 def remove_op(op: Op) -> None:
@@ -329,7 +349,7 @@ def incomplete_ops() -> list[str]:
     """What is missing in the registry: empty once the whole package has been imported."""
     problems = []
     for op in all_ops():
-        for slot in ("infer", "kernel", "native", "vjp"):
+        for slot in ("infer", "kernel", "native", "xla", "vjp"):
             rule = getattr(op, slot)
             if rule is None or rule is REGISTERED_LATER:
                 problems.append(f"{op.name}: no {slot}")

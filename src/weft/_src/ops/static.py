@@ -76,13 +76,13 @@ def _needed_for(tensor: SymbolicTensor) -> tuple[Any, ...]:
     if outer is not None:
         return (outer,)
     op = node.op
-    if not (op.shape_arithmetic or _computes(op)) or not _is_small(tensor.spec):
+    if not (op.shape_arithmetic or is_pure(op)) or not _is_small(tensor.spec):
         return ()
     return node.inputs if op.shape_arithmetic or _is_foldable(node) else ()
 
 
 @functools.cache
-def _computes(op: Op) -> bool:
+def is_pure(op: Op) -> bool:
     """Whether an op is a function of its inputs, and nothing else."""
     if not callable(op.kernel) or op.native is HOST_ONLY or not op.args:
         return False
@@ -91,7 +91,7 @@ def _computes(op: Op) -> bool:
 
 def _is_foldable(node: Any) -> bool:
     """Whether a node computes something, of small tensors alone."""
-    return _computes(node.op) and all(
+    return is_pure(node.op) and all(
         x.spec.dtype in _NUMBERS and _is_small(x.spec) for x in node.inputs
     )
 

@@ -50,7 +50,8 @@ OF_TENSORFLOW_1 = {
 }
 
 _LAYERS = "Use Keras preprocessing layers (tf.keras.layers.StringLookup, Normalization, ...)."
-_ONE_PROGRAM = "Weft computes in one program, on one CPU."
+_ONE_PROGRAM = "Workers run the same program: tf.distribute.MultiWorkerMirroredStrategy."
+_MEETING = "Strategies choose themselves how replicas meet."
 _CELLS = "Use tf.keras.layers.RNN with a cell of Keras, whose arguments (dropout=...) do the same."
 _NO_PLUGINS = "Weft loads no ops from libraries; tf.py_function and tf.numpy_function call Python."
 _OWN_COMPILER = "Weft has a compiler of its own: tf.function(jit_compile=True)."
@@ -71,16 +72,12 @@ INSTEAD = {
     "data.experimental.get_model_proto": "Weft's datasets have no model that is tuned; "
     "tf.profiler.experimental shows where time goes.",
     "data.experimental.service": _ONE_PROGRAM,
-    "distribute.CrossDeviceOps": _ONE_PROGRAM,
-    "distribute.HierarchicalCopyAllReduce": _ONE_PROGRAM,
-    "distribute.NcclAllReduce": _ONE_PROGRAM,
-    "distribute.ParameterServerStrategy": _ONE_PROGRAM,
-    "distribute.ReductionToOneDevice": _ONE_PROGRAM,
+    "distribute.CrossDeviceOps": _MEETING,
+    "distribute.HierarchicalCopyAllReduce": _MEETING,
+    "distribute.NcclAllReduce": _MEETING,
+    "distribute.ReductionToOneDevice": _MEETING,
     "distribute.Server": _ONE_PROGRAM,
-    "distribute.cluster_resolver": _ONE_PROGRAM,
     "distribute.coordinator": _ONE_PROGRAM,
-    "dtensor": _ONE_PROGRAM,
-    "experimental.dtensor": _ONE_PROGRAM,
     "experimental.register_filesystem_plugin": "Weft reads files that the system knows.",
     "experimental.tensorrt": _OWN_COMPILER,
     "feature_column": _LAYERS,

@@ -1,4 +1,4 @@
-"""The `weft` command: looks at traced functions, at saved files, and at the machine."""
+"""The `weft` command: looks at traced functions, saved files and the machine, and starts jobs."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from weft._src.tools import (
     drawing,
     generated_code,
     graph_page,
+    launch,
     showing_files,
     timeline_page,
 )
@@ -44,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     """All that the command understands."""
     made = argparse.ArgumentParser(
         prog="weft",
-        description="Looks at traced functions, saved files, and what works on this machine.",
+        description="Looks at traced functions, saved files and this machine; starts jobs.",
         epilog='Shell completion: eval "$(weft completion bash)"',
     )
     made.add_argument("--version", action="version", version=f"weft {_version()}")
@@ -74,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
         looked = _command(commands, name, text)
         looked.add_argument("path", metavar="PATH", help="a checkpoint, or a folder")
         looked.set_defaults(run=run)
+    _launch_command(commands)
     _command(commands, "doctor", "versions, processor, and tiers").set_defaults(run=_doctor)
     completed = _command(commands, "completion", "the completion of this command, for a shell")
     completed.add_argument("shell", choices=completion.SHELLS)
@@ -83,6 +85,34 @@ def parser() -> argparse.ArgumentParser:
 
 def _version() -> str:
     return str(sys.modules["weft"].__version__)  # above this layer, so not imported
+
+
+def _launch_command(commands: Any) -> None:
+    text = "starts several workers of a program on this machine, and watches them"
+    launched = _command(commands, "launch", text)
+    launched.add_argument(
+        "-n", type=_count, required=True, metavar="COUNT", help="how many workers"
+    )
+    launched.add_argument(
+        "--restarts", type=int, default=3, help="how often, if a worker was killed (3)"
+    )
+    launched.add_argument(
+        "--print-command", action="store_true", help="only what to type on several machines"
+    )
+    launched.add_argument("script", metavar="FILE", help="the program")
+    launched.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    launched.set_defaults(run=_launch)
+
+
+def _launch(options: argparse.Namespace) -> int:
+    options.arguments += options.program  # what follows --, where somebody wrote it
+    return launch.run(options)
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a number from 1 on, got {text!r}")
+    return int(text)
 
 
 def _command(commands: Any, name: str, text: str) -> argparse.ArgumentParser:

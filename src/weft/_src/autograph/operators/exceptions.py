@@ -9,6 +9,7 @@ from weft._src.autograph.operators import staging
 from weft._src.autograph.operators.conditional import condition_tensor
 from weft._src.autograph.operators.state import is_symbolic
 from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.xla_rules import Lowered
 from weft._src.ops.host.asserting import Assert
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, define_op
 
@@ -23,6 +24,7 @@ raise_op = define_op(
     infer=lambda *, exception: (),
     kernel=_raise_kernel,
     native=HOST_ONLY,
+    xla=Lowered("raise"),
     vjp=NOT_DIFFERENTIABLE,
     outputs=0,
     host_io=True,

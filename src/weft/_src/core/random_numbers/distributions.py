@@ -34,14 +34,14 @@ from weft._src.core.random_numbers.philox import WORDS_PER_BLOCK, Words
 RESERVED_WORDS = 256  # words set aside for each truncated normal number
 TRUNCATION = 2.0  # truncated normal numbers lie within so many standard deviations
 
-_MANTISSA_BITS = {
+MANTISSA_BITS = {
     np.dtype(np.float16): 10,
     np.dtype(ml_dtypes.bfloat16): 7,
     np.dtype(np.float32): 23,
     np.dtype(np.float64): 52,
 }
 _INT_DTYPES = tuple(np.dtype(t) for t in (np.int32, np.int64, np.uint32, np.uint64))
-_SMALLEST_UNIFORM = 1e-7  # keeps the logarithm in Box-Muller finite
+SMALLEST_UNIFORM = 1e-7  # keeps the logarithm in Box-Muller finite
 
 
 def blocks_used(size: int, dtype: DTypeLike) -> int:
@@ -169,7 +169,7 @@ def _blocks_per_group(dtype: np.dtype[Any]) -> int:
 
 def _float_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     dtype = np.dtype(dtype)
-    if dtype not in _MANTISSA_BITS:
+    if dtype not in MANTISSA_BITS:
         raise TypeError(f"Expected float16, bfloat16, float32 or float64, got {dtype}")
     return dtype
 
@@ -208,7 +208,7 @@ def _uniform_from_words(words: Words, dtype: np.dtype[Any]) -> np.ndarray:
         pairs |= np.uint64(0x3FF << 52)
         wide = pairs.view(np.float64)
     else:
-        bits = _MANTISSA_BITS[dtype]
+        bits = MANTISSA_BITS[dtype]
         words <<= np.uint32(32 - bits)
         words >>= np.uint32(9)
         words |= np.uint32(0x7F << 23)
@@ -225,7 +225,7 @@ def _box_muller(words: Words, dtype: np.dtype[Any]) -> np.ndarray:
     uniform = _uniform_from_words(words.reshape(-1), dtype).reshape(-1, 2)
     # Logarithm and angle are computed in double precision and rounded once, for float32 too:
     # NumPy's float32 logarithm errs by up to 3.7 units in the last place (sine and cosine: 1.4).
-    first = np.maximum(uniform[:, 0], dtype.type(_SMALLEST_UNIFORM))
+    first = np.maximum(uniform[:, 0], dtype.type(SMALLEST_UNIFORM))
     radius = np.log(first, dtype=np.float64).astype(dtype, copy=False)
     radius *= -2
     np.sqrt(radius, out=radius)

@@ -24,13 +24,13 @@ Lanes: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.uint64]]
 ROUNDS = 10
 WORDS_PER_BLOCK = 4
 
-_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
-_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)  # golden ratio and sqrt(3) - 1, as 32-bit fractions
+MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+KEY_STEPS = (0x9E3779B9, 0xBB67AE85)  # golden ratio and sqrt(3) - 1, as 32-bit fractions
 _LOW32 = 0xFFFFFFFF
 _LOW64 = 0xFFFFFFFFFFFFFFFF
 _LOW128 = (1 << 128) - 1
 
-_MULTIPLIER_ROWS = np.array(_MULTIPLIERS, np.uint64).reshape(2, 1)
+_MULTIPLIER_ROWS = np.array(MULTIPLIERS, np.uint64).reshape(2, 1)
 _MASK = np.uint64(_LOW32)
 _HALF = np.uint64(32)
 
@@ -55,8 +55,8 @@ def philox_block(key: int, counter: int) -> tuple[int, int, int, int]:
     >>> [f"{word:08x}" for word in philox_block(0, 0)]
     ['6627e8d5', 'e169c58d', 'bc57ac4c', '9b00dbd8']
     """
-    m0, m1 = _MULTIPLIERS
-    step0, step1 = _KEY_STEPS
+    m0, m1 = MULTIPLIERS
+    step0, step1 = KEY_STEPS
     k0, k1 = key & _LOW32, (key >> 32) & _LOW32
     c0, c1 = counter & _LOW32, (counter >> 32) & _LOW32
     c2, c3 = (counter >> 64) & _LOW32, (counter >> 96) & _LOW32
@@ -126,7 +126,7 @@ def philox_at(key: int, counter: int, offsets: Lanes) -> Words:
 def _key_rows(key: int) -> list[Lanes]:
     """The round keys, each as a column that broadcasts over the two rows of lanes."""
     k0, k1 = key & _LOW32, (key >> 32) & _LOW32
-    step0, step1 = _KEY_STEPS
+    step0, step1 = KEY_STEPS
     rows = [((k0 + r * step0) & _LOW32, (k1 + r * step1) & _LOW32) for r in range(ROUNDS)]
     return list(np.array(rows, np.uint64).reshape(ROUNDS, 2, 1))
 

@@ -30,8 +30,11 @@ class TierDifferenceError(AssertionError):
     """Native code and the reference interpreter disagree."""
 
 
-def check(graph: Graph, values: Sequence[Any]) -> bool:
+def check(graph: Graph, values: Sequence[Any], compiler: Any = compile_graph) -> bool:
     """Runs both on copies; False if the graph cannot be compiled. Raises where they differ.
+
+    `compiler(graph, values, whole=...)` makes what is held against the reference: callable, and
+    None for what it refuses.
 
     Nor is a graph compared that acts outside, which must not happen twice: Python callbacks,
     iterators that are advanced, generators.
@@ -40,7 +43,7 @@ def check(graph: Graph, values: Sequence[Any]) -> bool:
         return False
     try:
         special = specialize(graph, *types_of(graph, values))
-        compiled = compile_graph(graph, values, whole=False)
+        compiled = compiler(graph, values, whole=False)
     except NotCompilableError:
         return False
     wanted, wanted_state = _on_copies(lambda vs: reference.run(special, vs), values)
@@ -49,7 +52,7 @@ def check(graph: Graph, values: Sequence[Any]) -> bool:
         raise TierDifferenceError(f"{graph.name}: native code refuses what the reference runs.")
     problem = _difference([*got, *got_state], [*wanted, *wanted_state], _roughest(special))
     if problem is not None:
-        found = first_difference(special, values)
+        found = first_difference(special, values, compiler)
         raise TierDifferenceError(
             f"{graph.name}: {found or f'every node agrees alone, together they differ: {problem}'}"
         )
@@ -65,12 +68,14 @@ def _acts_outside(graph: Graph, values: Sequence[Any]) -> bool:
     return any(calls_back(node) for node in graph.nodes)
 
 
-def first_difference(graph: Graph, values: Sequence[Any]) -> str | None:
+def first_difference(
+    graph: Graph, values: Sequence[Any], compiler: Any = compile_graph
+) -> str | None:
     """The first node whose native form differs from the reference, described; None if all agree."""
     known = dict(zip(map(id, graph.all_inputs), [_copy(v) for v in values], strict=True))
     for node in graph.body:
         inputs = [known[id(x)] for x in node.inputs]
-        problem = None if node.effects.host_io else _compare_node(node, inputs)
+        problem = None if node.effects.host_io else _compare_node(node, inputs, compiler)
         if problem is not None:
             types = ", ".join(str(x.spec) for x in node.inputs)
             return f"{node.name} = {node.op.name}({types}) at {node.location} differs: {problem}"
@@ -79,13 +84,13 @@ def first_difference(graph: Graph, values: Sequence[Any]) -> str | None:
     return None
 
 
-def _compare_node(node: Node, inputs: list[Any]) -> str | None:
+def _compare_node(node: Node, inputs: list[Any], compiler: Any) -> str | None:
     alone = Graph(node.name.replace("/", "_"))
     given = [alone.add_input(x.spec, x.node.name) for x in node.inputs]
     made = alone.add_copy(node, tuple(given))
     alone.outputs = list(made.outputs)
     try:
-        compiled = compile_graph(alone, inputs, whole=True)
+        compiled = compiler(alone, inputs, whole=True)
     except NotCompilableError:
         return None
     wanted, wanted_state = _on_copies(lambda vs: reference.run(alone, vs), inputs)

@@ -10,6 +10,7 @@ from abc import ABC
 from typing import Any
 
 from weft._src.core import composite
+from weft._src.distribute.per_replica import PerReplica
 from weft._src.function.trace_types import ObjectType, TraceType
 
 
@@ -25,3 +26,4 @@ class CompositeTensor(ABC):  # noqa: B024 - a base that others ask for; what it 
 
 
 CompositeTensor.register(composite.CompositeTensor)  # type: ignore[type-abstract]
+CompositeTensor.register(PerReplica)  # by which Keras knows values of several replicas

@@ -13,7 +13,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, rules
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, define_op, each
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, STRINGS, define_op, each
 from weft._src.ops.strings import packed
 
 # --- bitcast -----------------------------------------------------------------------------------
@@ -51,6 +51,7 @@ bitcast_op = define_op(
     infer=_bitcast_infer,
     kernel=_bitcast_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     ragged="elementwise",
     batch=batching.pointwise,
@@ -109,6 +110,7 @@ fingerprint_op = define_op(
     infer=_fingerprint_infer,
     kernel=_fingerprint_kernel,
     native=NO_NATIVE,
+    xla=STRINGS,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

@@ -14,6 +14,7 @@ from weft._src.core.dtypes import DATA, INDEX, DType, float32
 from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.reduce import sums
@@ -39,6 +40,7 @@ fill_op = define_op(
     infer=_fill_infer,
     kernel=_fill_kernel,
     native=Special("fill"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (None, sums.sum_op(g, axis=None, keepdims=False)),
     trusts_kernel=True,
     fresh=True,

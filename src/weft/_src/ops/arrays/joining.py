@@ -15,6 +15,7 @@ from weft._src.core.native_rules import IndexMap
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes, source
@@ -87,6 +88,7 @@ concat_op = define_op(
     infer=_concat_infer,
     kernel=lambda xp, *values, axis: xp.concatenate(values, axis),
     native=IndexMap("concat"),
+    xla=KERNEL,
     vjp=_concat_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -271,6 +273,7 @@ split_op = define_op(
     infer=_split_infer,
     kernel=_split_kernel,
     native=IndexMap("split"),
+    xla=KERNEL,
     vjp=_split_vjp,
     outputs=None,
     shape_arithmetic=True,
@@ -329,6 +332,7 @@ split_v_op: Op = define_op(
     infer=_split_v_infer,
     kernel=_split_v_kernel,
     native=IndexMap("split"),
+    xla=KERNEL,
     vjp=_split_v_vjp,
     outputs=None,
     shape_arithmetic=True,

@@ -12,6 +12,7 @@ from weft._src.core.native_rules import IndexMap, Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
@@ -86,6 +87,7 @@ pad_op: Op = define_op(
     infer=_pad_infer,
     kernel=_pad_kernel,
     native=IndexMap("pad"),
+    xla=Lowered("pad"),
     trusts_kernel=True,
     vjp=lambda ctx, g: (_inner(g, *ctx.inputs), None),
     fresh=True,
@@ -98,6 +100,7 @@ pad_v2_op: Op = define_op(
     infer=_pad_infer,
     kernel=_pad_kernel,
     native=IndexMap("pad"),
+    xla=Lowered("pad"),
     trusts_kernel=True,
     vjp=_pad_v2_vjp,
     fresh=True,
@@ -126,7 +129,7 @@ def _check_mirror(axis: int, size: int, amounts: list[int], mode: str) -> None:
         )
 
 
-def _mirror_index(xp: ArrayNamespace, size: int, before: int, after: int, mode: str) -> Array:
+def mirror_index(xp: ArrayNamespace, size: int, before: int, after: int, mode: str) -> Array:
     return xp.pad(xp.arange(size), (before, after), mode.lower())
 
 
@@ -137,7 +140,7 @@ def _mirror_pad_kernel(xp: ArrayNamespace, x: Array, paddings: Array, *, mode: s
     for axis, (_, (before, after)) in enumerate(zip(x.shape, amounts, strict=True)):
         if before or after:
             _check_mirror(axis, x.shape[axis], [before, after], mode)
-            index = _mirror_index(xp, x.shape[axis], before, after, mode)
+            index = mirror_index(xp, x.shape[axis], before, after, mode)
             out = xp.take(out, index, axis)
     return out
 
@@ -154,6 +157,7 @@ mirror_pad_op: Op = define_op(
     infer=_mirror_pad_infer,
     kernel=_mirror_pad_kernel,
     native=IndexMap("mirror_pad"),
+    xla=KERNEL,
     trusts_kernel=True,
     vjp=_mirror_pad_vjp,
     batch=batching.padded,
@@ -178,7 +182,7 @@ def _mirror_pad_grad_kernel(
             size = int(shape[axis])
             _check_mirror(axis, size, [before, after], mode)
             folded = xp.zeros((*out.shape[:axis], size, *out.shape[axis + 1 :]), g.dtype)
-            index = _mirror_index(xp, size, before, after, mode)
+            index = mirror_index(xp, size, before, after, mode)
             xp.scatter_add(xp.moveaxis(folded, axis, 0), index, xp.moveaxis(out, axis, 0))
             out = folded
     return out
@@ -190,6 +194,7 @@ mirror_pad_grad_op = define_op(
     infer=_mirror_pad_grad_infer,
     kernel=_mirror_pad_grad_kernel,
     native=Special("mirror_pad_grad"),
+    xla=Lowered("mirror_pad_grad"),
     vjp=lambda ctx, g: (mirror_pad_op(g, ctx.inputs[1], mode=ctx.attrs["mode"]), None, None),
     fresh=True,
     batch=batching.padded_back,

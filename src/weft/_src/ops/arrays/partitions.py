@@ -15,7 +15,7 @@ from weft._src.ops import rules, shape_graph_forms, static
 from weft._src.ops.arrays import joining, ranges, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import gathering
-from weft._src.ops.registry import NO_NATIVE, Op, define_op, each
+from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, Op, define_op, each
 
 # --- dynamic_partition -------------------------------------------------------------------------
 
@@ -79,6 +79,7 @@ partition_op: Op = define_op(
     infer=_partition_infer,
     kernel=_partition_kernel,
     native=NO_NATIVE,
+    xla=DATA_SHAPED,
     vjp=_partition_vjp,
     outputs=None,
     fresh=True,
@@ -172,6 +173,7 @@ stitch_op: Op = define_op(
     infer=_stitch_infer,
     kernel=_stitch_kernel,
     native=NO_NATIVE,
+    xla=DATA_SHAPED,
     vjp=_stitch_vjp,
     fresh=True,
     shape_arithmetic=True,

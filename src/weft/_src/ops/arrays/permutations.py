@@ -11,6 +11,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import graph_forms, rules
 from weft._src.ops.arrays import joining
@@ -44,6 +45,7 @@ invert_op = define_op(
     infer=_invert_infer,
     kernel=_invert_kernel,
     native=Special("invert_permutation"),
+    xla=Lowered("invert_permutation"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -103,6 +105,7 @@ unravel_op = define_op(
     infer=_unravel_infer,
     kernel=_unravel_kernel,
     native=Special("unravel_index"),
+    xla=Lowered("unravel_index"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -174,6 +177,7 @@ reverse_sequence_op: Op = define_op(
     infer=_reverse_infer,
     kernel=_reverse_kernel,
     native=Special("reverse_sequence"),
+    xla=Lowered("reverse_sequence"),
     vjp=lambda ctx, g: (reverse_sequence_op(g, ctx.inputs[1], **ctx.attrs), None),
     fresh=True,
     graphdef=graph_forms.as_op("ReverseSequence", seq_axis="seq_dim", batch_axis="batch_dim"),

@@ -32,6 +32,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import fill, joining, selection, shape as shapes, shape_checks
@@ -103,6 +104,7 @@ range_op = define_op(
     infer=_range_infer,
     kernel=_range_kernel,
     native=Special("range"),
+    xla=KERNEL,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
@@ -137,6 +139,7 @@ range_shape_op = define_op(
     infer=_range_shape_infer,
     kernel=_range_shape_kernel,
     native=Special("range_shape"),
+    xla=Lowered("range_shape"),
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,

@@ -17,6 +17,7 @@ from weft._src.core.native_rules import IndexMap
 from weft._src.core.shapes import Dim, Dims, Size, TensorShape, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import source
@@ -282,6 +283,7 @@ reshape_op = define_op(
     infer=_reshape_infer,
     kernel=_reshape_kernel,
     native=IndexMap("reshape"),
+    xla=KERNEL,
     vjp=_reshape_vjp,
     shape_arithmetic=True,
     trusts_kernel=True,
@@ -343,6 +345,7 @@ expand_dims_op = define_op(
     infer=_expand_dims_infer,
     kernel=lambda xp, x, *, axis: xp.expand_dims(x, axis),
     native=IndexMap("reshape"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (reshape_like(g, ctx.inputs[0]),),
     trusts_kernel=True,
     shape_arithmetic=True,
@@ -399,6 +402,7 @@ squeeze_op = define_op(
     infer=_squeeze_infer,
     kernel=lambda xp, x, *, axis: xp.squeeze(x, axis),
     native=IndexMap("reshape"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (reshape_like(g, ctx.inputs[0]),),
     trusts_kernel=True,
     shape_arithmetic=True,
@@ -460,6 +464,7 @@ transpose_op = define_op(
     infer=_transpose_infer,
     kernel=lambda xp, x, *, perm: xp.transpose(x, perm),
     native=IndexMap("transpose"),
+    xla=KERNEL,
     vjp=_transpose_vjp,
     shape_arithmetic=True,
     trusts_kernel=True,
@@ -523,6 +528,7 @@ broadcast_to_op: Op = define_op(
     infer=_broadcast_to_infer,
     kernel=_broadcast_to_kernel,
     native=IndexMap("broadcast"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (operands.sum_to(g, ctx.inputs[0]), None),
     shape_arithmetic=True,
     trusts_kernel=True,

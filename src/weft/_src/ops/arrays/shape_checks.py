@@ -9,6 +9,7 @@ from weft._src.core.native_rules import IndexMap
 from weft._src.core.shapes import Dim, TensorShape, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
@@ -169,6 +170,7 @@ ensure_shape_op: Op = define_op(
     infer=_ensure_shape_infer,
     kernel=_ensure_shape_kernel,
     native=IndexMap("identity"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (ensure_shape_op(g, shape=ctx.attrs["shape"]),),
     shape_arithmetic=True,
     trusts_kernel=True,

@@ -11,6 +11,7 @@ from weft._src.core.dtypes import ANY, DATA, DType
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.ops import batching, rules
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
@@ -22,6 +23,7 @@ const_op = define_op(
     infer=lambda *, value: TensorSpec.of(dtypes.from_numpy(value.dtype), value.shape),
     kernel=lambda xp, *, value: value,
     native=native_rules.Special("constant"),
+    xla=KERNEL,
     vjp=NOT_DIFFERENTIABLE,
     cheap=True,
     computes=False,
@@ -54,6 +56,7 @@ identity_op = define_op(
     infer=rules.same,
     kernel=lambda xp, x: x,
     native=native_rules.IndexMap("identity"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (g,),
     trusts_kernel=True,
     shape_arithmetic=True,
@@ -90,6 +93,7 @@ identity_n_op = define_op(
     infer=lambda *xs: xs,
     kernel=lambda xp, *xs: xs,
     native=native_rules.IndexMap("identities"),
+    xla=Lowered("identities"),
     vjp=lambda ctx, *gs: gs,
     outputs=None,
     trusts_kernel=True,
@@ -127,6 +131,7 @@ stop_gradient_op = define_op(
     infer=rules.same,
     kernel=lambda xp, x: x,
     native=native_rules.IndexMap("identity"),
+    xla=KERNEL,
     vjp=NOT_DIFFERENTIABLE,
     shape_arithmetic=True,
     trusts_kernel=True,
@@ -164,6 +169,7 @@ no_op_op = define_op(
     infer=lambda: (),
     kernel=lambda xp: (),
     native=native_rules.Special("nothing"),
+    xla=Lowered("nothing"),
     vjp=NOT_DIFFERENTIABLE,
     outputs=0,
 )
@@ -242,6 +248,7 @@ pack_op = define_op(
     infer=_pack_infer,
     kernel=lambda xp, *values, axis: xp.stack(values, axis),
     native=native_rules.IndexMap("stack"),
+    xla=KERNEL,
     vjp=_pack_vjp,
     fresh=True,
     trusts_kernel=True,
@@ -279,6 +286,7 @@ unpack_op = define_op(
     infer=_unpack_infer,
     kernel=_unpack_kernel,
     native=native_rules.IndexMap("split", drops_axis=True),
+    xla=KERNEL,
     vjp=_unpack_vjp,
     outputs=None,
     trusts_kernel=True,

@@ -12,6 +12,7 @@ from weft._src.core.native_rules import IndexMap
 from weft._src.core.shapes import Dim, Dims, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import fill, joining, shape as shapes
@@ -117,6 +118,7 @@ to_batch_op: Op = define_op(
     infer=_to_batch_infer,
     kernel=_to_batch_kernel,
     native=IndexMap("space_to_batch"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (to_space_op(g, *ctx.inputs[1:]), None, None),
     fresh=True,
 )
@@ -128,6 +130,7 @@ to_space_op: Op = define_op(
     infer=_to_space_infer,
     kernel=_to_space_kernel,
     native=IndexMap("batch_to_space"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (to_batch_op(g, *ctx.inputs[1:]), None, None),
     fresh=True,
 )
@@ -334,6 +337,7 @@ to_depth_op: Op = define_op(
     infer=_to_depth_infer,
     kernel=_to_depth_kernel,
     native=IndexMap("depth_blocks", to_depth=True),
+    xla=Lowered("depth_blocks", to_depth=True),
     vjp=lambda ctx, g: (from_depth_op(g, **ctx.attrs),),
     fresh=True,
     batch=batching.merged,
@@ -345,6 +349,7 @@ from_depth_op: Op = define_op(
     infer=_from_depth_infer,
     kernel=_from_depth_kernel,
     native=IndexMap("depth_blocks"),
+    xla=Lowered("depth_blocks"),
     vjp=lambda ctx, g: (to_depth_op(g, **ctx.attrs),),
     fresh=True,
     batch=batching.merged,

@@ -14,6 +14,7 @@ from weft._src.core.native_rules import IndexMap, Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import joining, ranges, shape as shapes, source
@@ -60,6 +61,7 @@ tile_op: Op = define_op(
     infer=_tile_infer,
     kernel=_tile_kernel,
     native=IndexMap("tile"),
+    xla=KERNEL,
     vjp=_tile_vjp,
     shape_arithmetic=True,
     trusts_kernel=True,
@@ -117,6 +119,7 @@ tile_grad_op: Op = define_op(
     infer=_tile_grad_infer,
     kernel=_tile_grad_kernel,
     native=Special("tile_grad"),
+    xla=Lowered("tile_grad"),
     vjp=lambda ctx, g: (tile_op(g, ctx.inputs[1]), None, None),
     fresh=True,
     trusts_kernel=True,
@@ -224,6 +227,7 @@ reverse_op: Op = define_op(
     infer=_reverse_infer,
     kernel=lambda xp, x, *, axis: xp.flip(x, axis),
     native=IndexMap("reverse"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (reverse_op(g, axis=ctx.attrs["axis"]),),
     trusts_kernel=True,
     shape_arithmetic=True,
@@ -279,6 +283,7 @@ roll_op: Op = define_op(
     infer=_roll_infer,
     kernel=_roll_kernel,
     native=IndexMap("roll"),
+    xla=Lowered("roll"),
     vjp=lambda ctx, g: (roll_op(g, -ctx.inputs[1], axis=ctx.attrs["axis"]), None),
     shape_arithmetic=True,
     trusts_kernel=True,

@@ -14,6 +14,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.control import graph_forms as forms
@@ -46,6 +47,7 @@ if_op = define_op(
     infer=_branches_infer,
     kernel=STRUCTURED,
     native=Special("if"),
+    xla=Lowered("if"),
     vjp=REGISTERED_LATER,
     outputs=None,
     nested_offset=1,
@@ -58,6 +60,7 @@ case_op = define_op(
     infer=_branches_infer,
     kernel=STRUCTURED,
     native=Special("case"),
+    xla=Lowered("case"),
     vjp=REGISTERED_LATER,
     outputs=None,
     nested_offset=1,

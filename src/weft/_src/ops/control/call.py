@@ -6,6 +6,7 @@ from typing import Any
 
 from weft._src.core.dtypes import ANY
 from weft._src.core.specs import TensorSpec
+from weft._src.core.xla_rules import Lowered
 from weft._src.ops.control import graph_forms as forms
 from weft._src.ops.registry import FOLDED, REGISTERED_LATER, STRUCTURED, define_op, each
 
@@ -20,6 +21,7 @@ call_op = define_op(
     infer=_call_infer,
     kernel=STRUCTURED,
     native=FOLDED,
+    xla=Lowered("call"),
     vjp=REGISTERED_LATER,
     outputs=None,
     graphdef=forms.call_form,

@@ -16,11 +16,12 @@ from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.core.tracebacks import hides_own_frames
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops.control import graph_forms as forms
 from weft._src.ops.control.nested import NestedTrace, share_captures
 from weft._src.ops.elementwise import casting
-from weft._src.ops.registry import NO_NATIVE, REGISTERED_LATER, STRUCTURED, define_op, each
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, REGISTERED_LATER, STRUCTURED, define_op, each
 from weft._src.ops.static import static_int, static_value
 
 
@@ -38,6 +39,7 @@ while_op = define_op(
     infer=_while_infer,
     kernel=STRUCTURED,
     native=Special("while"),
+    xla=Lowered("while"),
     vjp=REGISTERED_LATER,
     outputs=None,
     graphdef=forms.while_form,
@@ -51,6 +53,7 @@ reduce_dataset_op = define_op(
     infer=_while_infer,
     kernel=STRUCTURED,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=REGISTERED_LATER,
     outputs=None,
 )

@@ -12,12 +12,21 @@ from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.stack import Stack
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.control import graph_forms as forms
 from weft._src.ops.control.stack import STACK, VARIANT, length_op
-from weft._src.ops.registry import HOST_ONLY, NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import (
+    DATA_SHAPED,
+    HOST_ONLY,
+    NO_NATIVE,
+    NOT_DIFFERENTIABLE,
+    Op,
+    args,
+    define_op,
+)
 
 
 def _concat_kernel(
@@ -160,6 +169,7 @@ resize_op: Op = define_op(
     infer=_resize_infer,
     kernel=_resize_kernel,
     native=NO_NATIVE,
+    xla=Lowered("stack_resize"),
     vjp=lambda ctx, g: (resize_op(g, length_op(ctx.inputs[0])), None),
     linear=(0,),
 )
@@ -177,6 +187,7 @@ element_shape_op: Op = define_op(
     infer=lambda stack: TensorSpec.of(int32, None),
     kernel=_element_shape_kernel,
     native=NO_NATIVE,
+    xla=DATA_SHAPED,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

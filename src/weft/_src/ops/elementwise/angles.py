@@ -11,6 +11,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import COMPLEX, FLOATING
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.errors import DTypeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import selection
@@ -79,6 +80,7 @@ angle_op = define_op(
     infer=complex_parts.part_infer,
     kernel=_angle_kernel,
     native=NO_NATIVE,
+    xla=KERNEL,
     vjp=_angle_vjp,
     trusts_kernel=True,
     fresh=True,

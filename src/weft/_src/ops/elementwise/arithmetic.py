@@ -22,6 +22,7 @@ from weft._src.core.dtypes import (
 )
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.ops import rules
 from weft._src.ops.arrays import selection
 from weft._src.ops.contexts import VjpContext
@@ -307,6 +308,7 @@ pow_op = define_op(
     infer=rules.broadcast("Pow"),
     kernel=_pow_kernel,
     native=Pointwise("pow"),
+    xla=Lowered("pow"),
     vjp=_pow_vjp,
     trusts_kernel=True,
     fresh=True,

@@ -11,7 +11,7 @@ from weft._src.ops.arrays import selection
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import guarded, unary
 from weft._src.ops.elementwise.unary import computed, special
-from weft._src.ops.registry import Op
+from weft._src.ops.registry import NO_XLA, Op
 
 
 def _over(y: Tensor, x: Tensor) -> Tensor:
@@ -153,6 +153,7 @@ k0_op: Op = computed(
     FLOATING,
     special("k0"),
     native=Pointwise("bessel_k0"),
+    xla=NO_XLA,
     vjp=lambda ctx, g: (-g * k1_op(ctx.inputs[0]),),
     cheap=False,
 )
@@ -161,6 +162,7 @@ k0e_op: Op = computed(
     FLOATING,
     special("k0e"),
     native=Pointwise("bessel_k0e"),
+    xla=NO_XLA,
     vjp=lambda ctx, g: (g * (ctx.outputs[0] - k1e_op(ctx.inputs[0])),),
     cheap=False,
 )
@@ -169,6 +171,7 @@ k1_op: Op = computed(
     FLOATING,
     special("k1"),
     native=Pointwise("bessel_k1"),
+    xla=NO_XLA,
     vjp=lambda ctx, g: (-g * (k0_op(ctx.inputs[0]) + ctx.outputs[0] / ctx.inputs[0]),),
     cheap=False,
 )
@@ -184,6 +187,7 @@ k1e_op: Op = computed(
     FLOATING,
     special("k1e"),
     native=Pointwise("bessel_k1e"),
+    xla=NO_XLA,
     vjp=_k1e_vjp,
     cheap=False,
 )
@@ -268,6 +272,7 @@ j0_op: Op = computed(
     FLOATING,
     special("j0"),
     native=Pointwise("bessel_j0"),
+    xla=NO_XLA,
     vjp=lambda ctx, g: (-g * j1_op(ctx.inputs[0]),),
     cheap=False,
 )
@@ -283,6 +288,7 @@ j1_op: Op = computed(
     FLOATING,
     special("j1"),
     native=Pointwise("bessel_j1"),
+    xla=NO_XLA,
     vjp=_j1_vjp,
     cheap=False,
 )
@@ -291,6 +297,7 @@ y0_op: Op = computed(
     FLOATING,
     special("y0"),
     native=Pointwise("bessel_y0"),
+    xla=NO_XLA,
     vjp=lambda ctx, g: (-g * y1_op(ctx.inputs[0]),),
     cheap=False,
 )
@@ -299,6 +306,7 @@ y1_op: Op = computed(
     FLOATING,
     special("y1"),
     native=Pointwise("bessel_y1"),
+    xla=NO_XLA,
     vjp=lambda ctx, g: (g * (y0_op(ctx.inputs[0]) - ctx.outputs[0] / ctx.inputs[0]),),
     cheap=False,
 )

@@ -20,6 +20,7 @@ from weft._src.core.dtypes import (
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import DTypeError
 from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
@@ -77,6 +78,7 @@ real_op = define_op(
     infer=part_infer,
     kernel=lambda xp, x: xp.real(x),
     native=NO_NATIVE,
+    xla=KERNEL,
     vjp=lambda ctx, g: (complex_op(g, operands.zero(g)),),
     trusts_kernel=True,
     elementwise=True,
@@ -88,6 +90,7 @@ imag_op = define_op(
     infer=part_infer,
     kernel=lambda xp, x: xp.imag(x),
     native=NO_NATIVE,
+    xla=KERNEL,
     vjp=lambda ctx, g: (complex_op(operands.zero(g), g),),
     trusts_kernel=True,
     elementwise=True,
@@ -119,6 +122,7 @@ complex_op: Op = define_op(
     infer=_complex_infer,
     kernel=_complex_kernel,
     native=NO_NATIVE,
+    xla=Lowered("complex"),
     vjp=_complex_vjp,
     fresh=True,
     elementwise=True,

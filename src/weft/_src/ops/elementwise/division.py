@@ -8,6 +8,7 @@ from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.dtypes import REAL
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
@@ -35,6 +36,7 @@ floor_div_op = define_op(
     infer=rules.broadcast("FloorDiv"),
     kernel=_floor_div_kernel,
     native=Pointwise("floor_divide", checks_divisor=True),
+    xla=Lowered("floor_divide"),
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
@@ -79,6 +81,7 @@ floor_mod_op = define_op(
     infer=rules.broadcast("FloorMod"),
     kernel=_floor_mod_kernel,
     native=Pointwise("floor_mod", checks_divisor=True),
+    xla=Lowered("floor_mod"),
     vjp=_floor_mod_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -128,6 +131,7 @@ truncate_div_op = define_op(
     infer=rules.broadcast("TruncateDiv"),
     kernel=_truncate_div_kernel,
     native=Pointwise("truncate_div", checks_divisor=True),
+    xla=Lowered("truncate_div"),
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
@@ -171,6 +175,7 @@ truncate_mod_op = define_op(
     infer=rules.broadcast("TruncateMod"),
     kernel=_truncate_mod_kernel,
     native=Pointwise("truncate_mod", checks_divisor=True),
+    xla=Lowered("truncate_mod"),
     vjp=_truncate_mod_vjp,
     trusts_kernel=True,
     fresh=True,

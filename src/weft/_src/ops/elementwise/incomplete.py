@@ -9,6 +9,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.errors import UnsupportedError
 from weft._src.ops import rules
 from weft._src.ops.arrays import joining
@@ -60,6 +61,7 @@ slope_op: Op = define_op(
     infer=rules.broadcast("IgammaGradA"),
     kernel=lambda xp, a, x: gammainc_slope(xp, a, x).astype(a.dtype),
     native=NO_NATIVE,
+    xla=KERNEL,
     elementwise=True,
     vjp=_refuse_slope,
     trusts_kernel=True,

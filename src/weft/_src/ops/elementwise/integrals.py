@@ -10,6 +10,7 @@ from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.ops.arrays import selection
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, guarded, trigonometry, unary
@@ -84,6 +85,7 @@ fresnel_sin_op: Op = computed(
     FLOATING,
     _fresnel(0),
     native=NO_NATIVE,
+    xla=KERNEL,
     vjp=lambda ctx, g: (g * trigonometry.sin_op(_HALF_PI * unary.square_op(ctx.inputs[0])),),
 )
 fresnel_cos_op: Op = computed(
@@ -91,6 +93,7 @@ fresnel_cos_op: Op = computed(
     FLOATING,
     _fresnel(1),
     native=NO_NATIVE,
+    xla=KERNEL,
     vjp=lambda ctx, g: (g * trigonometry.cos_op(_HALF_PI * unary.square_op(ctx.inputs[0])),),
 )
 

@@ -11,6 +11,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import unary
@@ -36,6 +37,7 @@ zeta_op: Op = define_op(
     infer=rules.broadcast("Zeta"),
     kernel=_zeta_kernel,
     native=NO_NATIVE,
+    xla=KERNEL,
     elementwise=True,
     vjp=_zeta_vjp,
     trusts_kernel=True,
@@ -84,6 +86,7 @@ polygamma_op: Op = define_op(
     infer=rules.broadcast("Polygamma"),
     kernel=_polygamma_kernel,
     native=NO_NATIVE,
+    xla=KERNEL,
     elementwise=True,
     vjp=_polygamma_vjp,
     trusts_kernel=True,
@@ -135,6 +138,7 @@ lgamma_op = computed(
     FLOATING,
     _lgamma_kernel,
     native=Pointwise("lgamma"),
+    xla=Lowered("lgamma"),
     vjp=lambda ctx, g: (g * digamma_op(ctx.inputs[0]),),
     slow_kernel=True,
     cheap=False,

@@ -13,6 +13,7 @@ from weft._src.core.dtypes import FLOATING, INEXACT, NUMERIC, DType, bool_
 from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, complex_parts, guarded
@@ -438,6 +439,7 @@ sigmoid_op = computed(
     INEXACT,
     _sigmoid_kernel,
     native=Pointwise("sigmoid"),
+    xla=Lowered("sigmoid"),
     vjp=lambda ctx, g: (g * conj(ctx.outputs[0] * (1 - ctx.outputs[0])),),
     slow_kernel=True,
 )

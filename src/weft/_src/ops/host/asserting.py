@@ -9,6 +9,7 @@ from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import BOOL, DATA
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import AssertionFailedError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.host.formatting import format_array
@@ -33,6 +34,7 @@ assert_op = define_op(
     infer=_assert_infer,
     kernel=_assert_kernel,
     native=HOST_ONLY,
+    xla=Lowered("assert"),
     vjp=NOT_DIFFERENTIABLE,
     outputs=0,
     host_io=True,

@@ -9,6 +9,7 @@ from weft._src.core.context import set_checker
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import HOST_ONLY, Op, args, define_op
@@ -35,6 +36,7 @@ check_numerics_op: Op = define_op(
     infer=lambda x, *, message: x,
     kernel=_check_numerics_kernel,
     native=HOST_ONLY,
+    xla=Lowered("check_numerics"),
     vjp=_check_numerics_vjp,
     host_io=True,  # it runs even if nobody uses what it returns
     trusts_kernel=True,

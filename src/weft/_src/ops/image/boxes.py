@@ -14,7 +14,7 @@ from weft._src.ops import rules
 from weft._src.ops.elementwise import casting
 from weft._src.ops.image import suppression
 from weft._src.ops.image.images import numeric_image
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
 
 _OP = "draw_bounding_boxes"
 
@@ -83,6 +83,7 @@ draw_op: Op = define_op(
     infer=_draw_infer,
     kernel=_draw_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

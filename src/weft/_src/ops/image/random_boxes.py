@@ -17,7 +17,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops import rules
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.sampling import draws
 from weft._src.ops.sampling.streams import next_state
 from weft._src.ops.static import static_int
@@ -193,6 +193,7 @@ sample_box_op = define_op(
     infer=_sample_infer,
     kernel=_sample_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     outputs=3,
     fresh=True,

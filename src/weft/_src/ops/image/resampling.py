@@ -11,13 +11,14 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
 from weft._src.ops.image import kernels
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
 
 _FLOAT = frozenset({float32})
 
@@ -98,6 +99,7 @@ resize_axis_op: Op = define_op(
     infer=_axis_infer,
     kernel=_resize_kernel,
     native=Special("resize_axis"),
+    xla=Lowered("resize_axis"),
     vjp=_resize_vjp,
     fresh=True,
     linear=(0,),
@@ -114,6 +116,7 @@ resize_axis_back_op: Op = define_op(
     infer=_axis_infer,
     kernel=_back_kernel,
     native=Special("resize_axis", back=True),
+    xla=Lowered("resize_axis", back=True),
     vjp=_back_vjp,
     fresh=True,
     linear=(0,),
@@ -140,6 +143,7 @@ nearest_places_op: Op = define_op(
     infer=_nearest_infer,
     kernel=_nearest_kernel,
     native=NO_NATIVE,
+    xla=KERNEL,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -189,6 +193,7 @@ placing_band_op: Op = define_op(
     infer=_placing_infer,
     kernel=_placing_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     outputs=4,
     fresh=True,
@@ -240,6 +245,7 @@ resample_op: Op = define_op(
     infer=_resample_infer,
     kernel=_resample_kernel,
     native=Special("resample"),
+    xla=Lowered("resample"),
     vjp=_resample_vjp,
     fresh=True,
     linear=(0,),

@@ -15,7 +15,15 @@ from weft._src.ops import rules, static
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.control import functional
 from weft._src.ops.image import images, suppression
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import (
+    DATA_SHAPED,
+    NO_NATIVE,
+    NO_XLA,
+    NOT_DIFFERENTIABLE,
+    Op,
+    args,
+    define_op,
+)
 
 _FLOAT = frozenset({float32})
 
@@ -51,6 +59,7 @@ overlaps_op: Op = define_op(
     infer=_overlaps_infer,
     kernel=_overlaps_kernel,
     native=NO_NATIVE,
+    xla=DATA_SHAPED,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -180,6 +189,7 @@ combined_op: Op = define_op(
     infer=_combined_infer,
     kernel=_combined_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     outputs=4,
     fresh=True,

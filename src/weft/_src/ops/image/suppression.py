@@ -15,7 +15,7 @@ from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.elementwise import casting
 from weft._src.ops.image import images
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 
 _FLOAT = frozenset({float32})
 
@@ -148,6 +148,7 @@ suppression_op: Op = define_op(
     infer=_suppression_infer,
     kernel=_suppression_kernel,
     native=NO_NATIVE,
+    xla=DATA_SHAPED,
     vjp=NOT_DIFFERENTIABLE,
     outputs=3,
     fresh=True,

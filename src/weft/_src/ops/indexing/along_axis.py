@@ -7,6 +7,7 @@ from weft._src.core.dtypes import DATA, INDEX, NUMERIC
 from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
+from weft._src.core.xla_rules import Lowered
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.registry import Op, args, define_op
@@ -22,6 +23,7 @@ take_along_op: Op = define_op(
     infer=_take_along_infer,
     kernel=lambda xp, x, indices, *, axis: xp.take_along_axis(x, indices, axis),
     native=Special("take_along"),
+    xla=Lowered("take_along"),
     vjp=lambda ctx, g: (
         put_along_op(
             shapes.shape_op(ctx.inputs[0], out_type=ctx.inputs[1].dtype),
@@ -58,6 +60,7 @@ put_along_op: Op = define_op(
     infer=_put_along_infer,
     kernel=_put_along_kernel,
     native=Special("put_along"),
+    xla=Lowered("put_along"),
     vjp=lambda ctx, g: (
         None,
         take_along_op(g, ctx.inputs[2], axis=ctx.attrs["axis"]),

@@ -12,6 +12,7 @@ from weft._src.core.native_rules import IndexMap
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import padding, shape as shapes, source
@@ -74,6 +75,7 @@ slice_op: Op = define_op(
     infer=_slice_infer,
     kernel=_slice_kernel,
     native=IndexMap("slice"),
+    xla=Lowered("slice"),
     vjp=_slice_vjp,
     trusts_kernel=True,
     shape_arithmetic=True,

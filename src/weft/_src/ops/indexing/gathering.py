@@ -11,6 +11,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import joining, shape as shapes
@@ -33,7 +34,7 @@ def batch_positions(xp: ArrayNamespace, sizes: tuple[int, ...], rank: int) -> li
 # --- gather ------------------------------------------------------------------------------------
 
 
-def _normalized(
+def normalized(
     axis: int | None, batch_dims: int, params_rank: int, indices_rank: int
 ) -> tuple[int, int]:
     """The axis and the number of batch axes, both non-negative and checked."""
@@ -55,7 +56,7 @@ def _gather_infer(
 ) -> TensorSpec:
     if params.dims is None or indices.dims is None:
         return params.with_dims(None)
-    at, batch = _normalized(axis, batch_dims, len(params.dims), len(indices.dims))
+    at, batch = normalized(axis, batch_dims, len(params.dims), len(indices.dims))
     lead = tuple(
         [
             rules.unify("gather", p, i, f"the sizes of batch axis {k} in params and indices")
@@ -90,7 +91,7 @@ def _check_range(indices: Any, size: int) -> None:
 def _gather_kernel(
     xp: ArrayNamespace, params: Array, indices: Any, *, axis: int | None, batch_dims: int
 ) -> Any:
-    at, batch = _normalized(axis, batch_dims, params.ndim, indices.ndim)
+    at, batch = normalized(axis, batch_dims, params.ndim, indices.ndim)
     if indices.dtype == object:  # shape arithmetic
         indices = indices.astype(xp.int64)
     _check_range(indices, params.shape[at])
@@ -99,10 +100,10 @@ def _gather_kernel(
     _check_batches(params, indices, batch)
     rows = xp.moveaxis(params, at, batch)
     positions = batch_positions(xp, params.shape[:batch], indices.ndim)
-    return xp.moveaxis(rows[(*positions, indices, ...)], *_moves(at, batch, indices.ndim))
+    return xp.moveaxis(rows[(*positions, indices, ...)], *moves(at, batch, indices.ndim))
 
 
-def _moves(at: int, batch: int, indices_rank: int) -> tuple[list[int], list[int]]:
+def moves(at: int, batch: int, indices_rank: int) -> tuple[list[int], list[int]]:
     """The axes between batch and axis come behind the indices when picked, before them after."""
     between = range(at - batch)
     return [indices_rank + i for i in between], [batch + i for i in between]
@@ -122,6 +123,7 @@ gather_op: Op = define_op(
     infer=_gather_infer,
     kernel=_gather_kernel,
     native=Special("gather"),
+    xla=Lowered("gather"),
     vjp=_gather_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -196,10 +198,10 @@ def _gather_grad_kernel(
     xp: ArrayNamespace, shape: Array, g: Array, indices: Any, *, axis: int | None, batch_dims: int
 ) -> Array:
     sizes = tuple(shape.tolist())
-    at, batch = _normalized(axis, batch_dims, len(sizes), indices.ndim)
+    at, batch = normalized(axis, batch_dims, len(sizes), indices.ndim)
     out = xp.zeros(sizes, g.dtype)
     positions = batch_positions(xp, sizes[:batch], indices.ndim)
-    places, sources = _moves(at, batch, indices.ndim)
+    places, sources = moves(at, batch, indices.ndim)
     xp.scatter_add(
         xp.moveaxis(out, at, batch), (*positions, indices), xp.moveaxis(g, sources, places)
     )
@@ -212,6 +214,7 @@ gather_grad_op = define_op(
     infer=_gather_grad_infer,
     kernel=_gather_grad_kernel,
     native=Special("gather_grad"),
+    xla=Lowered("gather_grad"),
     vjp=lambda ctx, g: (None, gather_op(g, ctx.inputs[2], **ctx.attrs), None),
     trusts_kernel=True,
     fresh=True,
@@ -304,6 +307,7 @@ gather_nd_op: Op = define_op(
     infer=_gather_nd_infer,
     kernel=_gather_nd_kernel,
     native=Special("gather_nd"),
+    xla=Lowered("gather_nd"),
     vjp=_gather_nd_vjp,
     trusts_kernel=True,
     ragged="gather_nd",

@@ -17,7 +17,7 @@ from weft._src.ops import rules
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import products
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 
 
 def _where_infer(condition: TensorSpec) -> TensorSpec:
@@ -38,6 +38,7 @@ where_op = define_op(
     infer=_where_infer,
     kernel=_where_kernel,
     native=NO_NATIVE,
+    xla=DATA_SHAPED,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,

@@ -12,6 +12,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining
@@ -58,6 +59,7 @@ one_hot_op = define_op(
     infer=_one_hot_infer,
     kernel=_one_hot_kernel,
     native=Special("one_hot"),
+    xla=KERNEL,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,

@@ -15,6 +15,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import fill, shape as shapes
@@ -98,6 +99,7 @@ scatter_nd_op: Op = define_op(
     infer=_scatter_nd_infer,
     kernel=_scatter_nd_kernel,
     native=Special("scatter_nd"),
+    xla=Lowered("scatter_nd"),
     vjp=_scatter_nd_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -171,13 +173,15 @@ def _scatter_into(
         return out
 
     tensor, updates = args("tensor updates", allowed)
+    combination = None if ufunc is None else ufunc.__name__
     return define_op(
         name,
         (tensor, *args("indices", INDEX), updates),
         batch=batching.inexact(batching.updated),
         infer=infer,
         kernel=kernel,
-        native=Special("tensor_scatter", combination=None if ufunc is None else ufunc.__name__),
+        native=Special("tensor_scatter", combination=combination),
+        xla=Lowered("tensor_scatter", combination=combination),
         vjp=vjp,
         trusts_kernel=True,
         fresh=True,

@@ -17,6 +17,7 @@ from weft._src.core.native_rules import IndexMap
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec, ValueSpec
 from weft._src.core.tensor import Array, EagerTensor, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import selection, shape as shapes
@@ -215,7 +216,7 @@ def _positions(value: Any, name: str) -> list[Any]:
 # --- the op ------------------------------------------------------------------------------------
 
 
-def _expand(index: tuple[Entry, ...], rank: int) -> list[Entry]:
+def expanded(index: tuple[Entry, ...], rank: int) -> list[Entry]:
     """The index with one entry per axis: Ellipsis spelled out, missing slices added."""
     used = sum(1 for e in index if e not in (ELLIPSIS, NEW_AXIS))
     if index.count(ELLIPSIS) > 1:
@@ -238,7 +239,7 @@ def strided_slice_infer(
     known = [_known_position(d) for d in dynamic]
     dims: list[Size] = []
     axis = 0
-    for entry in _expand(index, len(x.dims)):
+    for entry in expanded(index, len(x.dims)):
         if entry == NEW_AXIS:
             dims.append(1)
             continue
@@ -291,7 +292,7 @@ def runtime_index(x: Any, dynamic: tuple[Any, ...], index: tuple[Entry, ...]) ->
     values = [int(d) for d in dynamic]
     out: list[Any] = []
     axis = 0
-    for entry in _expand(index, x.ndim):
+    for entry in expanded(index, x.ndim):
         if entry == NEW_AXIS:
             out.append(None)
             continue
@@ -371,6 +372,7 @@ strided_slice_op = define_op(
     infer=strided_slice_infer,
     kernel=_strided_slice_kernel,
     native=IndexMap("strided_slice"),
+    xla=Lowered("strided_slice"),
     vjp=_strided_slice_vjp,
     trusts_kernel=True,
     shape_arithmetic=True,
@@ -408,6 +410,7 @@ strided_slice_grad_op = define_op(
     infer=_strided_slice_grad_infer,
     kernel=_strided_slice_grad_kernel,
     native=IndexMap("strided_slice_grad"),
+    xla=Lowered("strided_slice_grad"),
     vjp=_strided_slice_grad_vjp,
     fresh=True,
     batch=batching.sliced_back,

@@ -28,7 +28,7 @@ from weft._src.ops.elementwise.operands import conj, operands, sum_to
 from weft._src.ops.indexing import masks
 from weft._src.ops.linalg import diagonals, products, tridiagonal
 from weft._src.ops.reduce import sums
-from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, Op, args, define_op
 
 # --- banded triangular matrices ------------------------------------------------------------------
 
@@ -119,6 +119,7 @@ banded_op: Op = define_op(
     infer=_solve_infer,
     kernel=_solve_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_solve_vjp,
     fresh=True,
     batch=batching.inexact(batching.systems),
@@ -245,6 +246,7 @@ eigh_op: Op = define_op(
     infer=_eigh_infer,
     kernel=_eigh_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_eigh_vjp,
     outputs=2,
     fresh=True,

@@ -17,6 +17,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import fill
@@ -48,7 +49,7 @@ def longest_diagonal(rows: Any, columns: Any, lower: int, upper: int) -> Any:
     return min(rows + min(upper, 0), columns - max(lower, 0))
 
 
-def _places(
+def places(
     xp: ArrayNamespace, rows: int, columns: int, lower: int, upper: int, align: str
 ) -> Iterator[tuple[Any, Any]]:
     """For each diagonal: where its elements are in the matrix, and where in the stored form."""
@@ -107,7 +108,7 @@ def _diag_part_kernel(
         return xp.diagonal(x, lower, -2, -1)
     longest = longest_diagonal(rows, columns, lower, upper)
     out = xp.full((*x.shape[:-2], upper - lower + 1, longest), padding, x.dtype)
-    for place, stored in _places(xp, rows, columns, lower, upper, align):
+    for place, stored in places(xp, rows, columns, lower, upper, align):
         out[stored] = x[place]
     return out
 
@@ -122,6 +123,7 @@ diag_part_op: Op = define_op(
     infer=_diag_part_infer,
     kernel=_diag_part_kernel,
     native=Special("diag_part"),
+    xla=Lowered("diag_part"),
     vjp=_diag_part_vjp,
     batch=batching.leading,
     graphdef=graph_forms.diagonal,
@@ -238,7 +240,7 @@ def _diag_kernel(
     )
     lead = diagonal.shape[: -1 if lower == upper else -2]
     out = xp.full((*lead, rows, columns), padding, diagonal.dtype)
-    for place, stored in _places(xp, rows, columns, lower, upper, align):
+    for place, stored in places(xp, rows, columns, lower, upper, align):
         out[place] = diagonal[stored]
     return out
 
@@ -254,6 +256,7 @@ diag_op = define_op(
     infer=_diag_infer,
     kernel=_diag_kernel,
     native=Special("set_diag", is_new=True),
+    xla=Lowered("set_diag", is_new=True),
     vjp=_diag_vjp,
     fresh=True,
     batch=batching.leading,
@@ -328,7 +331,7 @@ def _set_diag_kernel(
 ) -> Array:
     out = xp.array(x)
     rows, columns = x.shape[-2:]
-    for place, stored in _places(xp, rows, columns, lower, upper, align):
+    for place, stored in places(xp, rows, columns, lower, upper, align):
         out[place] = diagonal[stored]
     return out
 
@@ -346,6 +349,7 @@ set_diag_op: Op = define_op(
     infer=_set_diag_infer,
     kernel=_set_diag_kernel,
     native=Special("set_diag"),
+    xla=Lowered("set_diag"),
     vjp=_set_diag_vjp,
     fresh=True,
     batch=batching.inexact(batching.systems),
@@ -421,6 +425,7 @@ band_part_op: Op = define_op(
     infer=_band_part_infer,
     kernel=_band_part_kernel,
     native=Special("band_part"),
+    xla=Lowered("band_part"),
     vjp=_band_part_vjp,
     fresh=True,
     batch=batching.leading,

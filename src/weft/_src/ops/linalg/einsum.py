@@ -21,6 +21,7 @@ from weft._src.core.native_rules import Contraction
 from weft._src.core.shapes import Dim, Dims, Size, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes
@@ -39,7 +40,7 @@ def _is_broadcast(label: Any) -> bool:
     return isinstance(label, tuple)  # the axes of an ellipsis are ("...", -1), ("...", -2), ...
 
 
-def _sizes(op: str, shapes_: Sequence[Dims], inputs: Sequence[Labels]) -> dict[Any, Size]:
+def label_sizes(op: str, shapes_: Sequence[Dims], inputs: Sequence[Labels]) -> dict[Any, Size]:
     """The size of every label; ShapeError if inputs do not agree."""
     sizes: dict[Any, Size] = {}
     for i, (dims, labels) in enumerate(zip(shapes_, inputs)):
@@ -54,7 +55,7 @@ def _sizes(op: str, shapes_: Sequence[Dims], inputs: Sequence[Labels]) -> dict[A
     return sizes
 
 
-def _squeezed(
+def squeezed(
     xp: ArrayNamespace, x: Array, labels: Labels, sizes: dict[Any, int]
 ) -> tuple[Array, Labels]:
     """An operand without the axes of size 1 that are broadcast against others."""
@@ -75,14 +76,14 @@ def _define(name: str, label_rule: LabelRule, batch: Any = None, batch_gradient:
         if labels is None or any(rank is None for rank in ranks):
             dims = None if output is None else tuple([Dim() for _ in output])
             return inputs[0].with_dims(dims)
-        sizes = _sizes(name, [x.dims for x in inputs], labels)  # type: ignore[misc]
+        sizes = label_sizes(name, [x.dims for x in inputs], labels)  # type: ignore[misc]
         return inputs[0].with_dims(tuple([sizes[s] for s in output]))
 
     def kernel(xp: ArrayNamespace, *arrays: Array, **attrs: Any) -> Array:
         labels, output = label_rule(tuple([x.ndim for x in arrays]), **attrs)
-        sizes: Any = _sizes(name, [x.shape for x in arrays], labels)
+        sizes: Any = label_sizes(name, [x.shape for x in arrays], labels)
         memory.check(name, [sizes[s] for s in output], arrays[0].dtype)
-        parts = [_squeezed(xp, x, s, sizes) for x, s in zip(arrays, labels)]
+        parts = [squeezed(xp, x, s, sizes) for x, s in zip(arrays, labels)]
         return contract(xp, [x for x, _ in parts], [s for _, s in parts], output)
 
     def vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor | None, ...]:
@@ -112,8 +113,8 @@ def _define(name: str, label_rule: LabelRule, batch: Any = None, batch_gradient:
         labels, output = label_rule(tuple(ranks), **attrs)
         mine = labels[index]
         arrays, carried = [g, *others], [output, *labels[:index], *labels[index + 1 :]]
-        sizes: Any = _sizes(name, [*[x.shape for x in arrays], wanted], [*carried, mine])
-        parts = [_squeezed(xp, x, s, sizes) for x, s in zip(arrays, carried)]
+        sizes: Any = label_sizes(name, [*[x.shape for x in arrays], wanted], [*carried, mine])
+        parts = [squeezed(xp, x, s, sizes) for x, s in zip(arrays, carried)]
         present = {s for _, found in parts for s in found}
         unique = tuple(dict.fromkeys(mine))
         size_here = dict(zip(mine, wanted))
@@ -151,6 +152,7 @@ def _define(name: str, label_rule: LabelRule, batch: Any = None, batch_gradient:
         infer=infer,
         kernel=kernel,
         native=Contraction("contraction", labels_of=label_rule),
+        xla=Lowered("contraction", labels_of=label_rule),
         batch=batch,
         vjp=vjp,
         trusts_kernel=True,
@@ -162,6 +164,7 @@ def _define(name: str, label_rule: LabelRule, batch: Any = None, batch_gradient:
         infer=grad_infer,
         kernel=grad_kernel,
         native=Contraction("contraction_gradient", labels_of=label_rule),
+        xla=Lowered("contraction_gradient", labels_of=label_rule),
         batch=batch_gradient,
         vjp=grad_vjp,
         graphdef=graph_forms.contraction_grad,

@@ -12,6 +12,7 @@ from weft._src.core.dtypes import INDEX, INEXACT, DType, int32
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import DTypeError, InvalidArgumentError, UnsupportedError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, shape as shapes
@@ -90,6 +91,7 @@ qr_op = define_op(
     infer=_qr_infer,
     kernel=_qr_kernel,
     native=NO_NATIVE,
+    xla=KERNEL,
     vjp=_qr_vjp,
     outputs=2,
     fresh=True,
@@ -191,6 +193,7 @@ lu_op = define_op(
     infer=_lu_infer,
     kernel=_lu_kernel,
     native=NO_NATIVE,
+    xla=Lowered("lu"),
     vjp=_lu_vjp,
     outputs=2,
     fresh=True,

@@ -18,7 +18,7 @@ from weft._src.ops.elementwise import arithmetic, casting, unary
 from weft._src.ops.elementwise.operands import operands, sum_to
 from weft._src.ops.linalg import products, spectrum
 from weft._src.ops.reduce import extrema, sums
-from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, Op, args, define_op
 
 
 def _epsilon(x: Tensor) -> float:
@@ -69,6 +69,7 @@ pinv_op: Op = define_op(
     infer=_pinv_infer,
     kernel=_pinv_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_pinv_vjp,
     fresh=True,
     batch=batching.inexact(batching.leading),

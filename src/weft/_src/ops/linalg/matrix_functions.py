@@ -13,11 +13,12 @@ from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered, XlaRule
 from weft._src.ops import batching
 from weft._src.ops.arrays import fill, joining
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.linalg import products, solvers
-from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, Absent, Op, args, define_op
 
 _ROUNDING = 1e-9  # of a part that is really there, in double precision
 
@@ -55,7 +56,7 @@ def _logarithm(linalg: Any, x: Array) -> Any:
         return linalg.logm(x.astype(complex if x.dtype.kind == "c" else float))
 
 
-def _define(name: str, op: str, function: Callable[..., Any]) -> Op:
+def _define(name: str, op: str, function: Callable[..., Any], xla: XlaRule | Absent = NO_XLA) -> Op:
     def vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor]:
         """f([[a, e], [0, a]]) has the derivative of f at a in the direction e as upper right."""
         x = products.adjoint(ctx.inputs[0])
@@ -72,13 +73,16 @@ def _define(name: str, op: str, function: Callable[..., Any]) -> Op:
         infer=lambda x: x.with_dims(solvers.square_dims(op, x)),
         kernel=_one_by_one(function),
         native=NO_NATIVE,
+        xla=xla,
         vjp=vjp,
         fresh=True,
     )
     return function_op
 
 
-expm_op = _define("MatrixExponential", "expm", lambda linalg, x: linalg.expm(x))
+expm_op = _define(
+    "MatrixExponential", "expm", lambda linalg, x: linalg.expm(x), xla=Lowered("expm")
+)
 logm_op = _define("MatrixLogarithm", "logm", _logarithm)
 sqrtm_op = _define("MatrixSquareRoot", "sqrtm", _square_root)
 

@@ -13,6 +13,7 @@ from weft._src.core.native_rules import Contraction
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
@@ -105,6 +106,7 @@ matmul_op = define_op(
     infer=_matmul_infer,
     kernel=_matmul_kernel,
     native=Contraction("matmul"),
+    xla=Lowered("matmul"),
     vjp=_matmul_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -282,6 +284,7 @@ cross_op: Op = define_op(
     infer=_cross_infer,
     kernel=_cross_kernel,
     native=NO_NATIVE,
+    xla=KERNEL,
     vjp=lambda ctx, g: (cross_op(ctx.inputs[1], g), cross_op(g, ctx.inputs[0])),
     fresh=True,
     batch=batching.same_shapes,

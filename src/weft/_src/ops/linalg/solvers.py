@@ -13,6 +13,7 @@ from weft._src.core.dtypes import INEXACT
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import shape as shapes
@@ -61,6 +62,7 @@ inverse_op = define_op(
     infer=lambda x: x.with_dims(square_dims("inv", x)),
     kernel=_inverse_kernel,
     native=NO_NATIVE,
+    xla=Lowered("inverse"),
     vjp=_inverse_vjp,
     fresh=True,
     batch=batching.inexact(batching.leading),
@@ -125,6 +127,7 @@ determinant_op = define_op(
     infer=_determinant_infer,
     kernel=_determinant_kernel,
     native=NO_NATIVE,
+    xla=KERNEL,
     vjp=_determinant_vjp,
     fresh=True,
     batch=batching.inexact(batching.leading),
@@ -182,6 +185,7 @@ slogdet_op = define_op(
     infer=_slogdet_infer,
     kernel=_slogdet_kernel,
     native=NO_NATIVE,
+    xla=KERNEL,
     vjp=_slogdet_vjp,
     outputs=2,
     fresh=True,
@@ -238,6 +242,7 @@ solve_op: Op = define_op(
     infer=_solve_infer,
     kernel=_solve_kernel,
     native=NO_NATIVE,
+    xla=Lowered("solve"),
     vjp=_solve_vjp,
     fresh=True,
     batch=batching.inexact(batching.systems),
@@ -339,6 +344,7 @@ triangular_solve_op: Op = define_op(
     infer=_triangular_infer,
     kernel=_triangular_kernel,
     native=NO_NATIVE,
+    xla=Lowered("triangular_solve"),
     vjp=_triangular_vjp,
     fresh=True,
     batch=batching.inexact(batching.systems),
@@ -413,6 +419,7 @@ cholesky_op = define_op(
     infer=lambda x: x.with_dims(square_dims("cholesky", x)),
     kernel=_cholesky_kernel,
     native=NO_NATIVE,
+    xla=Lowered("cholesky"),
     vjp=_cholesky_vjp,
     fresh=True,
     batch=batching.inexact(batching.leading),

@@ -11,6 +11,7 @@ from weft._src.core.dtypes import INEXACT, complex64, complex128, float64
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError, UnsupportedError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, shape as shapes
@@ -19,7 +20,7 @@ from weft._src.ops.elementwise import casting, complex_parts, guarded
 from weft._src.ops.elementwise.operands import conj
 from weft._src.ops.linalg import diagonals, products, solvers
 from weft._src.ops.reduce import extrema
-from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, Op, args, define_op
 
 Gradients = tuple[Tensor | None]
 
@@ -154,6 +155,7 @@ svd_op: Op = define_op(
     infer=_svd_infer,
     kernel=_svd_kernel,
     native=NO_NATIVE,
+    xla=Lowered("svd"),
     vjp=_svd_vjp,
     outputs=3,
     fresh=True,
@@ -268,6 +270,7 @@ eigh_op: Op = define_op(
     infer=_eigh_infer,
     kernel=_eigh_kernel,
     native=NO_NATIVE,
+    xla=Lowered("eigh"),
     vjp=_eigh_vjp,
     outputs=2,
     fresh=True,
@@ -369,6 +372,7 @@ eig_op: Op = define_op(
     infer=_eig_infer,
     kernel=_eig_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_eig_vjp,
     outputs=2,
     fresh=True,

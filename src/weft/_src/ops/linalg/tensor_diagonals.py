@@ -8,6 +8,7 @@ from weft._src.core.dtypes import NUMERIC
 from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import rules
 from weft._src.ops.registry import Op, args, define_op
@@ -31,6 +32,7 @@ tensor_diag_op: Op = define_op(
     infer=_tensor_diag_infer,
     kernel=_tensor_diag_kernel,
     native=Special("tensor_diag"),
+    xla=Lowered("tensor_diag"),
     vjp=lambda ctx, g: (tensor_diag_part_op(g),),
     fresh=True,
 )
@@ -81,6 +83,7 @@ tensor_diag_part_op: Op = define_op(
     infer=_tensor_diag_part_infer,
     kernel=_tensor_diag_part_kernel,
     native=Special("tensor_diag_part"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (tensor_diag_op(g),),
 )
 

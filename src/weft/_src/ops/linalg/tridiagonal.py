@@ -14,6 +14,7 @@ from weft._src.core.dtypes import INEXACT
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining, padding, shape as shapes
@@ -181,6 +182,7 @@ solve_op: Op = define_op(
     infer=_solve_infer,
     kernel=_solve_kernel,
     native=NO_NATIVE,
+    xla=Lowered("tridiagonal_solve"),
     vjp=_solve_vjp,
     fresh=True,
     batch=batching.inexact(batching.systems),

@@ -17,7 +17,7 @@ from weft._src.ops.arrays import shape as shapes, space
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import pooling, windows
 from weft._src.ops.nn.windows import Geometry
-from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, Op, args, define_op
 
 # --- with the places of the maxima -------------------------------------------------------------
 
@@ -70,6 +70,7 @@ argmax_op: Op = define_op(
     infer=_infer,
     kernel=_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_vjp,
     outputs=2,
     fresh=True,

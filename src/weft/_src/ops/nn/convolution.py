@@ -13,6 +13,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
@@ -197,6 +198,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         infer=infer,
         kernel=kernel,
         native=Special("convolution"),
+        xla=Lowered("convolution"),
         slow_kernel=True,
         vjp=vjp,
         fresh=True,
@@ -209,6 +211,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         infer=input_infer,
         kernel=input_kernel,
         native=Special("convolution_input_gradient"),
+        xla=Lowered("convolution_input_gradient"),
         slow_kernel=True,
         vjp=input_vjp,
         graphdef=graph_forms.windows,
@@ -219,6 +222,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         infer=filter_infer,
         kernel=filter_kernel,
         native=Special("convolution_filter_gradient"),
+        xla=Lowered("convolution_filter_gradient"),
         slow_kernel=True,
         vjp=filter_vjp,
         graphdef=graph_forms.windows,

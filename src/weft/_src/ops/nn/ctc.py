@@ -17,7 +17,15 @@ from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import scattering
 from weft._src.ops.reduce import counting
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import (
+    DATA_SHAPED,
+    NO_NATIVE,
+    NO_XLA,
+    NOT_DIFFERENTIABLE,
+    Op,
+    args,
+    define_op,
+)
 from weft._src.ops.sparse.tensor import SparseTensor
 
 # --- loss --------------------------------------------------------------------------------------
@@ -180,6 +188,7 @@ loss_op: Op = define_op(
     infer=_loss_infer,
     kernel=_loss_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_loss_vjp,
     outputs=2,
     fresh=True,
@@ -309,6 +318,7 @@ decode_op = define_op(
     infer=_decode_infer,
     kernel=_decode_kernel,
     native=NO_NATIVE,
+    xla=DATA_SHAPED,
     vjp=NOT_DIFFERENTIABLE,
     outputs=4,
     fresh=True,

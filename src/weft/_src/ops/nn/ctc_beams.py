@@ -14,7 +14,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import FailedPreconditionError, InvalidArgumentError
 from weft._src.ops import rules, static
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.sparse.tensor import SparseTensor
 
 _NAME = "ctc_beam_search_decoder"
@@ -116,6 +116,7 @@ beams_op = define_op(
     infer=_infer,
     kernel=_kernel,
     native=NO_NATIVE,
+    xla=DATA_SHAPED,
     vjp=NOT_DIFFERENTIABLE,
     outputs=None,
     fresh=True,

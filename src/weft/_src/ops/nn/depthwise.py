@@ -13,6 +13,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes
@@ -185,6 +186,7 @@ depthwise_op: Op = define_op(
     infer=_infer,
     kernel=_kernel,
     native=Special("depthwise_convolution"),
+    xla=Lowered("depthwise_convolution"),
     vjp=_vjp,
     fresh=True,
     slow_kernel=True,
@@ -197,6 +199,7 @@ input_op: Op = define_op(
     infer=_input_infer,
     kernel=_input_kernel,
     native=Special("depthwise_convolution_input_gradient"),
+    xla=Lowered("depthwise_convolution_input_gradient"),
     vjp=_input_vjp,
     fresh=True,
     slow_kernel=True,
@@ -210,6 +213,7 @@ filter_op: Op = define_op(
     infer=_filter_infer,
     kernel=_filter_kernel,
     native=Special("depthwise_convolution_filter_gradient"),
+    xla=Lowered("depthwise_convolution_filter_gradient"),
     vjp=_filter_vjp,
     fresh=True,
     slow_kernel=True,

@@ -23,7 +23,7 @@ from weft._src.ops.arrays import joining, ranges, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, division
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import extrema, order, sums
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.sampling.draws import STATE
 from weft._src.ops.sampling.streams import next_state
 
@@ -66,6 +66,7 @@ sequence_op = define_op(
     infer=_sequence_infer,
     kernel=_sequence_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

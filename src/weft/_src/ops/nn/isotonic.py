@@ -16,7 +16,7 @@ from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import unsorted_segments as segments
-from weft._src.ops.registry import NO_NATIVE, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, args, define_op
 
 
 def _infer(x: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
@@ -69,6 +69,7 @@ isotonic_op = define_op(
     infer=_infer,
     kernel=_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_vjp,
     outputs=2,
     fresh=True,

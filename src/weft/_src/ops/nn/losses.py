@@ -10,6 +10,7 @@ from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, int32
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, selection, shape as shapes
@@ -31,6 +32,7 @@ l2_loss_op = define_op(
     infer=lambda t: t.with_dims(()),
     kernel=_l2_loss_kernel,
     native=Reduction("l2_loss"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (g * ctx.inputs[0],),
     trusts_kernel=True,
     fresh=True,

@@ -13,7 +13,7 @@ from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, guarded, unary
 from weft._src.ops.reduce import sums
-from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, Op, args, define_op
 
 Statistics = tuple[Tensor, Tensor, Tensor, Tensor | None]
 
@@ -168,6 +168,7 @@ window_sum_op: Op = define_op(
     infer=_window_infer,
     kernel=_window_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=lambda ctx, g: (window_sum_op(g, **ctx.attrs),),
     fresh=True,
     batch=batching.inexact(batching.merged),

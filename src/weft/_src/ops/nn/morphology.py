@@ -16,7 +16,7 @@ from weft._src.ops.arrays import tiling
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import windows
 from weft._src.ops.nn.windows import Geometry
-from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, Op, args, define_op
 
 
 def _geometry(x: Array, filters: Array, attrs: dict[str, Any]) -> Geometry:
@@ -130,6 +130,7 @@ dilation_op: Op = define_op(
     infer=_infer,
     kernel=_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_vjp,
     fresh=True,
     batch=batching.inexact(batching.merged),
@@ -140,6 +141,7 @@ input_op: Op = define_op(
     infer=rules.same,
     kernel=_input_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_input_vjp,
     fresh=True,
 )
@@ -149,6 +151,7 @@ filter_op: Op = define_op(
     infer=lambda x, filters, g, **attrs: filters,
     kernel=_filter_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_filter_vjp,
     fresh=True,
 )
@@ -159,6 +162,7 @@ pick_op: Op = define_op(
     infer=lambda x, filters, image, weights, **attrs: _infer(x, filters, **attrs),
     kernel=_pick_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_pick_vjp,
     fresh=True,
 )

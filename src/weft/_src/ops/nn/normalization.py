@@ -9,6 +9,7 @@ from weft._src.core.native_rules import Reduction, Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import fill
 from weft._src.ops.elementwise import arithmetic, casting, comparison, guarded, unary
@@ -45,6 +46,7 @@ bias_add_op: Op = define_op(
     infer=_bias_add_infer,
     kernel=_bias_add_kernel,
     native=Special("bias_add"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (g, bias_add_grad_op(g, **ctx.attrs)),
     fresh=True,
     cheap=True,
@@ -70,6 +72,7 @@ bias_add_grad_op: Op = define_op(
     infer=_bias_add_grad_infer,
     kernel=_bias_add_grad_kernel,
     native=Reduction("bias_add_grad"),
+    xla=KERNEL,
     vjp=lambda ctx, h: (bias_add_op(zeros_like(ctx.inputs[0]), h, **ctx.attrs),),
     fresh=True,
     batch=batching.channel_sums,

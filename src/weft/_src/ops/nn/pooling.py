@@ -12,6 +12,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
@@ -43,17 +44,15 @@ def _infer(op: str, n: int) -> Any:
     return infer
 
 
-def _merged(op: str, pooled: TensorSpec, *others: TensorSpec) -> None:
+def _merged(op: str, pooled: Dims | None, *others: Dims | None) -> None:
     """ShapeError if results or their gradients have not the shape that pooling gives."""
     for other in others:
-        rules.merge_dims(op, pooled.dims, other.dims, "the result and its gradient")
+        rules.merge_dims(op, pooled, other, "the result and its gradient")
 
 
 def _check_pooled(op: str, where: Geometry, x_shape: Sequence[int], *others: Array) -> None:
     """The same of arrays: sizes that were unknown while tracing, of which some would broadcast."""
-    pooled = (x_shape[0], *where.outputs, x_shape[-1])
-    for other in others:
-        rules.merge_dims(op, pooled, other.shape, "the result and its gradient")
+    _merged(op, (x_shape[0], *where.outputs, x_shape[-1]), *[other.shape for other in others])
 
 
 # --- maximum -----------------------------------------------------------------------------------
@@ -96,11 +95,11 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
     pooled = _infer(op, n)
 
     def grad_infer(x: TensorSpec, y: TensorSpec, g: TensorSpec, **attrs: Any) -> TensorSpec:
-        _merged(op, pooled(x, **attrs), y, g)
+        _merged(op, pooled(x, **attrs).dims, y.dims, g.dims)
         return x
 
     def pick_infer(x: TensorSpec, y: TensorSpec, h: TensorSpec, **attrs: Any) -> TensorSpec:
-        _merged(op, pooled(x, **attrs), y)
+        _merged(op, pooled(x, **attrs).dims, y.dims)
         rules.merge_dims(op, x.dims, h.dims, "the input and what is picked from")
         return y
 
@@ -140,6 +139,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         infer=pooled,
         kernel=kernel,
         native=Special("max_pool"),
+        xla=Lowered("max_pool"),
         slow_kernel=True,
         vjp=lambda ctx, g: (grad_op(ctx.inputs[0], ctx.outputs[0], g, **ctx.attrs),),
         graphdef=graph_forms.windows,
@@ -151,6 +151,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         infer=grad_infer,
         kernel=grad_kernel,
         native=Special("max_pool_grad"),
+        xla=Lowered("max_pool_grad"),
         slow_kernel=True,
         # Which element is the largest does not change with small steps: zeros, as in TensorFlow.
         vjp=lambda ctx, h: (
@@ -167,6 +168,7 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         infer=pick_infer,
         kernel=pick_kernel,
         native=Special("max_pool_grad_grad"),
+        xla=Lowered("max_pool_grad_grad"),
         vjp=lambda ctx, g: (
             zeros_like(ctx.inputs[0]),
             zeros_like(ctx.inputs[1]),
@@ -208,7 +210,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
 
     def grad_infer(shape: TensorSpec, g: TensorSpec, **attrs: Any) -> TensorSpec:
         out = g.with_dims(rules.dims_from_value(f"{op} gradient", shape))
-        _merged(op, pooled(out, **attrs), g)
+        _merged(op, pooled(out, **attrs).dims, g.dims)
         return out
 
     def grad_kernel(xp: ArrayNamespace, shape: Array, g: Array, **attrs: Any) -> Array:
@@ -216,14 +218,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         g = xp.widen(channels_last(xp, g, first))
         batch, sizes, channels = windows.spatial_dims(tuple(shape.tolist()), first)
         ones = (1,) * n
-        where = Geometry.of(
-            op,
-            sizes,
-            attrs["ksize"],
-            attrs["strides"],
-            ones,
-            attrs["padding"],
-        )
+        where = Geometry.of(op, sizes, attrs["ksize"], attrs["strides"], ones, attrs["padding"])
         _check_pooled(op, where, (batch, channels), g)
         out = xp.zeros(where.padded_shape((batch, *sizes, channels)), g.dtype)
         share = g / _counts(xp, where, g.dtype)
@@ -242,6 +237,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         infer=pooled,
         kernel=kernel,
         native=Special("avg_pool"),
+        xla=Lowered("avg_pool"),
         slow_kernel=True,
         vjp=vjp,
         graphdef=graph_forms.windows,
@@ -253,6 +249,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         infer=grad_infer,
         kernel=grad_kernel,
         native=Special("avg_pool_grad"),
+        xla=Lowered("avg_pool_grad"),
         slow_kernel=True,
         vjp=lambda ctx, h: (None, mean_op(h, **ctx.attrs)),
         graphdef=graph_forms.windows,

@@ -10,6 +10,7 @@ from weft._src.core.dtypes import FLOATING, INDEX
 from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes, shape_checks
@@ -60,6 +61,7 @@ softmax_op: Op = define_op(
     infer=_along("softmax"),
     kernel=_softmax_kernel,
     native=Special("softmax"),
+    xla=KERNEL,
     vjp=_softmax_vjp,
     fresh=True,
     slow_kernel=True,
@@ -109,6 +111,7 @@ log_softmax_op = define_op(
     infer=_along("log_softmax"),
     kernel=_log_softmax_kernel,
     native=Special("log_softmax"),
+    xla=KERNEL,
     vjp=_log_softmax_vjp,
     fresh=True,
     slow_kernel=True,
@@ -193,6 +196,7 @@ cross_entropy_op = define_op(
     infer=_cross_entropy_infer,
     kernel=_cross_entropy_kernel,
     native=Special("softmax_cross_entropy"),
+    xla=KERNEL,
     vjp=_cross_entropy_vjp,
     outputs=2,
     fresh=True,
@@ -303,6 +307,7 @@ sparse_cross_entropy_op = define_op(
     infer=_sparse_infer,
     kernel=_sparse_kernel,
     native=Special("sparse_softmax_cross_entropy"),
+    xla=Lowered("sparse_softmax_cross_entropy"),
     vjp=_sparse_vjp,
     outputs=2,
     fresh=True,

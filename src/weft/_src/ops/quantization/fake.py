@@ -16,7 +16,7 @@ from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import comparison
 from weft._src.ops.elementwise.operands import sum_to, zero
 from weft._src.ops.quantization import levels
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.static import static_int
 
 Gradients = tuple[Tensor | None, ...]
@@ -59,6 +59,7 @@ side_op: Op = define_op(
     infer=levels.like_numbers("fake_quant"),
     kernel=_side_kernel,
     native=Pointwise("fake_quant_side"),
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
     slow_kernel=True,
@@ -91,6 +92,7 @@ fake_quant_op: Op = define_op(
     infer=levels.like_numbers("fake_quant"),
     kernel=_kernel,
     native=Pointwise("fake_quant"),
+    xla=NO_XLA,
     vjp=_vjp,
     fresh=True,
     slow_kernel=True,

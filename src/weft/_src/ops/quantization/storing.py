@@ -18,7 +18,7 @@ from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining, source
 from weft._src.ops.contexts import RowBatch, RowNode
 from weft._src.ops.quantization import levels
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.static import static_int
 
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
@@ -191,6 +191,7 @@ quantize_op: Op = define_op(
     infer=_quantize_infer,
     kernel=_quantize_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     outputs=3,
     batch=_ranged,
@@ -351,6 +352,7 @@ dequantize_op: Op = define_op(
     infer=_dequantize_infer,
     kernel=_dequantize_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
     batch=_ranged,
@@ -457,6 +459,7 @@ quantized_concat_op: Op = define_op(
     infer=_concat_infer,
     kernel=_concat_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     outputs=3,
     batch=_concat_rows,

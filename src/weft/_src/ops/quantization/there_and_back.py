@@ -17,7 +17,7 @@ from weft._src.ops.elementwise import comparison
 from weft._src.ops.elementwise.operands import zero, zeros_like
 from weft._src.ops.quantization import levels
 from weft._src.ops.reduce import extrema, products
-from weft._src.ops.registry import Op, args, define_op
+from weft._src.ops.registry import NO_XLA, Op, args, define_op
 from weft._src.ops.static import static_int
 
 Gradients = tuple[Tensor | None, ...]
@@ -76,6 +76,7 @@ def _define(name: str, vjp: Any) -> Op:
         infer=levels.like_numbers("quantize_and_dequantize"),
         kernel=_kernel,
         native=Pointwise("quantize_and_dequantize", checks_range=True),
+        xla=NO_XLA,
         vjp=vjp,
         fresh=True,
         slow_kernel=True,

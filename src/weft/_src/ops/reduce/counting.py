@@ -13,6 +13,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import fill, joining, shape as shapes, shape_checks
@@ -20,7 +21,7 @@ from weft._src.ops.elementwise import arithmetic, casting, clipping, unary
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import scattering
 from weft._src.ops.reduce import extrema
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NO_XLA, NOT_DIFFERENTIABLE, args, define_op
 
 _COUNTS = frozenset({int32, int64, float32, float64})
 
@@ -72,6 +73,7 @@ bincount_op = define_op(
     infer=_bincount_infer,
     kernel=_bincount_kernel,
     native=Special("bincount"),
+    xla=Lowered("bincount"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
     ragged="bincount",
@@ -208,6 +210,7 @@ histogram_op = define_op(
     infer=_histogram_infer,
     kernel=_histogram_kernel,
     native=Special("histogram"),
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

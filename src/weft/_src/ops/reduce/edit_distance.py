@@ -12,7 +12,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args, define_op
 
 _INT64 = frozenset({int64})
 
@@ -89,6 +89,7 @@ edit_distance_op = define_op(
     infer=_infer,
     kernel=_kernel,
     native=NO_NATIVE,
+    xla=STRINGS,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

@@ -11,6 +11,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import REAL
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.ops import batching, graph_forms
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
@@ -55,6 +56,7 @@ def _define(name: str, function: str, ufunc: str) -> Op:
         infer=lambda x, *, axis, keepdims: reduced_dims(function, x, axis, keepdims),
         kernel=_kernel(ufunc),
         native=Reduction("reduction", combination=ufunc),
+        xla=KERNEL,
         ragged="reduction",
         vjp=_vjp,
         trusts_kernel=True,

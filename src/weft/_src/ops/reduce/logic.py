@@ -10,6 +10,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, int64, string
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.ops import batching, graph_forms
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce.sums import reduce_sum, reduced_dims, reduction_axes
@@ -27,6 +28,7 @@ def _define(name: str, function: str, ufunc: str) -> Op:
         infer=lambda x, *, axis, keepdims: reduced_dims(function, x, axis, keepdims),
         kernel=kernel,
         native=Reduction("reduction", combination=ufunc),
+        xla=KERNEL,
         ragged="reduction",
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,

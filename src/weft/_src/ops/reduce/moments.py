@@ -10,6 +10,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, NUMERIC, float64
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.ops import batching, graph_forms
 from weft._src.ops.arrays import selection, source
 from weft._src.ops.contexts import VjpContext
@@ -54,6 +55,7 @@ logsumexp_op = define_op(
     infer=lambda x, *, axis, keepdims: reduced_dims("reduce_logsumexp", x, axis, keepdims),
     kernel=_logsumexp_kernel,
     native=Reduction("logsumexp"),
+    xla=KERNEL,
     vjp=_logsumexp_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -114,6 +116,7 @@ euclidean_norm_op = define_op(
     infer=lambda x, *, axis, keepdims: reduced_dims("reduce_euclidean_norm", x, axis, keepdims),
     kernel=_norm_kernel,
     native=Reduction("euclidean_norm"),
+    xla=KERNEL,
     vjp=_norm_vjp,
     trusts_kernel=True,
     fresh=True,

@@ -12,6 +12,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import joining, shape as shapes
@@ -63,6 +64,7 @@ def _define_arg(name: str, function: str, best: str) -> Op:
         infer=infer,
         kernel=kernel,
         native=Special("first_place", best=best),
+        xla=Lowered("first_place", best=best),
         vjp=NOT_DIFFERENTIABLE,
         smooth="Weigh all places with tf.nn.softmax(x) instead of choosing one.",
         trusts_kernel=True,
@@ -180,6 +182,7 @@ sort_op = define_op(
     infer=_sort_infer,
     kernel=_sort_kernel,
     native=Special("sort"),
+    xla=KERNEL,
     vjp=_sort_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -195,6 +198,7 @@ argsort_op = define_op(
         xp.int32
     ),
     native=Special("argsort"),
+    xla=Lowered("argsort"),
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
@@ -351,6 +355,7 @@ top_k_op = define_op(
     infer=_top_k_infer,
     kernel=_top_k_kernel,
     native=Special("top_k"),
+    xla=Lowered("top_k"),
     vjp=_top_k_vjp,
     outputs=2,
     trusts_kernel=True,

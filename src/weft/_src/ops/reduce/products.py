@@ -11,6 +11,7 @@ from weft._src.core.native_rules import IndexMap, Reduction
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
@@ -65,6 +66,7 @@ collapse_op: Op = define_op(
     infer=_collapse_infer,
     kernel=_collapse_kernel,
     native=IndexMap("collapse_axes"),
+    xla=KERNEL,
     vjp=_collapse_vjp,
     trusts_kernel=True,
 )
@@ -74,6 +76,7 @@ restore_op: Op = define_op(
     infer=_restore_infer,
     kernel=_restore_kernel,
     native=IndexMap("restore_axes"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (collapse_op(g, axis=ctx.attrs["axis"]), None),
     trusts_kernel=True,
 )
@@ -97,6 +100,7 @@ prod_op = define_op(
     infer=lambda x, *, axis, keepdims: reduced_dims("reduce_prod", x, axis, keepdims),
     kernel=lambda xp, x, *, axis, keepdims: xp.reduction(xp.multiply, x, axis, keepdims),
     native=Reduction("reduction", combination="multiply"),
+    xla=KERNEL,
     vjp=_prod_vjp,
     trusts_kernel=True,
     fresh=True,

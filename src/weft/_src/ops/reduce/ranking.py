@@ -9,6 +9,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, INDEX, REAL, bool_, int32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import joining, shape as shapes
@@ -44,6 +45,7 @@ in_top_k_op = define_op(
     infer=_in_top_k_infer,
     kernel=_in_top_k_kernel,
     native=NO_NATIVE,
+    xla=Lowered("in_top_k"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

@@ -10,6 +10,7 @@ from weft._src.core.dtypes import FLOATING, NUMERIC
 from weft._src.core.native_rules import Scan
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import joining, selection
 from weft._src.ops.contexts import VjpContext
@@ -57,6 +58,7 @@ cumsum_op: Op = define_op(
     infer=_infer("cumsum"),
     kernel=_kernel("add", 0),
     native=Scan("scan", combination="add"),
+    xla=Lowered("scan", combination="add"),
     vjp=_cumsum_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -118,6 +120,7 @@ cumprod_op: Op = define_op(
     infer=_infer("cumprod"),
     kernel=_kernel("multiply", 1),
     native=Scan("scan", combination="multiply"),
+    xla=Lowered("scan", combination="multiply"),
     vjp=_cumprod_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -185,6 +188,7 @@ cumulative_logsumexp_op: Op = define_op(
     infer=_infer("cumulative_logsumexp"),
     kernel=_kernel("logaddexp", -float("inf")),
     native=Scan("scan", combination="logaddexp"),
+    xla=Lowered("scan", combination="logaddexp"),
     vjp=_cumulative_logsumexp_vjp,
     trusts_kernel=True,
     fresh=True,

@@ -15,10 +15,11 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import graph_forms, rules
 from weft._src.ops.arrays import joining
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 
 # --- searchsorted ------------------------------------------------------------------------------
 
@@ -77,6 +78,7 @@ def _define_bound(name: str, side: str) -> Op:
         infer=_bound_infer,
         kernel=_bound_kernel(side),
         native=Special("bound", is_lower=side == "left"),
+        xla=Lowered("bound", side=side),
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,
@@ -237,6 +239,7 @@ unique_op = define_op(
     infer=_unique_infer,
     kernel=_unique_kernel,
     native=NO_NATIVE,
+    xla=DATA_SHAPED,
     vjp=NOT_DIFFERENTIABLE,
     outputs=3,
     trusts_kernel=True,

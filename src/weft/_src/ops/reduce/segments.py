@@ -17,7 +17,7 @@ from weft._src.ops.arrays import fill
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import guarded
 from weft._src.ops.reduce import unsorted_segments
-from weft._src.ops.registry import NO_NATIVE, Absent, Op, args, define_op
+from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, Absent, Op, args, define_op
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -80,6 +80,7 @@ def _define_sorted(
         infer=_sorted_infer(op),
         kernel=_sorted_kernel(op, ufunc, start, mean),
         native=NO_NATIVE,
+        xla=DATA_SHAPED,
         vjp=vjp,
         fresh=True,
     )

@@ -15,6 +15,7 @@ from weft._src.core.native_rules import Reduction, Special
 from weft._src.core.shapes import Dim, TensorShape
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import DTypeError
 from weft._src.ops import batching, graph_forms, rules, shape_graph_forms, static
 from weft._src.ops.arrays import shape as shapes
@@ -113,6 +114,7 @@ sum_op = define_op(
     infer=lambda x, *, axis, keepdims: reduced_dims("reduce_sum", x, axis, keepdims),
     kernel=lambda xp, x, *, axis, keepdims: xp.reduction(xp.add, x, axis, keepdims),
     native=Reduction("reduction", combination="add"),
+    xla=KERNEL,
     vjp=_sum_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -192,6 +194,7 @@ mean_op = define_op(
     infer=lambda x, *, axis, keepdims: reduced_dims("reduce_mean", x, axis, keepdims),
     kernel=_mean_kernel,
     native=Reduction("mean"),
+    xla=KERNEL,
     vjp=_mean_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -254,6 +257,7 @@ add_n_op = define_op(
     infer=_add_n_infer,
     kernel=_add_n_kernel,
     native=Special("add_n"),
+    xla=Lowered("add_n"),
     vjp=lambda ctx, g: (g,) * len(ctx.inputs),
     trusts_kernel=True,
     fresh=True,
@@ -349,6 +353,7 @@ sum_to_shape_op = define_op(
     infer=_sum_to_shape_infer,
     kernel=_sum_to_shape_kernel,
     native=Special("sum_to_shape"),
+    xla=KERNEL,
     vjp=lambda ctx, g: (
         shapes.broadcast_to_op(g, shapes.shape_op(ctx.inputs[0], out_type=SHAPE_DTYPE)),
         None,

@@ -17,6 +17,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill, joining, selection, shape as shapes
@@ -70,6 +71,7 @@ spread_op: Op = define_op(
     infer=_spread_infer,
     kernel=_spread_kernel,
     native=Special("spread_segments"),
+    xla=Lowered("spread_segments"),
     vjp=_spread_vjp,
     fresh=True,
 )
@@ -184,6 +186,7 @@ def _define_unsorted(
         infer=_unsorted_infer(op),
         kernel=_unsorted_kernel(op, ufunc, empty),
         native=Special("segments", combination=ufunc),
+        xla=Lowered("segments", combination=ufunc),
         slow_kernel=True,
         ragged="in_segments",
         vjp=vjp,

@@ -15,15 +15,16 @@ import numpy as np
 from weft._src.core import memory
 from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import DATA, FLOATING, INDEX, DType, int32, int64, uint32, uint64
-from weft._src.core.native_rules import NativeRule, Special
+from weft._src.core.native_rules import Special
 from weft._src.core.random_numbers import discrete, distributions, seeds
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.registry import NOT_DIFFERENTIABLE, Absent, Op, args, define_op
+from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.sampling import graph_forms
 
 INT64 = frozenset({int64})
@@ -66,6 +67,7 @@ key_counter_op = define_op(
     infer=_key_counter_infer,
     kernel=_key_counter_kernel,
     native=Special("philox_seed"),
+    xla=Lowered("philox_seed"),
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,
@@ -76,7 +78,7 @@ key_counter_op = define_op(
 # --- arrays of numbers -------------------------------------------------------------------------
 
 
-def _draw(name: str, function: Callable[..., Any], native: NativeRule | Absent) -> Op:
+def _draw(name: str, function: Callable[..., Any], rule: str) -> Op:
     """An op that draws numbers of a given dtype, independent of each other."""
 
     def infer(shape: TensorSpec, state: TensorSpec, *, dtype: DType) -> TensorSpec:
@@ -92,7 +94,8 @@ def _draw(name: str, function: Callable[..., Any], native: NativeRule | Absent) 
         SHAPE + STATE,
         infer=infer,
         kernel=kernel,
-        native=native,
+        native=Special(rule),
+        xla=Lowered(rule),
         vjp=NOT_DIFFERENTIABLE,
         trusts_kernel=True,
         fresh=True,
@@ -100,15 +103,13 @@ def _draw(name: str, function: Callable[..., Any], native: NativeRule | Absent) 
     )
 
 
-uniform_op = _draw(
-    "StatelessRandomUniformV2", distributions.uniform_float, Special("philox_uniform")
-)
+uniform_op = _draw("StatelessRandomUniformV2", distributions.uniform_float, "philox_uniform")
 full_int_op = _draw(
-    "StatelessRandomUniformFullIntV2", distributions.uniform_full_int, Special("philox_full_int")
+    "StatelessRandomUniformFullIntV2", distributions.uniform_full_int, "philox_full_int"
 )
-normal_op = _draw("StatelessRandomNormalV2", distributions.normal, Special("philox_normal"))
+normal_op = _draw("StatelessRandomNormalV2", distributions.normal, "philox_normal")
 truncated_normal_op = _draw(
-    "StatelessTruncatedNormalV2", distributions.truncated_normal, Special("philox_truncated_normal")
+    "StatelessTruncatedNormalV2", distributions.truncated_normal, "philox_truncated_normal"
 )
 
 
@@ -144,6 +145,7 @@ uniform_int_op = define_op(
     infer=_uniform_int_infer,
     kernel=_uniform_int_kernel,
     native=Special("philox_uniform_int"),
+    xla=Lowered("philox_uniform_int"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
     graphdef=graph_forms.drawn,
@@ -185,6 +187,7 @@ multinomial_op = define_op(
     infer=_multinomial_infer,
     kernel=_multinomial_kernel,
     native=Special("philox_multinomial"),
+    xla=Lowered("philox_multinomial"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
     slow_kernel=True,
@@ -219,6 +222,7 @@ shuffle_op: Op = define_op(
     infer=_shuffle_infer,
     kernel=_shuffle_kernel,
     native=Special("philox_shuffle"),
+    xla=Lowered("philox_shuffle"),
     vjp=_shuffle_vjp,
     graphdef=graph_forms.shuffled,
 )

@@ -30,7 +30,7 @@ from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, incomplete
 from weft._src.ops.elementwise.operands import sum_to
 from weft._src.ops.reduce import products
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.sampling import distributions, draws, graph_forms
 
 _COUNTS = frozenset({float16, float32, float64, int32, int64})
@@ -81,6 +81,7 @@ gamma_op: Op = define_op(
     infer=lambda shape, state, alpha: alpha.with_dims(_drawn_dims("gamma", shape, alpha)),
     kernel=_gamma_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_gamma_vjp,
     fresh=True,
     graphdef=graph_forms.drawn,
@@ -104,6 +105,7 @@ gamma_slope_op = define_op(
     infer=rules.broadcast("RandomGammaGrad"),
     kernel=_gamma_slope_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     elementwise=True,
     vjp=_refuse,
     fresh=True,
@@ -174,6 +176,7 @@ poisson_op: Op = define_op(
     infer=_poisson_infer,
     kernel=_poisson_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -231,6 +234,7 @@ binomial_op: Op = define_op(
     infer=_binomial_infer,
     kernel=_binomial_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )
@@ -302,6 +306,7 @@ index_shuffle_op = define_op(
     infer=_index_shuffle_infer,
     kernel=_index_shuffle_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

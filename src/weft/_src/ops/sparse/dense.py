@@ -18,7 +18,7 @@ from weft._src.ops.elementwise import comparison, complex_parts
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, masks
 from weft._src.ops.reduce import sums, unsorted_segments as segments
-from weft._src.ops.registry import NO_NATIVE, args, define_op
+from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, args, define_op
 from weft._src.ops.sparse import places
 from weft._src.ops.sparse.tensor import SparseTensor, sparse
 
@@ -88,6 +88,7 @@ to_dense_op = define_op(
     infer=_to_dense_infer,
     kernel=_to_dense_kernel,
     native=NO_NATIVE,
+    xla=DATA_SHAPED,
     vjp=_to_dense_vjp,
     fresh=True,
 )

@@ -21,7 +21,7 @@ from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.indexing import masks
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.sparse.tensor import SparseTensor, sparse
 
 _INT64 = frozenset({int64})
@@ -152,6 +152,7 @@ set_operation_op = define_op(
     infer=_operation_infer,
     kernel=_operation_kernel,
     native=NO_NATIVE,
+    xla=DATA_SHAPED,
     vjp=NOT_DIFFERENTIABLE,
     outputs=3,
     fresh=True,
@@ -284,6 +285,7 @@ size_op = define_op(
     infer=_size_infer,
     kernel=_size_kernel,
     native=NO_NATIVE,
+    xla=DATA_SHAPED,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

@@ -9,6 +9,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import float32, float64, int32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import ranges, selection, shape as shapes, tiling
@@ -61,6 +62,7 @@ dct_op: Op = define_op(
     infer=_infer,
     kernel=_kernel,
     native=NO_NATIVE,
+    xla=Lowered("dct"),
     vjp=_vjp,
     fresh=True,
     batch=batching.inexact(batching.leading),

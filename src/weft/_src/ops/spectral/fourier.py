@@ -15,6 +15,7 @@ from weft._src.core.dtypes import COMPLEX, INDEX, complex64, complex128, float32
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import padding, ranges, selection, shape as shapes
@@ -69,6 +70,7 @@ def _complex_pair(names: tuple[str, str], ops: tuple[str, str]) -> tuple[Op, Op]
                 infer=_complex_infer(ops[i]),
                 kernel=_complex_kernel(inverse=i == 1),
                 native=NO_NATIVE,
+                xla=Lowered("fft", inverse=i == 1),
                 vjp=vjp,
                 fresh=True,
             )
@@ -275,6 +277,7 @@ rfft_op: Op = define_op(
     infer=_rfft_infer,
     kernel=_rfft_kernel,
     native=NO_NATIVE,
+    xla=Lowered("rfft"),
     vjp=_rfft_vjp,
     fresh=True,
     batch=batching.inexact(batching.leading),
@@ -313,6 +316,7 @@ irfft_op: Op = define_op(
     infer=_irfft_infer,
     kernel=_irfft_kernel,
     native=NO_NATIVE,
+    xla=Lowered("irfft"),
     vjp=_irfft_vjp,
     fresh=True,
 )

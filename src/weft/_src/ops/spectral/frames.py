@@ -11,6 +11,7 @@ from weft._src.core.dtypes import INDEX, NUMERIC, int32
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import padding, ranges, shape as shapes
@@ -143,6 +144,7 @@ overlap_op: Op = define_op(
     infer=_overlap_infer,
     kernel=_overlap_kernel,
     native=NO_NATIVE,
+    xla=Lowered("overlap_and_add"),
     vjp=_overlap_vjp,
     fresh=True,
     batch=batching.inexact(batching.leading),

@@ -11,6 +11,7 @@ from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.ops import graph_forms
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
@@ -57,6 +58,7 @@ gather_op: Op = define_op(
     infer=_gather_infer,
     kernel=_gather_kernel,
     native=Special("gather_variable"),
+    xla=Lowered("gather_variable"),
     vjp=_gather_vjp,
     reads=(0,),
     fresh=True,
@@ -94,6 +96,7 @@ gather_nd_op: Op = define_op(
     infer=_gather_nd_infer,
     kernel=_gather_nd_kernel,
     native=NO_NATIVE,
+    xla=Lowered("gather_nd_variable"),
     vjp=_gather_nd_vjp,
     reads=(0,),
     graphdef=graph_forms.without("shape"),
@@ -106,6 +109,7 @@ is_initialized_op = define_op(
     infer=lambda handle: TensorSpec.of(bool_, ()),
     kernel=lambda xp, cell: xp.array(cell.data is not None),
     native=NO_NATIVE,
+    xla=Lowered("is_initialized"),
     vjp=NOT_DIFFERENTIABLE,
     reads=(0,),
     fresh=True,

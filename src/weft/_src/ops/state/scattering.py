@@ -14,11 +14,20 @@ from weft._src.core.native_rules import NativeRule, Special
 from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
+from weft._src.core.xla_rules import Lowered, XlaRule
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import graph_forms, rules
 from weft._src.ops.elementwise import division
 from weft._src.ops.indexing import gathering, scattering
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
+from weft._src.ops.registry import (
+    NO_NATIVE,
+    NO_XLA,
+    NOT_DIFFERENTIABLE,
+    Absent,
+    Op,
+    args,
+    define_op,
+)
 
 # Puts updates at an index of a buffer: (xp, buffer, index, updates) -> None.
 Change = Callable[[Any, Array, tuple[Any, ...], Array], None]
@@ -95,6 +104,7 @@ def _scatter_op(
     infer: Callable[..., Any],
     kernel: Callable[..., Any] | Absent,
     native: NativeRule | Absent,
+    xla: XlaRule | Absent,
 ) -> Op:
     return define_op(
         name,
@@ -102,6 +112,7 @@ def _scatter_op(
         infer=infer,
         kernel=kernel,
         native=native,
+        xla=xla,
         keeps_shape=True,
         vjp=NOT_DIFFERENTIABLE,
         outputs=0,
@@ -113,7 +124,12 @@ def _scatter_op(
 
 
 def _row_op(
-    name: str, op: str, allowed: frozenset[DType], change: Change, native: NativeRule | Absent
+    name: str,
+    op: str,
+    allowed: frozenset[DType],
+    change: Change,
+    native: NativeRule | Absent,
+    xla: XlaRule | Absent,
 ) -> Op:
     def infer(
         handle: TensorSpec, indices: TensorSpec, updates: TensorSpec, *, shape: Dims | None
@@ -132,12 +148,13 @@ def _row_op(
         cell.modify(change_rows)
         return ()
 
-    return _scatter_op(name, allowed, infer, kernel, native)
+    return _scatter_op(name, allowed, infer, kernel, native, xla)
 
 
 def _combining_row_op(name: str, op: str, allowed: frozenset[DType], ufunc: np.ufunc) -> Op:
     native = Special("scatter_variable", combination=ufunc.__name__)
-    return _row_op(name, op, allowed, _combining(ufunc), native)
+    xla = Lowered("scatter_variable", combination=ufunc.__name__)
+    return _row_op(name, op, allowed, _combining(ufunc), native, xla)
 
 
 scatter_update_op = _row_op(
@@ -146,21 +163,29 @@ scatter_update_op = _row_op(
     DATA,
     _put,
     Special("scatter_variable", combination=None),
+    Lowered("scatter_variable", combination=None),
 )
 scatter_add_op = _combining_row_op("ResourceScatterAdd", "scatter_add", NUMERIC, np.add)
 scatter_sub_op = _combining_row_op("ResourceScatterSub", "scatter_sub", NUMERIC, np.subtract)
 scatter_min_op = _combining_row_op("ResourceScatterMin", "scatter_min", REAL, np.minimum)
 scatter_max_op = _combining_row_op("ResourceScatterMax", "scatter_max", REAL, np.maximum)
 scatter_mul_op = _row_op(
-    "ResourceScatterMul", "scatter_mul", NUMERIC, _combining(np.multiply), NO_NATIVE
+    "ResourceScatterMul",
+    "scatter_mul",
+    NUMERIC,
+    _combining(np.multiply),
+    NO_NATIVE,
+    Lowered("scatter_variable", combination="multiply"),
 )
-scatter_div_op = _row_op("ResourceScatterDiv", "scatter_div", NUMERIC, _divide, NO_NATIVE)
+scatter_div_op = _row_op("ResourceScatterDiv", "scatter_div", NUMERIC, _divide, NO_NATIVE, NO_XLA)
 
 
 # --- elements: each index is a vector -----------------------------------------------------------
 
 
-def _element_op(name: str, op: str, allowed: frozenset[DType], change: Change) -> Op:
+def _element_op(name: str, op: str, allowed: frozenset[DType], ufunc: np.ufunc | None) -> Op:
+    change = _put if ufunc is None else _combining(ufunc)
+
     def infer(
         handle: TensorSpec,
         indices: TensorSpec,
@@ -190,19 +215,13 @@ def _element_op(name: str, op: str, allowed: frozenset[DType], change: Change) -
         cell.modify(change_elements)
         return ()
 
-    return _scatter_op(name, allowed, infer, kernel, NO_NATIVE)
+    combination = None if ufunc is None else ufunc.__name__
+    xla = Lowered("scatter_nd_variable", combination=combination)
+    return _scatter_op(name, allowed, infer, kernel, NO_NATIVE, xla)
 
 
-scatter_nd_update_op = _element_op("ResourceScatterNdUpdate", "scatter_nd_update", DATA, _put)
-scatter_nd_add_op = _element_op(
-    "ResourceScatterNdAdd", "scatter_nd_add", NUMERIC, _combining(np.add)
-)
-scatter_nd_sub_op = _element_op(
-    "ResourceScatterNdSub", "scatter_nd_sub", NUMERIC, _combining(np.subtract)
-)
-scatter_nd_min_op = _element_op(
-    "ResourceScatterNdMin", "scatter_nd_min", REAL, _combining(np.minimum)
-)
-scatter_nd_max_op = _element_op(
-    "ResourceScatterNdMax", "scatter_nd_max", REAL, _combining(np.maximum)
-)
+scatter_nd_update_op = _element_op("ResourceScatterNdUpdate", "scatter_nd_update", DATA, None)
+scatter_nd_add_op = _element_op("ResourceScatterNdAdd", "scatter_nd_add", NUMERIC, np.add)
+scatter_nd_sub_op = _element_op("ResourceScatterNdSub", "scatter_nd_sub", NUMERIC, np.subtract)
+scatter_nd_min_op = _element_op("ResourceScatterNdMin", "scatter_nd_min", REAL, np.minimum)
+scatter_nd_max_op = _element_op("ResourceScatterNdMax", "scatter_nd_max", REAL, np.maximum)

@@ -12,6 +12,7 @@ from weft._src.core.dtypes import DATA, INDEX, NUMERIC, RESOURCE, DType
 from weft._src.core.shapes import Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import graph_forms, rules
 from weft._src.ops.contexts import VjpContext
@@ -56,6 +57,7 @@ read_slice_op: Op = define_op(
     infer=_read_slice_infer,
     kernel=_read_slice_kernel,
     native=NO_NATIVE,
+    xla=Lowered("read_slice"),
     vjp=_read_slice_vjp,
     reads=(0,),
     trusts_kernel=True,
@@ -126,6 +128,7 @@ def _slice_op(name: str, allowed: frozenset[DType], ufunc: np.ufunc | None) -> O
         infer=infer,
         kernel=kernel,
         native=NO_NATIVE,
+        xla=Lowered("assign_slice", combination=None if ufunc is None else ufunc.__name__),
         vjp=NOT_DIFFERENTIABLE,
         outputs=0,
         reads=(0,),

@@ -12,9 +12,10 @@ from weft._src.core.resources import Resource
 from weft._src.core.shapes import Dim, Dims, format_dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import ShapeError
 from weft._src.ops import graph_forms, rules
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
 def _read_infer(handle: TensorSpec, *, dtype: DType, shape: Dims | None) -> TensorSpec:
@@ -27,6 +28,7 @@ read_op = define_op(
     infer=_read_infer,
     kernel=lambda xp, cell, *, dtype, shape: cell.read(),
     native=Special("read_variable"),
+    xla=Lowered("read_variable"),
     rows_vjp=lambda ctx, g: (g,),
     # The gradient of a variable is the gradient of its handle: every read adds to it.
     vjp=lambda ctx, g: (g,),
@@ -70,6 +72,7 @@ assign_op = define_op(
     infer=_assign_infer,
     kernel=_assign_kernel,
     native=Special("assign_variable"),
+    xla=Lowered("assign_variable"),
     vjp=NOT_DIFFERENTIABLE,
     outputs=0,
     writes=(0,),
@@ -91,6 +94,7 @@ def _update_op(name: str, ufunc: np.ufunc) -> Op:
         infer=_assign_infer,
         kernel=kernel,
         native=Special("update_variable", combination=ufunc.__name__),
+        xla=Lowered("update_variable", combination=ufunc.__name__),
         keeps_shape=True,
         vjp=NOT_DIFFERENTIABLE,
         outputs=0,
@@ -117,6 +121,7 @@ destroy_op = define_op(
     infer=lambda handle: (),
     kernel=_destroy_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     outputs=0,
     writes=(0,),

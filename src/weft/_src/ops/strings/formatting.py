@@ -15,7 +15,7 @@ from weft._src.ops import static
 from weft._src.ops.host.formatting import as_bytes, format_exactly
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.ragged.text import as_text
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, define_op, each
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, define_op, each
 from weft._src.ops.strings.elements import as_array, text_argument
 
 
@@ -42,6 +42,7 @@ format_op = define_op(
     infer=lambda *_, **__: TensorSpec.of(string, ()),
     kernel=_format_kernel,
     native=NO_NATIVE,
+    xla=STRINGS,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

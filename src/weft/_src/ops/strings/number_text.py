@@ -27,7 +27,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, InvalidArgumentError
 from weft._src.ops import graph_forms
 from weft._src.ops.elementwise import casting
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args, define_op
 from weft._src.ops.strings import in_bulk, packed
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
@@ -70,6 +70,7 @@ as_string_op = define_op(
     infer=_as_string_infer,
     kernel=_as_string_kernel,
     native=NO_NATIVE,
+    xla=STRINGS,
     vjp=NOT_DIFFERENTIABLE,
     trusts_kernel=True,
     fresh=True,

@@ -18,7 +18,7 @@ from weft._src.ops import graph_forms, rules, static
 from weft._src.ops.arrays import ranges, shape as shapes
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.reduce import products
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args, define_op
 from weft._src.ops.strings import packed
 from weft._src.ops.strings.code_points import (
     codec_of,
@@ -252,6 +252,7 @@ encode_op = define_op(
     infer=_encode_infer,
     kernel=_encode_kernel,
     native=NO_NATIVE,
+    xla=STRINGS,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
 )

@@ -109,7 +109,7 @@ class _Classes:
 
     def constant_of(self, tensor: Any) -> Node | None:
         """The one constant that is written into a list, None if others are, or none."""
-        first, *others = self._items.get(self._root(id(tensor)), [None])
+        first, *others = self._items.get(self._root(id(tensor))) or [None]
         if first is None or any(x is None or not _is_equal(x, first) for x in others):
             return None
         return first

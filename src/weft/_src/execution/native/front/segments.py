@@ -33,7 +33,7 @@ from weft._src.execution.native.loops.values import NotCompilableError, Stored
 from weft._src.execution.native.machine.builder import has_memory_type
 from weft._src.graph.ir import Graph, Node
 from weft._src.graph.rewrite import Rewriter, with_nested
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Op, define_op, each
+from weft._src.ops.registry import HOST_ONLY, NO_NATIVE, NOT_DIFFERENTIABLE, Op, define_op, each
 
 LEAST_NODES = 2  # that compute something: less is not worth a segment
 
@@ -54,6 +54,7 @@ segment_op: Op = define_op(
     infer=lambda *specs, segment, name: (),
     kernel=_segment_kernel,
     native=NO_NATIVE,
+    xla=HOST_ONLY,
     vjp=NOT_DIFFERENTIABLE,
     outputs=None,
     host_io=True,

@@ -18,6 +18,7 @@ from weft._src.graph.passes import optimize
 from weft._src.ops.arrays.source import placeholder_op
 from weft._src.ops.control import stack
 from weft._src.ops.control.loop import LOOP_NAMES
+from weft._src.ops.registry import STRUCTURED
 from weft._src.ops.state.variables import read_op
 
 _LOOSENED = 4  # how often the sizes of loop variables are loosened before giving up
@@ -168,7 +169,7 @@ def _nested_attrs(
     node: Node, inputs: tuple[SymbolicTensor, ...], facts: Facts
 ) -> tuple[dict[str, Any], list[Fact]]:
     """The attributes with nested graphs specialised, and what is known of its results."""
-    if not any(True for _ in node.nested):
+    if node.op.kernel is not STRUCTURED:  # others look after the graphs they hold
         return node.attrs, []
     given = [x.spec for x in inputs[node.op.nested_offset :]]
     stacks = [facts.get(id(x)) for x in inputs[node.op.nested_offset :]]

@@ -33,7 +33,7 @@ from weft._src.execution.native.loops.values import (
 )
 from weft._src.execution.native.machine.builder import Scalar
 from weft._src.graph.ir import Node
-from weft._src.ops.indexing.slicing import NEW_AXIS, _expand
+from weft._src.ops.indexing.slicing import NEW_AXIS, expanded
 from weft._src.ops.nn.windows import Geometry
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _picked(lowering: Lowering, node: Node, x_shape: Any, index: Any, dynamic: l
     """For each axis of x: (start value or int, step) and whether the axis stays, checked."""
     out: list[Any] = []
     axis = 0
-    for entry in _expand(index, len(x_shape)):
+    for entry in expanded(index, len(x_shape)):
         if entry == NEW_AXIS:
             out.append(None)
             continue

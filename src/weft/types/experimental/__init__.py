@@ -7,6 +7,7 @@ from weft._src.function.polymorphic import PolymorphicFunction
 from weft._src.function.protocols import SupportsTracingProtocol
 from weft._src.function.trace_types import TraceType
 from weft._src.public.namespaces import open_namespace as _open_namespace
+from weft.types.experimental import distributed
 
 GenericFunction = PolymorphicFunction
 AtomicFunction = ConcreteFunction  # one trace is both here
@@ -23,6 +24,7 @@ __all__ = [
     "SupportsTracingProtocol",
     "TensorLike",
     "TraceType",
+    "distributed",
 ]
 
 _open_namespace(__name__)

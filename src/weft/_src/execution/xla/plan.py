@@ -1,0 +1,166 @@
+"""A graph as a program of XLA: calling it, and what goes in and comes out.
+
+jax keeps one program for each set of shapes; a new set is specialised and lowered when jax traces.
+A call takes the values of variables where jax has them (`arrays.py`). If a check fails, or a list
+needs more memory than was guessed, variables keep their values: then NumPy runs the call and says
+what is wrong, or the program is made again with more memory.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.core.cells import VariableCell
+from weft._src.core.replica_cells import OnReadCell
+from weft._src.core.specs import TensorSpec
+from weft._src.execution.native.front.specialize import specialize
+from weft._src.execution.native.loops.values import NotCompilableError
+from weft._src.execution.xla import arrays
+from weft._src.execution.xla.lowering import TYPES, Cell, Lowering, spec_of
+from weft._src.execution.xla.runtime import wide_types
+from weft._src.execution.xla.stack_values import StackValue
+from weft._src.graph.ir import Graph
+
+_MOST_MEMORY = 1 << 16  # times as much as was guessed, for lists
+_RESOURCE = TensorSpec.of(dtypes.resource, ())
+
+_log = logging.getLogger("weft")
+
+
+class Program:
+    """A graph that is one program: callable with the values of its inputs."""
+
+    def __init__(self, graph: Graph, fallback: Callable[..., Any]) -> None:
+        """`fallback` runs calls that fail, and tells what is wrong."""
+        refuse_types(graph)
+        self._graph = graph
+        self._fallback = fallback
+        inputs = graph.all_inputs
+        self.cells = [i for i, x in enumerate(inputs) if x.dtype is dtypes.resource]
+        self.arrays = [i for i, x in enumerate(inputs) if x.dtype is not dtypes.resource]
+        written = {id(t) for t in graph.effects.writes}
+        self.written = [i for i in self.cells if id(inputs[i]) in written]
+        self.read = [i for i in self.cells if id(inputs[i]) not in written]
+        self._scale = 1
+        # How the values of replicas are combined, for variables of which each has its own.
+        self._apart: dict[int, str] = {}
+        self._jitted = self._compiled()
+
+    def _compiled(self) -> Any:
+        # The memory of what is written is used for the new values. Where NumPy looks at it, too,
+        # jax takes new memory instead.
+        return jax.jit(self.run_traced, donate_argnums=0)
+
+    # --- what jax traces ---------------------------------------------------------------------
+
+    def run_traced(self, written: list[Any], read: list[Any], inputs: list[Any]) -> Any:
+        """The outputs, new values of variables, and two bits, or None: bad, and full."""
+        before = dict(zip(self.written, written)) | dict(zip(self.read, read))
+        lowering, out = lowered(self._graph, self.arrays, before, inputs, self._scale, self._apart)
+        new = [lowering.state[i] for i in self.written]
+        if lowering.bad is None and lowering.full is None:
+            return out, new, None
+        bits = [jnp.zeros((), bool) if b is None else b for b in (lowering.bad, lowering.full)]
+        failed = bits[0] | bits[1]
+        kept = [jnp.where(failed, x, y) for x, y in zip(written, new, strict=True)]
+        return out, kept, jnp.stack(bits)
+
+    # --- calls -------------------------------------------------------------------------------
+
+    def __call__(self, *values: Any) -> Any:
+        with wide_types():
+            given = self._given(values)
+            out, new, bits = self._jitted(*given)
+            for i, value in zip(self.written, new, strict=True):
+                arrays.store(values[i], value)
+            if bits is not None and (failed := np.asarray(bits)).any():
+                return self._again(values, bool(failed[0]))
+            return tuple([np.asarray(x) for x in out])
+
+    def _given(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        cells = [(i, values[i]) for i in self.cells]
+        apart = {i: cell.aggregation for i, cell in cells if isinstance(cell, OnReadCell)}
+        if apart != self._apart:
+            self._apart = apart
+            self._jitted = self._compiled()
+        return (
+            [arrays.held(values[i]) for i in self.written],
+            [arrays.held(values[i]) for i in self.read],
+            [values[i] for i in self.arrays],
+        )
+
+    def _again(self, values: Sequence[Any], is_bad: bool) -> Any:
+        """After a check: NumPy says what is wrong. Without memory for a list: with more."""
+        if is_bad or self._scale >= _MOST_MEMORY:
+            return self._fallback(*values)
+        self._scale *= 2
+        _log.info(
+            "%s: lists get %d times the memory that was guessed.", self._graph.name, self._scale
+        )
+        self._jitted = self._compiled()
+        return self(*values)
+
+    def lowered_for(self, values: Sequence[Any]) -> Any:
+        """jax's `Lowered` for inputs like these."""
+        with wide_types():
+            given = self._given(values)
+            return self._jitted.lower(*given)
+
+
+def lowered(
+    graph: Graph,
+    places: list[int],
+    state: dict[int, Any],
+    inputs: Sequence[Any],
+    scale: int,
+    apart: dict[int, str],
+) -> tuple[Lowering, list[Any]]:
+    """Lowers a graph for traced values, and gives its outputs.
+
+    Args:
+      graph: what is lowered.
+      places: the positions of inputs that are arrays.
+      state: the values of the variables, by their positions.
+      inputs: the arrays.
+      scale: of the memory that lists get.
+      apart: how the values of replicas are combined, of variables where each has its own.
+    """
+    n = len(places) + len(state)
+    specs: list[TensorSpec] = [_RESOURCE] * n
+    variables: list[TensorSpec | None] = [None] * n
+    values: list[Any] = [None] * n
+    for i, x in zip(places, inputs, strict=True):
+        specs[i], values[i] = spec_of(x), x
+    for i, x in state.items():
+        spec = spec_of(x)
+        variables[i] = spec if i not in apart else spec.with_dims(spec.dims[1:])  # type: ignore[index]
+        values[i] = Cell(i, graph.all_inputs[i].node.name, apart.get(i))
+    special = specialize(graph, specs, variables)
+    lowering = Lowering(dict(state), scale)
+    out = lowering.run(special, values)
+    if any(isinstance(x, (Cell, StackValue)) for x in out):
+        raise NotCompilableError(f"{graph.name} returns a list or a variable")
+    return lowering, [jnp.asarray(x) for x in out]
+
+
+def refuse_types(graph: Graph) -> None:
+    """NotCompilableError for a graph that takes or gives what XLA cannot hold."""
+    for tensor in (*graph.all_inputs, *graph.outputs):
+        if tensor.dtype not in TYPES and tensor.dtype is not dtypes.resource:
+            raise NotCompilableError(f"{graph.name} takes or returns {tensor.dtype.name}")
+
+
+def are_variables(values: Sequence[Any], cells: Sequence[int]) -> bool:
+    """Whether the resources of a call are different variables that have values."""
+    found = [values[i] for i in cells]
+    usable = all(
+        isinstance(c, VariableCell) and (c.held is not None or c.data is not None) for c in found
+    )
+    return usable and len({id(c) for c in found}) == len(found)

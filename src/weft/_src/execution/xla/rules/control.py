@@ -1,0 +1,251 @@
+"""Branches, loops and calls. Variables that a branch or loop writes go through it as values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from weft._src.core import dtypes
+from weft._src.execution.native.front.iterations import count_of
+from weft._src.execution.native.loops.values import NotCompilableError
+from weft._src.execution.xla.lowering import Cell, Lowering, Value
+from weft._src.execution.xla.rules import lowers
+from weft._src.execution.xla.stack_values import StackValue, traced, unified
+from weft._src.graph.ir import Graph, Node
+
+_ROUNDS = 6  # how often a loop is looked at until the lists in it have found their form
+GUESSED = 64  # elements of a list of which nothing is known
+
+
+@lowers("call")
+def _call(lowering: Lowering, node: Node, *inputs: Value) -> list[Any]:
+    return lowering.run(node.attrs["body"], inputs)
+
+
+@lowers("identities")
+def _identities(lowering: Lowering, node: Node, *inputs: Value) -> Sequence[Any]:
+    return inputs[: len(node.outputs)]
+
+
+# --- branches ------------------------------------------------------------------------------------
+
+
+@lowers("if")
+def _if(lowering: Lowering, node: Node, condition: Value, *inputs: Value) -> Sequence[Any]:
+    then, otherwise = node.attrs["branches"]
+    if isinstance(condition, np.ndarray):
+        return lowering.run(then if condition else otherwise, inputs)
+    return _switch(lowering, node, condition.astype(jnp.int32), [otherwise, then], inputs)
+
+
+@lowers("case")
+def _case(lowering: Lowering, node: Node, index: Value, *inputs: Value) -> Sequence[Any]:
+    branches = node.attrs["branches"]
+    last = len(branches) - 1
+    if isinstance(index, np.ndarray):
+        return lowering.run(branches[index if 0 <= index <= last else last], inputs)
+    at = jnp.where((index >= 0) & (index <= last), index, last).astype(jnp.int32)
+    return _switch(lowering, node, at, list(branches), inputs)
+
+
+class _Branch:
+    """One of the graphs, as a function without arguments: what it uses is taken from around it."""
+
+    def __init__(self, lowering: Lowering, graph: Graph, inputs: Value, keys: list[int]) -> None:
+        self._around, self._graph, self._inputs, self._keys = lowering, graph, inputs, keys
+        self.kinds: list[Any] = []  # what the results have to become
+
+    def __call__(self) -> Any:
+        inner = self._around.nested()
+        out = inner.run(self._graph, self._inputs)
+        # A handle is no value: all branches must return the same one, which is looked at outside.
+        self.cells = [x if isinstance(x, Cell) else None for x in out]
+        values = [None if isinstance(x, Cell) else traced(x) for x in out]
+        for kind in self.kinds:
+            values = [unified(x, other, 0) for x, other in zip(values, kind, strict=True)]
+        self.checks, self.grows = inner.bad is not None, inner.full is not None
+        state = {key: jnp.asarray(inner.state[key]) for key in self._keys}
+        return values, state, _bit(inner.bad), _bit(inner.full)
+
+
+def _switch(
+    lowering: Lowering, node: Node, index: Value, graphs: list[Graph], inputs: Sequence[Any]
+) -> Sequence[Any]:
+    keys = _written(node, inputs)
+    branches = [_Branch(lowering, graph, inputs, keys) for graph in graphs]
+    if any(t.dtype is dtypes.variant for t in node.outputs):
+        kinds = [jax.eval_shape(branch)[0] for branch in branches]
+        for branch in branches:
+            branch.kinds = kinds
+    _refuse_unknown(node)
+    values, state, bad, full = jax.lax.switch(index, branches)
+    lowering.state.update(state)
+    if any(branch.checks for branch in branches):
+        lowering.check(bad)
+    if any(branch.grows for branch in branches):
+        lowering.check_room(full)
+    return [c if v is None else v for v, c in zip(values, _agreed(node, branches), strict=True)]
+
+
+def _agreed(node: Node, branches: list[_Branch]) -> list[Any]:
+    """The handles that branches return."""
+    first = branches[0].cells
+    if any(b.cells != first for b in branches):
+        raise NotCompilableError("branches return different variables", node)
+    return first
+
+
+def _written(node: Node, inputs: Sequence[Any]) -> list[int]:
+    """The keys of the variables that a node with nested graphs writes."""
+    position = {id(x): i for i, x in enumerate(node.inputs[node.op.nested_offset :])}
+    cells = [inputs[position[id(t)]] for t in node.effects.writes]
+    if not all(isinstance(cell, Cell) for cell in cells):
+        raise NotCompilableError("what it writes is no variable", node)
+    return [cell.key for cell in cells]
+
+
+def _bit(value: Value) -> Any:
+    return jnp.zeros((), bool) if value is None else value
+
+
+def _refuse_unknown(node: Node) -> None:
+    for out in node.outputs:
+        if not out.spec.is_static and out.dtype is not dtypes.variant:
+            raise NotCompilableError(f"the shape of a result of {node.name} depends on data", node)
+
+
+# --- loops ---------------------------------------------------------------------------------------
+
+
+@lowers("while")
+def _while(lowering: Lowering, node: Node, *inputs: Value) -> Sequence[Any]:
+    _refuse_unknown(node)
+    loop = _Loop(lowering, node, inputs)
+    values, state, bad, full = loop.run()
+    lowering.state.update(state)
+    if loop.checks:
+        lowering.check(bad)
+    if loop.grows:
+        lowering.check_room(full)
+    return [
+        fixed if fixed is not None else value
+        for value, fixed in zip(values, loop.fixed, strict=True)
+    ]
+
+
+class _Loop:
+    """A loop whose variables, written variables and checks are carried from turn to turn."""
+
+    def __init__(self, lowering: Lowering, node: Node, inputs: Sequence[Any]) -> None:
+        self._around, self._node = lowering, node
+        n = len(node.outputs)
+        initial, self._captured = list(inputs[:n]), list(inputs[n:])
+        # Handles of variables pass through unchanged.
+        self.fixed = [x if isinstance(x, Cell) else None for x in initial]
+        self._keys = _written(node, inputs)
+        count = count_of(node, node.inputs)
+        self._times = None if count is None else count.times
+        self.checks = self.grows = False
+        self._fits = True
+        self._start = [None if isinstance(x, Cell) else traced(_settled(x)) for x in initial]
+        if any(isinstance(x, StackValue) for x in self._start):
+            self._find_form()
+
+    def run(self) -> Any:
+        """What is carried after the last turn."""
+        carry = self._carry()
+        if self._times is not None:
+            return jax.lax.fori_loop(0, self._times, lambda _, c: self._body(c), carry)
+        limit: int | None = self._node.attrs["maximum_iterations"]
+        if limit is None:
+            return jax.lax.while_loop(self._condition, self._body, carry)
+        _, out = jax.lax.while_loop(
+            lambda c: (c[0] < limit) & self._condition(c[1]),
+            lambda c: (c[0] + 1, self._body(c[1])),
+            (jnp.zeros((), jnp.int64), carry),
+        )
+        return out
+
+    def _carry(self) -> Any:
+        state = {key: jnp.asarray(self._around.state[key]) for key in self._keys}
+        return self._start, state, _bit(None), _bit(None)
+
+    def _find_form(self) -> None:
+        """Looks at the body until lists have the elements, memory and flags it gives them."""
+        times = GUESSED if self._times is None else self._times
+        room = [_capacity(x) for x in self._start]
+        for turn in range(_ROUNDS):
+            self._fits = turn > 0
+            after = jax.eval_shape(self._body, self._carry())[0]
+            if _form(after) == _form(self._start):
+                return
+            if not turn:  # a loop inside of this one may append many at once
+                more = [max(_capacity(y) - n, 1) for y, n in zip(after, room, strict=True)]
+                room = [n + max(times, 1) * m * self._around.scale for n, m in zip(room, more)]
+            self._start = [
+                unified(x, y, n) for x, y, n in zip(self._start, after, room, strict=True)
+            ]
+        raise NotCompilableError("the elements of a list have no one shape", self._node)
+
+    def _inside(self, carry: Value) -> tuple[Lowering, list[Any]]:
+        values, state, _, _ = carry
+        inner = self._around.nested()
+        inner.state.update(state)
+        loop = [v if f is None else f for v, f in zip(values, self.fixed, strict=True)]
+        return inner, [*loop, *self._captured]
+
+    def _condition(self, carry: Value) -> Any:
+        inner, inputs = self._inside(carry)
+        graph = self._node.attrs["cond"]
+        if graph.effects.writes:
+            raise NotCompilableError("the condition of a loop writes variables", self._node)
+        goes_on = jnp.asarray(inner.run(graph, inputs)[0]).reshape(())
+        if inner.bad is not None or inner.full is not None:
+            raise NotCompilableError("the condition of a loop is checked while it runs", self._node)
+        # What a failed check lets through may never end.
+        return goes_on & ~(carry[2] | carry[3])
+
+    def _body(self, carry: Value) -> Any:
+        inner, inputs = self._inside(carry)
+        out = inner.run(self._node.attrs["body"], inputs)
+        if any(f is not None and f is not x for f, x in zip(self.fixed, out, strict=True)):
+            raise NotCompilableError("a loop exchanges variables", self._node)
+        values = [
+            None if isinstance(x, Cell) else self._like(inner, traced(x), y)
+            for x, y in zip(out, carry[0], strict=True)
+        ]
+        self.checks |= inner.bad is not None
+        self.grows |= inner.full is not None
+        state = {key: jnp.asarray(inner.state[key]) for key in self._keys}
+        return values, state, carry[2] | _bit(inner.bad), carry[3] | _bit(inner.full)
+
+    def _like(self, inner: Lowering, value: Value, before: Value) -> Any:
+        """With the flags and the memory of the value before; a list must not need more."""
+        if not isinstance(value, StackValue):
+            return value
+        value = unified(value, before, 0)
+        most = before.capacity
+        if not self._fits or before.items is None or value.capacity <= most:
+            return value
+        inner.check_room(value.length > most)
+        return value.replace(items=jax.tree.map(lambda x: x[:most], value.items))
+
+
+def _settled(value: Value) -> Any:
+    """A stack as loops begin with it: nobody has appended yet."""
+    return value.replace(grows=False) if isinstance(value, StackValue) else value
+
+
+def _form(values: Value) -> tuple[Any, list[Any]]:
+    """What two values of a loop variable must have in common."""
+    leaves, structure = jax.tree.flatten(values)
+    return structure, [x.shape for x in leaves]
+
+
+def _capacity(stack: Value) -> int:
+    """The memory of a stack; 0 for what is none."""
+    return stack.capacity if isinstance(stack, StackValue) else 0

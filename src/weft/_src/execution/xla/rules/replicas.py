@@ -1,0 +1,151 @@
+"""Replicas: one program for all of them, each on a device of its own, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import Mesh, PartitionSpec
+
+from weft._src.execution.native.front.specialize import specialize
+from weft._src.execution.native.loops.values import NotCompilableError
+from weft._src.execution.xla.lowering import Cell, Lowering, Value, spec_of
+from weft._src.execution.xla.rules import lowers
+from weft._src.execution.xla.stack_values import StackValue
+from weft._src.graph.ir import Graph, Node
+
+AXIS = "replica"
+_SAME, _EACH = PartitionSpec(), PartitionSpec(AXIS)
+
+
+def _require_replicas(lowering: Lowering, node: Node) -> None:
+    """Elsewhere the replicas are threads or processes, which meet on the host."""
+    if not lowering.replicas:
+        raise NotCompilableError(f"{node.op.name}: the replicas are no devices of XLA", node)
+
+
+@lowers("collective_reduce")
+def _reduce(lowering: Lowering, node: Node, *values: Value) -> Sequence[Any]:
+    _require_replicas(lowering, node)
+    arrays = [jnp.asarray(x) for x in values]
+    how = node.attrs["how"]
+    if how == "FIRST":
+        first = jax.lax.axis_index(AXIS) == 0
+        arrays = [jnp.where(first, x, jnp.zeros_like(x)) for x in arrays]
+    totals = jax.lax.psum(arrays, AXIS)
+    if how != "MEAN":
+        return totals
+    n = lowering.replicas
+    return [t / n if jnp.issubdtype(t.dtype, jnp.inexact) else t // n for t in totals]
+
+
+@lowers("collective_gather")
+def _gather(lowering: Lowering, node: Node, x: Value) -> Any:
+    _require_replicas(lowering, node)
+    axis = node.attrs["axis"] % x.ndim
+    return jax.lax.all_gather(jnp.asarray(x), AXIS, axis=axis, tiled=True)
+
+
+@lowers("collective_own_part")
+def _own_part(lowering: Lowering, node: Node, x: Value, like: Value) -> Any:
+    _require_replicas(lowering, node)
+    axis = node.attrs["axis"] % like.ndim
+    size = like.shape[axis]
+    start = jax.lax.axis_index(AXIS) * size
+    return jax.lax.dynamic_slice_in_dim(jnp.asarray(x), start, size, axis)
+
+
+@lowers("replica_id")
+def _replica_id(lowering: Lowering, node: Node) -> Any:
+    _require_replicas(lowering, node)
+    return jax.lax.axis_index(AXIS).astype(jnp.int32)
+
+
+@lowers("replica_run")
+def _replica_run(lowering: Lowering, node: Node, *inputs: Value) -> Sequence[Any]:
+    n, graph = node.attrs["replicas"], node.attrs["program"].graph
+    count = node.attrs["arguments"]
+    parts = [inputs[i * count : (i + 1) * count] for i in range(n)]
+    if any(len({tuple(x.shape) for x in xs}) > 1 for xs in zip(*parts, strict=True)):
+        raise NotCompilableError("replicas get arguments of different shapes", node)
+    run = _Replicas(lowering, node, graph, inputs[n * count :], n, count)
+    stacked = [jnp.stack([jnp.asarray(x) for x in xs]) for xs in zip(*parts, strict=True)]
+    out, state, bad, full = run(stacked)
+    lowering.state.update(state)
+    if run.checks:
+        lowering.check(jnp.any(bad))
+    if run.grows:
+        lowering.check_room(jnp.any(full))
+    return [x[i] for i in range(n) for x in out]
+
+
+class _Replicas:
+    """The function of one replica, and how it is spread over devices."""
+
+    def __init__(
+        self,
+        lowering: Lowering,
+        node: Node,
+        graph: Graph,
+        captured: Sequence[Any],
+        n: int,
+        count: int,
+    ) -> None:
+        self._around, self._node, self._graph = lowering, node, graph
+        self._captured, self._n, self._count = captured, n, count
+        cells = [x for x in captured if isinstance(x, Cell)]
+        self._apart = [c.key for c in cells if c.apart is not None]
+        self._alike = [c.key for c in cells if c.apart is None]
+        self.checks = self.grows = False
+
+    def __call__(self, arguments: list[Any]) -> Any:
+        devices = jax.devices()
+        if len(devices) < self._n:
+            raise NotCompilableError(
+                f"there are {self._n} replicas and {len(devices)} devices of jax", self._node
+            )
+        state = self._around.state
+        alike = {key: jnp.asarray(state[key]) for key in self._alike}
+        apart = {key: jnp.asarray(state[key]) for key in self._apart}
+        plain = [None if isinstance(x, Cell) else jnp.asarray(x) for x in self._captured]
+        spread = jax.shard_map(
+            self._replica,
+            mesh=Mesh(devices[: self._n], (AXIS,)),
+            in_specs=(_SAME, _EACH, _EACH, _SAME),
+            out_specs=(_EACH, _SAME, _EACH, _EACH, _EACH),
+            check_vma=False,  # variables that all replicas change alike are alike
+        )
+        out, alike, apart, bad, full = spread(alike, apart, arguments, plain)
+        return out, alike | apart, bad, full
+
+    def _replica(self, alike: Value, apart: Value, arguments: list[Any], plain: list[Any]) -> Any:
+        state = dict(alike) | {key: x[0] for key, x in apart.items()}
+        inner = Lowering(state, self._around.scale, replicas=self._n)
+        # Those of other replicas have places in the graph, too, which nobody looks at.
+        own = [x[0] for x in arguments] * self._n
+        captured = [
+            Cell(c.key, c.name) if isinstance(c, Cell) else x
+            for c, x in zip(self._captured, plain, strict=True)
+        ]
+        values = [*own, *captured]
+        special = specialize(
+            self._graph,
+            [
+                t.spec if isinstance(v, Cell) else spec_of(v)
+                for t, v in zip(self._graph.all_inputs, values, strict=True)
+            ],
+            [spec_of(state[v.key]) if isinstance(v, Cell) else None for v in values],
+        )
+        out = inner.run(special, values)
+        if any(isinstance(x, (Cell, StackValue)) for x in out):
+            raise NotCompilableError("a replica returns a list or a variable", self._node)
+        self.checks, self.grows = inner.bad is not None, inner.full is not None
+        bits = [jnp.zeros(1, bool) if b is None else b[None] for b in (inner.bad, inner.full)]
+        return (
+            [jnp.asarray(x)[None] for x in out],
+            {key: inner.state[key] for key in self._alike},
+            {key: inner.state[key][None] for key in self._apart},
+            *bits,
+        )

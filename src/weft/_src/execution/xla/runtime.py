@@ -1,0 +1,61 @@
+"""Whether there is a jax to work with, and the settings under which Weft uses it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+from contextlib import AbstractContextManager
+from typing import Any
+
+from weft._src.errors import UnavailableError, UnimplementedError
+from weft._src.execution.native.machine import cache
+
+_INSTALL = "Install it with: pip install 'weft[xla]'"
+
+
+def require(wanted_by: str) -> None:
+    """UnimplementedError unless jax is installed; `wanted_by` says who asks for it."""
+    if importlib.util.find_spec("jax") is None:
+        raise UnimplementedError(
+            None, None, f"{wanted_by} needs the package jax, which is not installed. {_INSTALL}"
+        )
+
+
+@functools.cache
+def _jax() -> Any:
+    """The module, set up: programs that took long to compile are kept beside Weft's own code."""
+    import jax
+
+    folder, config = cache.folder(), jax.config
+    if folder is not None and getattr(config, "jax_compilation_cache_dir") is None:  # noqa: B009
+        config.update("jax_compilation_cache_dir", str(folder / "xla"))
+        config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+    return jax
+
+
+def count_gpus() -> int:
+    """How many GPUs jax finds; 0 without jax."""
+    if importlib.util.find_spec("jax") is None:
+        return 0
+    return sum(device.platform == "gpu" for device in _jax().devices())
+
+
+def provide_devices(count: int) -> None:
+    """Has jax make several devices of a CPU; UnavailableError if it is too late for that."""
+    jax = _jax()
+    with contextlib.suppress(RuntimeError):  # which says that jax has been used already
+        jax.config.update("jax_num_cpu_devices", count)
+    there = len(jax.devices())
+    if there < count:
+        raise UnavailableError(
+            None,
+            None,
+            f"jax has {there} devices, and {count} replicas are wanted. It was used before the "
+            "strategy was made, and looks for devices once: make the strategy first.",
+        )
+
+
+def wide_types() -> AbstractContextManager[Any]:
+    """Inside, jax keeps 64-bit numbers. A context: the user's own programs keep their default."""
+    return _jax().enable_x64(True)

@@ -1,0 +1,190 @@
+"""The growing stack (`core.stack`) in a program of XLA: memory of a fixed capacity, and a length.
+
+What was never written is zero, so places beyond the length are kept zero, or the stack is `stale`
+and they are cleared before they count. How much memory a list needs is known where it is made with
+a size, or grows in a loop that counts; otherwise it is guessed, and the program says if that was
+too little (`Lowering.check_room`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from weft._src.execution.native.loops.values import NotCompilableError
+
+
+class StackValue:
+    """A stack as a tree of jax's arrays.
+
+    items: the elements, along a first axis as long as the capacity; a StackValue with such an axis
+        in all its parts for a stack of stacks; None as long as nothing is known of elements.
+    length: a scalar int32, of NumPy if it is known while lowering.
+    endless: whether zeros without end follow, as in the gradient of a list nobody asked for.
+    stale: whether places beyond the length may hold something.
+    grows: whether something was appended since a loop looked.
+    """
+
+    __slots__ = ("endless", "grows", "items", "length", "stale")
+
+    def __init__(
+        self,
+        items: Any,
+        length: Any,
+        *,
+        endless: bool = False,
+        stale: bool = False,
+        grows: bool = False,
+    ) -> None:
+        self.items = items
+        self.length = length
+        self.endless, self.stale, self.grows = endless, stale, grows
+
+    @property
+    def capacity(self) -> int:
+        """For how many elements there is memory."""
+        leaves = jax.tree.leaves(self.items)
+        return leaves[0].shape[0] if leaves else 0
+
+    @property
+    def has_known_length(self) -> bool:
+        """Whether the length is known while lowering."""
+        return isinstance(self.length, np.ndarray)
+
+    def replace(self, **fields: Any) -> StackValue:
+        """The same stack with some fields changed."""
+        items, length = fields.pop("items", self.items), fields.pop("length", self.length)
+        flags = {"endless": self.endless, "stale": self.stale, "grows": self.grows}
+        return StackValue(items, length, **(flags | fields))
+
+    def with_capacity(self, capacity: int) -> StackValue:
+        """The same elements with memory for more."""
+        more = capacity - self.capacity
+        if self.items is None or more <= 0:
+            return self
+        return self.replace(items=jax.tree.map(lambda x: _padded(x, more), self.items))
+
+    def with_room_for(self, item: Any, capacity: int) -> StackValue:
+        """With memory for elements like this one, if there is none yet."""
+        item = element(item)
+        if self.items is not None:
+            self._check_kind(item)
+            return self.with_capacity(capacity)
+        items = jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape), x.dtype), item)
+        return self.replace(items=items)
+
+    def _check_kind(self, item: Any) -> None:
+        mine, structure = jax.tree.flatten(self.items)
+        given, other = jax.tree.flatten(item)
+        same = [(x.shape[1:], x.dtype) for x in mine] == [(x.shape, x.dtype) for x in given]
+        if not same or str(structure) != str(other):
+            raise NotCompilableError("a list holds elements of different shapes")
+
+    def read(self, i: Any) -> Any:
+        """Element i, which has to be inside."""
+        return jax.tree.map(
+            lambda x: jax.lax.dynamic_index_in_dim(x, i, keepdims=False), self.items
+        )
+
+    def written(self, i: Any, item: Any) -> StackValue:
+        """With element i replaced; there has to be memory for it."""
+        items = jax.tree.map(
+            lambda x, new: jax.lax.dynamic_update_index_in_dim(x, new, i, 0),
+            self.items,
+            element(item),
+        )
+        return self.replace(items=items)
+
+    def cleared(self) -> StackValue:
+        """With zeros beyond the length."""
+        if not self.stale or self.items is None:
+            return self
+        inside = jnp.arange(self.capacity) < self.length
+
+        def clear(x: Any) -> Any:
+            mask = inside.reshape((-1, *[1] * (x.ndim - 1)))
+            return jnp.where(mask, x, jnp.zeros((), x.dtype))
+
+        return self.replace(items=jax.tree.map(clear, self.items), stale=False)
+
+
+def _padded(x: Any, more: int) -> Any:
+    return jnp.pad(x, [(0, more), *[(0, 0)] * (x.ndim - 1)])
+
+
+def _flatten(stack: StackValue) -> tuple[Any, Any]:
+    return (stack.items, stack.length), (stack.endless, stack.stale, stack.grows)
+
+
+def _unflatten(flags: Any, parts: Any) -> StackValue:
+    endless, stale, grows = flags
+    return StackValue(*parts, endless=endless, stale=stale, grows=grows)
+
+
+jax.tree_util.register_pytree_node(StackValue, _flatten, _unflatten)
+
+
+def traced(value: Any) -> Any:
+    """A value, or a stack, made of jax's arrays only; what is known is a constant there."""
+    return jax.tree.map(jnp.asarray, value)
+
+
+def element(item: Any) -> Any:
+    """A value as an element of a stack. Of stacks as elements, nothing is said but the values."""
+    out = traced(item)
+    return out.replace(stale=True, grows=False) if isinstance(out, StackValue) else out
+
+
+def unified(value: Any, other: Any, capacity: int) -> Any:
+    """`value` with the memory and the flags that `other` needs, too; arrays stay as they are.
+
+    Args:
+      value: what a loop starts with, or a branch returns.
+      other: what the body makes of it, or another branch returns; only types are looked at.
+      capacity: the memory that a stack gets that grows; 0 if that is what the other one has.
+    """
+    if not isinstance(value, StackValue):
+        return value
+    wanted = max(value.capacity, capacity if other.grows and capacity else other.capacity)
+    out = value.replace(
+        endless=value.endless or other.endless,
+        stale=value.stale or other.stale,
+        grows=value.grows or other.grows,
+    )
+    if out.items is None and other.items is not None:
+        items = jax.tree.map(lambda x: jnp.zeros((wanted, *x.shape[1:]), x.dtype), other.items)
+        return out.replace(items=items)
+    if isinstance(out.items, StackValue) and isinstance(other.items, StackValue):
+        out = out.replace(items=_deeper(out.items, other.items))
+    elif other.items is not None:
+        _same_elements(out.items, other.items)
+    return out.with_capacity(wanted)
+
+
+def _same_elements(items: Any, other: Any) -> None:
+    if items.shape[1:] != other.shape[1:] or items.dtype != other.dtype:
+        raise NotCompilableError("a list holds elements of different shapes")
+
+
+def _deeper(items: StackValue, other: StackValue) -> StackValue:
+    """Elements that are stacks, with the memory and the flags of others."""
+    out = items.replace(
+        endless=items.endless or other.endless,
+        stale=items.stale or other.stale,
+        grows=items.grows or other.grows,
+    )
+    if items.items is None:
+        if other.items is None:
+            return out
+        n = items.length.shape[0]
+        return out.replace(items=jnp.zeros((n, *other.items.shape[1:]), other.items.dtype))
+    if other.items is None:
+        return out
+    more = other.items.shape[1] - items.items.shape[1]
+    if more <= 0:
+        return out
+    pads = [(0, 0), (0, more), *[(0, 0)] * (items.items.ndim - 2)]
+    return out.replace(items=jnp.pad(items.items, pads))
