@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import html
+import json
 import math
 import platform
 from collections.abc import Sequence
+from pathlib import Path
 
 from telling import Block, Story, Timing
 
 import weft as tf
 
 _STYLE = """
-:root{--ink:#1f2430;--soft:#5d6475;--line:#d9dde6;--paper:#fff;--panel:#f6f7fa;--accent:#2c5fb3}
+:root{color-scheme:light dark;--ink:#1f2430;--soft:#5d6475;--line:#d9dde6;--paper:#fff;
+--panel:#f6f7fa;--accent:#2c5fb3;--eager:#b9c3d6}
+@media(prefers-color-scheme:dark){:root{--ink:#e6e9f0;--soft:#a7afc0;--line:#343b4d;
+--paper:#14171f;--panel:#1d212c;--accent:#7aa7f0;--eager:#566078}}
 *{box-sizing:border-box}
 body{font:16px/1.55 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:0}
 main{max-width:1080px;margin:0 auto;padding:2.5rem 1.5rem 5rem}
@@ -29,13 +34,19 @@ th,td{text-align:left;padding:.35rem .7rem .35rem 0;border-bottom:1px solid var(
 vertical-align:top}
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:6px;padding:.8rem;
-background:#fff}
+background:#fff;color:#1f2430}
+.wide{overflow-x:auto}
+.step{display:grid;grid-template-columns:minmax(0,5fr) minmax(0,7fr);gap:0 1.2rem;align-items:start}
+.step>pre:first-child{background:none;border-style:dashed}
+@media(max-width:760px){.step{grid-template-columns:minmax(0,1fr)}nav ol{columns:1}
+main{padding:1.2rem .9rem 3rem}}
 .scroll svg{display:block;margin:0 auto;max-width:none}
 .traces td{font:12px/1.45 ui-monospace,Menlo,Consolas,monospace;overflow-wrap:break-word}
 .traces td:nth-child(n+5){white-space:nowrap}.traces td:nth-child(4){word-break:break-all}
 figure{margin:1rem 0}figcaption{color:var(--soft);font-size:14px;margin-top:.4rem}
 """
-_EAGER, _TRACED = "#b9c3d6", "#2c5fb3"
+_EAGER, _TRACED = "var(--eager)", "var(--accent)"
+_PEERS = Path(__file__).parent / "recorded" / "peers.json"
 
 
 def page(stories: Sequence[Story], seconds: float) -> str:
@@ -56,10 +67,11 @@ def page(stories: Sequence[Story], seconds: float) -> str:
         "<h2>Eager against function</h2>"
         "<p>The same Python code, run line by line and as a traced graph. A call of the function "
         "starts on generated NumPy code; where that pays, machine code takes over.</p>"
-        f"<figure>{chart(timings)}<figcaption>Time of one call, on a logarithmic scale."
+        f'<figure><div class="wide">{chart(timings)}</div>'
+        "<figcaption>Time of one call, on a logarithmic scale."
         f"</figcaption></figure>{_table(timings)}"
         '<p class="soft">The first call includes tracing. "Pays after" is the number of calls '
-        f"after which the function has been faster in sum.</p>{told}</main></body></html>"
+        f"after which the function has been faster in sum.</p>{_peers()}{told}</main></body></html>"
     )
 
 
@@ -68,9 +80,40 @@ def _table(timings: Sequence[Timing]) -> str:
     head = "".join(f'<th class="number">{name}</th>' for name in names)
     rows = "".join(f"<tr>{_row(timing)}</tr>" for timing in timings)
     return (
-        f"<table><thead><tr><th>program</th>{head}<th>tier</th></tr></thead><tbody>{rows}</tbody>"
-        "</table>"
+        '<div class="wide"><table><thead><tr><th>program</th>'
+        f"{head}<th>tier</th></tr></thead><tbody>{rows}</tbody></table></div>"
     )
+
+
+def _peers() -> str:
+    """What fourteen programs took in other libraries, as it was recorded."""
+    recorded = json.loads(_PEERS.read_text(encoding="utf-8"))
+    versions = recorded["versions"]
+    head = "".join(
+        f'<th class="number">{html.escape(f"{name} {version}")}</th>'
+        for name, version in versions.items()
+    )
+    rows = ""
+    for program in recorded["programs"]:
+        times = {name: told["call"] for name, told in program["libraries"].items()}
+        best = min(times.values())
+        cells = "".join(_peer_cell(times.get(name), best) for name in versions)
+        rows += f"<tr><td>{html.escape(program['title'])}</td>{cells}</tr>"
+    return (
+        "<h2>Beside other libraries</h2><p>Average time of a call in the last second of 10,000, "
+        "the first one included, with <code>@tf.function</code>, <code>jax.jit</code> and "
+        "<code>torch.compile</code> and nothing else; the shortest is bold. Recorded, not measured "
+        f"now: {html.escape(recorded['about'])}"
+        f'</p><div class="wide"><table><thead><tr><th>program</th>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _peer_cell(seconds: float | None, best: float) -> str:
+    if seconds is None:
+        return '<td class="number">-</td>'
+    text = time_text(seconds)
+    return f'<td class="number">{f"<b>{text}</b>" if seconds == best else text}</td>'
 
 
 def _row(timing: Timing) -> str:
@@ -117,7 +160,7 @@ def chart(timings: Sequence[Timing]) -> str:
         at = x(10.0**power)
         parts.append(
             f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{top - 4}" y2="{height - 24}" '
-            f'stroke="#d9dde6"/><text x="{at:.1f}" y="{height - 8}" text-anchor="middle" '
+            f'stroke="var(--line)"/><text x="{at:.1f}" y="{height - 8}" text-anchor="middle" '
             f'class="axis">{_power_text(power)}</text>'
         )
     for i, timing in enumerate(timings):
@@ -133,10 +176,11 @@ def chart(timings: Sequence[Timing]) -> str:
                 f'<text x="{x(seconds) + 6:.1f}" y="{y + offset + 12}" class="axis">{note}</text>'
             )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="100%" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {height}" '
+        'style="min-width:640px" width="100%" '
         'role="img" aria-label="Times of one call, eager and as a function">'
-        "<style>text{font:13px system-ui,sans-serif;fill:#1f2430}"
-        ".axis{font-size:11.5px;fill:#5d6475}</style>"
+        "<style>.chart text{font:13px system-ui,sans-serif;fill:var(--ink)}"
+        ".chart .axis{font-size:11.5px;fill:var(--soft)}</style>"
         f"{''.join(parts)}</svg>"
     )
 
@@ -153,6 +197,14 @@ def _story(number: int, story: Story) -> str:
 
 
 def _block(block: Block) -> str:
+    """What was told, with the code that led to it beside it."""
+    if block.kind == "text" or not block.code:
+        return _told(block)
+    code = f"<pre>{html.escape(block.code)}</pre>"
+    return f'<div class="step">{code}<div>{_told(block)}</div></div>'
+
+
+def _told(block: Block) -> str:
     title = f"<h3>{html.escape(block.title)}</h3>" if block.title else ""
     if block.kind == "text":
         return f"<p>{html.escape(block.content)}</p>"

@@ -6,13 +6,17 @@ A story is a function of one argument, the `Story` it tells. Each can be run on 
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import inspect
 import io
 import logging
 import math
+import textwrap
 import timeit
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 import weft as tf
@@ -52,6 +56,7 @@ class Block:
     kind: str
     content: str
     title: str = ""
+    code: str = ""  # the lines of the story that led to it
 
 
 @dataclass
@@ -63,19 +68,20 @@ class Story:
     timings: list[Timing] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._told_to = 0  # the line up to which the code of the story has been shown
         print(f"\n{BOLD}{self.title}{PLAIN}\n{'=' * len(self.title)}")
 
     def say(self, text: str) -> None:
         """A paragraph."""
         print(f"\n{text}")
-        self.blocks.append(Block("text", text))
+        self._add("text", text)
 
     def show(self, text: Any, title: str = "") -> None:
         """Output, code, a table: shown as it is."""
         if title:
             print(f"-- {title}")
         print("\n".join(f"    {line}" for line in str(text).splitlines()))
-        self.blocks.append(Block("output", str(text), title))
+        self._add("output", str(text), title)
 
     @contextlib.contextmanager
     def listening(self, title: str = "") -> Iterator[None]:
@@ -105,13 +111,27 @@ class Story:
     def graph(self, concrete: Any, title: str) -> None:
         """Draws a graph (in the report; on the terminal only its size)."""
         print(f"-- {title}: a graph of {len(concrete.graph.nodes)} nodes, drawn in the report")
-        self.blocks.append(Block("svg", graph_svg(concrete.graph, title), title))
+        self._add("svg", graph_svg(concrete.graph, title), title)
 
     def traces(self, function: Any) -> None:
         """Explains all traces of a function."""
         explanation = tf.explain(function)
         print("\n".join(f"    {line}" for line in repr(explanation).splitlines()))
-        self.blocks.append(Block("html", explanation._repr_html_(), explanation.title))
+        self._add("html", explanation._repr_html_(), explanation.title)
+
+    def _add(self, kind: str, content: str, title: str = "") -> None:
+        self.blocks.append(Block(kind, content, title, self._code_since_last()))
+
+    def _code_since_last(self) -> str:
+        """The lines of the function `tell` from where the last block was told up to here."""
+        frame = inspect.currentframe()
+        while frame is not None and frame.f_code.co_name != "tell":
+            frame = frame.f_back
+        if frame is None:
+            return ""
+        lines, first = inspect.getsourcelines(frame.f_code)
+        begin, self._told_to = max(self._told_to, first + 1), _end_of_statement(frame) + 1
+        return textwrap.dedent("".join(lines[begin - first : self._told_to - first])).strip("\n")
 
     def compare(
         self, name: str, program: Callable[..., Any], *args: Any, traced: Any = None
@@ -138,6 +158,18 @@ class Story:
         )
         self.timings.append(timing)
         return timing
+
+
+def _end_of_statement(frame: FrameType) -> int:
+    """The last line of what a frame is executing: a call may be written over several."""
+    lines, first = inspect.getsourcelines(frame.f_code)
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    here = frame.f_lineno - first + 1
+    inside = [
+        node for node in ast.walk(tree) if isinstance(node, ast.stmt) and hasattr(node, "lineno")
+    ]
+    ends = [n.end_lineno or here for n in inside if n.lineno <= here <= (n.end_lineno or 0)]
+    return first - 1 + min(ends, default=here)
 
 
 def _call_for(seconds: float, function: Callable[..., Any], args: tuple[Any, ...]) -> None:

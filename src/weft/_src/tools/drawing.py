@@ -137,6 +137,8 @@ def _sized(layout: Layout, content: str) -> _Picture:
 def _lines(node: Node) -> tuple[str, str]:
     types = ", ".join([type_text(out.spec) for out in node.outputs])
     kind = "input" if node.is_parameter else node.op.name
+    if node.is_const and node.attrs["value"].size == 1:
+        kind = f"{node.attrs['value'].item()!r}:"  # a number says more than that it is a constant
     return node.name.rpartition("/")[2], f"{kind} {types}".strip()
 
 
