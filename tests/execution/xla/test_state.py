@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -102,6 +106,36 @@ def test_machine_code_and_xla_in_turns() -> None:
     for _ in range(3):
         wanted = (wanted + 1) * 2
     np.testing.assert_allclose(v.numpy(), wanted, rtol=1e-5)
+
+
+def test_threads_that_read_while_another_writes() -> None:
+    v = tf.Variable(normal(64, 64))
+    write = tf.function(lambda: v.assign(v + 1.0))
+    reads = [tf.function(lambda i=i: tf.reduce_sum(v - v[0, 0]) + i) for i in range(2)]
+    wanted = [float(read()) for read in reads]
+    problems: list[BaseException] = []
+
+    def repeat(function: Callable[[], Any], value: float | None) -> None:
+        try:
+            for _ in range(150):
+                got = function()
+                if value is not None:
+                    np.testing.assert_allclose(got, value, rtol=1e-2, atol=1.0)
+        except BaseException as error:
+            problems.append(error)
+            raise
+
+    write()
+    threads = [threading.Thread(target=repeat, args=(write, None))]
+    threads += [
+        threading.Thread(target=repeat, args=(r, x)) for r, x in zip(reads, wanted, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not problems
+    assert not any(thread.is_alive() for thread in threads)
 
 
 def test_one_variable_given_twice() -> None:

@@ -12,8 +12,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from weft._src.core.truncating import truncated as truncated
-
 Array = Any
 
 _NARROW = (jnp.float16, jnp.bfloat16)
@@ -53,6 +51,21 @@ def reduction(ufunc: Any, x: Array, axis: Any, keepdims: bool) -> Array:
 def take(x: Array, indices: Array, axis: int) -> Array:
     """`np.take`; what is out of range was checked before."""
     return jnp.take(x, indices, axis, mode="clip")
+
+
+def truncated(x: Array, dtype: Any) -> Array:
+    """Floats as integers, by the definition of `core.truncating`; XLA would take the nearest."""
+    x = widen(x)
+    wide = jnp.int32 if dtype.itemsize < 4 or dtype == np.int32 else jnp.int64
+    smallest = jnp.iinfo(wide).min
+    limit = -float(smallest)
+    fits = (x >= -limit) & (x < limit)
+    out = jnp.where(fits, jnp.where(fits, x, 0).astype(wide), smallest).astype(wide)
+    if dtype == np.uint64:  # the upper half of its numbers
+        high = (x >= limit) & (x < 2 * limit)
+        upper = jnp.where(high, x - limit, 0).astype(jnp.int64) ^ smallest
+        out = jnp.where(high, upper, out)
+    return out.astype(dtype)
 
 
 def choose(condition: Array, x: Array, y: Array) -> Array:

@@ -18,6 +18,7 @@ import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.core.cells import VariableCell
+from weft._src.core.holding import run_holding
 from weft._src.core.replica_cells import OnReadCell
 from weft._src.core.specs import TensorSpec
 from weft._src.execution.native.front.specialize import specialize
@@ -41,6 +42,7 @@ class Program:
         """`fallback` runs calls that fail, and tells what is wrong."""
         refuse_types(graph)
         self._graph = graph
+        self._who = f"a call of {graph.name}"
         self._fallback = fallback
         inputs = graph.all_inputs
         self.cells = [i for i, x in enumerate(inputs) if x.dtype is dtypes.resource]
@@ -75,6 +77,13 @@ class Program:
     # --- calls -------------------------------------------------------------------------------
 
     def __call__(self, *values: Any) -> Any:
+        if self.written or not self.read:  # who writes holds the locks of all its variables
+            return self._call(*values)
+        # Another thread must not use the memory of what is read for a new value meanwhile.
+        cells = sorted([values[i] for i in self.read], key=id)
+        return run_holding([cell.lock for cell in cells], self._call, values, self._who)
+
+    def _call(self, *values: Any) -> Any:
         with wide_types():
             given = self._given(values)
             out, new, bits = self._jitted(*given)
@@ -105,7 +114,7 @@ class Program:
             "%s: lists get %d times the memory that was guessed.", self._graph.name, self._scale
         )
         self._jitted = self._compiled()
-        return self(*values)
+        return self._call(*values)
 
     def lowered_for(self, values: Sequence[Any]) -> Any:
         """jax's `Lowered` for inputs like these."""

@@ -16,6 +16,8 @@ import numpy as np
 
 from weft._src.execution.native.loops.values import NotCompilableError
 
+GUESSED = 64  # elements of a list of which nothing is known
+
 
 class StackValue:
     """A stack as a tree of jax's arrays.
@@ -26,9 +28,11 @@ class StackValue:
     endless: whether zeros without end follow, as in the gradient of a list nobody asked for.
     stale: whether places beyond the length may hold something.
     grows: whether something was appended since a loop looked.
+    hidden: which elements count as zeros, a vector of bools; None for none. To write zeros instead
+        would have XLA copy all of them, where others read the stack as it was before.
     """
 
-    __slots__ = ("endless", "grows", "items", "length", "stale")
+    __slots__ = ("endless", "grows", "hidden", "items", "length", "stale")
 
     def __init__(
         self,
@@ -38,8 +42,10 @@ class StackValue:
         endless: bool = False,
         stale: bool = False,
         grows: bool = False,
+        hidden: Any = None,
     ) -> None:
         self.items = items
+        self.hidden = hidden
         self.length = length
         self.endless, self.stale, self.grows = endless, stale, grows
 
@@ -50,6 +56,11 @@ class StackValue:
         return leaves[0].shape[0] if leaves else 0
 
     @property
+    def is_guessed(self) -> bool:
+        """Whether its memory is what lists get of which nothing is known."""
+        return self.capacity > 0 and self.capacity % GUESSED == 0
+
+    @property
     def has_known_length(self) -> bool:
         """Whether the length is known while lowering."""
         return isinstance(self.length, np.ndarray)
@@ -57,15 +68,17 @@ class StackValue:
     def replace(self, **fields: Any) -> StackValue:
         """The same stack with some fields changed."""
         items, length = fields.pop("items", self.items), fields.pop("length", self.length)
-        flags = {"endless": self.endless, "stale": self.stale, "grows": self.grows}
-        return StackValue(items, length, **(flags | fields))
+        rest = {name: getattr(self, name) for name in ("endless", "stale", "grows", "hidden")}
+        return StackValue(items, length, **(rest | fields))
 
     def with_capacity(self, capacity: int) -> StackValue:
         """The same elements with memory for more."""
         more = capacity - self.capacity
         if self.items is None or more <= 0:
             return self
-        return self.replace(items=jax.tree.map(lambda x: _padded(x, more), self.items))
+        hidden = None if self.hidden is None else _padded(self.hidden, more)
+        items = jax.tree.map(lambda x: _padded(x, more), self.items)
+        return self.replace(items=items, hidden=hidden)
 
     def with_room_for(self, item: Any, capacity: int) -> StackValue:
         """With memory for elements like this one, if there is none yet."""
@@ -85,9 +98,28 @@ class StackValue:
 
     def read(self, i: Any) -> Any:
         """Element i, which has to be inside."""
-        return jax.tree.map(
+        item = jax.tree.map(
             lambda x: jax.lax.dynamic_index_in_dim(x, i, keepdims=False), self.items
         )
+        if self.hidden is None:
+            return item
+        is_zero = jax.lax.dynamic_index_in_dim(self.hidden, i, keepdims=False)
+        return jnp.where(is_zero, jnp.zeros_like(item), item)
+
+    def with_hidden(self, i: Any, is_hidden: Any) -> StackValue:
+        """With element i taken for zeros, if it is so."""
+        hidden = jnp.zeros(self.capacity, bool) if self.hidden is None else self.hidden
+        before = jax.lax.dynamic_index_in_dim(hidden, i, keepdims=False)
+        new = jnp.asarray(before | is_hidden)
+        return self.replace(hidden=jax.lax.dynamic_update_index_in_dim(hidden, new, i, 0))
+
+    def shown(self) -> StackValue:
+        """The same elements, all of them as they count."""
+        if self.hidden is None:
+            return self
+        mask = self.hidden.reshape((-1, *[1] * (self.items.ndim - 1)))
+        items = jnp.where(mask, jnp.zeros((), self.items.dtype), self.items)
+        return self.replace(items=items, hidden=None)
 
     def written(self, i: Any, item: Any) -> StackValue:
         """With element i replaced; there has to be memory for it."""
@@ -96,7 +128,10 @@ class StackValue:
             self.items,
             element(item),
         )
-        return self.replace(items=items)
+        if self.hidden is None:
+            return self.replace(items=items)
+        seen = jax.lax.dynamic_update_index_in_dim(self.hidden, jnp.zeros((), bool), i, 0)
+        return self.replace(items=items, hidden=seen)
 
     def cleared(self) -> StackValue:
         """With zeros beyond the length."""
@@ -116,12 +151,14 @@ def _padded(x: Any, more: int) -> Any:
 
 
 def _flatten(stack: StackValue) -> tuple[Any, Any]:
-    return (stack.items, stack.length), (stack.endless, stack.stale, stack.grows)
+    parts = (stack.items, stack.length, stack.hidden)
+    return parts, (stack.endless, stack.stale, stack.grows)
 
 
 def _unflatten(flags: Any, parts: Any) -> StackValue:
     endless, stale, grows = flags
-    return StackValue(*parts, endless=endless, stale=stale, grows=grows)
+    items, length, hidden = parts
+    return StackValue(items, length, endless=endless, stale=stale, grows=grows, hidden=hidden)
 
 
 jax.tree_util.register_pytree_node(StackValue, _flatten, _unflatten)
@@ -135,7 +172,7 @@ def traced(value: Any) -> Any:
 def element(item: Any) -> Any:
     """A value as an element of a stack. Of stacks as elements, nothing is said but the values."""
     out = traced(item)
-    return out.replace(stale=True, grows=False) if isinstance(out, StackValue) else out
+    return out.shown().replace(stale=True, grows=False) if isinstance(out, StackValue) else out
 
 
 def unified(value: Any, other: Any, capacity: int) -> Any:
@@ -156,12 +193,19 @@ def unified(value: Any, other: Any, capacity: int) -> Any:
     )
     if out.items is None and other.items is not None:
         items = jax.tree.map(lambda x: jnp.zeros((wanted, *x.shape[1:]), x.dtype), other.items)
-        return out.replace(items=items)
+        return _with_mask(out.replace(items=items), other)
     if isinstance(out.items, StackValue) and isinstance(other.items, StackValue):
         out = out.replace(items=_deeper(out.items, other.items))
     elif other.items is not None:
         _same_elements(out.items, other.items)
-    return out.with_capacity(wanted)
+    return _with_mask(out.with_capacity(wanted), other)
+
+
+def _with_mask(stack: StackValue, other: StackValue) -> StackValue:
+    """With a vector of what is hidden, if the other one has one."""
+    if other.hidden is None or stack.hidden is not None or stack.items is None:
+        return stack
+    return stack.replace(hidden=jnp.zeros(stack.capacity, bool))
 
 
 def _same_elements(items: Any, other: Any) -> None:

@@ -10,7 +10,7 @@ from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
-from weft._src.core.xla_rules import KERNEL
+from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.ops.arrays import selection
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, guarded, trigonometry, unary
@@ -32,6 +32,7 @@ expint_op: Op = computed(
     FLOATING,
     special("expi"),
     native=Pointwise("expint"),
+    xla=Lowered("expint"),
     vjp=lambda ctx, g: (g * unary.exp_op(ctx.inputs[0]) / ctx.inputs[0],),
     cheap=False,
 )

@@ -121,6 +121,7 @@ digamma_op = computed(
     FLOATING,
     special("digamma"),
     native=Pointwise("digamma"),
+    xla=Lowered("digamma"),
     vjp=lambda ctx, g: (g * polygamma(1, ctx.inputs[0]),),
     cheap=False,
 )

@@ -14,11 +14,10 @@ from weft._src.execution.native.front.iterations import count_of
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.xla.lowering import Cell, Lowering, Value
 from weft._src.execution.xla.rules import lowers
-from weft._src.execution.xla.stack_values import StackValue, traced, unified
+from weft._src.execution.xla.stack_values import GUESSED, StackValue, traced, unified
 from weft._src.graph.ir import Graph, Node
 
 _ROUNDS = 6  # how often a loop is looked at until the lists in it have found their form
-GUESSED = 64  # elements of a list of which nothing is known
 
 
 @lowers("call")
@@ -184,7 +183,7 @@ class _Loop:
             if _form(after) == _form(self._start):
                 return
             if not turn:  # a loop inside of this one may append many at once
-                more = [max(_capacity(y) - n, 1) for y, n in zip(after, room, strict=True)]
+                more = [_growth(x, y) for x, y in zip(self._start, after, strict=True)]
                 room = [n + max(times, 1) * m * self._around.scale for n, m in zip(room, more)]
             self._start = [
                 unified(x, y, n) for x, y, n in zip(self._start, after, room, strict=True)
@@ -232,7 +231,8 @@ class _Loop:
         if not self._fits or before.items is None or value.capacity <= most:
             return value
         inner.check_room(value.length > most)
-        return value.replace(items=jax.tree.map(lambda x: x[:most], value.items))
+        hidden = None if value.hidden is None else value.hidden[:most]
+        return value.replace(items=jax.tree.map(lambda x: x[:most], value.items), hidden=hidden)
 
 
 def _settled(value: Value) -> Any:
@@ -244,6 +244,13 @@ def _form(values: Value) -> tuple[Any, list[Any]]:
     """What two values of a loop variable must have in common."""
     leaves, structure = jax.tree.flatten(values)
     return structure, [x.shape for x in leaves]
+
+
+def _growth(before: Any, after: Any) -> int:
+    """How many elements a turn appends to a list, judged by its memory: one, or those of a loop."""
+    if not isinstance(after, StackValue) or (before.items is None and after.is_guessed):
+        return 1
+    return max(after.capacity - before.capacity, 1)
 
 
 def _capacity(stack: Value) -> int:

@@ -85,3 +85,18 @@ def _add_n(lowering: Lowering, node: Node, *inputs: Value) -> Any:
 @lowers("lgamma")
 def _lgamma(lowering: Lowering, node: Node, x: Value) -> Any:
     return jax.scipy.special.gammaln(xp.widen(jnp.asarray(x))).astype(x.dtype)
+
+
+@lowers("digamma")
+def _digamma(lowering: Lowering, node: Node, x: Value) -> Any:
+    wide = xp.widen(jnp.asarray(x))
+    poles = -jnp.copysign(jnp.inf, wide)
+    return jnp.where(wide == 0, poles, jax.scipy.special.digamma(wide)).astype(x.dtype)
+
+
+@lowers("expint")
+def _expint(lowering: Lowering, node: Node, x: Value) -> Any:
+    wide = xp.widen(jnp.asarray(x))
+    out = jnp.where(wide == 0, -jnp.inf, jax.scipy.special.expi(wide))
+    out = jnp.where(jnp.isposinf(wide), jnp.inf, jnp.where(jnp.isneginf(wide), -0.0, out))
+    return out.astype(x.dtype)

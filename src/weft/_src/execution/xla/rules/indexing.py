@@ -57,11 +57,11 @@ def _last_placed(x: Value, index: tuple[Any, ...], updates: Value) -> Any:
     """
     lead = np.broadcast_shapes(*[np.shape(i) for i in index])
     count = int(np.prod(lead))
+    if not count:
+        return x
     numbers = jnp.arange(1, count + 1, dtype=jnp.int32).reshape(lead)
     winners = jnp.zeros(x.shape[: len(index)], jnp.int32).at[index].max(numbers)
     flat = jnp.reshape(jnp.broadcast_to(updates, (*lead, *x.shape[len(index) :])), (count, -1))
-    if not count:
-        return x
     chosen = flat[jnp.maximum(winners - 1, 0)].reshape(x.shape)
     mask = (winners > 0).reshape((*winners.shape, *[1] * (x.ndim - winners.ndim)))
     return jnp.where(mask, chosen, x)

@@ -12,8 +12,7 @@ from weft._src.core import dtypes
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.xla.lowering import Lowering, Value, known
 from weft._src.execution.xla.rules import lowers
-from weft._src.execution.xla.rules.control import GUESSED
-from weft._src.execution.xla.stack_values import StackValue
+from weft._src.execution.xla.stack_values import GUESSED, StackValue
 from weft._src.graph.ir import Node
 from weft._src.ops.control.stack import static_sizes
 
@@ -49,7 +48,7 @@ def _zeros_like(lowering: Lowering, node: Node, stack: StackValue) -> StackValue
         cleared = None if inner.items is None else jnp.zeros_like(inner.items)
         return stack.replace(items=inner.replace(items=cleared))
     items = None if stack.items is None else jnp.zeros_like(stack.items)
-    return stack.replace(items=items, stale=False)
+    return stack.replace(items=items, stale=False, hidden=None)
 
 
 @lowers("stack_length")
@@ -154,7 +153,8 @@ def _pick(lowering: Lowering, node: Node, stack: StackValue, index: Value, *shap
     if stack.capacity == 0:
         return _nothing(node, spec)
     inside = (index >= 0) & (index < jnp.minimum(stack.length, stack.capacity))
-    rows = stack.items[jnp.clip(index, 0, stack.capacity - 1)]
+    at = jnp.clip(index, 0, stack.capacity - 1)
+    rows = stack.shown().items[at] if np.ndim(index) else stack.read(at)
     mask = jnp.reshape(inside, (*np.shape(index), *[1] * (rows.ndim - np.ndim(index))))
     return jnp.where(mask, rows, jnp.zeros((), rows.dtype))
 
@@ -166,9 +166,7 @@ def _clear(lowering: Lowering, node: Node, stack: StackValue, index: Value) -> S
     if isinstance(stack.items, StackValue):
         raise NotCompilableError("a list of lists whose elements are replaced", node)
     inside = (index >= 0) & (index < jnp.minimum(stack.length, stack.capacity))
-    at = jnp.clip(index, 0, stack.capacity - 1)
-    zero = jnp.zeros((), stack.items.dtype)
-    return stack.written(at, jnp.where(inside, zero, stack.items[at]))
+    return stack.with_hidden(jnp.clip(index, 0, stack.capacity - 1), inside)
 
 
 # --- all elements --------------------------------------------------------------------------------
@@ -191,7 +189,7 @@ def _to_tensor(lowering: Lowering, node: Node, stack: StackValue) -> Any:
         return jnp.zeros((n, *element), node.outputs[0].dtype.numpy_dtype)
     if isinstance(stack.items, StackValue):
         raise NotCompilableError("a list of lists cannot be stacked", node)
-    return stack.cleared().with_capacity(n).items[:n]
+    return stack.cleared().shown().with_capacity(n).items[:n]
 
 
 @lowers("stack_from_tensor")
@@ -206,7 +204,7 @@ def _to_shape(lowering: Lowering, node: Node, stack: StackValue, shape: Value) -
     sizes = tuple(known(node, shape).tolist())
     if stack.items is None:
         return jnp.zeros(sizes, node.attrs["dtype"].numpy_dtype)
-    return stack.cleared().with_capacity(sizes[0]).items[: sizes[0]]
+    return stack.cleared().shown().with_capacity(sizes[0]).items[: sizes[0]]
 
 
 @lowers("stack_resize")
@@ -232,7 +230,11 @@ def _add_rows(
     out = _resized(lowering, stack, length if known_length else length.astype(jnp.int32))
     lowering.check(jnp.any((indices < 0) | (indices >= out.length)))
     out = _with_room(lowering, out, item, out.length)
-    return out.replace(items=out.items.at[indices].add(values), grows=True)
+    if np.ndim(indices):
+        out = out.shown()
+        return out.replace(items=out.items.at[indices].add(values), grows=True)
+    at = jnp.clip(indices, 0, out.capacity - 1)
+    return out.written(at, out.read(at) + values).replace(grows=True)
 
 
 @lowers("stack_add")
@@ -245,6 +247,6 @@ def _add(lowering: Lowering, node: Node, x: StackValue, y: StackValue) -> StackV
     if isinstance(x.items, StackValue) or isinstance(y.items, StackValue):
         raise NotCompilableError("gradients of a list of lists are added", node)
     capacity = max(x.capacity, y.capacity)
-    x, y = x.cleared().with_capacity(capacity), y.cleared().with_capacity(capacity)
+    x, y = [s.cleared().shown().with_capacity(capacity) for s in (x, y)]
     longest = _resized(lowering, x, y.length)
     return longest.replace(items=x.items + y.items, endless=x.endless and y.endless)
