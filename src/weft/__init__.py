@@ -78,7 +78,10 @@ from weft._src.graph.ir import Graph, Node as Operation
 from weft._src.graph.names import get_current_name_scope, name_scope
 from weft._src.graph.row_maps import vectorized_map
 from weft._src.graph.tensor_proto import make_ndarray, make_tensor_proto
-from weft._src.ops import operators as _operators  # tensors get their operators
+from weft._src.ops import (
+    dynamic_axes as _dynamic_axes,  # ops learn of axes that are computed
+    operators as _operators,  # tensors get their operators
+)
 from weft._src.ops.arrays.bits import bitcast, fingerprint
 from weft._src.ops.arrays.fill import fill, ones, ones_like, zeros, zeros_like
 from weft._src.ops.arrays.grouping import tuple

@@ -292,7 +292,7 @@ def test_csv_files(tmp_path: Path) -> None:
     position = iterator.save_position()
     iterator.restore_position(position)
     assert int(next(iterator)[0]) == 3
-    wrong = tf.data.experimental.CsvDataset(path, [tf.int32, tf.int32], header=True)
+    wrong = tf.data.experimental.CsvDataset(path, [tf.int32, tf.int32, tf.string], header=True)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"x\.csv, record 0: .*b'2\.5'"):
         list(wrong)
     batches = tf.data.experimental.make_csv_dataset(

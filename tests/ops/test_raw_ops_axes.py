@@ -57,7 +57,11 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
 IDS = [name for name, *_ in CALLS]
 
 # These take an axis that is only known when the graph runs; the rank of a result may depend on it.
-COMPUTED = {"Sum", "Mean", "OneHot", "TopKV2", "IRFFT", "RFFT"}
+COMPUTED = {
+    "All", "Any", "ArgMax", "ArgMin", "Concat", "ConcatV2", "ConjugateTranspose", "Cumprod",
+    "Cumsum", "CumulativeLogsumexp", "EuclideanNorm", "ExpandDims", "GatherV2", "IRFFT", "Max",
+    "Mean", "Min", "OneHot", "Prod", "RFFT", "Sum", "TopKV2", "Transpose",
+}  # fmt: skip
 
 
 def plain(out: Any) -> Any:

@@ -158,6 +158,11 @@ def transpose(b: FormBody, x: Written, *, perm: Any) -> Any:
     return b.add("Transpose", x, b.add("Range", last, b.const(-1), b.const(-1)))
 
 
+def transpose_by(b: FormBody, x: Written, perm: Written) -> Any:
+    """TensorFlow's op takes a permutation as an input anyway."""
+    return b.add("Transpose", x, perm)
+
+
 def split(b: FormBody, x: Written, *, num: int, axis: int) -> Any:
     """Split, whose axis comes first."""
     return b.add("Split", b.const(axis), x, num_split=num)

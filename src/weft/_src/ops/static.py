@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -210,6 +211,21 @@ def _without_dims(value: Array) -> Array:
     return _object_array(known).reshape(value.shape)
 
 
+class UnknownWhileTracingError(TypeError):
+    """A setting of an op is a tensor that is computed when the graph runs."""
+
+    # What functions do then: filled by `ops/dynamic_axes.py`, which is made of them.
+    forms: ClassVar[dict[str, Callable[..., Any]]] = {}
+
+    def instead(self, form: str, *arguments: Any, **options: Any) -> Any:
+        """What a function does for an axis that is an input of the graph."""
+        try:
+            return self.forms[form](*arguments, **options)
+        except Exception as error:
+            error.__suppress_context__ = True  # of this one, which is no error then
+            raise
+
+
 def static_ints(op: str, value: Any, name: str) -> tuple[int, ...] | int | None:
     """An attribute such as an axis: an int, ints, or a tensor whose value is known."""
     if value is None or type(value) is int:
@@ -229,7 +245,7 @@ def static_int(op: str, value: Any, name: str) -> int:
     if isinstance(value, SymbolicTensor):
         found = static_value(value)
         if found is None:
-            raise TypeError(
+            raise UnknownWhileTracingError(
                 f"{op}: {name} must be known while tracing, got {value!r}. Compute it in Python, "
                 "or pass it to the traced function as a Python number."
             )

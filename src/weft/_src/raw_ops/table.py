@@ -64,6 +64,6 @@ OWN = frozenset(
     ReducedShapes Resample ResizeAxis ResizeAxisBack RestoreAxes ScaledGradient SeluGrad Sort
     StackAdd StackAddRows StackClearItem StackConcat StackGetShapedItem StackPopShaped
     StackReadRows StackRowLengths StackSplit StackToShape StackZeros StackZerosLike
-    StringBytesSplit SumToShape TakeAlongAxis Tensordot TensordotGrad TileGrad
+    StringBytesSplit SumToShape TransposeBy TakeAlongAxis Tensordot TensordotGrad TileGrad
     """.split()  # noqa: SIM905
 )

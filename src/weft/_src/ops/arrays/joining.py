@@ -120,7 +120,11 @@ def concat(values: TensorLike, axis: AxisLike, name: str = "concat") -> Tensor:
            [3, 4],
            [5, 6]], dtype=int32)
     """
-    at = single_axis("concat", axis)
+    try:
+        at = single_axis("concat", axis)
+    except static.UnknownWhileTracingError as unknown:
+        parts = matching_tensors(values if isinstance(values, (list, tuple)) else [values])
+        return unknown.instead("concat", parts, axis)
     if isinstance(values, GrowingList):
         return values.joined(at)
     tensors = matching_tensors(values if isinstance(values, (list, tuple)) else [values])

@@ -373,7 +373,10 @@ def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> T
     >>> tf.expand_dims([1, 2, 3], 0).shape
     TensorShape([1, 3])
     """
-    at = static.static_ints("expand_dims", axis, "axis")
+    try:
+        at = static.static_ints("expand_dims", axis, "axis")
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("expand_dims", convert_to_tensor(input), axis)
     if isinstance(at, tuple) and len(at) == 1:
         at = at[0]
     if not isinstance(at, int):
@@ -494,7 +497,11 @@ def transpose(
            [2, 5],
            [3, 6]], dtype=int32)
     """
-    perm = static.static_ints("transpose", perm, "perm")
+    try:
+        perm = static.static_ints("transpose", perm, "perm")
+    except static.UnknownWhileTracingError as unknown:
+        found = unknown.instead("transpose", convert_to_tensor(a), perm)
+        return operands.conj(found) if conjugate else found
     out = transpose_op(
         convert_to_tensor(a), perm=(perm,) if isinstance(perm, int) else perm, name=name
     )

@@ -13,7 +13,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import batching, graph_forms, rules
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
@@ -166,8 +166,14 @@ def gather(
     array([[2],
            [3]], dtype=int32)
     """
-    at = None if axis is None else joining.single_axis("gather", axis)
     batch = joining.single_axis("gather", batch_dims, "batch_dims")
+    try:
+        at = None if axis is None else joining.single_axis("gather", axis)
+    except static.UnknownWhileTracingError as unknown:
+        if batch:
+            raise
+        places = convert_to_tensor(indices, dtype_hint=int32)
+        return unknown.instead("gather", convert_to_tensor(params), places, axis)
     if hasattr(params, "sparse_read") and not at and not batch:
         return params.sparse_read(indices, name=name)  # a variable: the other rows are not read
     return gather_op(

@@ -100,7 +100,7 @@ def _bound(value: Any, dynamic: list[Tensor]) -> Any:
 
 def _bad_index(value: Any) -> TypeError:
     return TypeError(
-        "A tensor is indexed with ints, slices, Ellipsis, tf.newaxis and scalar integer "
+        "A tensor is indexed with ints, slices, Ellipsis, tf.newaxis and scalar int32/int64 "
         f"tensors, got {value!r}. To pick several elements use tf.gather or tf.gather_nd, to "
         "pick by a condition tf.boolean_mask."
     )

@@ -10,7 +10,6 @@ from weft._src.core.dtypes import int64
 from weft._src.core.growing import GrowingList
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
 from weft._src.ops.arrays import fill, joining, selection, shape as shapes
 from weft._src.ops.elementwise import casting, comparison, guarded, unary
 from weft._src.ops.host.requiring import require
@@ -109,8 +108,10 @@ def embedding_lookup_sparse(
         weights = fill.ones(shapes.shape(ids), found.dtype)
     else:
         weights, others = _elements(op, sp_weights, "sp_weights")
-        rules.merge_dims(op, rows.spec.dims, others.spec.dims, "the elements of ids and weights")
         text = f"{op}: each id must have a weight"
+        known = [part.shape[0] if part.shape.rank else None for part in (rows, others)]
+        if None not in known and known[0] != known[1]:
+            raise ShapeError(f"{text}, got {known[0]} ids and {known[1]} weights.")
         sizes = [shapes.size(rows), shapes.size(others)]
         require(comparison.equal, sizes, text, ("sp_ids", "sp_weights"))
         weights = casting.cast(weights, found.dtype)

@@ -11,8 +11,12 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import REAL
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
+<<<<<<< HEAD
 from weft._src.core.xla_rules import KERNEL
 from weft._src.ops import batching, graph_forms
+=======
+from weft._src.ops import batching, graph_forms, static
+>>>>>>> breadth
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce.sums import Axes, reduced_dims, reduction_axes, restore_axes, sum_op
@@ -94,7 +98,10 @@ def reduce_max(
     array([5, 7], dtype=int32)
     """
     x = convert_to_tensor(input_tensor)
-    axes = reduction_axes("reduce_max", axis)
+    try:
+        axes = reduction_axes("reduce_max", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("reduction", reduce_max, x, axis, keepdims)
     return max_op(x, axis=axes, keepdims=bool(keepdims), name=name)
 
 
@@ -123,5 +130,8 @@ def reduce_min(
     array([1, 3], dtype=int32)
     """
     x = convert_to_tensor(input_tensor)
-    axes = reduction_axes("reduce_min", axis)
+    try:
+        axes = reduction_axes("reduce_min", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("reduction", reduce_min, x, axis, keepdims)
     return min_op(x, axis=axes, keepdims=bool(keepdims), name=name)

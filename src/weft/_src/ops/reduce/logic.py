@@ -10,8 +10,12 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, int64, string
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Tensor
+<<<<<<< HEAD
 from weft._src.core.xla_rules import KERNEL
 from weft._src.ops import batching, graph_forms
+=======
+from weft._src.ops import batching, graph_forms, static
+>>>>>>> breadth
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce.sums import reduce_sum, reduced_dims, reduction_axes
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
@@ -65,7 +69,10 @@ def reduce_all(
     array([False,  True])
     """
     x = convert_to_tensor(input_tensor)
-    axes = reduction_axes("reduce_all", axis)
+    try:
+        axes = reduction_axes("reduce_all", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("reduction", reduce_all, x, axis, keepdims)
     return all_op(x, axis=axes, keepdims=bool(keepdims), name=name)
 
 
@@ -93,7 +100,10 @@ def reduce_any(
     array([ True, False])
     """
     x = convert_to_tensor(input_tensor)
-    axes = reduction_axes("reduce_any", axis)
+    try:
+        axes = reduction_axes("reduce_any", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("reduction", reduce_any, x, axis, keepdims)
     return any_op(x, axis=axes, keepdims=bool(keepdims), name=name)
 
 

@@ -10,8 +10,12 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, NUMERIC, float64
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
+<<<<<<< HEAD
 from weft._src.core.xla_rules import KERNEL
 from weft._src.ops import batching, graph_forms
+=======
+from weft._src.ops import batching, graph_forms, static
+>>>>>>> breadth
 from weft._src.ops.arrays import selection, source
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, unary
@@ -88,7 +92,10 @@ def reduce_logsumexp(
     np.float32(1000.6932)
     """
     x = convert_to_tensor(input_tensor)
-    axes = reduction_axes("reduce_logsumexp", axis)
+    try:
+        axes = reduction_axes("reduce_logsumexp", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("reduction", reduce_logsumexp, x, axis, keepdims)
     return logsumexp_op(x, axis=axes, keepdims=bool(keepdims), name=name)
 
 
@@ -150,7 +157,10 @@ def reduce_euclidean_norm(
     np.float32(5.0)
     """
     x = convert_to_tensor(input_tensor)
-    axes = reduction_axes("reduce_euclidean_norm", axis)
+    try:
+        axes = reduction_axes("reduce_euclidean_norm", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("reduction", reduce_euclidean_norm, x, axis, keepdims)
     return euclidean_norm_op(x, axis=axes, keepdims=bool(keepdims), name=name)
 
 

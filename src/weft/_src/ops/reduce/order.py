@@ -14,7 +14,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import DTypeError, ShapeError
-from weft._src.ops import batching, graph_forms, rules
+from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import along_axis
@@ -110,7 +110,11 @@ def argmax(
     >>> tf.argmax([[1, 9, 3], [7, 2, 7]], axis=1).numpy()
     array([1, 0])
     """
-    at = 0 if axis is None else joining.single_axis("argmax", axis)
+    try:
+        at = 0 if axis is None else joining.single_axis("argmax", axis)
+    except static.UnknownWhileTracingError as unknown:
+        x = convert_to_tensor(input)
+        return unknown.instead("without", argmax, x, axis, output_type=output_type)
     dtype = _place_type("argmax", output_type, INDEX | {int16, uint16})
     return argmax_op(convert_to_tensor(input), axis=at, output_type=dtype, name=name)
 
@@ -139,7 +143,11 @@ def argmin(
     >>> tf.argmin([[1, 9, 3], [7, 2, 7]], axis=1).numpy()
     array([0, 1])
     """
-    at = 0 if axis is None else joining.single_axis("argmin", axis)
+    try:
+        at = 0 if axis is None else joining.single_axis("argmin", axis)
+    except static.UnknownWhileTracingError as unknown:
+        x = convert_to_tensor(input)
+        return unknown.instead("without", argmin, x, axis, output_type=output_type)
     dtype = _place_type("argmin", output_type, INDEX)
     return argmin_op(convert_to_tensor(input), axis=at, output_type=dtype, name=name)
 

@@ -11,8 +11,12 @@ from weft._src.core.native_rules import IndexMap, Reduction
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+<<<<<<< HEAD
 from weft._src.core.xla_rules import KERNEL
 from weft._src.ops import batching, graph_forms, rules
+=======
+from weft._src.ops import batching, graph_forms, rules, static
+>>>>>>> breadth
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise.operands import conj
@@ -135,5 +139,8 @@ def reduce_prod(
     array([3, 8], dtype=int32)
     """
     x = convert_to_tensor(input_tensor)
-    axes = reduction_axes("reduce_prod", axis)
+    try:
+        axes = reduction_axes("reduce_prod", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("reduction", reduce_prod, x, axis, keepdims)
     return prod_op(x, axis=axes, keepdims=bool(keepdims), name=name)

@@ -10,8 +10,12 @@ from weft._src.core.dtypes import FLOATING, NUMERIC
 from weft._src.core.native_rules import Scan
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
+<<<<<<< HEAD
 from weft._src.core.xla_rules import Lowered
 from weft._src.ops import batching, graph_forms, rules
+=======
+from weft._src.ops import batching, graph_forms, rules, static
+>>>>>>> breadth
 from weft._src.ops.arrays import joining, selection
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, comparison, unary
@@ -95,9 +99,15 @@ def cumsum(
     >>> tf.cumsum([1, 2, 3], exclusive=True, reverse=True).numpy()
     array([5, 3, 0], dtype=int32)
     """
+    try:
+        at = joining.single_axis("cumsum", axis)
+    except static.UnknownWhileTracingError as unknown:
+        options = {"exclusive": exclusive, "reverse": reverse}
+        made = convert_to_tensor(x)
+        return unknown.instead("along", cumsum, made, axis, **options)
     return cumsum_op(
         convert_to_tensor(x),
-        axis=joining.single_axis("cumsum", axis),
+        axis=at,
         exclusive=bool(exclusive),
         reverse=bool(reverse),
         name=name,
@@ -155,9 +165,15 @@ def cumprod(
     >>> tf.math.cumprod([1, 2, 3]).numpy()
     array([1, 2, 6], dtype=int32)
     """
+    try:
+        at = joining.single_axis("cumprod", axis)
+    except static.UnknownWhileTracingError as unknown:
+        options = {"exclusive": exclusive, "reverse": reverse}
+        made = convert_to_tensor(x)
+        return unknown.instead("along", cumprod, made, axis, **options)
     return cumprod_op(
         convert_to_tensor(x),
-        axis=joining.single_axis("cumprod", axis),
+        axis=at,
         exclusive=bool(exclusive),
         reverse=bool(reverse),
         name=name,
@@ -222,9 +238,15 @@ def cumulative_logsumexp(
     >>> tf.math.cumulative_logsumexp([0.0, 0.0, 0.0]).numpy()
     array([0.       , 0.6931472, 1.0986123], dtype=float32)
     """
+    try:
+        at = joining.single_axis("cumulative_logsumexp", axis)
+    except static.UnknownWhileTracingError as unknown:
+        options = {"exclusive": exclusive, "reverse": reverse}
+        made = convert_to_tensor(x)
+        return unknown.instead("along", cumulative_logsumexp, made, axis, **options)
     return cumulative_logsumexp_op(
         convert_to_tensor(x),
-        axis=joining.single_axis("cumulative_logsumexp", axis),
+        axis=at,
         exclusive=bool(exclusive),
         reverse=bool(reverse),
         name=name,

@@ -148,7 +148,10 @@ def reduce_sum(
     array([4, 6], dtype=int32)
     """
     x = convert_to_tensor(input_tensor)
-    axes = reduction_axes("reduce_sum", axis)
+    try:
+        axes = reduction_axes("reduce_sum", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("reduction", reduce_sum, x, axis, keepdims)
     return sum_op(x, axis=axes, keepdims=bool(keepdims), name=name)
 
 
@@ -228,7 +231,10 @@ def reduce_mean(
     array([1.5, 3.5], dtype=float32)
     """
     x = convert_to_tensor(input_tensor)
-    axes = reduction_axes("reduce_mean", axis)
+    try:
+        axes = reduction_axes("reduce_mean", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("reduction", reduce_mean, x, axis, keepdims)
     return mean_op(x, axis=axes, keepdims=bool(keepdims), name=name)
 
 
