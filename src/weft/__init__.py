@@ -218,6 +218,7 @@ from weft._src.ops.sparse.tensor import SparseTensor, SparseTensorSpec
 from weft._src.ops.spectral.fourier_nd import fftnd, ifftnd, irfftnd, rfftnd
 from weft._src.ops.static import get_static_value
 from weft._src.ops.strings.number_text import as_string
+from weft._src.public.later import LATER as _LATER
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft._src.state.creators import (
     VariableAggregation,
@@ -572,32 +573,7 @@ __all__ = [
     "zeros_like",
 ]
 
-# Parts that not every program uses are imported when they are: a tenth of the time of `import`.
-_LATER = (
-    "audio", "data", "distribute", "experimental", "graph_util", "io", "lookup", "profiler",
-    "queue", "raw_ops", "saved_model", "summary", "test", "tools", "train",
-)  # fmt: skip
-_LAZY = {name: f"weft.{name}" for name in _LATER}
-# Keras has to be installed: `from weft import *` works without it.
-_LAZY |= dict.fromkeys(("keras", "initializers", "losses", "metrics", "optimizers"), "weft.keras")
-_LAZY |= {
-    "install_as_tensorflow": "weft._src.keras.alias",
-    "export": "weft._src.saving.exporting",
-    "progress": "weft._src.data.core.telling",
-    "load": "weft._src.saving.safetensors",
-    "save": "weft._src.saving.safetensors",
-    "NoneTensorSpec": "weft._src.data.core.structure",
-    "DeviceSpec": "weft._src.config.device_names",
-    "OptionalSpec": "weft._src.data.core.optional",
-    "import_graph_def": "weft._src.saved_model.graph_imports",
-}
-_AT_THE_TOP = (
-    "approx_top_k", "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2",
-    "extract_volume_patches", "guarantee_const", "ragged_fill_empty_rows",
-    "ragged_fill_empty_rows_grad", "random_index_shuffle",
-)  # fmt: skip
-_LAZY |= dict.fromkeys(_AT_THE_TOP, "weft._src.raw_ops.at_the_top")
 _graphs_written_by("weft._src.saved_model.graph_defs")
 _displayed_by("weft._src.tools.rich")
-_open_namespace(__name__, lazy=_LAZY)
+_open_namespace(__name__, lazy=_LATER)
 _show_users_frames()

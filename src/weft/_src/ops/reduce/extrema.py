@@ -11,12 +11,8 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import REAL
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
-<<<<<<< HEAD
 from weft._src.core.xla_rules import KERNEL
-from weft._src.ops import batching, graph_forms
-=======
 from weft._src.ops import batching, graph_forms, static
->>>>>>> breadth
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce.sums import Axes, reduced_dims, reduction_axes, restore_axes, sum_op

@@ -10,12 +10,8 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import BOOL, int64, string
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Tensor
-<<<<<<< HEAD
 from weft._src.core.xla_rules import KERNEL
-from weft._src.ops import batching, graph_forms
-=======
 from weft._src.ops import batching, graph_forms, static
->>>>>>> breadth
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.reduce.sums import reduce_sum, reduced_dims, reduction_axes
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op

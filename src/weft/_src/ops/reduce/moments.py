@@ -10,12 +10,8 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, NUMERIC, float64
 from weft._src.core.native_rules import Reduction
 from weft._src.core.tensor import Array, Tensor
-<<<<<<< HEAD
 from weft._src.core.xla_rules import KERNEL
-from weft._src.ops import batching, graph_forms
-=======
 from weft._src.ops import batching, graph_forms, static
->>>>>>> breadth
 from weft._src.ops.arrays import selection, source
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, unary

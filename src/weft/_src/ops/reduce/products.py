@@ -11,12 +11,8 @@ from weft._src.core.native_rules import IndexMap, Reduction
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-<<<<<<< HEAD
 from weft._src.core.xla_rules import KERNEL
-from weft._src.ops import batching, graph_forms, rules
-=======
 from weft._src.ops import batching, graph_forms, rules, static
->>>>>>> breadth
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise.operands import conj

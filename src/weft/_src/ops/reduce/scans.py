@@ -10,12 +10,8 @@ from weft._src.core.dtypes import FLOATING, NUMERIC
 from weft._src.core.native_rules import Scan
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-<<<<<<< HEAD
 from weft._src.core.xla_rules import Lowered
-from weft._src.ops import batching, graph_forms, rules
-=======
 from weft._src.ops import batching, graph_forms, rules, static
->>>>>>> breadth
 from weft._src.ops.arrays import joining, selection
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, comparison, unary
