@@ -24,7 +24,7 @@ from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, one_hot
 from weft._src.ops.reduce import logic, order, products, sums
-from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, Op, args, define_op
 
 # --- a permutation that is an input ------------------------------------------------------------
 
@@ -61,6 +61,7 @@ transpose_by_op: Op = define_op(
     infer=_transpose_infer,
     kernel=_transpose_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=_transpose_vjp,
     graphdef=graph_forms.transpose_by,
 )

@@ -11,7 +11,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import int32
 from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import rules
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.strings.script_runs import RUNS
 
 _LAST = 0x10FFFF
@@ -38,6 +38,7 @@ script_op = define_op(
     infer=rules.same,
     kernel=_script_kernel,
     native=NO_NATIVE,
+    xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
     elementwise=True,
