@@ -78,10 +78,20 @@ def _rank(op: str, x: Tensor) -> int:
 
 def _axes(op: str, axis: TensorLike, rank: int) -> Tensor:
     """Axes as a vector of numbers from 0 on, after a check that there are such axes."""
-    found = shapes.reshape(casting.cast(convert_to_tensor(axis), int32), [-1])
+    given = convert_to_tensor(axis)
+    if not given.dtype.is_integer or given.shape.rank not in (0, 1):
+        raise TypeError(f"{op}: axis must be an integer or a vector of integers, got {axis!r}.")
+    found = shapes.reshape(given, [-1])
     text = f"{op}: axis must lie between -rank and rank - 1"
     require(lambda a: (a >= -rank) & (a < rank), [found], text, ("axis",), more=[f"rank {rank}"])
-    return (found + rank) % rank
+    return casting.cast((found + rank) % rank, int32)
+
+
+def _one_axis(op: str, axis: TensorLike, rank: int) -> Tensor:
+    found = _axes(op, axis, rank)
+    if found.shape[0] != 1:
+        raise TypeError(f"{op}: axis must be one integer, got {axis!r}.")
+    return found
 
 
 def _moved_last(x: Tensor, at: Tensor, rank: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -119,7 +129,7 @@ def reduction(reduce: Callable[..., Any], x: Tensor, axis: TensorLike, keepdims:
 def along(function: Callable[..., Any], x: Tensor, axis: TensorLike, **options: Any) -> Tensor:
     """A function that keeps all axes, along one that is computed."""
     rank = _rank(function.__name__, x)
-    moved, perm, _ = _moved_last(x, _axes(function.__name__, axis, rank), rank)
+    moved, perm, _ = _moved_last(x, _one_axis(function.__name__, axis, rank), rank)
     out = function(moved, axis=-1, **options)
     return transpose_by_op(out, permutations.invert_permutation(perm))
 
@@ -127,14 +137,14 @@ def along(function: Callable[..., Any], x: Tensor, axis: TensorLike, **options: 
 def without(function: Callable[..., Any], x: Tensor, axis: TensorLike, **options: Any) -> Tensor:
     """A function that takes one axis away, which is computed."""
     rank = _rank(function.__name__, x)
-    moved, _, _ = _moved_last(x, _axes(function.__name__, axis, rank), rank)
+    moved, _, _ = _moved_last(x, _one_axis(function.__name__, axis, rank), rank)
     return function(moved, axis=-1, **options)
 
 
 def concat(parts: Sequence[Tensor], axis: TensorLike) -> Tensor:
     """Tensors joined along an axis that is computed."""
     rank = max(_rank("concat", part) for part in parts)
-    at = _axes("concat", axis, rank)
+    at = _one_axis("concat", axis, rank)
     moved = [_moved_last(part, at, rank) for part in parts]
     out = joining.concat([part for part, _, _ in moved], -1)
     return transpose_by_op(out, permutations.invert_permutation(moved[0][1]))
@@ -143,7 +153,7 @@ def concat(parts: Sequence[Tensor], axis: TensorLike) -> Tensor:
 def gather(params: Tensor, indices: Tensor, axis: TensorLike) -> Tensor:
     """Slices along an axis that is computed; the axes of the indices stand in its place."""
     rank, new = _rank("gather", params), _rank("gather", indices)
-    at = _axes("gather", axis, rank)
+    at = _one_axis("gather", axis, rank)
     moved, _, _ = _moved_last(params, at, rank)
     found = gathering.gather(moved, indices, axis=-1)  # the other axes, then those of the indices
     places = ranges.range(rank - 1 + new)
@@ -155,7 +165,7 @@ def gather(params: Tensor, indices: Tensor, axis: TensorLike) -> Tensor:
 def expand_dims(x: Tensor, axis: TensorLike) -> Tensor:
     """A new axis of size one, at a place that is computed."""
     rank = _rank("expand_dims", x) + 1
-    at = _axes("expand_dims", axis, rank)
+    at = _one_axis("expand_dims", axis, rank)
     places = ranges.range(rank)
     sizes = joining.concat([shapes.shape(x), [1]], 0)
     old = gathering.gather(sizes, selection.where(places > at, places - 1, places))

@@ -8,6 +8,7 @@ from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import int64
 from weft._src.core.growing import GrowingList
+from weft._src.core.location import called_function
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops.arrays import fill, joining, selection, shape as shapes
@@ -45,7 +46,9 @@ def embedding_lookup(
            [3., 4.]], dtype=float32)
     """
     if params is None or (isinstance(params, (list, tuple)) and not params):
-        raise ValueError("embedding_lookup: params must be a tensor or a list of some, got none.")
+        raise ValueError(
+            f"{called_function()}: params must be a tensor or a list of some, got {params!r}."
+        )
     if isinstance(params, GrowingList):
         params = joining.concat(params, 0)
     elif isinstance(params, (list, tuple)) and params and hasattr(params[0], "shape"):
