@@ -45,17 +45,21 @@ def specialize(
     out = optimize(_retraced(graph, specs, facts)[0])
     # A size that was computed is a constant now: what has it as shape may be known, too.
     unknown = _unknown_sizes(out)
-    first, assumed = out, None
+    before = out
+    assumed: list[tuple[Node, dict[str, Any]]] = []
     for _ in range(_ROUNDS):
         if not unknown:
             break
         told = tell_element_shapes(out)
-        assumed = told if assumed is None else assumed
-        again = optimize(_retraced(out, specs, facts)[0])
+        if told and not assumed:
+            before, assumed = out, told
+        again, _ = _retraced(out, specs, facts)
+        # Before passes drop what only led to a wrong shape.
         if assumed and not lists_agree(again):  # the shapes of elements depend on each other
             for node, attrs in assumed:
                 node.attrs = attrs
-            return first
+            return before
+        again = optimize(again)
         left = _unknown_sizes(again)
         if left >= unknown:
             break
