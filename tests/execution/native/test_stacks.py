@@ -12,6 +12,7 @@ import pytest
 import weft as tf
 from support.native import check, check_program, compile_native
 from support.threads import in_threads
+from weft._src.core.flags import flags
 from weft._src.execution.native.machine import executable, trampoline
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
@@ -513,3 +514,16 @@ def test_lists_that_begin_alike_may_hold_different_elements() -> None:
     traced = tf.function(function, jit_compile=True, input_signature=[tf.TensorSpec([None, None])])
     for a, b in zip(traced(X), function(tf.constant(X)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_elements_whose_shapes_depend_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flags, "execution", "native")
+
+    @tf.function
+    def doubling(n: tf.Tensor) -> tf.Tensor:
+        parts = [tf.ones([2])]
+        for _ in tf.range(n):
+            parts.append(tf.concat([parts[-1], parts[-1]], 0))
+        return tf.shape(parts[-1])
+
+    assert doubling(tf.constant(3)).numpy().tolist() == [16]

@@ -272,7 +272,7 @@ class BundleReader:
 def as_array(data: Any, dtype: DType, shape: tuple[int, ...], what: str) -> Array:
     """The bytes of a tensor as an array, where they lie; DataLossError if they are no numbers."""
     raw = np.frombuffer(data, np.uint8)
-    if dtype is dtypes.bool_ and raw.size and raw.max() > 1:
+    if dtype is dtypes.bool_ and raw.size and np.max(raw) > 1:
         raise DataLossError(None, None, f"{what} has bytes that are neither 0 nor 1, as bool.")
     return raw.view(dtype.numpy_dtype).reshape(shape)
 

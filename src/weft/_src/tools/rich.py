@@ -95,7 +95,7 @@ def _range(array: Array) -> str:
     fine = values[np.isfinite(values)]
     if not fine.size:
         return "no finite values"
-    told = f"from {fine.min():.6g} to {fine.max():.6g}, mean {fine.mean():.6g}"
+    told = f"from {np.min(fine):.6g} to {np.max(fine):.6g}, mean {np.mean(fine):.6g}"
     odd = array.size - fine.size
     return told if not odd else f"{told}; {odd} of {array.size} are NaN or infinite"
 

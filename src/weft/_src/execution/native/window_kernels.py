@@ -149,7 +149,7 @@ class ArrayMaker:
 
     def sum_of_parts(self, x: Array) -> Array:
         """In their order."""
-        return x[0] if len(x) == 1 else np.add.reduce(x, axis=0)
+        return x[0] if len(x) == 1 else np.sum(x, axis=0)
 
 
 _MAKERS = {

@@ -18,7 +18,8 @@ from weft._src.core.replica_cells import OnReadCell
 def held(cell: VariableCell) -> Any:
     """The value of a variable as an array of jax; the same one as long as nobody writes."""
     if isinstance(cell, OnReadCell):  # the values of replicas along a first axis
-        return np.stack(cell.parts)  # type: ignore[arg-type]
+        parts: list[Any] = list(cell.parts)
+        return np.stack(parts)
     if cell.held is None:
         note_lent(cell, jax.device_put(cell.data))
     return cell.held

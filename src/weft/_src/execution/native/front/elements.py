@@ -40,22 +40,48 @@ _EMPTY = (stack.reserve_op, stack.zeros_op)  # the beginning of any number of li
 _READING = (stack.get_item_op, stack.pop_op, stack.to_tensor_op, stack.read_rows_op)
 
 
-def tell_element_shapes(graph: Graph) -> None:
-    """Sets the attribute `shape` of the nodes that read lists, where it follows from the others."""
+def tell_element_shapes(graph: Graph) -> list[tuple[Node, dict[str, Any]]]:
+    """Sets the attribute `shape` of the nodes that read lists, where it follows from the others.
+
+    It follows from what is known so far. Elements that are computed from others of the list may
+    turn out to have another shape (`lists_agree`); the nodes and their attributes before are
+    returned.
+    """
     classes = _Classes()
     readers: list[Node] = []
     pops: list[Node] = []
     for given in graph.all_inputs:
         classes.write(given, None)  # a list from outside may hold anything
     _visit(graph, classes, readers, pops)
+    told = []
     for node in readers:
         shape = classes.shape_of(node.inputs[0])
         if shape is not None:
+            told.append((node, node.attrs))
             node.attrs = {**node.attrs, "shape": shape}
     for node in pops:
         constant = classes.constant_of(node.inputs[0])
         if constant is not None:
             _use_instead(node, constant)
+    return told
+
+
+def lists_agree(graph: Graph) -> bool:
+    """Whether what is written into each list has the one shape that its readers expect."""
+    classes = _Classes()
+    _visit(graph, classes, [], [])
+    return _readers_agree(graph, classes)
+
+
+def _readers_agree(graph: Graph, classes: _Classes) -> bool:
+    for node in graph.body:
+        reads = node.op in _READING and node.outputs[-1].dtype is not dtypes.variant
+        expects = reads and stack.static_sizes(node.attrs["shape"]) is not None
+        if expects and not classes.has_one_shape(node.inputs[0]):
+            return False
+        if not all(_readers_agree(inner, classes) for _, inner in node.nested):
+            return False
+    return True
 
 
 def _use_instead(node: Node, constant: Node) -> None:
@@ -113,6 +139,10 @@ class _Classes:
         if first is None or any(x is None or not _is_equal(x, first) for x in others):
             return None
         return first
+
+    def has_one_shape(self, tensor: Any) -> bool:
+        """Whether nobody writes or expects elements of another shape than the others."""
+        return len(self._shapes.get(self._root(id(tensor)), ())) < 2
 
     def shape_of(self, tensor: Any) -> Dims | None:
         """What all elements of a list are, None if nobody knows or not all agree."""

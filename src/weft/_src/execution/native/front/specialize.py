@@ -9,7 +9,7 @@ from typing import Any
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.errors import OpError
-from weft._src.execution.native.front.elements import tell_element_shapes
+from weft._src.execution.native.front.elements import lists_agree, tell_element_shapes
 from weft._src.execution.native.front.iterations import count_of
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.native.pace import breathe
@@ -45,11 +45,21 @@ def specialize(
     out = optimize(_retraced(graph, specs, facts)[0])
     # A size that was computed is a constant now: what has it as shape may be known, too.
     unknown = _unknown_sizes(out)
+    before = out
+    assumed: list[tuple[Node, dict[str, Any]]] = []
     for _ in range(_ROUNDS):
         if not unknown:
             break
-        tell_element_shapes(out)
-        again = optimize(_retraced(out, specs, facts)[0])
+        told = tell_element_shapes(out)
+        if told and not assumed:
+            before, assumed = out, told
+        again, _ = _retraced(out, specs, facts)
+        # Before passes drop what only led to a wrong shape.
+        if assumed and not lists_agree(again):  # the shapes of elements depend on each other
+            for node, attrs in assumed:
+                node.attrs = attrs
+            return before
+        again = optimize(again)
         left = _unknown_sizes(again)
         if left >= unknown:
             break
