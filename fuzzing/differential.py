@@ -35,7 +35,7 @@ _OF_BITS = (
     "Fingerprint", "Bitcast", "bitcast", "fingerprint", "stateless-", "scaled-",
     # Cut down to whole numbers, or chosen by comparisons, after rounding.
     "image.convert_image_dtype", "convert_image_dtype", "image.non_max", "non_max", "NonMax",
-    "image.combined", "combined_non_max", "CombinedNonMax",
+    "image.combined", "combined_non_max", "CombinedNonMax", "Dilation2DBackprop",
     "FakeQuant", "Quantize", "Dequantize", "quantization",
 )  # fmt: skip
 # Their judges hold for arrays of the sizes they have in the tables.
