@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from weft._src import nest
 from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import NUMERIC, PLAIN, int32
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -110,3 +112,23 @@ replica_id_op: Op = define_op(
     host_io=True,
     self_contained=True,
 )
+
+
+# --- of structures ----------------------------------------------------------------------------
+
+
+def all_reduced(how: str, value: Any) -> Any:
+    """The values of all replicas combined, leaf by leaf; None stays None."""
+    leaves = nest.flatten(value)
+    wanted = [i for i, leaf in enumerate(leaves) if leaf is not None]
+    tensors = [convert_to_tensor(leaves[i]) for i in wanted]  # gradients of some rows, too
+    for i, total in zip(wanted, reduce_op(*tensors, how=how) if tensors else ()):
+        leaves[i] = total
+    return nest.pack_sequence_as(value, leaves)
+
+
+def all_gathered(value: Any, axis: int, size: int) -> Any:
+    """The values of all replicas joined along an axis, leaf by leaf."""
+    return nest.map_structure(
+        lambda x: gather_op(convert_to_tensor(x), axis=axis, size=size), value
+    )

@@ -15,7 +15,11 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.distribute import input as inputs
-from weft._src.distribute.collectives import gather_op, reduce_op, replica_id_op
+from weft._src.distribute.collectives import (
+    all_gathered,
+    all_reduced,
+    replica_id_op,
+)
 from weft._src.distribute.current import current
 from weft._src.distribute.per_replica import PerReplica
 from weft._src.distribute.replica_run import ReplicaProgram, replica_run_op
@@ -142,18 +146,11 @@ class Replicas:
 
     def all_reduce(self, how: str, value: Any) -> Any:
         """The values of all replicas combined, for a function that runs on one of them."""
-        leaves = nest.flatten(value)
-        wanted = [i for i, leaf in enumerate(leaves) if leaf is not None]
-        tensors = [_dense(leaves[i]) for i in wanted]
-        for i, total in zip(wanted, reduce_op(*tensors, how=how) if tensors else ()):
-            leaves[i] = total
-        return nest.pack_sequence_as(value, leaves)
+        return all_reduced(how, value)
 
     def all_gather(self, value: Any, axis: int) -> Any:
         """The values of all replicas joined, for a function that runs on one of them."""
-        return nest.map_structure(
-            lambda x: gather_op(convert_to_tensor(x), axis=axis, size=self.count), value
-        )
+        return all_gathered(value, axis, self.count)
 
     def reduce(self, how: str, value: Any, axis: int | None) -> Any:
         """Values of replicas as one tensor, outside of them; or in what they do together."""
@@ -237,11 +234,6 @@ def _common_spec(values: Sequence[Tensor]) -> TensorSpec:
         shape = spec.shape.most_specific_compatible_shape(value.shape)
         spec = TensorSpec(shape, spec.dtype)
     return spec
-
-
-def _dense(x: Any) -> Tensor:
-    """A tensor; gradients of some rows become one."""
-    return convert_to_tensor(x)
 
 
 def _with_axis(x: Tensor, axis: int) -> Tensor:

@@ -13,7 +13,7 @@ from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.distribute import groups
-from weft._src.distribute.collectives import gather_op, reduce_op
+from weft._src.distribute.collectives import all_gathered, all_reduced, gather_op, reduce_op
 from weft._src.distribute.current import current
 from weft._src.distribute.input import own_pieces
 from weft._src.distribute.process_group import ProcessGroup
@@ -129,18 +129,11 @@ class Workers:
 
     def all_reduce(self, how: str, value: Any) -> Any:
         """The values of all workers combined."""
-        leaves = nest.flatten(value)
-        wanted = [i for i, leaf in enumerate(leaves) if leaf is not None]
-        tensors = [convert_to_tensor(leaves[i]) for i in wanted]
-        for i, total in zip(wanted, reduce_op(*tensors, how=how) if tensors else ()):
-            leaves[i] = total
-        return nest.pack_sequence_as(value, leaves)
+        return all_reduced(how, value)
 
     def all_gather(self, value: Any, axis: int) -> Any:
         """The values of all workers joined."""
-        return nest.map_structure(
-            lambda x: gather_op(convert_to_tensor(x), axis=axis, size=self.count), value
-        )
+        return all_gathered(value, axis, self.count)
 
     def reduce(self, how: str, value: Any, axis: int | None) -> Any:
         """The values of all workers as one."""
