@@ -8,24 +8,13 @@ looks all of them up.
 
 from __future__ import annotations
 
-from typing import Any
+from weft._src.core.named_rules import NamedRule
 
 
-class NativeRule:
-    """A loop form, the name of what is done in it, and options that are passed to that.
+class NativeRule(NamedRule):
+    """A loop form, the name of what is done in it, and options that are passed to that."""
 
-    (Not dataclasses: generating their methods took a tenth of the time of `import weft`.)
-    """
-
-    __slots__ = ("name", "options")
-
-    def __init__(self, name: str, **options: Any) -> None:
-        self.name = name
-        self.options = options
-
-    def __repr__(self) -> str:
-        arguments = [repr(self.name), *[f"{k}={v!r}" for k, v in self.options.items()]]
-        return f"{type(self).__name__}({', '.join(arguments)})"
+    __slots__ = ()
 
 
 class Pointwise(NativeRule):

@@ -7,21 +7,13 @@ verify, or names a rule: `xla=Lowered("convolution")` is `@lowers("convolution")
 
 from __future__ import annotations
 
-from typing import Any
+from weft._src.core.named_rules import NamedRule
 
 
-class XlaRule:
-    """The name of a rule, and options that are passed to it. See `core.native_rules`."""
+class XlaRule(NamedRule):
+    """How a program of XLA computes an op; see `core.native_rules`."""
 
-    __slots__ = ("name", "options")
-
-    def __init__(self, name: str, **options: Any) -> None:
-        self.name = name
-        self.options = options
-
-    def __repr__(self) -> str:
-        arguments = [repr(self.name), *[f"{k}={v!r}" for k, v in self.options.items()]]
-        return f"{type(self).__name__}({', '.join(arguments)})"
+    __slots__ = ()
 
 
 class Lowered(XlaRule):
