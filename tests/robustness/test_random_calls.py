@@ -27,7 +27,7 @@ NOT_VARIED = {
     "ResourceStridedSliceAssignSub", "StackAdd", "StackAddRows", "StackClearItem", "StackConcat",
     "StackGetShapedItem", "StackPopShaped", "StackRowLengths", "StackToShape", "StackZeros",
     "StackZerosLike", "TensorListElementShape", "TensorListPopBack", "TensorListReserve",
-    "TensorListResize",
+    "TensorListResize", "TransposeBy",
 }  # fmt: skip
 
 
