@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ INVALID = tf.errors.InvalidArgumentError
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     path = tmp_path / "a b?.db"
-    with sqlite3.connect(path) as base:
+    with contextlib.closing(sqlite3.connect(path)) as base, base:
         base.execute("create table t (name text, age integer, size real, fine integer)")
         rows = [("ann", 31, 1.5, 1), ("bob", None, 2.5, 0), ("äö", 7, 3.0, 1)]
         base.executemany("insert into t values (?, ?, ?, ?)", rows)

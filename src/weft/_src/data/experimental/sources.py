@@ -42,9 +42,11 @@ def SqlDataset(  # noqa: N802 - a class in TensorFlow
 
     >>> import os, sqlite3, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "a.db")
-    >>> with sqlite3.connect(path) as database:
-    ...     _ = database.execute("create table t (name text, age integer)")
-    ...     _ = database.execute("insert into t values ('ann', 31), ('bob', 45)")
+    >>> database = sqlite3.connect(path)
+    >>> _ = database.execute("create table t (name text, age integer)")
+    >>> _ = database.execute("insert into t values ('ann', 31), ('bob', 45)")
+    >>> database.commit()
+    >>> database.close()
     >>> rows = tf.data.experimental.SqlDataset(
     ...     "sqlite", path, "select name, age from t", (tf.string, tf.int32)
     ... )
