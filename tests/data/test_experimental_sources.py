@@ -23,7 +23,6 @@ def database(tmp_path: Path) -> Path:
         base.execute("create table t (name text, age integer, size real, fine integer)")
         rows = [("ann", 31, 1.5, 1), ("bob", None, 2.5, 0), ("äö", 7, 3.0, 1)]
         base.executemany("insert into t values (?, ?, ?, ?)", rows)
-    base.close()
     return path
 
 
