@@ -1,7 +1,7 @@
 """Ten random calls of each public function, in Weft and in TensorFlow: values, dtypes, errors.
 
-    python checks/random_calls.py calls /tmp/calls                          # with Weft
-    PYTHON_WITH_TENSORFLOW checks/random_calls.py record /tmp/calls RESULTS  # in TensorFlow
+    python checks/random_calls.py calls CALLS                          # with Weft
+    PYTHON_WITH_TENSORFLOW checks/random_calls.py record CALLS RESULTS  # in TensorFlow
     python checks/random_calls.py compare RESULTS                           # with Weft
     python checks/random_calls.py known > checks/random_calls_known.txt     # with Weft
 
