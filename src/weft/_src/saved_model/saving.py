@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import uuid
@@ -387,14 +388,18 @@ class Saver:
         )
 
     def _single(self, function: TableFunction) -> int:
+        """A function that may be called with Python values, as TensorFlow 2.12 does."""
         self._bound_to(function)
-        return self._new(
-            bare_concrete_function=SavedBareConcreteFunction(
-                concrete_function_name=function.name,
-                argument_keywords=[str(spec.name) for spec in function.takes],
-                allowed_positional_arguments=len(function.takes),
-            )
-        )
+
+        def like(*_: Any) -> None:
+            """Only its parameters are written."""
+
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        places = [inspect.Parameter(str(spec.name), kind) for spec in function.takes]
+        like.__signature__ = inspect.Signature(places)  # type: ignore[attr-defined]
+        spec = function_spec(tf.function(like, autograph=False))
+        saved = SavedFunction(concrete_functions=[function.name], function_spec=spec)
+        return self._new(function=saved)
 
     def _signatures(self, signed: list[Any]) -> None:
         owner = self._new(user_object=_user_object("signature_map"))
