@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import shutil
 import uuid
@@ -375,7 +374,7 @@ class Saver:
             self._mutable[number] = (f"{key}-keys", f"{key}-values")
             self.objects[number].saveable_objects["table"].CopyFrom(
                 SaveableObject(
-                    save_function=self._single(table.save()),
+                    save_function=self._of_text(table.save()),
                     restore_function=self._single(table.restore()),
                 )
             )
@@ -388,16 +387,19 @@ class Saver:
         )
 
     def _single(self, function: TableFunction) -> int:
-        """A function that may be called with Python values, as TensorFlow 2.12 does."""
         self._bound_to(function)
+        return self._new(
+            bare_concrete_function=SavedBareConcreteFunction(
+                concrete_function_name=function.name,
+                argument_keywords=[str(spec.name) for spec in function.takes],
+                allowed_positional_arguments=len(function.takes),
+            )
+        )
 
-        def like(*_: Any) -> None:
-            """Only its parameters are written."""
-
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        places = [inspect.Parameter(str(spec.name), kind) for spec in function.takes]
-        like.__signature__ = inspect.Signature(places)  # type: ignore[attr-defined]
-        spec = function_spec(tf.function(like, autograph=False))
+    def _of_text(self, function: TableFunction) -> int:
+        """A function of one text that TensorFlow 2.12 may call with a Python string."""
+        self._bound_to(function)
+        spec = function_spec(tf.function(lambda checkpoint_key: None, autograph=False))
         saved = SavedFunction(concrete_functions=[function.name], function_spec=spec)
         return self._new(function=saved)
 
