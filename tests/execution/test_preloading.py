@@ -82,6 +82,25 @@ def test_short_turns_end_where_they_began() -> None:
     assert sys.getswitchinterval() == before
 
 
+def test_a_forked_process_has_usual_turns(tmp_path: Path) -> None:
+    source = """
+import threading, warnings
+from weft._src.execution.turns import short_turns
+warnings.simplefilter("ignore")
+before = sys.getswitchinterval()
+with short_turns():
+    child = os.fork()
+    if not child:
+        usual = sys.getswitchinterval() == before
+        f(tf.constant(1.0))
+        with short_turns():
+            pass
+        os._exit(7 if usual and sys.getswitchinterval() == before else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), sys.getswitchinterval() == before)
+"""
+    assert _run(tmp_path, source, idle=False) == ["7", "True"]
+
+
 def test_an_interval_that_is_set_meanwhile_stays() -> None:
     before = sys.getswitchinterval()
     try:

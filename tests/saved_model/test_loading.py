@@ -177,7 +177,7 @@ def test_tables_of_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(tf.errors.UnsupportedError, match="not among the assets"):
         check_files(op, {"filename": linked}, str(tmp_path))
     with pytest.raises(tf.errors.UnsupportedError, match="wants to print into file:"):
-        check_files("PrintV2", {"output_stream": "file:///tmp/x"}, str(tmp_path))
+        check_files("PrintV2", {"output_stream": f"file://{tmp_path}/x"}, str(tmp_path))
 
 
 def test_damage_never_crashes(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ class _Preloading:
             try:
                 with forking.lock:
                     importlib.import_module(piece)
-            except ImportError:
+            except (ImportError, OSError):
                 return  # the native tier says what is missing, if a function needs it
         from weft._src.execution.native.machine import executable, support
 
@@ -83,6 +83,8 @@ class _Preloading:
     def after_fork(self) -> None:
         """The child has no such thread; what the parent has loaded by then it has, too."""
         self._thread = None
+        self._ending = threading.Event()  # that thread may have held the lock of the old one
+        self._ending.set()
 
 
 preloading = _Preloading()

@@ -7,6 +7,7 @@ short turns it takes twice its own time, and the caller loses no more than that.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -35,3 +36,16 @@ def short_turns() -> Iterator[None]:
             _users -= 1
             if not _users and sys.getswitchinterval() == min(_SHORT, _before):
                 sys.setswitchinterval(_before)
+
+
+def _after_fork() -> None:
+    """The child has no thread in the background that would end its short turns."""
+    global _lock, _users  # noqa: PLW0603
+    _lock = threading.Lock()
+    if _users:
+        _users = 0
+        sys.setswitchinterval(_before)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
