@@ -25,7 +25,7 @@ _MOST_ROWS = 512  # from there on threads are worth their risk
 # second number take so long (0.3 ms) that waking other threads pays.
 _LEAST_PRODUCTS, _SHARED_PRODUCTS = 1 << 18, 16 << 20
 _PIECES = 4  # for each thread, so that none has to wait long for another
-_LEAST_SHARE = 256  # rows or columns of a piece: each arranges the other matrix anew
+_LEAST_SHARE = 512  # rows or columns of a piece: each arranges the other matrix anew
 
 
 class _OneThread:

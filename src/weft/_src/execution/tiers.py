@@ -34,7 +34,7 @@ _MOST_SHAPES = 4  # native versions of one graph
 # each tier: at least so many, and for short ones more, as something else may have run.
 _FIRST_TRIALS, _LONG_CALL = 3, 0.03
 _TRIALS, _MOST_TRIALS, _TRIAL_SECONDS = 5, 50, 0.03
-_WORTH_CHANGING = 0.9  # machine code has to be a tenth faster: closer than that is chance
+_WORTH_CHANGING = 0.98  # closer than that is chance
 _CLEARLY = 1.5  # as fast: calls of other moments can be compared
 _MOST_REASONS = 3  # that are listed
 # A call stays on NumPy until that has spent a quarter of what compiling will cost. Then the

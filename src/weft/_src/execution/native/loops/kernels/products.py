@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _BLAS_FROM = 20_000  # multiplications from which calling BLAS pays
 _SHARED_FROM = 16 << 20  # multiplications that threads share
-_PIECES, _LEAST_SHARE = 16, 256  # at most, and the rows or columns of each
+# Pieces at most, and rows or columns of each, which arranges the other matrix anew.
+_PIECES, _LEAST_SHARE = 16, 512
 _LANES = {"float": 8, "double": 4}
 _TILE = 4  # vectors of one row of the result that are kept in registers
 
