@@ -20,6 +20,7 @@ from benchmarks import (
     lookup,
     native,
     ops,
+    pipelines,
     saved_models,
     saving,
     strings,
@@ -31,7 +32,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
-    compiling, choices, ops, sweep, strings, image, lookup, examples, datasets, saving,
+    compiling, choices, ops, sweep, strings, image, lookup, examples, datasets, pipelines, saving,
     keras_training, saved_models,
     time_to_result,
 )  # fmt: skip

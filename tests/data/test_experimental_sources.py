@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft._src.data.sources import csv_files
 
 E = tf.data.experimental
 INVALID = tf.errors.InvalidArgumentError
@@ -182,6 +183,63 @@ def test_csv_columns_that_fit(tmp_path: Path) -> None:
     for options in ({"exclude_cols": [0]}, {"select_cols": [1, 2]}):
         made = tf.data.experimental.CsvDataset(path, [tf.int32, tf.int32], **options)
         assert [[int(x) for x in row] for row in made] == [[2, 3]]
+
+
+def _long_csv(folder: Path, end: str, quoted: bool) -> str:
+    """More than a piece that is read at once; with odd fields, and a part that has quotes."""
+    rng = np.random.default_rng(4)
+    lines = [f"{x:.7f},{k},word{i}" for i, (x, k) in enumerate(zip(rng.normal(size=30_000),
+             rng.integers(-(2**40), 2**40, 30_000), strict=True))]  # fmt: skip
+    lines[7], lines[9_000], lines[20_001] = "1e-3,,", ",12,nan", " 2.5 ,-0,x y"
+    if quoted:
+        lines[15_000] = '0.5,1,"a ""b"", c"'
+    return _csv(folder, "x,k,word" + end + end.join(lines) + end)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_a_long_csv_file_is_read_in_blocks_as_line_by_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, quoted: bool
+) -> None:
+    path = _long_csv(tmp_path, end, quoted)
+    dataset = tf.data.experimental.CsvDataset(path, [0.5, np.int64(3), "none"], header=True)
+
+    def columns(batches: Any) -> list[Any]:
+        parts = [list(column) for column in zip(*batches, strict=True)]
+        return [np.concatenate([p.numpy() for p in column]).tolist() for column in parts]
+
+    monkeypatch.setattr(csv_files.packed, "pays", lambda count: False)
+    expected = columns(dataset.batch(1_000))
+    assert len(expected[0]) == 30_000
+    monkeypatch.setattr(csv_files.packed, "pays", lambda count: True)
+    assert columns(dataset.batch(777)) == expected
+    single = list(dataset.skip(14_990).take(20).as_numpy_iterator())
+    assert single == [tuple(row) for row in zip(*[c[14_990:15_010] for c in expected], strict=True)]
+    chosen = tf.data.experimental.CsvDataset(path, [""], header=True, select_cols=[2])
+    assert columns(chosen.batch(4_000))[0] == [b"" if x == b"none" else x for x in expected[2]]
+
+
+def test_an_error_in_a_long_csv_file_names_its_record(tmp_path: Path) -> None:
+    path = _csv(tmp_path, "1,2\n" * 40_000 + "1\n" + "1,2\n" * 40_000)
+    iterator = iter(tf.data.experimental.CsvDataset(path, [tf.int32, tf.int32]))
+    for _ in range(40_000):
+        next(iterator)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="record 40000: CSV: 2 fields are exp"):
+        next(iterator)
+    assert [x.numpy() for x in next(iterator)] == [1, 2]
+
+
+def test_a_place_in_a_long_csv_file_can_be_kept(tmp_path: Path) -> None:
+    path = _long_csv(tmp_path, "\r\n", quoted=False)
+    columns = [0.0, np.int64(0), ""]
+    iterator = iter(tf.data.experimental.CsvDataset(path, columns, header=True))
+    for _ in range(12_345):
+        next(iterator)
+    saved = tf.train.Checkpoint(iterator=iterator).write(str(tmp_path / "at"))
+    expected = [[x.numpy() for x in row] for row in iterator]
+    tf.train.Checkpoint(iterator=iterator).read(saved)
+    assert [[x.numpy() for x in row] for row in iterator] == expected
+    assert len(expected) == 30_000 - 12_345
 
 
 def test_a_csv_file_without_the_header_it_should_have(tmp_path: Path) -> None:

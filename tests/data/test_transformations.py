@@ -254,7 +254,8 @@ def test_reduce_keeps_the_type_of_its_state() -> None:
         (lambda: D.range(3).padded_batch(2, [3]), ValueError, "does not fit"),
         (lambda: list(D.range(3).apply(tf.data.experimental.assert_cardinality(2))),
          tf.errors.FailedPreconditionError, "more than 2"),
-        (lambda: list(D.range(3).map(lambda x: tf.Variable(x))), ValueError, "tf.Variable"),
+        (lambda: list(D.range(3).map(lambda x: tf.Variable(x))), ValueError, "tf.Variable depends"),
+        (lambda: list(D.range(3).map(lambda x: tf.Variable(1))), ValueError, "creates a tf.Var"),
     ],
 )  # fmt: skip
 def test_refused(make: Any, error: type[Exception], text: str) -> None:
@@ -375,3 +376,21 @@ def test_errors_name_the_transformation(method: str) -> None:
         list(getattr(tf.data.Dataset.range(3), method)(fails))
     with pytest.raises(tf.errors.InvalidArgumentError, match=f"given to Dataset.{method}"):
         list(getattr(tf.data.Dataset.range(3), method)(fails).batch(2))
+
+
+def test_a_function_that_creates_its_variables_once() -> None:
+    """As layers of Keras do in their first call."""
+
+    class Layer:
+        weight: tf.Variable | None = None
+
+        def __call__(self, x: tf.Tensor) -> tf.Tensor:
+            if self.weight is None:
+                self.weight = tf.Variable(tf.constant([2.0, 3.0]) * 2.0)
+            return tf.cast(x, tf.float32) * self.weight
+
+    layer = Layer()
+    dataset = tf.data.Dataset.range(3).map(layer)
+    assert [x.tolist() for x in dataset.as_numpy_iterator()] == [[0, 0], [4, 6], [8, 12]]
+    layer.weight.assign([1.0, 1.0])
+    assert [x.tolist() for x in dataset.as_numpy_iterator()] == [[0, 0], [1, 1], [2, 2]]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import sys
+from bisect import bisect
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 
 import weft as tf
 from weft._src.fileio import crc32c as checksums
-from weft._src.fileio.records import RecordReader
+from weft._src.fileio.records import RecordReader, framed as framed_record
 
 RECORDS = [b"", b"abc", b"x" * 300, bytes(range(256))]
 
@@ -30,7 +32,7 @@ def read(path: Path, **options: Any) -> list[bytes]:
 
 def test_checksums_agree() -> None:
     rng = random.Random(1)
-    compiled = checksums._compiled()
+    compiled = checksums._Machine(checksums._compiled()).extend
     for n in [*range(40), 1000, 4097]:
         data = rng.randbytes(n)
         assert compiled(0, data) == checksums._extend_slowly(0, data)
@@ -39,16 +41,67 @@ def test_checksums_agree() -> None:
 
 def test_checksums_without_the_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checksums.platform, "machine", lambda: "another")
-    compiled = checksums._compiled()
+    compiled = checksums._Machine(checksums._compiled()).extend
     assert compiled(0, b"123456789") == 0xE3069283
 
 
 def test_checksums_without_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llvmlite", None)
+    monkeypatch.setattr(checksums, "_machine", checksums._machine.__wrapped__)
     chooser = checksums._Chooser()
     chooser.extend = chooser._count
     data = bytes(range(256)) * 300
     assert chooser.extend(0, data) == checksums._extend_slowly(0, data)
+
+
+def test_records_are_found_until_one_is_wrong() -> None:
+    """Many at once: those before a cut, a wrong byte or a hostile length, and nothing else."""
+    rng = random.Random(2)
+    records = [rng.randbytes(n) for n in (0, 1, 7, 300, 16, 0, 5000, 3)]
+    framed = [framed_record(record) for record in records]
+    data, ends = b"".join(framed), list(itertools.accumulate(map(len, framed)))
+    assert checksums.whole_records(data, 0) == records
+    assert checksums.whole_records(b"before" + data, 6) == records
+    assert checksums.whole_records(data, ends[2]) == records[3:]
+    for cut in [*range(40), ends[3] - 1, ends[6] + 15, len(data) - 1]:
+        assert checksums.whole_records(data[:cut], 0) == records[: bisect(ends, cut)]
+    for number, end in enumerate(ends):
+        for place in {end - len(framed[number]), end - 1, end - len(framed[number]) + 9}:
+            wrong = bytearray(data)
+            wrong[place] ^= 0x10
+            assert checksums.whole_records(bytes(wrong), 0) == records[:number]
+    for size in (2**63 - 1, 2**63, 2**64 - 1, 2**64 - 16, len(data)):
+        length = size.to_bytes(8, "little")
+        hostile = length + checksums.masked_crc32c(length).to_bytes(4, "little") + data
+        assert checksums.whole_records(hostile, 0) == []
+
+
+def test_a_long_file_is_read_ahead_and_errors_are_told_at_their_place(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    records = [rng.randbytes(rng.randrange(600)) for _ in range(2000)]
+    data = write(tmp_path / "a", records)
+    assert read(tmp_path / "a") == records
+    batches = tf.data.TFRecordDataset(str(tmp_path / "a")).batch(300)
+    assert [r for batch in batches for r in batch.numpy().tolist()] == records
+    place = sum(len(record) + 16 for record in records[:1900])
+    (tmp_path / "a").write_bytes(data[: place + 12] + b"\0" + data[place + 13 :])
+    found = iter(tf.data.TFRecordDataset(str(tmp_path / "a")))
+    for record in records[:1900]:
+        assert next(found).numpy() == record
+    with pytest.raises(tf.errors.DataLossError, match=f"record at offset {place} is corrupt"):
+        next(found)
+
+
+def test_a_place_in_a_file_that_is_read_ahead_can_be_kept(tmp_path: Path) -> None:
+    records = [b"%d" % i * 20 for i in range(20_000)]
+    write(tmp_path / "a", records)
+    iterator = iter(tf.data.TFRecordDataset(str(tmp_path / "a")))
+    for record in records[:15_000]:
+        assert next(iterator).numpy() == record
+    saved = tf.train.Checkpoint(iterator=iterator).write(str(tmp_path / "at"))
+    assert next(iterator).numpy() == records[15_000]
+    tf.train.Checkpoint(iterator=iterator).read(saved)
+    assert [x.numpy() for x in iterator] == records[15_000:]
 
 
 def test_bytes_are_those_of_tensorflow(tmp_path: Path) -> None:

@@ -441,3 +441,13 @@ def test_gather_with_ragged_indices_along_an_inner_axis() -> None:
     assert tf.gather(rows, indices, axis=1).to_list() == [[[6], [], [7, 8]], [[2], [], [3, 4]]]
     with pytest.raises(tf.errors.InvalidArgumentError, match="within the row"):
         tf.gather(rows, tf.ragged.constant([[4]]), axis=1)
+
+
+def test_gathered_rows_have_any_length() -> None:
+    """As in TensorFlow, also if those that are gathered from all have one; slices keep it."""
+    rows = R.from_tensor(tf.constant([[1, 2], [3, 4], [5, 6]]))
+    assert rows[1:].shape == (2, 2)
+    picked = tf.gather(rows, [2, 0])
+    assert picked.shape.as_list() == [2, None]
+    assert picked.uniform_row_length is None
+    assert picked.to_list() == [[5, 6], [1, 2]]

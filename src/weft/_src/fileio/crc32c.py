@@ -2,7 +2,8 @@
 
 A large amount of data goes through compiled code: the `google_crc32c` package if it is installed,
 else a function of a few instructions that is compiled when enough data has come to be worth it
-(about 0.1 s). Until then a table is enough.
+(about 0.1 s). Until then a table is enough. Another one looks for all whole records in a piece of a
+file, and checks them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import platform
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -127,7 +129,112 @@ end:
 """
 
 
-def _compiled() -> Extend:
+# The whole records of %data from %at on: where their bytes begin, and how many there are, until one
+# is cut short or its checksums are wrong. Lengths have any value, so none is added to before it is
+# known to be small enough.
+_IR_RECORDS = """
+define internal i32 @masked(ptr %data, i64 %n) {
+  %crc = call i32 @crc32c(i32 0, ptr %data, i64 %n)
+  %low = lshr i32 %crc, 15
+  %high = shl i32 %crc, 17
+  %turned = or i32 %low, %high
+  %out = add i32 %turned, -1568478504
+  ret i32 %out
+}
+
+define i64 @records(ptr %data, i64 %at, i64 %n, ptr %starts, ptr %sizes, i64 %most) {
+entry:
+  br label %next
+next:
+  %k = phi i64 [ 0, %entry ], [ %k2, %found ]
+  %p = phi i64 [ %at, %entry ], [ %p2, %found ]
+  %wanted = icmp ult i64 %k, %most
+  %left = sub i64 %n, %p
+  %framed = icmp uge i64 %left, 16
+  %some = and i1 %wanted, %framed
+  br i1 %some, label %header, label %end
+header:
+  %head = getelementptr i8, ptr %data, i64 %p
+  %size = load i64, ptr %head, align 1
+  %room = sub i64 %left, 16
+  %whole = icmp ule i64 %size, %room
+  br i1 %whole, label %check, label %end
+check:
+  %first.at = getelementptr i8, ptr %head, i64 8
+  %first = load i32, ptr %first.at, align 1
+  %first.is = call i32 @masked(ptr %head, i64 8)
+  %first.fine = icmp eq i32 %first, %first.is
+  br i1 %first.fine, label %body, label %end
+body:
+  %start = add i64 %p, 12
+  %bytes = getelementptr i8, ptr %data, i64 %start
+  %second.at = getelementptr i8, ptr %bytes, i64 %size
+  %second = load i32, ptr %second.at, align 1
+  %second.is = call i32 @masked(ptr %bytes, i64 %size)
+  %second.fine = icmp eq i32 %second, %second.is
+  br i1 %second.fine, label %found, label %end
+found:
+  %start.to = getelementptr i64, ptr %starts, i64 %k
+  store i64 %start, ptr %start.to
+  %size.to = getelementptr i64, ptr %sizes, i64 %k
+  store i64 %size, ptr %size.to
+  %k2 = add i64 %k, 1
+  %framed.size = add i64 %size, 16
+  %p2 = add i64 %p, %framed.size
+  br label %next
+end:
+  ret i64 %k
+}
+"""
+
+
+class _Machine:
+    """Compiled code, which lives as long as this."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+        word, place = ctypes.c_size_t, ctypes.c_void_p
+        extend = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32, place, word)
+        self._extend: Any = extend(engine.get_function_address("crc32c"))
+        records = ctypes.CFUNCTYPE(word, ctypes.c_char_p, word, word, place, place, word)
+        self._records: Any = records(engine.get_function_address("records"))
+
+    def extend(self, crc: int, data: Data) -> int:
+        """The checksum of more bytes."""
+        if isinstance(data, bytes) or len(data) <= _WORTH_AN_ADDRESS:
+            return int(self._extend(crc, bytes(data), len(data)))
+        array = np.frombuffer(data, np.uint8)  # where it lies, also of what nobody may write
+        return int(self._extend(crc, array.ctypes.data, array.size))
+
+    def records(self, data: bytes, at: int) -> list[bytes]:
+        """All whole records from a place on, as far as they are right."""
+        most = (len(data) - at) // 16  # the shortest are empty
+        places = np.empty((2, most), np.int64)
+        starts, sizes = places.ctypes.data, places.ctypes.data + places.strides[0]
+        count = self._records(data, at, len(data), starts, sizes, most)
+        ends = (places[0, :count] + places[1, :count]).tolist()
+        return [data[i:k] for i, k in zip(places[0, :count].tolist(), ends, strict=True)]
+
+
+@functools.cache
+def _machine() -> _Machine | None:
+    """None where there is no LLVM: the table is slow, and right."""
+    try:
+        return _Machine(_compiled())
+    except (ImportError, OSError, RuntimeError):
+        return None
+
+
+def whole_records(data: bytes, at: int) -> list[bytes]:
+    """The records of a piece of a TFRecord file, up to one that is wrong or goes on behind it.
+
+    None are found, and have to be read one by one, where there is no compiled code.
+    """
+    machine = _machine() if sys.byteorder == "little" else None
+    return [] if machine is None else machine.records(data, at)
+
+
+def _compiled() -> Any:
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -139,19 +246,9 @@ def _compiled() -> Extend:
     else:
         source, wanted = _IR_TABLE.format(numbers=", ".join(f"i32 {n}" for n in _table())), ""
     target = llvm.Target.from_default_triple().create_target_machine(opt=2, features=wanted)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(source), target)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(source + _IR_RECORDS), target)
     engine.finalize_object()
-    prototype = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t)
-    function: Any = prototype(engine.get_function_address("crc32c"))
-
-    def extend(crc: int, data: Data) -> int:
-        if isinstance(data, bytes) or len(data) <= _WORTH_AN_ADDRESS:
-            return int(function(crc, bytes(data), len(data)))
-        array = np.frombuffer(data, np.uint8)  # where it lies, also of what nobody may write
-        return int(function(crc, array.ctypes.data, array.size))
-
-    extend.engine = engine  # type: ignore[attr-defined]  # the code lives as long as this
-    return extend
+    return engine
 
 
 class _Chooser:
@@ -165,10 +262,8 @@ class _Chooser:
         self._seen += len(data)
         if self._seen < _WORTH_COMPILING:
             return _extend_slowly(crc, data)
-        try:
-            self.extend = _compiled()
-        except (ImportError, OSError, RuntimeError):  # no LLVM: the table is slow, and right
-            self.extend = _extend_slowly
+        machine = _machine()
+        self.extend = _extend_slowly if machine is None else machine.extend
         return self.extend(crc, data)
 
 

@@ -13,13 +13,14 @@ from typing import Any
 
 from weft._src.core.aliases import TensorLike
 from weft._src.errors import DataLossError
-from weft._src.fileio.crc32c import masked_crc32c
+from weft._src.fileio.crc32c import masked_crc32c, whole_records
 from weft._src.fileio.paths import Closing, file_errors, path_text
 from weft._src.fileio.streams import CHUNK, InputStream, compression_name
 
 _HEADER = struct.Struct("<QI")
 _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")
+_WORTH_LOOKING_AHEAD = 1 << 18  # bytes that were read; it takes compiled code
 
 
 class RecordReader:
@@ -30,12 +31,31 @@ class RecordReader:
         self._path = path
         self._buffer = b""
         self._at = 0
+        self._ahead: list[bytes] = []  # records behind the buffer's place, the next one last
+        self._seen = 0
         self.position = position
         if position:
             self._stream.skip(position)
 
     def read(self) -> bytes | None:
         """The next record, None at the end of the file."""
+        if not self._ahead and self._seen >= _WORTH_LOOKING_AHEAD:
+            self._look_ahead()
+        record = self._ahead.pop() if self._ahead else self._read_one()
+        if record is not None:
+            self.position += len(record) + 16
+            self._seen += len(record) + 16
+        return record
+
+    def _look_ahead(self) -> None:
+        """Takes all whole records that are in memory; what is wrong with others is told later."""
+        if len(self._buffer) - self._at < CHUNK // 4:
+            self._buffer, self._at = self._buffer[self._at :] + self._stream.read(CHUNK), 0
+        found = whole_records(self._buffer, self._at)
+        self._at += sum([len(record) + 16 for record in found])
+        self._ahead = found[::-1]
+
+    def _read_one(self) -> bytes | None:
         header = self._take(12)
         if not header:
             return None
@@ -50,7 +70,6 @@ class RecordReader:
         data = body[:length]
         if masked_crc32c(data) != _CRC.unpack_from(body, length)[0]:
             raise self._lost("is corrupt: the checksum of its data is wrong")
-        self.position += length + 16
         return data
 
     def _take(self, n: int) -> bytes:

@@ -8,13 +8,14 @@ first trace and run once. Then the function is traced again, and must not create
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src.core.location import user_location
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.execution.numpy.plan import NumpyPlan
+from weft._src.graph.captured import CapturedArgument
 from weft._src.graph.ir import Graph, Node
 from weft._src.graph.rewrite import Rewriter
 from weft._src.ops.state import variables as ops
@@ -61,8 +62,9 @@ class FirstCall:
             used = {id(x) for node in needed.nodes for x in node.inputs}
             if any(id(x) in used for x in needed.inputs):
                 raise ValueError(
-                    f"{self._name}: the initial value of a variable depends on the arguments, so "
-                    "the function has to be called once before get_concrete_function."
+                    f"{self._name}: the initial value of a tf.Variable depends on the arguments, "
+                    "which have no values yet. Call the function once before it is traced here "
+                    "(by get_concrete_function, or for the elements of a dataset)."
                 )
             values = [None] * len(needed.inputs)
         captured = [outer._value for outer, _ in needed.captures]  # type: ignore[attr-defined]
@@ -88,6 +90,25 @@ class LaterCalls:
     def initialise_later(self, variable: Any, value: Tensor) -> None:
         """Never reached: `allow` comes first."""
         raise AssertionError
+
+
+def first_trace(
+    name: str, run: Callable[[Any], Graph], values: Sequence[Any] | None
+) -> tuple[Graph, list[Any]]:
+    """The graph of a function that may create variables, and those that it has created.
+
+    `run` traces it under a policy; `values` are those of its inputs, None if it is not called yet.
+    """
+    first = FirstCall(name)
+    try:
+        graph = run(first)
+    except CapturedArgument as e:
+        first.check_restartable(e.variable)
+        raise
+    if first.created:
+        first.initialise(graph, values)
+        graph = run(LaterCalls(name))
+    return graph, first.created
 
 
 def _cut_out(graph: Graph, roots: Sequence[Node]) -> Graph:

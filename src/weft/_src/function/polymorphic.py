@@ -25,7 +25,7 @@ from weft._src.function import retracing, tracing
 from weft._src.function.captured_state import PythonState, python_state_of
 from weft._src.function.code_reading import actions_of
 from weft._src.function.concrete import ConcreteFunction
-from weft._src.function.creation import FirstCall, LaterCalls
+from weft._src.function.creation import LaterCalls, first_trace
 from weft._src.function.function_type import Callable as TracedCallable
 from weft._src.function.history import History, TraceRecord
 from weft._src.function.inspection import DEFAULT_MAX_TRACES, Inspected
@@ -326,16 +326,9 @@ class PolymorphicFunction(Inspected, Generic[_P, _R]):
 
     def _trace_graph(self, types: tuple[TraceType, ...], inputs: list[Any] | None) -> Any:
         if self._created is None:
-            first = FirstCall(self._label)
-            try:
-                graph = self._run_trace(types, first)
-            except CapturedArgument as e:
-                first.check_restartable(e.variable)
-                raise
-            if first.created:
-                first.initialise(graph, inputs)
-                graph = self._run_trace(types, LaterCalls(self._label))
-            self._created = first.created
+            graph, self._created = first_trace(
+                self._label, lambda policy: self._run_trace(types, policy), inputs
+            )
             return graph
         return self._run_trace(types, LaterCalls(self._label))
 

@@ -21,7 +21,7 @@ from weft._src.data.core.structure import Values
 from weft._src.errors import OpError
 from weft._src.execution.runner import locked_inputs, locks_of, plan_of, run_locked
 from weft._src.function import tracing
-from weft._src.function.creation import LaterCalls
+from weft._src.function.creation import first_trace
 from weft._src.function.signature import Parameters
 from weft._src.function.trace_types import TraceType, type_of
 from weft._src.graph.ir import Graph
@@ -57,10 +57,13 @@ class Traced:
             own = nest.map_structure(lambda leaf: leaf, (args, kwargs))
             return _result(called(*own[0], **own[1]), method)
 
+        def run(policy: Any) -> Graph:
+            return tracing.trace(finished, parameters, types, policy, autograph=False)
+
+        self.graph: Graph
         with tracing.lock:
-            self.graph: Graph = tracing.trace(
-                finished, parameters, types, LaterCalls(f"Dataset.{method}"), autograph=False
-            )
+            # Layers of Keras create their variables when they are first called.
+            self.graph, self._created = first_trace(f"Dataset.{method}", run, None)
         self.function = function
         self.debug = Debug.enabled
         self.structure = self.graph.structured_outputs

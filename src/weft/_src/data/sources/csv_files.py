@@ -27,6 +27,7 @@ from weft._src.fileio.csv_lines import COLUMN_DTYPES, Column, Format
 from weft._src.fileio.streams import compression_name
 from weft._src.ops import static
 from weft._src.ops.registry import args, each
+from weft._src.ops.strings import packed
 
 
 class CsvStage(Stage):
@@ -45,6 +46,11 @@ class CsvStage(Stage):
     def cursor(self, run: Run) -> Cursor:
         return _CsvCursor(self)
 
+    def allows(self, fields: int) -> bool:
+        """Whether a line may have so many fields: no others than columns, and excluded ones."""
+        width = self.columns[-1].place + 1 if self.columns else 0
+        return self.excluded is None or set(range(width, fields)) <= {*self.excluded}
+
 
 class _CsvCursor(Cursor):
     def __init__(self, stage: CsvStage) -> None:
@@ -54,8 +60,60 @@ class _CsvCursor(Cursor):
         self._reader: LineReader | None = None
         arrays = [np.asarray(default) for default in stage.defaults]
         self._fallback = [array.reshape(-1)[0] if array.size else None for array in arrays]
+        self._block: _Block | None = None  # lines that were read together
+        self._by_line = False  # what comes next was put back
 
     def __next__(self) -> Values:
+        block = self._next_block()
+        if block is None:
+            return self._one_by_one()
+        self._record += 1
+        block.at += 1
+        return tuple([_element(array, block.at - 1) for array in block.columns])
+
+    def rows(self, n: int) -> Values:
+        found: list[list[Array]] = []
+        missing = n
+        while missing:
+            try:
+                block = self._next_block()
+                part = super().rows(missing) if block is None else block.take(missing)
+            except StopIteration:
+                break
+            found.append(list(part))
+            if block is not None:
+                self._record += len(part[0])
+            missing -= len(part[0])
+        if not found:
+            raise StopIteration
+        return tuple([np.concatenate(parts) for parts in zip(*found, strict=True)])
+
+    def _next_block(self) -> _Block | None:
+        """Lines that are left of a block; None if the next ones have to be read one by one."""
+        if self._block is not None and self._block.at < self._block.count:
+            return self._block
+        self._block = None
+        stage = self._stage
+        while self._open():
+            assert self._reader is not None
+            if self._by_line and self._reader.has_lines:
+                return None
+            self._by_line = False
+            position = self._reader.position
+            text = self._reader.read_block()
+            if text is None:
+                self._next_file()
+                continue
+            found = _in_bulk(text, stage, self._fallback)
+            if found is None:
+                self._reader.put_back(text)
+                self._by_line = True
+                return None
+            self._block = _Block(position, *found)
+            return self._block
+        raise StopIteration
+
+    def _one_by_one(self) -> Values:
         stage = self._stage
         line = self._line()
         number = self._record
@@ -68,7 +126,7 @@ class _CsvCursor(Cursor):
                 raise InvalidArgumentError(
                     None, None, f"CSV: {width} fields are expected, there are {len(found)}."
                 )
-            if stage.excluded is not None and set(range(width, len(found))) - {*stage.excluded}:
+            if not stage.allows(len(found)):
                 raise InvalidArgumentError(
                     None, None,
                     f"CSV: {width} fields are expected, there are {len(found)}. Give a default for "
@@ -83,28 +141,39 @@ class _CsvCursor(Cursor):
         except InvalidArgumentError as error:
             raise InvalidArgumentError(None, None, f"{where}: {error.message}") from None
 
+    def _open(self) -> bool:
+        """Opens the file that comes next; False if there is none."""
+        stage = self._stage
+        if self._file == len(stage.paths):
+            return False
+        if self._reader is None:
+            self._reader = LineReader(stage.paths[self._file], stage.compression)
+            self._record = 0
+            if stage.header and self._reader.read() is None:
+                path = stage.paths[self._file]
+                raise InvalidArgumentError(
+                    None, None, f"CsvDataset: {path} is empty, and has no header to skip."
+                )
+        return True
+
     def _line(self) -> bytes:
         """The next record."""
-        stage = self._stage
-        while self._file < len(stage.paths):
-            if self._reader is None:
-                self._reader = LineReader(stage.paths[self._file], stage.compression)
-                self._record = 0
-                if stage.header and self._reader.read() is None:
-                    path = stage.paths[self._file]
-                    raise InvalidArgumentError(
-                        None, None, f"CsvDataset: {path} is empty, and has no header to skip."
-                    )
-            line = _record(self._reader, stage.form)
-            if line is None:
-                self.close()
-                self._file += 1
-                continue
-            return line
+        while self._open():
+            assert self._reader is not None
+            line = _record(self._reader, self._stage.form)
+            if line is not None:
+                return line
+            self._next_file()
         raise StopIteration
+
+    def _next_file(self) -> None:
+        self.close()
+        self._file += 1
 
     def save(self) -> dict[str, Any]:
         position = self._reader.position if self._reader else None
+        if self._block is not None:
+            position = self._block.position
         return {"file": self._file, "record": self._record, "position": position}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -115,9 +184,53 @@ class _CsvCursor(Cursor):
             self._reader = LineReader(path, self._stage.compression, state["position"])
 
     def close(self) -> None:
+        self._block, self._by_line = None, False
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+
+class _Block:
+    """Lines whose columns were read together, and how many of them were taken."""
+
+    def __init__(self, position: int, ends: Array, columns: list[Array]) -> None:
+        self._position, self._ends, self.columns = position, ends, columns
+        self.count, self.at = len(ends), 0
+
+    @property
+    def position(self) -> int:
+        """Where the line that comes next begins in the file."""
+        return self._position + (int(self._ends[self.at - 1]) + 1 if self.at else 0)
+
+    def take(self, n: int) -> list[Array]:
+        """Up to n of the lines that are left."""
+        part = slice(self.at, self.at + n)
+        self.at = min(self.at + n, self.count)
+        return [column[part] for column in self.columns]
+
+
+def _in_bulk(
+    text: bytes, stage: CsvStage, defaults: Sequence[Any]
+) -> tuple[Array, list[Array]] | None:
+    """Where lines end, and their columns; None if they have to be read one by one."""
+    data = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(data == ord("\n"))
+    if not stage.columns or not packed.pays(len(ends) * len(stage.columns)):
+        return None
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    sizes = ends - starts
+    sizes -= (sizes > 0) & (data[ends - 1] == ord("\r"))
+    fields = text.count(stage.form.delimiter, 0, int(ends[0])) + 1
+    if not stage.allows(fields):
+        return None
+    lines = packed.Packed(data, starts, sizes)
+    found = csv_lines.columns_in_bulk(lines, stage.columns, defaults, None, stage.form)
+    return None if found is None else (ends, found)
+
+
+def _element(column: Array, i: int) -> Any:
+    """One value of a column, a string as an array."""
+    return column[i, ...] if column.dtype == object else column[i]
 
 
 def _record(reader: LineReader, form: Format) -> bytes | None:

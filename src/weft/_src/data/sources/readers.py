@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from itertools import islice
 from os import PathLike
 from typing import Any, ClassVar, TypeAlias
 
@@ -47,6 +48,21 @@ class _ReaderCursor(Cursor):
         self._reader: Any = None
 
     def __next__(self) -> Values:
+        record = self._read()
+        if record is None:
+            raise StopIteration
+        return (_string(record),)
+
+    def rows(self, n: int) -> Values:
+        found = list(islice(iter(self._read, None), n))
+        if not found:
+            raise StopIteration
+        out = np.empty(len(found), object)
+        out[:] = found
+        return (out,)
+
+    def _read(self) -> bytes | None:
+        """The next record, None at the end of all files."""
         stage = self._stage
         while self._file < len(stage.paths):
             if self._reader is None:
@@ -56,14 +72,14 @@ class _ReaderCursor(Cursor):
                     self._file += 1  # what comes next is the next file
                     raise
             try:
-                record = self._reader.read()
+                record: bytes | None = self._reader.read()
             except Exception:
                 self._next_file()  # nothing behind a broken record can be trusted
                 raise
             if record is not None:
-                return (_string(record),)
+                return record
             self._next_file()
-        raise StopIteration
+        return None
 
     def _next_file(self) -> None:
         self.close()
@@ -125,6 +141,27 @@ class LineReader:
             return
         *self._lines, self._rest = (self._rest + chunk).split(b"\n")
         self._at = 0
+
+    def read_block(self) -> bytes | None:
+        """Many lines at once, with an end behind each; None at the end of the file."""
+        while self._at >= len(self._lines):
+            if self._ended:
+                return None
+            self._fill()
+        block = b"\n".join(self._lines[self._at :]) + b"\n"
+        self._lines, self._at = [], 0
+        self.position += len(block)
+        return block
+
+    def put_back(self, block: bytes) -> None:
+        """A block is read once more, line by line."""
+        self._lines, self._at = block.split(b"\n")[:-1], 0
+        self.position -= len(block)
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether lines are there that were put back, or come from where another was read."""
+        return self._at < len(self._lines)
 
     def close(self) -> None:
         """Closes the file."""

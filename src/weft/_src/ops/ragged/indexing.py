@@ -145,13 +145,19 @@ def _bound(value: Any, lengths: Tensor, low: Any, high: Any, default: Any) -> An
     return arithmetic.minimum(arithmetic.maximum(bound, low), high)
 
 
-def _gathered(values: Any, indices: Tensor) -> Any:
+def _gathered(values: Any, indices: Tensor, uniform: bool = True) -> Any:
     if isinstance(values, ragged.RaggedTensor):
-        return gather_rows(values, indices)
+        return gather_rows(values, indices, uniform=uniform)
     return gathering.gather(values, indices)
 
 
-def gather_rows(rt: ragged.RaggedTensor, indices: Tensor) -> ragged.RaggedTensor:
-    """The rows that a vector of indices names."""
+def gather_rows(
+    rt: ragged.RaggedTensor, indices: Tensor, *, uniform: bool = True
+) -> ragged.RaggedTensor:
+    """The rows that a vector of indices names.
+
+    Rows of one length still have it, unless `uniform` is False.
+    """
     splits, places = rows.picked(rt.row_splits, indices)
-    return ragged.RaggedTensor._of(_gathered(rt.values, places), splits, rt._row_length)
+    length = rt._row_length if uniform else None
+    return ragged.RaggedTensor._of(_gathered(rt.values, places, uniform), splits, length)

@@ -77,7 +77,8 @@ def _gather_rows(params: Any, indices: Any) -> Any:
         return _gather_rows(
             params, dense.from_tensor(indices, None, None, 1, params.row_splits.dtype)
         )
-    return indexing.gather_rows(params, indices)
+    # As in TensorFlow, where `gather` gives rows of any length.
+    return indexing.gather_rows(params, indices, uniform=False)
 
 
 def _gather_batches(params: RaggedTensor, indices: RaggedTensor, axis: int, batch: int) -> Any:
