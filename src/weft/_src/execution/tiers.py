@@ -46,7 +46,7 @@ _MOST_REASONS = 3  # that are listed
 _BEGIN = 1 / 4
 _BEGIN_BESIDE = 1 / 16  # where a processor is idle, the compiler costs the caller nearly nothing
 _LEAST_RENT = 0.02  # of the time that is spent: a bound is an estimate, too
-_LEAST_SPENT = 0.01  # seconds; before, there is nothing to think about
+_LEAST_SPENT = 0.002  # seconds; before, there is nothing to think about
 _LONG_FIRST = 0.5  # seconds: a first call that takes longer has not just loaded a library
 _DETERMINISTIC_CALL = 10
 

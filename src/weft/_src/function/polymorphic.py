@@ -20,7 +20,7 @@ from weft._src.core.flags import flags
 from weft._src.core.location import user_location
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.core.tracebacks import hide_own_frames
-from weft._src.execution.preloading import preloading
+from weft._src.execution.preloading import load_compiler
 from weft._src.function import retracing, tracing
 from weft._src.function.captured_state import PythonState, python_state_of
 from weft._src.function.code_reading import actions_of
@@ -90,7 +90,7 @@ class PolymorphicFunction(Inspected, Generic[_P, _R]):
         )
         self._memo_allowed = not follow_type_hints and self._parameters.has_fixed_defaults
         self._reset()
-        preloading.begin()
+        load_compiler()
 
     def _reset(self) -> None:
         self._memo: dict[Any, tuple[ConcreteFunction, Arrangement | None]] = {}
@@ -280,7 +280,6 @@ class PolymorphicFunction(Inspected, Generic[_P, _R]):
         why = retracing.explain_cause(self, types, given)
         retracing.check_allowed(self, why, given)
         location = user_location()
-        preloading.give_way()
         start = time.perf_counter()
         self._in_progress.add(types)
         try:
