@@ -30,7 +30,7 @@ from weft._src.execution.native.machine import library
 from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, filled
 from weft._src.ops.nn.attention import Axes, batch_of, sizes_of
 
-_ROWS = 128  # queries of a block
+_ROWS = 64  # queries of a block
 _LEAST_COLUMNS = 128  # keys of a block, if there are as many
 _PIECES = 16  # at least, where there are as many queries
 _PER_THREAD = 4  # pieces
@@ -163,7 +163,7 @@ class Cut:
         m, n = of.sizes["m"], of.sizes["n"]
         self.rows = -(-m // -(-m // _ROWS))
         self.width = of.lanes * of.vectors(n)
-        room = second_cache_bytes() // 4 // (self.rows * of.dtype.size * matrices)
+        room = second_cache_bytes() // 8 // (self.rows * of.dtype.size * matrices)
         most = max(_LEAST_COLUMNS, room) // self.width * self.width
         evenly = -(-n // -(-n // max(most, self.width)))
         self.columns = -(-evenly // self.width) * self.width

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from weft._src.core.dtypes import DType
 from weft._src.execution.native.loops import elementary
 from weft._src.execution.native.machine.builder import (
+    INTERLEAVED_LOOP,
     PARALLEL,
     PARALLEL_LOOP,
     Builder,
@@ -54,7 +55,7 @@ class Rows:
         self._changes, self._others = changes, others
         self._words = {
             "kind": kind, "pitch": pitch, "bytes": alignment(kind), "parallel": PARALLEL,
-            "loop": PARALLEL_LOOP, "least": float_text(float("-inf"), kind),
+            "loop": PARALLEL_LOOP, "interleaved": INTERLEAVED_LOOP, "least": float_text(float("-inf"), kind),
             "suffix": "f32" if kind == "float" else "f64", "group": _WIDE,
             "other parameters": "".join(f", ptr %other.{i}" for i in range(len(others))),
             "other rows": "\n".join(
@@ -135,12 +136,15 @@ class Rows:
         """
         b, c = self._builder()
         s = self._changed(b, self._at(b, "%row.s", c), c)
-        if self._changes:
+        # What is the same for all keys is quicker done again than kept.
+        is_kept = any(other.column for other in self._others)
+        if is_kept:
             self._put(b, "%row.s", c, s)
         before_changing, changing = _taken(b)
         again = Scalar("%d", "i64", 2)
-        shifted = b.sub(self._at(b, "%row.s", again), Scalar("%usable", self._kind, 1))
-        weight = elementary.exp(b, shifted)
+        found = self._at(b, "%row.s", again)
+        found = found if is_kept else self._changed(b, found, again)
+        weight = elementary.exp_of_negative(b, b.sub(found, Scalar("%usable", self._kind, 1)))
         self._put(b, "%row.s", again, weight)
         before_weighing, weighing = _taken(b)
         factor = elementary.exp(b, Scalar("%less", self._kind, 1))
@@ -178,7 +182,7 @@ class Rows:
         """
         b, c = self._builder()
         s = self._changed(b, self._at(b, "%row.s", c), c)
-        power = elementary.exp(b, b.sub(s, Scalar("%top", self._kind, 1)))
+        power = elementary.exp_of_negative(b, b.sub(s, Scalar("%top", self._kind, 1)))
         weight = b.mul(power, Scalar("%inverse", self._kind, 1))
         self._put(b, "%row.s", c, weight)
         g = self._at(b, "%row.g", c)
@@ -205,7 +209,8 @@ _ARITHMETIC = {
 
 # Rows are what was seen of each query so far: its largest score, the sum of its weights, and its
 # part of the result. A larger score makes all weights before smaller. Where all are -inf, weights
-# are 0, and so is their sum: dividing by it gives NaN.
+# are 0, and so is their sum: dividing by it gives NaN. If one is NaN, the largest may be any number
+# (to look for NaN takes as long again): the weight of NaN is NaN, and so is the sum of weights.
 _WEIGHTS = """
 define internal void @<name>(ptr %s, i64 %rows, i64 %keys, i1 %is.first, ptr %tops, ptr %totals, ptr %out<other parameters>) <group> {
 entry:
@@ -224,13 +229,14 @@ change:
 %c = phi i64 [0, %r.head], [%c.next, %change]
 <changing>
 %most.old = load <kind>, ptr %most.p
-%most.new = call nsz <kind> @llvm.maximum.<suffix>(<kind> %most.old, <kind> <score>)
+%most.new = call nnan nsz <kind> @llvm.maximum.<suffix>(<kind> %most.old, <kind> <score>)
 store <kind> %most.new, ptr %most.p
 %c.next = add nuw nsw i64 %c, 1
 %c.more = icmp ult i64 %c.next, %keys
-br i1 %c.more, label %change, label %changed, <loop>
+br i1 %c.more, label %change, label %changed, <interleaved>
 changed:
-%most = load <kind>, ptr %most.p
+%most.found = load <kind>, ptr %most.p
+%most = freeze <kind> %most.found
 %top.p = getelementptr <kind>, ptr %tops, i64 %r
 %total.p = getelementptr <kind>, ptr %totals, i64 %r
 %top.there = load <kind>, ptr %top.p
