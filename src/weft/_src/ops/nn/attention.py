@@ -8,8 +8,8 @@ these ops in their place. So nobody differentiates them: gradients were taken be
 Sizes have letters: m queries, n keys, q and k are d numbers long, v and the result e; digits are
 the axes of a batch (and its heads), in the order in which the scores would have them. `axes` tells
 where they lie in q, k, v and the result: ("0m1d", "0n1d", "0n1e", "0m1e") is how Keras has it, with
-scores "01mn". A score is changed by `steps`, one after the other, with what they take from `others`,
-which broadcast to the scores.
+scores "01mn". A score is changed by `steps`, one after the other, with what they take from
+`others`, which broadcast to the scores.
 """
 
 from __future__ import annotations
@@ -137,8 +137,7 @@ def _forward_infer(
     q: TensorSpec, k: TensorSpec, v: TensorSpec, *others: TensorSpec, axes: Axes,
     steps: tuple[str, ...],
 ) -> tuple[TensorSpec, TensorSpec, TensorSpec]:  # fmt: skip
-    assert q.dims is not None and k.dims is not None and v.dims is not None
-    sizes: dict[str, Size] = sizes_of(axes, q.dims, k.dims, v.dims)
+    sizes: dict[str, Size] = sizes_of(axes, *[x.dims or () for x in (q, k, v)])
     row = q.with_dims((*[sizes[letter] for letter in batch_of(axes)], sizes["m"], 1))
     return q.with_dims(tuple([sizes[letter] for letter in axes[3]])), row, row
 

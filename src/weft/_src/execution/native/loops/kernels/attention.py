@@ -176,9 +176,7 @@ class _Blockwise(Kernel):
         found = [w.place(kind, p, (row, a), (column, b)) for p, kind, a, b in places]
         return "".join(f", ptr {pointer}" for pointer in found)
 
-    def _turned(
-        self, module: Module, w: Writer, pointer: str, row: int, to: str
-    ) -> None:
+    def _turned(self, module: Module, w: Writer, pointer: str, row: int, to: str) -> None:
         """Writes the stripes of a matrix with a row for each key."""
         cut, of = self.cut, self.of
         symbol = declare_turning(module, of.kind, of.lanes)
@@ -199,9 +197,7 @@ class AttentionForward(_Blockwise):
         of, cut, sizes = self.of, self.cut, self.of.sizes
         q0, k0, v0, *others0, out0, top0, total0 = pointers
         index, chunk = self._batch_index(w, item)
-        q, k, v, out = [
-            self._tensor(w, p, i, index) for i, p in enumerate((q0, k0, v0, out0))
-        ]
+        q, k, v, out = [self._tensor(w, p, i, index) for i, p in enumerate((q0, k0, v0, out0))]
         top, total = [self._rows_place(w, p, index) for p in (top0, total0)]
         others = self._other_places(w, others0, index)
         keys, key_row = packed(module, w, cut, _K, "keys", k, sizes["n"], memory)
@@ -239,9 +235,7 @@ class AttentionForward(_Blockwise):
                     w, (scores, values_at, out_at), ("m", sizes["e"], "n"), Factor(cut.pitch, 1),
                     value_row, None, out_row, rests, adds,
                 )  # fmt: skip
-            w.line(
-                f"call void @{division}(i64 {m}, ptr {tops}, ptr {totals}, ptr {out_at})"
-            )
+            w.line(f"call void @{division}(i64 {m}, ptr {tops}, ptr {totals}, ptr {out_at})")
 
 
 class AttentionGradient(_Blockwise):

@@ -10,7 +10,7 @@ lies as they read it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -25,6 +25,7 @@ from weft._src.execution.native.loops.kernels.blocking import (
     fewest_loops,
     lanes_of,
 )
+from weft._src.execution.native.loops.kernels.tile_library import Tile
 from weft._src.execution.native.loops.kernels.tiles import region_words, table_of
 from weft._src.execution.native.machine import library
 from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, filled
@@ -150,8 +151,10 @@ class Attention:
     def lies_ready(self, i: int) -> bool:
         """Whether rows of q, k, v or the result are whole vectors, one behind the other."""
         row = self.sizes[self.axes[i][-1]]
-        return row % self.lanes == 0 and self.strides(i)[self.axes[i][-2]] == row and (
-            self.axes[i][-2] in "mn"
+        return (
+            row % self.lanes == 0
+            and self.strides(i)[self.axes[i][-2]] == row
+            and (self.axes[i][-2] in "mn")
         )
 
 
@@ -218,7 +221,7 @@ class Products:
         Rows, columns and depth are numbers, or "m" and "n" for the queries and keys of a block,
         of which `rests` tell whether they are fewer than usual.
         """
-        variants = []
+        variants: list[int | Tile] = []
         for added in (False, True) if adds is not None else (False,):
             for fewer_keys in (False, True):
                 for fewer_queries in (False, True):
@@ -245,7 +248,7 @@ class Products:
     def _words(
         self, rows: int, columns: int, depth: int, a: Factor, b_row: int, b_panel: int | None,
         c_row: int, adds: bool,
-    ) -> Sequence[object]:  # fmt: skip
+    ) -> list[int | Tile]:  # fmt: skip
         of = self._cut.of
         vectors = of.vectors(columns) if b_panel is None else self._cut.width // of.lanes
         width = of.lanes * vectors
@@ -263,7 +266,8 @@ class Products:
 # --- rows as tiles read them ---------------------------------------------------------------------
 
 _PACK = """
-define void @<name>(ptr noalias %to, ptr noalias %from, i64 %rows, i64 %row, i64 %n, i64 %pitch) nounwind {
+define void @<name>(ptr noalias %to, ptr noalias %from, i64 %rows, i64 %row, i64 %n,
+  i64 %pitch) nounwind {
 entry:
 br label %i.head
 i.head:

@@ -55,7 +55,8 @@ class Rows:
         self._changes, self._others = changes, others
         self._words = {
             "kind": kind, "pitch": pitch, "bytes": alignment(kind), "parallel": PARALLEL,
-            "loop": PARALLEL_LOOP, "interleaved": INTERLEAVED_LOOP, "least": float_text(float("-inf"), kind),
+            "loop": PARALLEL_LOOP, "interleaved": INTERLEAVED_LOOP,
+            "least": float_text(float("-inf"), kind),
             "suffix": "f32" if kind == "float" else "f64", "group": _WIDE,
             "other parameters": "".join(f", ptr %other.{i}" for i in range(len(others))),
             "other rows": "\n".join(
@@ -212,7 +213,8 @@ _ARITHMETIC = {
 # are 0, and so is their sum: dividing by it gives NaN. If one is NaN, the largest may be any number
 # (to look for NaN takes as long again): the weight of NaN is NaN, and so is the sum of weights.
 _WEIGHTS = """
-define internal void @<name>(ptr %s, i64 %rows, i64 %keys, i1 %is.first, ptr %tops, ptr %totals, ptr %out<other parameters>) <group> {
+define internal void @<name>(ptr %s, i64 %rows, i64 %keys, i1 %is.first,
+  ptr %tops, ptr %totals, ptr %out<other parameters>) <group> {
 entry:
 %most.p = alloca <kind>
 %added.p = alloca <kind>
@@ -365,7 +367,8 @@ ret void
 """
 
 _GRADIENTS = """
-define internal void @<name>(ptr %s, ptr %g, i64 %rows, i64 %keys, ptr %tops, ptr %totals, ptr %sums<other parameters>) <group> {
+define internal void @<name>(ptr %s, ptr %g, i64 %rows, i64 %keys,
+  ptr %tops, ptr %totals, ptr %sums<other parameters>) <group> {
 entry:
 br label %r.head
 r.head:
