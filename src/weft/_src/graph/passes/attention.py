@@ -20,6 +20,7 @@ Products may be `matmul` or `einsum`, of tensors with axes in any order but for 
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
@@ -250,8 +251,8 @@ class _Match:
         letters = [*[x.labels for x in chosen], out]
         self.axes = tuple(["".join(map(str, own)) for own in letters])
         self.inputs = tuple([x.tensor for x in chosen])
-        *_, m, n = self.softmax.outputs[0].shape.as_list()
-        return m * n >= _LEAST_SCORES
+        sizes = self.softmax.outputs[0].spec.dims or ()
+        return math.prod([int(n) for n in sizes[-2:]]) >= _LEAST_SCORES
 
     def _settled_result(self, result: tuple[str, ...]) -> tuple[str, ...]:
         """The letters of the result, with its axes exchanged if everybody wants them so."""
