@@ -102,8 +102,14 @@ def exp_of_negative(b: Builder, x: Scalar) -> Scalar:
     power = b.convert("bitcast", b.binary("shl", bits, b.like(bits, form.mantissa)), form.kind)
     grown = b.fma(b.mul(r, r), polynomial(b, r, form.series), r)
     out = b.mul(b.add(grown, b.like(x, 1.0)), power)
-    least = b.like(x, (1 - form.bias) * math.log(2) + 1e-3)
+    least = b.like(x, -vanishing(form.kind))
     return b.select(b.compare("olt", x, least), b.like(x, 0.0), out)
+
+
+def vanishing(kind: str) -> float:
+    """How far below 0 numbers are for which `exp_of_negative` is 0."""
+    form = _FLOAT64 if kind == _FLOAT64.kind else _FLOAT32
+    return (form.bias - 1) * math.log(2) - 1e-3
 
 
 def expm1(b: Builder, x: Scalar) -> Scalar:

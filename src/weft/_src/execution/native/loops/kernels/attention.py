@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from weft._src.execution.native.loops.blocks import base_of
@@ -25,7 +26,7 @@ from weft._src.execution.native.loops.kernels.turning import declare_turning
 from weft._src.execution.native.loops.nests import pointer_loads
 from weft._src.execution.native.loops.values import Kernel, Shape, Stored, Value
 from weft._src.execution.native.machine import pool
-from weft._src.execution.native.machine.builder import Module, memory_type
+from weft._src.execution.native.machine.builder import Module, float_text, memory_type
 from weft._src.execution.native.machine.functions import RANGE, StepFunction
 from weft._src.ops.nn.attention import STEPS
 
@@ -50,7 +51,8 @@ class _Blockwise(Kernel):
         super().__init__([*tensors, *others])
         self.of = of
         self._tensors, self._others = len(tensors), others
-        self.cut = Cut(of, self.matrices, splits_queries=self.splits_queries)
+        masked = any(self._strides_of(other)[-1] for other in others)
+        self.cut = Cut(of, self.matrices, splits_queries=self.splits_queries, masked=masked)
         self._reserve()
         memory = Stored(of.dtype, (self.cut.pieces, self.cut.scratch_size), "blocks of scores")
         self.results = (*results, memory)
@@ -185,6 +187,33 @@ class _Blockwise(Kernel):
         given = ", ".join(f"i64 {number}" for number in numbers)
         w.line(f"call void @{symbol}(ptr {pointer}, ptr {to}, {given})")
 
+    def _squares(self, w: Writer, rows: Rows, tensor: int, pointer: str, count: str | int) -> str:
+        """The largest sum of squares of a row of q, k, v or the result."""
+        of = self.of
+        letter = of.axes[tensor][-1]
+        row = of.strides(tensor)["m" if "m" in of.axes[tensor] else "n"]
+        name = rows.squares(of.sizes[letter], row)
+        return w.let(f"call {of.kind} @{name}(ptr {pointer}, i64 {count})")
+
+    def _largest_score(self, module: Module, w: Writer, q: str, k: str) -> str:
+        """What no product of a query and a key exceeds, by the largest sums of their squares."""
+        kind = self.of.kind
+        root = f"llvm.sqrt.{'f32' if kind == 'float' else 'f64'}"
+        module.declare(root, kind, kind)
+        square = w.let(f"fmul {kind} {q}, {k}")
+        size = w.let(f"call {kind} @{root}({kind} {square})")
+        return w.let(f"fmul {kind} {size}, {float_text(1.001, kind)}")
+
+    def _is_nothing(
+        self, w: Writer, rows: Rows, limit: str, tops: str, finite: Sequence[str]
+    ) -> str:
+        """Whether all weights of a block are 0, and all that they are multiplied with is finite."""
+        kind = self.of.kind
+        for number in finite:
+            zero = w.let(f"fmul {kind} {number}, 0.0")
+            limit = w.let(f"fadd {kind} {limit}, {zero}")
+        return w.let(f"call i1 @{rows.nothing()}({tops}, {kind} {limit})")
+
 
 class AttentionForward(_Blockwise):
     """The result, the largest score of each query, and the sum of its weights."""
@@ -207,6 +236,10 @@ class AttentionForward(_Blockwise):
         products, rows = Products(module, cut), self._rows(module)
         weights = rows.weights(sizes["e"], out_row)
         division = rows.division(sizes["e"], out_row)
+        limit = rows.limit()
+        if limit is not None:
+            key_squares = self._squares(w, rows, _K, k, sizes["n"])
+            value_squares = self._squares(w, rows, _V, v, sizes["n"])
         first, queries, _ = w.part(chunk, cut.chunk_rows, sizes["m"])
         blocks = w.let(f"add nuw nsw i64 {queries}, {cut.rows - 1}")
         with w.loop(w.let(f"udiv i64 {blocks}, {cut.rows}")) as b:
@@ -214,18 +247,28 @@ class AttentionForward(_Blockwise):
             row, m, rest_m = w.part(w.let(f"add i64 {before}, {b}"), cut.rows, sizes["m"])
             q_at, out_at = w.place(of.kind, q, (row, q_row)), w.place(of.kind, out, (row, out_row))
             tops, totals = [w.place(of.kind, p, (row, 1)) for p in (top, total)]
-            with w.loop(cut.column_blocks) as j:
+            if limit is not None:
+                query_squares = self._squares(w, rows, _Q, q_at, m)
+                size = self._largest_score(module, w, query_squares, key_squares)
+            with w.loop(cut.column_blocks) as j, ExitStack() as only:
                 column, n, rest_n = w.part(j, cut.columns, sizes["n"])
+                given = self._others_at(w, others, row, column)
                 is_first = w.let(f"icmp eq i64 {j}, 0")
                 is_later = w.let(f"icmp ne i64 {j}, 0")
                 adds = w.let(f"zext i1 {is_later} to i64")
+                if limit is not None:
+                    most = w.let(
+                        f"call {of.kind} @{limit}(i64 {m}, i64 {n}, {of.kind} {size}{given})"
+                    )
+                    seen = f"ptr {tops}, i64 {m}"
+                    nothing = self._is_nothing(w, rows, most, seen, [value_squares])
+                    only.enter_context(w.unless(w.let(f"and i1 {is_later}, {nothing}")))
                 scores, rests = memory["scores"], (rest_m, rest_n)
                 stripes = w.place(of.kind, memory["key stripes"], (column, key_row))
                 products.call(
                     w, (q_at, stripes, scores), ("m", "n", sizes["d"]), Factor(q_row, 1),
                     cut.width, key_row * cut.width, cut.pitch, rests,
                 )  # fmt: skip
-                given = self._others_at(w, others, row, column)
                 w.line(
                     f"call void @{weights}(ptr {scores}, i64 {m}, i64 {n}, i1 {is_first}, "
                     f"ptr {tops}, ptr {totals}, ptr {out_at}{given})"
@@ -273,6 +316,15 @@ class AttentionGradient(_Blockwise):
         row_products = rows.products(sizes["e"], out_row, out_row)
         gradients = rows.gradients()
         scores, slopes, sums = memory["scores"], memory["gradients"], memory["sums"]
+        limit = rows.limit()
+        if limit is not None:
+            key_squares = self._squares(w, rows, _K, k, sizes["n"])
+            value_squares = self._squares(w, rows, _V, v, sizes["n"])
+            with w.loop(cut.column_blocks) as j:
+                column, _, rest_n = w.part(j, cut.columns, sizes["n"])
+                for p, row_size, columns in ((gv, v_row, sizes["e"]), (gk, k_row, sizes["d"])):
+                    at = w.place(of.kind, p, (column, row_size))
+                    products.clear(w, at, ("n", columns), row_size, ("0", rest_n))
         with w.loop(-(-sizes["m"] // cut.rows)) as b:
             row, m, rest_m = w.part(b, cut.rows, sizes["m"])
             q_at, gq_at = [w.place(of.kind, p, (row, q_row)) for p in (q, gq)]
@@ -282,10 +334,29 @@ class AttentionGradient(_Blockwise):
             results, result_row = packed(module, w, cut, _OUT, "results", g_at, m, memory)
             w.line(f"call void @{row_products}(i64 {m}, ptr {g_at}, ptr {out_at}, ptr {sums})")
             adds_rows = w.let(f"zext i1 {w.let(f'icmp ne i64 {b}, 0')} to i64")
-            with w.loop(cut.column_blocks) as j:
+            if limit is not None:
+                adds_rows = "1"
+                products.clear(w, gq_at, ("m", sizes["d"]), q_row, (rest_m, "0"))
+                finite = [
+                    self._squares(w, rows, _Q, q_at, m),
+                    key_squares,
+                    value_squares,
+                    self._squares(w, rows, _OUT, g_at, m),
+                    w.let(f"call {of.kind} @{rows.squares(1, 1)}(ptr {sums}, i64 {m})"),
+                ]
+                size = self._largest_score(module, w, finite[0], key_squares)
+            with w.loop(cut.column_blocks) as j, ExitStack() as only:
                 column, n, rest_n = w.part(j, cut.columns, sizes["n"])
+                given = self._others_at(w, others, row, column)
                 adds = w.let(f"zext i1 {w.let(f'icmp ne i64 {j}, 0')} to i64")
                 rests = (rest_m, rest_n)
+                if limit is not None:
+                    adds = "1"
+                    most = w.let(
+                        f"call {of.kind} @{limit}(i64 {m}, i64 {n}, {of.kind} {size}{given})"
+                    )
+                    seen = f"ptr {tops}, i64 {m}"
+                    only.enter_context(w.unless(self._is_nothing(w, rows, most, seen, finite)))
                 key_stripes = w.place(of.kind, memory["key stripes"], (column, key_row))
                 value_stripes = w.place(of.kind, memory["value stripes"], (column, value_row))
                 products.call(
@@ -296,7 +367,6 @@ class AttentionGradient(_Blockwise):
                     w, (g_at, value_stripes, slopes), ("m", "n", sizes["e"]), Factor(out_row, 1),
                     cut.width, value_row * cut.width, cut.pitch, rests,
                 )  # fmt: skip
-                given = self._others_at(w, others, row, column)
                 w.line(
                     f"call void @{gradients}(ptr {scores}, ptr {slopes}, i64 {m}, i64 {n}, "
                     f"ptr {tops}, ptr {totals}, ptr {sums}{given})"

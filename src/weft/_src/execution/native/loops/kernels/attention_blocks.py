@@ -35,6 +35,7 @@ _ROWS = 64  # queries of a block
 _LEAST_COLUMNS = 128  # keys of a block, if there are as many
 _PIECES = 16  # at least, where there are as many queries
 _PER_THREAD = 4  # pieces
+_MASKED_COLUMNS = 128  # keys of a block where some blocks may be left out
 
 
 class Writer:
@@ -75,6 +76,17 @@ class Writer:
             f"br i1 %{name}.more, label %{name}.head, label %{name}.end, {FINISHED_LOOP}",
             f"{name}.end:",
         ]
+        self._block = f"{name}.end"
+
+    @contextmanager
+    def unless(self, condition: str) -> Iterator[None]:
+        """What is written meanwhile is left out where a condition holds."""
+        self._names += 1
+        name = f"b{self._names}"
+        self._block = f"{name}.then"
+        self.lines += [f"br i1 {condition}, label %{name}.end, label %{name}.then", f"{name}.then:"]
+        yield
+        self.lines += [f"br label %{name}.end", f"{name}.end:"]
         self._block = f"{name}.end"
 
     def sum_of(self, *terms: tuple[str, int]) -> str:
@@ -161,13 +173,16 @@ class Attention:
 class Cut:
     """The blocks of an attention that has so many matrices of scores at a time."""
 
-    def __init__(self, of: Attention, matrices: int, *, splits_queries: bool) -> None:
+    def __init__(
+        self, of: Attention, matrices: int, *, splits_queries: bool, masked: bool = False
+    ) -> None:
         self.of = of
         m, n = of.sizes["m"], of.sizes["n"]
         self.rows = -(-m // -(-m // _ROWS))
         self.width = of.lanes * of.vectors(n)
         room = second_cache_bytes() // 8 // (self.rows * of.dtype.size * matrices)
         most = max(_LEAST_COLUMNS, room) // self.width * self.width
+        most = min(most, _MASKED_COLUMNS) if masked else most
         evenly = -(-n // -(-n // max(most, self.width)))
         self.columns = -(-evenly // self.width) * self.width
         self.column_blocks = -(-n // self.columns)
@@ -237,6 +252,13 @@ class Products:
         words = w.place("i64", table, *terms)
         given = ", ".join(f"ptr {pointer}" for pointer in (words, *pointers))
         w.line(f"call void @{tile_driver.symbol(self._cut.of.kind)}({given}, i64 0, i64 1)")
+
+    def clear(
+        self, w: Writer, c: str, sizes: tuple[str | int, ...], c_row: int, rests: tuple[str, str]
+    ) -> None:
+        """c = 0: the product of nothing."""
+        nowhere = Factor(0, 0)
+        self.call(w, (c, c, c), (*sizes, 0), nowhere, 0, None, c_row, rests)
 
     def _sizes(self, fewer_queries: bool, fewer_keys: bool) -> dict[str, int]:
         cut, sizes = self._cut, self._cut.of.sizes

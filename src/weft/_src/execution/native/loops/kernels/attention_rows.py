@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from weft._src.core.dtypes import DType
 from weft._src.execution.native.loops import elementary
+from weft._src.execution.native.loops.elementary import exponentials
 from weft._src.execution.native.machine.builder import (
     INTERLEAVED_LOOP,
     PARALLEL,
@@ -167,9 +168,105 @@ class Rows:
             },
         )
 
+    def limit(self) -> str | None:
+        """The largest that changed scores of a block may be; None if that is not known.
+
+        `number (rows, keys, the largest a score may be before, others...)`. NaN if anything is.
+        """
+        if not any(other.column for other in self._others):
+            return None
+        lines: list[str] = []
+        size, block, is_symmetric = "%size", "entry", True
+        kind, suffix = self._kind, self._words["suffix"]
+        for i, change in enumerate(self._changes):
+            first = change.others[0]
+            if change.step in ("multiply", "divide"):
+                if not is_symmetric or not self._is_single(first):
+                    return None
+                opcode = "fmul" if change.step == "multiply" else "fdiv"
+                lines += [
+                    *self._single(f"x.{i}", first),
+                    f"%a.{i} = call {kind} @llvm.fabs.{suffix}({kind} %x.{i})",
+                    f"%h.{i} = {opcode} {kind} {size}, %a.{i}",
+                ]
+            elif change.step in ("add", "subtract"):
+                is_symmetric = False
+                found, block = self._most(i, change.step, self._others[first], first, block)
+                lines += [*found, f"%h.{i} = fadd {kind} {size}, %m.{i}"]
+            else:
+                if not self._is_single(change.others[1]):
+                    return None
+                is_symmetric = False
+                found, block = self._any(i, change.step, self._others[first], first, block)
+                lines += [
+                    *found,
+                    *self._single(f"f.{i}", change.others[1]),
+                    f"%w.{i} = call {kind} @llvm.maximum.{suffix}({kind} {size}, {kind} %f.{i})",
+                    f"%h.{i} = select i1 %any.{i}, {kind} %w.{i}, {kind} %f.{i}",
+                ]
+            size = f"%h.{i}"
+        self._module.declare(f"llvm.fabs.{suffix}", kind, kind)
+        return self._define("limit", _LIMIT, lines="\n".join(lines), size=size)
+
+    def _is_single(self, i: int) -> bool:
+        """Whether something is one number for all of a block."""
+        return not self._others[i].row and not self._others[i].column
+
+    def _single(self, name: str, i: int) -> list[str]:
+        return [f"%{name} = load {self._kind}, ptr %other.{i}, align {alignment(self._kind)}"]
+
+    def _most(self, i: int, step: str, other: Other, at: int, block: str) -> tuple[list[str], str]:
+        """The largest of what is added to the scores of a block, as %m.i."""
+        kind = self._kind
+        negated = [f"%x.{i} = fneg {kind} %v.{i}"]
+        taken = [f"%x.{i} = fadd {kind} %v.{i}, 0.0"] if step == "add" else negated
+        combined = (
+            f"call nsz {kind} @llvm.maximum.{self._words['suffix']}({kind} %old.{i}, {kind} %x.{i})"
+        )
+        start = self._words["least"]
+        return self._reduced(i, other, at, block, kind, start, taken, combined, f"m.{i}")
+
+    def _any(self, i: int, step: str, other: Other, at: int, block: str) -> tuple[list[str], str]:
+        """Whether a mask lets any score of a block through, as %any.i."""
+        taken = [f"%x.{i} = xor i8 %v.{i}, {0 if step == 'where' else 1}"]
+        lines, block = self._reduced(
+            i, other, at, block, "i8", "0", taken, f"or i8 %old.{i}, %x.{i}", f"all.{i}"
+        )
+        return [*lines, f"%any.{i} = icmp ne i8 %all.{i}, 0"], block
+
+    def _reduced(
+        self, i: int, other: Other, at: int, block: str, kind: str, start: object,
+        taken: list[str], combined: str, result: str,
+    ) -> tuple[list[str], str]:  # fmt: skip
+        """Something over all elements of a block, and the label behind the loops."""
+        words = {
+            "i": i, "kind": kind, "start": start, "at": at, "row": other.row, "above": block,
+            "column": other.column, "taken": "\n".join(taken), "combined": combined,
+            "rows": "%rows" if other.row else 1, "keys": "%keys" if other.column else 1,
+            "bytes": alignment(kind), "result": result, "loop": INTERLEAVED_LOOP,
+            "parallel": PARALLEL,
+        }  # fmt: skip
+        return [filled(_REDUCED.strip(), words)], f"done.{i}"
+
     def division(self, columns: int, out_row: int) -> str:
         """Divides the result by the sum of the weights: `void (rows, top, total, out)`."""
         return self._define("division", _DIVISION, columns=columns, **{"out row": out_row})
+
+    def squares(self, columns: int, row: int) -> str:
+        """The largest sum of squares of a row: `number (matrix, rows)`."""
+        return self._define("squares", _SQUARES, columns=columns, row=row)
+
+    def nothing(self) -> str:
+        """Whether all weights of a block are 0: `i1 (tops, rows, limit of the scores)`."""
+        self._module.declare(
+            f"llvm.minimum.{self._words['suffix']}", self._kind, f"{self._kind}, {self._kind}"
+        )
+        words = {
+            "most": float_text(float("inf"), self._kind),
+            "epsilon": float_text(1e-6 if self._kind == "float" else 1e-15, self._kind),
+            "vanishing": float_text(exponentials.vanishing(self._kind) + 1.0, self._kind),
+        }
+        return self._define("nothing", _NOTHING, **words)
 
     def products(self, columns: int, g_row: int, out_row: int) -> str:
         """Sums of g * out of each query: `void (rows, g, out, sums)`."""
@@ -242,9 +339,7 @@ changed:
 %top.p = getelementptr <kind>, ptr %tops, i64 %r
 %total.p = getelementptr <kind>, ptr %totals, i64 %r
 %top.there = load <kind>, ptr %top.p
-%total.there = load <kind>, ptr %total.p
 %top.before = select i1 %is.first, <kind> <least>, <kind> %top.there
-%total.before = select i1 %is.first, <kind> 0.0, <kind> %total.there
 %top = call nsz <kind> @llvm.maximum.<suffix>(<kind> %top.before, <kind> %most)
 %is.least = fcmp oeq <kind> %top, <least>
 %usable = select i1 %is.least, <kind> 0.0, <kind> %top
@@ -263,14 +358,19 @@ store <kind> %added.new, ptr %added.p
 br i1 %d.more, label %weigh, label %weighed, <loop>
 weighed:
 %added = load <kind>, ptr %added.p
+br i1 %is.first, label %first, label %later
+first:
+store <kind> %added, ptr %total.p
+br label %r.latch
+later:
+%total.before = load <kind>, ptr %total.p
 %less = fsub <kind> %top.before, %usable
 <shrinking>
 %total.kept = fmul <kind> %total.before, <factor>
 %total = fadd <kind> %total.kept, %added
 store <kind> %total, ptr %total.p
 %is.same = fcmp oeq <kind> <factor>, 1.0
-%is.done = or i1 %is.first, %is.same
-br i1 %is.done, label %r.latch, label %shrink
+br i1 %is.same, label %r.latch, label %shrink
 shrink:
 %out.shift = mul nsw i64 %r, <out row>
 %row.out = getelementptr <kind>, ptr %out, i64 %out.shift
@@ -290,6 +390,113 @@ r.latch:
 br i1 %r.more, label %r.head, label %done
 done:
 ret void
+}
+"""
+
+_LIMIT = """
+define internal <kind> @<name>(i64 %rows, i64 %keys, <kind> %size<other parameters>) <group> {
+entry:
+<lines>
+ret <kind> <size>
+}
+"""
+
+_REDUCED = """
+%p.<i> = alloca <kind>
+store <kind> <start>, ptr %p.<i>
+br label %r.<i>.head
+r.<i>.head:
+%r.<i> = phi i64 [0, %<above>], [%r.<i>.next, %r.<i>.latch]
+%shift.<i> = mul nsw i64 %r.<i>, <row>
+%row.<i> = getelementptr <kind>, ptr %other.<at>, i64 %shift.<i>
+br label %c.<i>.head
+c.<i>.head:
+%c.<i> = phi i64 [0, %r.<i>.head], [%c.<i>.next, %c.<i>.head]
+%step.<i> = mul nsw i64 %c.<i>, <column>
+%v.<i>.p = getelementptr <kind>, ptr %row.<i>, i64 %step.<i>
+%v.<i> = load <kind>, ptr %v.<i>.p, align <bytes>, <parallel>
+<taken>
+%old.<i> = load <kind>, ptr %p.<i>
+%new.<i> = <combined>
+store <kind> %new.<i>, ptr %p.<i>
+%c.<i>.next = add nuw nsw i64 %c.<i>, 1
+%c.<i>.more = icmp ult i64 %c.<i>.next, <keys>
+br i1 %c.<i>.more, label %c.<i>.head, label %r.<i>.latch, <loop>
+r.<i>.latch:
+%r.<i>.next = add nuw nsw i64 %r.<i>, 1
+%r.<i>.more = icmp ult i64 %r.<i>.next, <rows>
+br i1 %r.<i>.more, label %r.<i>.head, label %done.<i>
+done.<i>:
+%<result> = load <kind>, ptr %p.<i>
+"""
+
+# The largest sum of squares of a row; not finite if anything in the rows is not.
+_SQUARES = """
+define internal <kind> @<name>(ptr %x, i64 %rows) <group> {
+entry:
+%most.p = alloca <kind>
+%sum.p = alloca <kind>
+store <kind> 0.0, ptr %most.p
+br label %r.head
+r.head:
+%r = phi i64 [0, %entry], [%r.next, %r.latch]
+%shift = mul nsw i64 %r, <row>
+%row.x = getelementptr <kind>, ptr %x, i64 %shift
+store <kind> 0.0, ptr %sum.p
+br label %c.head
+c.head:
+%c = phi i64 [0, %r.head], [%c.next, %c.head]
+%p = getelementptr <kind>, ptr %row.x, i64 %c
+%v = load <kind>, ptr %p, align <bytes>, <parallel>
+%square = fmul <kind> %v, %v
+%sum.old = load <kind>, ptr %sum.p
+%sum.new = fadd reassoc <kind> %sum.old, %square
+store <kind> %sum.new, ptr %sum.p
+%c.next = add nuw nsw i64 %c, 1
+%c.more = icmp ult i64 %c.next, <columns>
+br i1 %c.more, label %c.head, label %r.latch, <loop>
+r.latch:
+%sum = load <kind>, ptr %sum.p
+%most.old = load <kind>, ptr %most.p
+%most.new = call <kind> @llvm.maximum.<suffix>(<kind> %most.old, <kind> %sum)
+store <kind> %most.new, ptr %most.p
+%r.next = add nuw nsw i64 %r, 1
+%r.more = icmp ult i64 %r.next, %rows
+br i1 %r.more, label %r.head, label %done
+done:
+%most = load <kind>, ptr %most.p
+ret <kind> %most
+}
+"""
+
+# Whether all weights of a block are 0: even the largest score that there may be is so far below the
+# largest of every query. What is not finite compares as false.
+_NOTHING = """
+define internal i1 @<name>(ptr %tops, i64 %rows, <kind> %limit) <group> {
+entry:
+%least.p = alloca <kind>
+store <kind> <most>, ptr %least.p
+br label %r.head
+r.head:
+%r = phi i64 [0, %entry], [%r.next, %r.head]
+%top.p = getelementptr <kind>, ptr %tops, i64 %r
+%top = load <kind>, ptr %top.p, align <bytes>, <parallel>
+%old = load <kind>, ptr %least.p
+%new = call nsz <kind> @llvm.minimum.<suffix>(<kind> %old, <kind> %top)
+store <kind> %new, ptr %least.p
+%r.next = add nuw nsw i64 %r, 1
+%r.more = icmp ult i64 %r.next, %rows
+br i1 %r.more, label %r.head, label %done, <loop>
+done:
+%least = load <kind>, ptr %least.p
+%gap = fsub <kind> %least, %limit
+%a = call <kind> @llvm.fabs.<suffix>(<kind> %least)
+%b = call <kind> @llvm.fabs.<suffix>(<kind> %limit)
+%sizes = fadd <kind> %a, %b
+%rounding = fmul <kind> %sizes, <epsilon>
+%sure = fsub <kind> %gap, %rounding
+%is.nothing = fcmp ogt <kind> %sure, <vanishing>
+ret i1 %is.nothing
 }
 """
 
