@@ -27,11 +27,13 @@ from benchmarks import (
     sweep,
     time_to_result,
     tracing,
+    transformers,
 )
 from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
+    transformers,
     compiling, choices, ops, sweep, strings, image, lookup, examples, datasets, pipelines, saving,
     keras_training, saved_models,
     time_to_result,

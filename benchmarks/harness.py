@@ -91,15 +91,16 @@ class Peers:
 
 
 _SERVE = """
-import json, os, sys, timeit
+import json, os, sys, time, timeit
 os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'
 answers = os.fdopen(os.dup(1), 'w')
 os.dup2(2, 1)  # what programs print is no answer
 exec(json.loads(sys.stdin.readline()))
 print('null', file=answers, flush=True)
 for line in sys.stdin:
-    statement, number = json.loads(line)
-    print(timeit.timeit(statement, number=number, globals=globals()), file=answers, flush=True)
+    statement, number, clock = json.loads(line)
+    took = timeit.timeit(statement, timer=getattr(time, clock), number=number, globals=globals())
+    print(took, file=answers, flush=True)
 """
 
 
@@ -109,6 +110,7 @@ class Session:
 
     process: subprocess.Popen[str]
     errors: IO[str]
+    clock: str = "perf_counter"  # of the module `time`
 
     def ask(self, question: Any) -> Any:
         """Sends a setup or a statement, waits for the answer."""
@@ -124,7 +126,7 @@ class Session:
 
     def time(self, statement: str, number: int) -> float:
         """Seconds per run, over so many of them."""
-        return float(self.ask([statement, number])) / number
+        return float(self.ask([statement, number, self.clock])) / number
 
     def timer(self, statement: str, seconds: float) -> Callable[[], float]:
         """Like `timer_of`, of a statement that has run once before."""

@@ -20,6 +20,7 @@ from weft._src.execution.native.machine.trampoline import full_text
 from weft._src.execution.numpy.plan import NumpyPlan
 from weft._src.graph.ir import Graph
 from weft._src.graph.passes import optimize
+from weft._src.graph.passes.attention import fuse_attention
 from weft._src.ops.registry import Op
 
 Told = Callable[[int], None]
@@ -171,7 +172,14 @@ def _kind(spec: TensorSpec) -> Any:
 def translate_for(graph: Graph, values: Sequence[Any]) -> Translation:
     """The program of a graph for inputs like these."""
     specs, variables = types_of(graph, values)
-    return translate(specialize(graph, specs, variables), variables)
+    return translate(prepared(graph, specs, variables), variables)
+
+
+def prepared(
+    graph: Graph, specs: Sequence[TensorSpec], variables: Sequence[TensorSpec | None]
+) -> Graph:
+    """The graph for the types of a call, as it is compiled."""
+    return fuse_attention(specialize(graph, specs, variables))
 
 
 def compile_graph(
@@ -196,7 +204,7 @@ def _compiled(
     if off is not None:
         raise NotCompilableError(f"the native tier is off: {off}")
     specs, variables = types_of(graph, values)
-    special = specialize(graph, specs, variables)
+    special = prepared(graph, specs, variables)
     try:
         return Compiled(translate(special, variables), told)
     except NotCompilableError:

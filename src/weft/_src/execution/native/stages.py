@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft._src.errors import UnimplementedError
-from weft._src.execution.native.driver import translate_for, types_of
-from weft._src.execution.native.front.specialize import specialize
+from weft._src.execution.native.driver import prepared, translate_for, types_of
 from weft._src.execution.native.loops.blocks import Assembly, Nest
 from weft._src.execution.native.loops.schedule import Schedule
 from weft._src.execution.native.loops.values import Kernel, NotCompilableError, Value
@@ -21,7 +20,7 @@ STAGES = ("graph", "loops", "llvm", "asm")
 def text_of(graph: Graph, values: Sequence[Any], stage: str) -> str:
     """One stage of the compilation of a graph for inputs like these."""
     if stage == "graph":
-        return str(specialize(graph, *types_of(graph, values)))
+        return str(prepared(graph, *types_of(graph, values)))
     try:
         translation = translate_for(graph, values)
     except NotCompilableError as reason:

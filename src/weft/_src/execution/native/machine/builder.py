@@ -193,6 +193,8 @@ _METADATA = """
 !10 = distinct !{!10, !3, !6}
 !11 = !{!"llvm.loop.vectorize.followup_vectorized", !12, !3}
 !12 = !{!"llvm.loop.isvectorized", i32 1}
+!13 = distinct !{!13, !1, !3, !6, !14}
+!14 = !{!"llvm.loop.interleave.count", i32 4}
 """
 _WIDTHS = (2, 4, 8, 16, 32)
 _WIDTH_METADATA = [
@@ -204,6 +206,8 @@ _WIDTH_METADATA = [
 # Not unrolled before it is made of vectors, but afterwards: to find the vectors among unrolled
 # elements takes LLVM four times as long.
 PARALLEL_LOOP = "!llvm.loop !2"
+# With four vectors at once: results that are waited for, such as the largest of all.
+INTERLEAVED_LOOP = "!llvm.loop !13"
 # The same, with so many elements at once.
 LOOPS_OF_WIDTH = {n: f"!llvm.loop !{200 + n}" for n in _WIDTHS}
 SERIAL_LOOP = "!llvm.loop !4"

@@ -10,6 +10,7 @@ import numpy as np
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
 from weft._src.execution.native.front.lowering import (  # the families register their rules
+    attention as attention,
     bins as bins,
     control as control,
     depthwise as depthwise,

@@ -86,6 +86,32 @@ def exp(b: Builder, x: Scalar) -> Scalar:
     return if_nan(b, x, b.mul(out, power_of_two(b, b.sub(n, half))))
 
 
+def exp_of_negative(b: Builder, x: Scalar) -> Scalar:
+    """e**x for x up to 0, in half the steps: 0 where that is no normal number any more.
+
+    Good for weights that are added up with one of 1.
+    """
+    form = _format_of(x)
+    # With the bias of the exponent in it, shifting leaves the power of two.
+    magic = b.like(x, form.magic + form.bias)
+    shifted = b.fma(x, b.like(x, math.log2(math.e)), magic)
+    n = b.sub(shifted, magic)
+    r = b.fma(n, b.like(x, -form.log2[0]), x)
+    r = b.fma(n, b.like(x, -form.log2[1]), r)
+    bits = b.convert("bitcast", shifted, form.integer)
+    power = b.convert("bitcast", b.binary("shl", bits, b.like(bits, form.mantissa)), form.kind)
+    grown = b.fma(b.mul(r, r), polynomial(b, r, form.series), r)
+    out = b.mul(b.add(grown, b.like(x, 1.0)), power)
+    least = b.like(x, -vanishing(form.kind))
+    return b.select(b.compare("olt", x, least), b.like(x, 0.0), out)
+
+
+def vanishing(kind: str) -> float:
+    """How far below 0 numbers are for which `exp_of_negative` is 0."""
+    form = _FLOAT64 if kind == _FLOAT64.kind else _FLOAT32
+    return (form.bias - 1) * math.log(2) - 1e-3
+
+
 def expm1(b: Builder, x: Scalar) -> Scalar:
     """e**x - 1, nothing lost for small x."""
     form, one = _format_of(x), b.like(x, 1.0)

@@ -54,6 +54,7 @@ class Places:
     b_first: int = 0
     c_first: int = 0
     channels: bool = False  # each column has its own numbers of a, beside each other
+    goes_on: bool = False  # whether the product is added to what c holds
 
     @property
     def lines(self) -> int:

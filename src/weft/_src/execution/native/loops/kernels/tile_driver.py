@@ -18,7 +18,7 @@ WORDS = [
     "blocks",
     "line_blocks", "block_lines", "lines",
     "block_panels", "whole_panels", "panels",
-    "chunk", "chunks",
+    "chunk", "chunks", "goes_on",
     *[f"{what}{i}" for i in range(LINE_LEVELS) for what in ("count", "line_a", "line_b", "line_c")],
     "a_panel", "b_panel", "c_panel",
     "a_first", "b_first", "c_first",
@@ -126,7 +126,8 @@ def _chunk(kind: str) -> list[str]:
     ]
     return [
         *_range("step", "%k", "%chunk", "%n0"),
-        "%adds.bit = icmp ne i64 %k, 0",
+        "%adds.bits = or i64 %k, %goes_on",
+        "%adds.bit = icmp ne i64 %adds.bits, 0",
         "%adds = zext i1 %adds.bit to i64",
         *loop_lines("p", "%panel.count", "k.head", panel, FINISHED_LOOP),
     ]

@@ -66,7 +66,7 @@ class Tiles(Kernel):
             for places, cut in zip(self.regions, blocks, strict=True)
             for word in region_words(places, cut, dtype)
         ]
-        table = program.module.words([_item(program.module, word) for word in words])
+        table = table_of(program.module, words)
         name = program.module.new_name("tiles")
         buffers = [program.memory[id(base_of(v))] for v in (*self.operands, *self.results)]
         pointers = pointer_loads(zip(["%a", "%b", "%c"], buffers, strict=True))
@@ -80,6 +80,11 @@ class Tiles(Kernel):
             program.call_shared(name, count, 1)
         else:
             program.line(f"call void @{name}(ptr %t, i64 0, i64 {count})")
+
+
+def table_of(module: Module, words: Sequence[int | Tile]) -> str:
+    """The words of regions as constants of a module."""
+    return module.words([_item(module, word) for word in words])
 
 
 def _item(module: Module, word: int | Tile) -> str:
@@ -107,7 +112,7 @@ def region_words(places: Places, blocks: Blocks, dtype: DType) -> list[int | Til
         "blocks": blocks.count,
         "line_blocks": blocks.line_blocks, "block_lines": blocks.lines, "lines": places.lines,
         "block_panels": blocks.panels, "whole_panels": whole, "panels": whole + (rest > 0),
-        "chunk": blocks.steps, "chunks": blocks.chunks,
+        "chunk": blocks.steps, "chunks": blocks.chunks, "goes_on": int(places.goes_on),
         "a_panel": width if places.channels else 0,
         "b_panel": places.b_panel, "c_panel": width,
         "a_first": places.a_first, "b_first": places.b_first, "c_first": places.c_first,

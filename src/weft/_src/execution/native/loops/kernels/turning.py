@@ -64,9 +64,7 @@ class Turned(Kernel):
     def emit(self, program: Program) -> None:
         s, dtype = self.stripes, self.results[0].dtype
         kind = "float" if dtype is dtypes.float32 else "double"
-        symbol = f"{_PREFIX}_{kind}x{lanes_of(dtype)}"
-        types = ", ".join(["ptr", "ptr", *["i64"] * (2 + len(_PARAMETERS))])
-        program.module.declare(symbol, "void", types)
+        symbol = declare_turning(program.module, kind, lanes_of(dtype))
         numbers = (s.count, s.n, s.k, s.width, s.source, s.result, s.stripe, s.first)
         given = ", ".join(f"i64 {number}" for number in ("%begin", "%end", *numbers))
         buffers = [program.memory[id(base_of(v))] for v in (*self.operands, *self.results)]
@@ -79,6 +77,18 @@ class Turned(Kernel):
             program.call_shared(name, count, 1)
         else:
             program.line(f"call void @{name}(ptr %t, i64 0, i64 {count})")
+
+
+def declare_turning(module: Module, kind: str, lanes: int) -> str:
+    """The name of the function that writes stripes, made known to a module.
+
+    It takes the matrices, the stripes, the numbers of the first stripe and of the one behind the
+    last, and the numbers of `Stripes`.
+    """
+    symbol = f"{_PREFIX}_{kind}x{lanes}"
+    types = ", ".join(["ptr", "ptr", *["i64"] * (2 + len(_PARAMETERS))])
+    module.declare(symbol, "void", types)
+    return symbol
 
 
 def _text(symbol: str, kind: str, lanes: str) -> str:
