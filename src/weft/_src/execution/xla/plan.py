@@ -25,7 +25,7 @@ from weft._src.execution.native.front.specialize import specialize
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.xla import arrays
 from weft._src.execution.xla.lowering import TYPES, Cell, Lowering, spec_of
-from weft._src.execution.xla.runtime import wide_types
+from weft._src.execution.xla.runtime import computing_on
 from weft._src.execution.xla.stack_values import StackValue
 from weft._src.graph.ir import Graph
 
@@ -38,9 +38,24 @@ _log = logging.getLogger("weft")
 class Program:
     """A graph that is one program: callable with the values of its inputs."""
 
-    def __init__(self, graph: Graph, fallback: Callable[..., Any]) -> None:
-        """`fallback` runs calls that fail, and tells what is wrong."""
+    def __init__(
+        self,
+        graph: Graph,
+        fallback: Callable[..., Any],
+        backend: Any = None,
+        *,
+        keeps: bool = False,
+    ) -> None:
+        """Lowers nothing yet: that waits for shapes.
+
+        Args:
+          graph: what is to be a program.
+          fallback: runs calls that fail, and tells what is wrong.
+          backend: the device of jax that it runs on; None is the first one.
+          keeps: whether results stay there, as arrays of jax.
+        """
         refuse_types(graph)
+        self._backend, self._keeps = backend, keeps
         self._graph = graph
         self._who = f"a call of {graph.name}"
         self._fallback = fallback
@@ -84,13 +99,15 @@ class Program:
         return run_holding([cell.lock for cell in cells], self._call, values, self._who)
 
     def _call(self, *values: Any) -> Any:
-        with wide_types():
+        with computing_on(self._backend):
             given = self._given(values)
             out, new, bits = self._jitted(*given)
             for i, value in zip(self.written, new, strict=True):
                 arrays.store(values[i], value)
             if bits is not None and (failed := np.asarray(bits)).any():
                 return self._again(values, bool(failed[0]))
+            if self._keeps:
+                return tuple(out)
             return tuple([np.asarray(x) for x in out])
 
     def _given(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
@@ -100,15 +117,16 @@ class Program:
             self._apart = apart
             self._jitted = self._compiled()
         return (
-            [arrays.held(values[i]) for i in self.written],
-            [arrays.held(values[i]) for i in self.read],
-            [values[i] for i in self.arrays],
+            [arrays.held(values[i], self._backend) for i in self.written],
+            [arrays.held(values[i], self._backend) for i in self.read],
+            [arrays.given(values[i], self._backend) for i in self.arrays],
         )
 
     def _again(self, values: Sequence[Any], is_bad: bool) -> Any:
         """After a check: NumPy says what is wrong. Without memory for a list: with more."""
         if is_bad or self._scale >= _MOST_MEMORY:
-            return self._fallback(*values)
+            hosted = [np.asarray(v) if isinstance(v, jax.Array) else v for v in values]
+            return self._fallback(*hosted)
         self._scale *= 2
         _log.info(
             "%s: lists get %d times the memory that was guessed.", self._graph.name, self._scale
@@ -118,7 +136,7 @@ class Program:
 
     def lowered_for(self, values: Sequence[Any]) -> Any:
         """jax's `Lowered` for inputs like these."""
-        with wide_types():
+        with computing_on(self._backend):
             given = self._given(values)
             return self._jitted.lower(*given)
 
