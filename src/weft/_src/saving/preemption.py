@@ -112,6 +112,7 @@ class PreemptionCheckpointHandler:
     ) -> None:
         self._config = termination_config or TerminationConfig()
         self._manager = _manager_of(checkpoint_or_checkpoint_manager, checkpoint_dir)
+        self._group: groups.Group | None
         self._group, self._number = groups.job[-1] if groups.job else (None, 0)
         self._asked_at: float | None = None  # when this process was asked to end
         self._deadline: float | None = None  # when all have to end, once one of them was asked
