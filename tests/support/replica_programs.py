@@ -139,10 +139,10 @@ def random_numbers(strategy: Any) -> list[Any]:
     return [strategy.experimental_local_results(run()) for _ in range(3)]
 
 
-def loops_over_datasets(strategy: Any) -> list[Any]:
-    """`for` over distributed datasets in a function."""
+def loops_over_datasets(strategy: Any, *, whole: bool = False) -> list[Any]:
+    """`for` over distributed datasets in a function; only of whole batches, sizes are known."""
     source = tf.data.Dataset.from_tensor_slices(np.arange(22, dtype=np.float32))
-    split = strategy.experimental_distribute_dataset(source.batch(8))
+    split = strategy.experimental_distribute_dataset(source.batch(8, drop_remainder=whole))
     made = strategy.distribute_datasets_from_function(lambda context: source.batch(4))
     with strategy.scope():
         v = tf.Variable(1.0)
@@ -160,7 +160,7 @@ def loops_over_datasets(strategy: Any) -> list[Any]:
             count += 1
             if count == 5:
                 break
-        return total, tf.constant(count)
+        return total, tf.convert_to_tensor(count)
 
     return [*train(split), *train(made), v.numpy()]
 

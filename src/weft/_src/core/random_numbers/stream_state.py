@@ -16,7 +16,6 @@ from weft._src.core.random_numbers import seeds
 from weft._src.core.random_numbers.seeds import State
 from weft._src.core.resources import Resource
 
-
 # A replica draws where the high word of the counter is so many bits larger per number: far beyond
 # the seeds of ops, which are in the lower half of it.
 REPLICA_BITS = 40
