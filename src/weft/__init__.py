@@ -34,6 +34,7 @@ from weft._src.autodiff.explain import explain_gradient
 from weft._src.autodiff.gradients import AggregationMethod, gradients, hessians
 from weft._src.autodiff.tape import GradientTape
 from weft._src.autodiff.unconnected import UnconnectedGradients
+from weft._src.config.placement import device
 from weft._src.core.context import executing_eagerly, init_scope, inside_function
 from weft._src.core.convert import constant, convert_to_tensor, register_tensor_conversion_function
 from weft._src.core.display import displayed_by as _displayed_by
@@ -168,7 +169,7 @@ from weft._src.ops.host.asserting import Assert
 from weft._src.ops.host.callback import numpy_function, py_function
 from weft._src.ops.host.clock import timestamp
 from weft._src.ops.host.comparing import assert_equal, assert_greater, assert_less
-from weft._src.ops.host.placement import device, get_logger
+from weft._src.ops.host.logger import get_logger
 from weft._src.ops.host.printing import print
 from weft._src.ops.host.rank_checks import assert_rank
 from weft._src.ops.indexing.blocks import slice

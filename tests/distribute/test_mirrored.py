@@ -123,6 +123,42 @@ def test_a_loop_over_a_dataset_in_a_function() -> None:
     assert total(iter(data)).numpy() == 28
 
 
+@pytest.mark.parametrize("count", [2, 4])
+def test_loops_over_distributed_datasets(count: int) -> None:
+    split, steps, _, groups, _ = programs.flat(
+        programs.loops_over_datasets(programs.strategy_of(count))
+    )
+    alone = programs.flat(programs.loops_over_datasets(programs.strategy_of(1)))
+    np.testing.assert_allclose([split, steps], alone[:2], rtol=1e-6)
+    assert groups == {2: 3, 4: 2}[count]  # of the six batches, as many as there are replicas
+
+
+def test_functions_take_distributed_datasets() -> None:
+    strategy = programs.strategy_of(2)
+
+    @tf.function
+    def total(dataset: Any) -> Any:
+        out = tf.constant(0, tf.int64)
+        for parts in dataset:
+            out += strategy.reduce("SUM", strategy.run(tf.reduce_sum, args=(parts,)), axis=None)
+        return out
+
+    for n in (5, 6):
+        source = tf.data.Dataset.range(n).batch(4)
+        data = strategy.experimental_distribute_dataset(source)
+        assert total(data).numpy() == n * (n - 1) // 2
+        assert data.cardinality().numpy() == 2
+        made = strategy.distribute_datasets_from_function(lambda context, source=source: source)
+        assert total(made).numpy() == n * (n - 1) // 2
+        assert made.cardinality().numpy() == 1
+    assert total.experimental_get_tracing_count() == 1
+    scalars = strategy.distribute_datasets_from_function(lambda _: tf.data.Dataset.range(3))
+    iterator = iter(scalars)
+    assert [int(x) for x in next(iterator).values] == [0, 1]
+    with pytest.raises(InvalidArgumentError, match="no element left for the last replicas"):
+        next(iterator)
+
+
 # --- errors --------------------------------------------------------------------------------------
 
 

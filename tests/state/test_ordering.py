@@ -45,7 +45,7 @@ def test_exceptions_pass() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        None, "", "/cpu:0", "CPU:0", "/GPU:1", "/device:TPU:0", "gpu", "/job:worker/task:2",
+        None, "", "/cpu:0", "CPU:0", "/GPU:1", "/device:TPU:0", "gpu", "/job:localhost/task:0",
         "/job:localhost/replica:0/task:0/device:CPU:0", "/device:GPU:*",
     ],
 )  # fmt: skip

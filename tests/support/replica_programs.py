@@ -124,7 +124,53 @@ def collectives(strategy: Any) -> list[Any]:
     return [strategy.experimental_local_results(results), gathered]
 
 
-PROGRAMS = {"training": training, "aggregation": aggregation, "collectives": collectives}
+def random_numbers(strategy: Any) -> list[Any]:
+    """Streams in replicas: in the body, in loops and in branches, call after call."""
+    tf.random.set_seed(11)
+
+    def body() -> Any:
+        total = tf.random.uniform([3])
+        for i in tf.range(3):
+            if i != 1:
+                total += tf.random.uniform([3], seed=4)
+        return total, tf.random.normal([2], stddev=3.0)
+
+    run = tf.function(lambda: strategy.run(body))
+    return [strategy.experimental_local_results(run()) for _ in range(3)]
+
+
+def loops_over_datasets(strategy: Any, *, whole: bool = False) -> list[Any]:
+    """`for` over distributed datasets in a function; only of whole batches, sizes are known."""
+    source = tf.data.Dataset.from_tensor_slices(np.arange(22, dtype=np.float32))
+    split = strategy.experimental_distribute_dataset(source.batch(8, drop_remainder=whole))
+    made = strategy.distribute_datasets_from_function(lambda context: source.batch(4))
+    with strategy.scope():
+        v = tf.Variable(1.0)
+
+    def step(x: Any) -> Any:
+        total = tf.distribute.get_replica_context().all_reduce("SUM", tf.reduce_sum(x * v))
+        v.assign_add(total / 1000.0)
+        return total
+
+    @tf.function
+    def train(dataset: Any) -> Any:
+        total, count = tf.constant(0.0), 0
+        for x in dataset:
+            total += strategy.reduce("MEAN", strategy.run(step, args=(x,)), axis=None)
+            count += 1
+            if count == 5:
+                break
+        return total, tf.convert_to_tensor(count)
+
+    return [*train(split), *train(made), v.numpy()]
+
+
+PROGRAMS = {
+    "training": training,
+    "aggregation": aggregation,
+    "collectives": collectives,
+    "random_numbers": random_numbers,
+}
 
 
 def flat(results: Any) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft._src.ops.host.placement import get_logger as _get_logger
+from weft._src.ops.host.logger import get_logger as _get_logger
 
 DEBUG, INFO, WARN, ERROR, FATAL = 10, 20, 30, 40, 50
 

@@ -5,11 +5,11 @@ jax is asked only where it has been imported, or functions run on XLA: loading i
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from weft._src.core.flags import flags
+from weft._src.execution.devices import count_gpus, names
 
 
 class PhysicalDevice(NamedTuple):
@@ -46,7 +46,6 @@ class _Devices:
 
     def __init__(self) -> None:
         self.configurations: tuple[LogicalDeviceConfiguration, ...] | None = None
-        self.soft_placement = True
 
 
 _devices = _Devices()
@@ -56,15 +55,6 @@ def _is_wanted(device_type: Any, kind: str = "CPU") -> bool:
     if device_type is not None and not isinstance(device_type, str):
         raise TypeError(f"tf.config: device_type must be a string or None, got {device_type!r}.")
     return device_type in (None, kind)
-
-
-def _gpus() -> int:
-    """How many GPUs jax finds, where it is in use."""
-    if "jax" not in sys.modules and flags.execution != "xla":
-        return 0
-    from weft._src.execution.xla import runtime
-
-    return runtime.count_gpus()
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -85,7 +75,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     """
     found = [_CPU] if _is_wanted(device_type) else []
     if _is_wanted(device_type, "GPU"):
-        found += [PhysicalDevice(f"/physical_device:GPU:{i}", "GPU") for i in range(_gpus())]
+        found += [PhysicalDevice(f"/physical_device:GPU:{i}", "GPU") for i in range(count_gpus())]
     return found
 
 
@@ -107,10 +97,9 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     """
     found = []
     if _is_wanted(device_type):
-        count = len(_devices.configurations or (None,))
-        found = [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(count)]
+        found = [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(names.cpus)]
     if _is_wanted(device_type, "GPU"):
-        found += [LogicalDevice(f"/device:GPU:{i}", "GPU") for i in range(_gpus())]
+        found += [LogicalDevice(f"/device:GPU:{i}", "GPU") for i in range(count_gpus())]
     return found
 
 
@@ -193,6 +182,7 @@ def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
             f"tf.config.LogicalDeviceConfiguration, got {logical_devices!r}."
         )
     _devices.configurations = tuple(given)
+    names.cpus = len(given)
 
 
 def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfiguration] | None:
@@ -216,14 +206,20 @@ def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfigura
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Whether ops may run on another device than they were asked to: remembered, without effect.
+    """Whether the CPU takes what a device of `tf.device` cannot run, or is not there for.
 
     Args:
-      enabled: what `get_soft_device_placement` is to say.
+      enabled: whether it does; else that is an InvalidArgumentError.
 
+    >>> tf.config.set_soft_device_placement(False)
+    >>> with tf.device("/GPU:7"):
+    ...     tf.zeros([2])
+    Traceback (most recent call last):
+    ...
+    weft.errors.InvalidArgumentError: tf.device: there is no device /device:GPU:7; ...
     >>> tf.config.set_soft_device_placement(True)
     """
-    _devices.soft_placement = bool(enabled)
+    flags.soft_placement = bool(enabled)
 
 
 def get_soft_device_placement() -> bool:
@@ -235,4 +231,4 @@ def get_soft_device_placement() -> bool:
     >>> tf.config.get_soft_device_placement()
     True
     """
-    return _devices.soft_placement
+    return flags.soft_placement

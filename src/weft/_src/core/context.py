@@ -17,12 +17,17 @@ import numpy as np
 GRAPH = 1
 TAPE = 2
 CHECK = 4  # tf.debugging.enable_check_numerics
+DEVICE = 8  # tf.device of another device than the host
+
+# The full name of the device that everything is on of which nothing else is said.
+HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 class GraphBuilder(Protocol):
     """What lower layers need of a graph under construction (see weft.graph)."""
 
     name: str
+    is_function: bool  # and not a branch or the body of a loop
 
     def add_op(self, op: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str) -> Any:
         """Adds a node and returns its output tensors."""
@@ -56,6 +61,10 @@ class State(threading.local):
         # Called with each op and its outputs, if something wants to see all of them.
         self.checker: Callable[[Any, Any], None] | None = None
         self.name_scope: str = ""
+        # The name of the device that was asked for, None where nothing was said; and whether
+        # that is another one than the host.
+        self.device: str | None = None
+        self.is_elsewhere = False
         # What a variable created now has to ask; None means that creating it is an ordinary thing.
         self.variable_creation: Any = None
         # What steps in when a variable is created, the innermost last (tf.variable_creator_scope).
@@ -71,6 +80,8 @@ def _set(graph: Any, tapes: tuple[Any, ...]) -> None:
     state.mode = (GRAPH if graph is not None else 0) | (TAPE if tapes else 0)
     if state.checker is not None:
         state.mode |= CHECK
+    if state.is_elsewhere:
+        state.mode |= DEVICE
 
 
 def set_checker(checker: Callable[[Any, Any], None] | None) -> None:
@@ -83,16 +94,27 @@ def set_checker(checker: Callable[[Any, Any], None] | None) -> None:
 def building(graph: Any) -> Iterator[None]:
     """Ops called inside are added to `graph`; None switches back to eager execution.
 
-    Tapes that were recording outside do not see what happens inside.
+    Tapes that were recording outside do not see what happens inside. A function leaves open where
+    it runs: that is decided where it is called.
     """
     outer, tapes, scope = state.graph, state.tapes, state.name_scope
+    device = state.device, state.is_elsewhere
+    if graph is not None and graph.is_function:
+        state.device, state.is_elsewhere = None, False
     _set(graph, ())
     state.name_scope = ""
     try:
         yield
     finally:
         state.name_scope = scope
+        state.device, state.is_elsewhere = device
         _set(outer, tapes)
+
+
+def set_device(device: str | None, is_elsewhere: bool) -> None:
+    """From now on ops of this thread are meant for a device, which may be another than the host."""
+    state.device, state.is_elsewhere = device, is_elsewhere
+    _set(state.graph, state.tapes)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
-from weft._src.core.context import state
+from weft._src.core.context import DEVICE, GRAPH, state
 from weft._src.core.conversions import how_to_convert
 from weft._src.core.dtypes import DType
 from weft._src.core.growing import GrowingList
@@ -24,6 +24,7 @@ from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import DTypeError, UnsupportedError
 
+_NOT_HERE = GRAPH | DEVICE  # constants are nodes then, or go to a device
 _NUMBERS = (bool, int, float, complex)
 _ARRAY_LIKE = (*_NUMBERS, np.generic, np.ndarray)
 _INT32 = np.iinfo(np.int32)
@@ -420,7 +421,7 @@ def _convert(value: Any, dtype: DType | None, name: str | None) -> Tensor:
         array = found
     else:
         array = array_from(value, dtype)
-    return EagerTensor(array) if state.graph is None else make_constant(array, name)
+    return EagerTensor(array) if not state.mode & _NOT_HERE else make_constant(array, name)
 
 
 def _nested_too_deeply(value: Any) -> Exception:
@@ -492,7 +493,7 @@ def constant(
         array = array_from(value, dtype)
     if shape is not None:
         array = _with_shape(array, TensorShape(shape), value)
-    return EagerTensor(array) if state.graph is None else make_constant(array, name)
+    return EagerTensor(array) if not state.mode & _NOT_HERE else make_constant(array, name)
 
 
 def _with_shape(array: Array, shape: TensorShape, value: Any) -> Array:
@@ -530,7 +531,7 @@ def adopt(value: Any, dtype: DType) -> Tensor:
         if dtype.is_integer and kind is float:
             return _convert(value, None, None)  # the op names both dtypes in its error
         array = _array_from_number(value, dtype)
-        return EagerTensor(array) if state.graph is None else make_constant(array, None)
+        return EagerTensor(array) if not state.mode & _NOT_HERE else make_constant(array, None)
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in "OSUT":
         same_kind = np.can_cast(value.dtype, dtypes.stored_as(dtype).numpy_dtype, "same_kind")
         return _convert(value, dtype if same_kind else None, None)

@@ -79,7 +79,9 @@ def imported(source: Any) -> Array:
             "be used once only."
         )
     if _field(capsule, "device").value != DEVICE[0]:
-        raise ValueError("the array lies on another device. Move it to the CPU first.")
+        raise ValueError(
+            "the array lies on another device. Pass the array itself instead of its capsule."
+        )
     is_bfloat = _field(capsule, "kind").value == _BFLOAT
     if is_bfloat:
         _field(capsule, "kind").value = _UNSIGNED

@@ -14,7 +14,7 @@ class _Flags:
 
     __slots__ = (
         "call_watcher", "deterministic", "execution", "guard_pages", "run_functions_eagerly",
-        "threads", "unusual_calls",
+        "soft_placement", "threads", "unusual_calls",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -30,6 +30,8 @@ class _Flags:
         self.execution = os.environ.get("WEFT_EXECUTION", "auto")
         # For tests: "end" or "start" of what machine code touches lies at a forbidden page.
         self.guard_pages = os.environ.get("WEFT_GUARD_PAGES", "")
+        # Whether the CPU takes what a device cannot do, or is not there for.
+        self.soft_placement = True
         self.threads = 0  # that share large loops; 0: as many as there are processors
 
     def set_run_functions_eagerly(self, value: bool) -> None:

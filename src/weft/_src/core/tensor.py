@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 
 from weft._src.core import dtypes, numpy_names, specs
-from weft._src.core.context import GraphBuilder, state
+from weft._src.core.context import HOST, GraphBuilder, state
 from weft._src.core.display import html_of
 from weft._src.core.dlpack import DEVICE, exported
 from weft._src.core.dtypes import DType
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from weft._src.core.aliases import ShapeLike, TensorLike
 
 Array = np.ndarray[Any, Any]
-_CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 _UNUSUAL = dtypes.UNUSUAL
 
 
@@ -245,8 +244,8 @@ class EagerTensor(Tensor):
 
     @property
     def device(self) -> str:
-        """Where the value lives: always the CPU."""
-        return _CPU
+        """The full name of the device where the value lives: that of the CPU."""
+        return HOST
 
     @property
     def name(self) -> str:
@@ -457,8 +456,8 @@ class SymbolicTensor(Tensor):
 
     @property
     def device(self) -> str:
-        """Where the value will live: not decided while tracing."""
-        return ""
+        """The device that the function asks for; empty where it leaves that open."""
+        return str(self.node.device)
 
     def leaked(self, what: str) -> InaccessibleTensorError:
         """The error of using it, as `what`, where its graph is not being built."""

@@ -42,7 +42,7 @@ class MirroredStrategy(Strategy):
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
         names = _known_devices("tf.distribute.MirroredStrategy", devices)
         super().__init__(replicas=len(names))
-        if flags.execution == "xla" and len(names) > 1:
+        if flags.execution == "xla" and len(names) > 1 and "CPU" in names[0]:
             _provide_devices(len(names))
         self.extended.worker_devices = self.extended.parameter_devices = names
 

@@ -15,7 +15,7 @@ from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.cells import VariableCell
 from weft._src.core.dtypes import ANY
 from weft._src.core.lazily import cached_property
-from weft._src.core.random_numbers.stream_state import RngCell
+from weft._src.core.random_numbers.stream_state import REPLICA_BITS, RngCell
 from weft._src.core.replica_cells import OnReadCell
 from weft._src.core.specs import TensorSpec
 from weft._src.core.xla_rules import Lowered
@@ -65,7 +65,7 @@ def _own(value: Any, number: int) -> Any:
         return _cell(value.data, value.name)
     if isinstance(value, RngCell):  # every replica draws its own numbers
         state = value.read()
-        state[1] += number << 40  # far beyond the seeds of ops, which are in the lower half
+        state[1] += number << REPLICA_BITS
         return RngCell(state)
     return value
 

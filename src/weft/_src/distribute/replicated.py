@@ -200,12 +200,12 @@ class Replicas:
 
     def split(self, dataset: Any) -> Any:
         """The dataset with a piece of each batch for every replica."""
-        return inputs.SplitDataset(dataset, self.count)
+        return inputs.split(dataset, self.count)
 
     def from_function(self, dataset_fn: Callable[[Any], Any]) -> Any:
         """The dataset that a function makes, an element for each replica at a time."""
         context = InputContext(num_replicas_in_sync=self.count)
-        return inputs.DatasetOfFunction(dataset_fn(context), self.count)
+        return inputs.grouped(dataset_fn(context), self.count)
 
     def values_from(self, value_fn: Callable[[Any], Any]) -> Any:
         """The values that a function makes for the replicas."""

@@ -23,6 +23,7 @@ from weft._src.errors import ResourceExhaustedError, UnimplementedError
 from weft._src.execution import forking
 from weft._src.execution.background import Job, worker
 from weft._src.execution.bounds import bound_seconds
+from weft._src.execution.devices import place_for
 from weft._src.execution.estimates import Compilation, seconds_for
 from weft._src.execution.numpy.plan import NumpyPlan
 from weft._src.graph.ir import Graph
@@ -123,6 +124,8 @@ class TieredPlan:
     def _first(self, *values: Any) -> Any:
         """Decides how to begin, by the settings at the first call."""
         wanted = self._began_as = flags.execution_wanted()
+        if self._begin_on_devices(values):
+            return self.run(*values)
         if wanted == "numpy":
             self.run = self.numpy
         elif wanted == "verify":
@@ -135,6 +138,17 @@ class TieredPlan:
             self.run = self._watched
         return self.run(*values)
 
+    def _begin_on_devices(self, values: Sequence[Any]) -> bool:
+        """Whether variables are on another device, or nodes ask for one: then XLA runs it."""
+        place = place_for(self.graph, values)
+        if place is None:
+            return False
+        with forking.lock:
+            from weft._src.execution.xla import placed
+        self.tier = "xla"
+        self.run = placed.DevicePlan(self.graph, place, self.by_numpy, keeps=False)
+        return True
+
     def _begin_with_xla(self) -> None:
         """Programs of XLA, from the first call on; NumPy for what these cannot run."""
         with forking.lock:  # jax takes a second to load
@@ -142,11 +156,12 @@ class TieredPlan:
 
             runtime.require('weft.config.execution = "xla"')
             from weft._src.execution.xla import driver
-        plan = driver.XlaPlan(self.graph, self._by_numpy, whole=bool(self._jit))
+        plan = driver.XlaPlan(self.graph, self.by_numpy, whole=bool(self._jit))
         self.tier, self.run = "xla", plan
 
-    def _by_numpy(self, *values: Any) -> Any:
-        return self.numpy(*values)  # whose plan is made when it is needed
+    def by_numpy(self, *values: Any) -> Any:
+        """A call on the NumPy tier, whose plan is made when it is needed."""
+        return self.numpy(*values)
 
     def _watched(self, *values: Any) -> Any:
         """On NumPy, until so much time was spent that compiling pays."""

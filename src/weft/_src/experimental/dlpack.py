@@ -6,6 +6,7 @@ from weft._src.core import dlpack as _dlpack
 from weft._src.core.convert import convert_to_tensor as _convert_to_tensor
 from weft._src.core.tensor import EagerTensor as _EagerTensor, Tensor as _Tensor
 from weft._src.errors import InvalidArgumentError as _InvalidArgumentError
+from weft._src.execution.placement import adopted as _adopted
 from weft._src.state.variable import Variable as _Variable
 
 
@@ -40,6 +41,9 @@ def to_dlpack(tf_tensor: _Any) -> _Any:
 def from_dlpack(dlcapsule: _Any) -> _Tensor:
     """A tensor with a copy of the array in a DLPack capsule, or of another library's array.
 
+    An array on a GPU becomes a tensor there. One of jax's is shared and not copied: it never
+    changes.
+
     Args:
       dlcapsule: a capsule, which is used up by this, or an object with the method `__dlpack__`.
 
@@ -47,12 +51,16 @@ def from_dlpack(dlcapsule: _Any) -> _Tensor:
       A tensor. It does not change if the other library writes into its array.
 
     Raises:
-      InvalidArgumentError: for a capsule that was used before, and for arrays of other devices.
+      InvalidArgumentError: for a capsule that was used before, and for one of another device: pass
+        the array itself.
       TypeError: for anything that is no capsule and makes none.
 
     >>> tf.experimental.dlpack.from_dlpack(np.arange(3))
     <tf.Tensor: shape=(3,), dtype=int64, numpy=array([0, 1, 2])>
     """
+    placed = None if isinstance(dlcapsule, type) else _adopted(dlcapsule)
+    if placed is not None:
+        return placed
     try:
         array = _dlpack.imported(dlcapsule)
     except (ValueError, BufferError) as error:

@@ -54,8 +54,8 @@ class Node:
     """One operation of a graph; public as `tf.Operation`."""
 
     __slots__ = (
-        "__weakref__", "attrs", "effects", "graph", "inputs", "location", "name", "op", "outputs",
-    )  # fmt: skip
+        "__weakref__", "attrs", "device", "effects", "graph", "inputs", "location", "name", "op",
+        "outputs")  # fmt: skip
 
     def __init__(
         self,
@@ -66,6 +66,7 @@ class Node:
         specs: Iterable[TensorSpec],
         name: str,
         location: Location,
+        device: str = "",
     ) -> None:
         self.graph: Graph = graph
         self.op: Op = op
@@ -73,6 +74,7 @@ class Node:
         self.attrs: dict[str, Any] = attrs
         self.name: str = name
         self.location: Location = location
+        self.device: str = device  # that `tf.device` asks for; empty if nothing does
         self.outputs: tuple[SymbolicTensor, ...] = tuple(
             [SymbolicTensor(self, i, spec) for i, spec in enumerate(specs)]
         )
@@ -82,11 +84,6 @@ class Node:
     def type(self) -> str:
         """The name of the op, like `MatMul`."""
         return self.op.name
-
-    @property
-    def device(self) -> str:
-        """Not decided while tracing."""
-        return ""
 
     @property
     def control_inputs(self) -> list[Node]:
@@ -249,6 +246,7 @@ class Graph:
         specs: Iterable[TensorSpec],
         name: str,
         location: Location,
+        device: str = "",
     ) -> Node:
         """Adds a node whose types are known; nothing is checked.
 
@@ -259,13 +257,15 @@ class Graph:
           specs: the specs of the outputs.
           name: the name of the node; a number goes behind it if it is taken.
           location: the line of the user's code that the node comes from.
+          device: where it is to run, if no scope of a device says so; "" leaves it open.
 
         Returns:
           The node, the last one of the graph.
         """
         if state.graph is self:
             name = self._prefix + state.name_scope + name
-        node = Node(self, op, inputs, attrs, specs, self._names.unique(name), location)
+            device = state.device or device
+        node = Node(self, op, inputs, attrs, specs, self._names.unique(name), location, device)
         self.nodes.append(node)
         return node
 
@@ -277,6 +277,7 @@ class Graph:
         attrs: dict[str, Any] | None = None,
         specs: Iterable[TensorSpec] | None = None,
         prefix: str = "",
+        device: str = "",
     ) -> Node:
         """Adds a node like one of another graph, on inputs of this one.
 
@@ -286,6 +287,7 @@ class Graph:
           attrs: other attributes; None keeps those of the node.
           specs: other specs of the outputs; None keeps those of the node.
           prefix: what goes in front of its name.
+          device: another device; empty keeps that of the node.
 
         Returns:
           The new node.
@@ -297,6 +299,7 @@ class Graph:
             [out.spec for out in node.outputs] if specs is None else specs,
             prefix + node.name,
             node.location,
+            device or node.device,
         )
 
     def add_input(self, spec: TensorSpec, name: str) -> SymbolicTensor:

@@ -47,10 +47,12 @@ class Rewriter:
     def __setitem__(self, old: SymbolicTensor, new: SymbolicTensor) -> None:
         self._map[id(old)] = new
 
-    def copy(self, node: Node, attrs: dict[str, Any] | None = None, prefix: str = "") -> Node:
+    def copy(
+        self, node: Node, attrs: dict[str, Any] | None = None, prefix: str = "", device: str = ""
+    ) -> Node:
         """The same node in the new graph, on what its inputs have become."""
         inputs = tuple([self[x] for x in node.inputs])
-        made = self.new.add_copy(node, inputs, attrs=attrs, prefix=prefix)
+        made = self.new.add_copy(node, inputs, attrs=attrs, prefix=prefix, device=device)
         for old, new in zip(node.outputs, made.outputs, strict=True):
             self[old] = new
         return made

@@ -14,7 +14,7 @@ import numpy as np
 
 from weft._src.core import conversions, dtypes, memory, xp
 from weft._src.core.composite import CompositeInput, not_a_tensor
-from weft._src.core.context import GRAPH, quiet_context, recording_repeatedly, state
+from weft._src.core.context import DEVICE, GRAPH, quiet_context, recording_repeatedly, state
 from weft._src.core.dtypes import UNUSUAL, DType
 from weft._src.core.location import called_arguments
 from weft._src.core.specs import TensorSpec, ValueSpec
@@ -32,7 +32,7 @@ def _call(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | No
     try:
         if state.mode:
             return _call_recorded(op, inputs, attrs, name)
-        return _run_eagerly(op, inputs, attrs)
+        return run_eagerly(op, inputs, attrs)
     except CompositeInput as found:  # not looked for beforehand, so ordinary calls pay nothing
         rule = composite_rules[type(found.value)]
     return rule(op, inputs, attrs, name)
@@ -46,7 +46,7 @@ def _call_recorded(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name:
             inputs, attrs, count = prepare_structured(op, inputs, attrs, repeatedly)
         inputs, out = state.graph.add_op(op, inputs, attrs, name)
     else:
-        out = _run_eagerly(op, inputs, attrs)
+        out = _run_where_asked(op, inputs, attrs)
     for tape in state.tapes:
         tape.record(op, inputs, attrs, out)
     if state.checker is not None:
@@ -54,7 +54,15 @@ def _call_recorded(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name:
     return out if count is None else out[:count]
 
 
-def _run_eagerly(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+def _run_where_asked(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """Runs an op on the device of the scope that is open."""
+    if state.mode & DEVICE and all(isinstance(x, EagerTensor) for x in inputs):
+        return run_placed(op, inputs, attrs)
+    return run_eagerly(op, inputs, attrs)
+
+
+def run_eagerly(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """Runs an op on the host; its tensors."""
     try:
         values = [x._value for x in inputs]
     except AttributeError:
@@ -105,6 +113,10 @@ run_structured: Callable[[Op, list[Any], dict[str, Any]], Any]
 run_large: Callable[[Op, list[Any], dict[str, Any]], Any]
 
 
+# Set by the execution layer: how to run an op where other devices are concerned.
+run_placed: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any]
+
+
 # Set by the autodiff layer: how ops that hold graphs are made to save what their gradients need.
 prepare_structured: Callable[[Op, Any, dict[str, Any], bool], tuple[Any, dict[str, Any], int]]
 
@@ -119,6 +131,12 @@ def install_large_runner(run: Callable[[Op, list[Any], dict[str, Any]], Any]) ->
     """The execution layer says how ops are run on large arrays."""
     global run_large  # noqa: PLW0603 - a hook, set once at import
     run_large = run
+
+
+def install_placed_runner(run: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any]) -> None:
+    """The execution layer says how ops are run on other devices."""
+    global run_placed  # noqa: PLW0603 - a hook, set once at import
+    run_placed = run
 
 
 def install_structured_runner(run: Callable[[Op, list[Any], dict[str, Any]], Any]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from weft._src.core.aliases import TensorLike
 from weft._src.core.api_targets import dispatched
 from weft._src.core.composite import CompositeTensor
-from weft._src.core.context import CHECK, GRAPH, quiet_context, state
+from weft._src.core.context import CHECK, DEVICE, GRAPH, quiet_context, state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.core.tracebacks import hide_own_frames
@@ -27,7 +27,7 @@ from weft._src.ops.indexing import slicing
 from weft._src.ops.linalg import products
 from weft._src.ops.registry import NO_ATTRS, NOT_DIFFERENTIABLE, Op
 
-_NOT_INLINE = GRAPH | CHECK
+_NOT_INLINE = GRAPH | CHECK | DEVICE
 # What converts to tensors, or is a mistake. (Of these, lists and strings have `__rmul__`, too.)
 _KNOWN = (Tensor, np.ndarray, np.generic, int, float, complex, str, bytes, list, tuple)
 

@@ -16,7 +16,7 @@ import numpy as np
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.cells import VariableCell
 from weft._src.core.composite import CompositeTensor
-from weft._src.core.context import init_scope, state
+from weft._src.core.context import HOST, init_scope, state
 from weft._src.core.conversions import how_to_convert
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.display import html_of
@@ -27,6 +27,7 @@ from weft._src.core.reference import Reference
 from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import Array, EagerTensor, SymbolicTensor, Tensor
 from weft._src.errors import InaccessibleTensorError, UnsupportedError
+from weft._src.execution.devices import place_of
 from weft._src.ops.indexing import masks, slicing
 from weft._src.ops.operators import install_operators
 from weft._src.ops.registry import Op
@@ -172,6 +173,9 @@ class Variable(InitialNames, PartialAccess, Trackable, metaclass=InterceptedClas
     def _set_cell(self, value: Array | None) -> None:
         cell = VariableCell(value, self._name)
         cell.variable = self
+        if state.device is not None:
+            home = place_of(state.device).name
+            cell.device = None if home == HOST else home
         self._handle = EagerTensor(cell)
 
     # --- what it is ----------------------------------------------------------------------------
@@ -257,8 +261,9 @@ class Variable(InitialNames, PartialAccess, Trackable, metaclass=InterceptedClas
 
     @property
     def device(self) -> str:
-        """Where the value lives."""
-        return self._handle.device
+        """The full name of the device where the value lives."""
+        cell = getattr(self._handle, "_value", None)  # an argument that is traced has none
+        return str(getattr(cell, "device", None) or self._handle.device)
 
     def ref(self) -> Reference:
         """A hashable stand-in for this variable, for dictionaries and sets.

@@ -2,12 +2,13 @@
 
 Every worker gets TF_CONFIG, so `tf.distribute.MultiWorkerMirroredStrategy` finds the others. Lines
 that they print are shown with their number. If one dies, it is named and the others are ended; if
-it was killed, and not by an error of its own, the job is started again, and goes on from what the
-program has saved.
+it was killed, and not by an error of its own, or asks for it by its exit code, the job is started
+again, and goes on from what the program has saved.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -17,8 +18,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
+
+from weft._src.saving.preemption import RESTART
 
 _COLOURS = (36, 33, 35, 32, 34, 31)
 _GRACE = 5.0  # seconds that workers have to end by themselves
@@ -125,6 +128,8 @@ def _free_ports(count: int) -> list[int]:
 
 def described(code: int) -> str:
     """How a process has ended, in words."""
+    if code == RESTART:
+        return "has saved what it needs to be started again"
     if code >= 0:
         return f"ended with exit code {code}"
     try:
@@ -139,7 +144,8 @@ def launch(command: Sequence[str], count: int, restarts: int, out: IO[str] | Non
     for start in range(restarts + 1):
         job = Job(command, count, stream)
         try:
-            failure = job.wait()
+            with _forwarded(job) as is_to_end:
+                failure = job.wait()
         except BaseException:
             job.end()
             raise
@@ -148,11 +154,34 @@ def launch(command: Sequence[str], count: int, restarts: int, out: IO[str] | Non
         job.end()
         number, code = failure
         job.say(f"weft launch: worker {number} {described(code)}; the others were ended.")
-        if code > 0:  # an error of the program, which would come again
+        if code > 0 and code != RESTART:  # an error of the program, which would come again
             return code
+        if is_to_end:  # the machine is needed for something else
+            return RESTART
         if start < restarts:
             job.say(f"weft launch: the job starts again ({start + 1} of {restarts}).")
     return 1
+
+
+@contextlib.contextmanager
+def _forwarded(job: Job) -> Iterator[list[bool]]:
+    """Workers are told if this process is to end, so that they can save; yields whether it is."""
+    is_to_end: list[bool] = []
+
+    def forward(*_: Any) -> None:
+        is_to_end.append(True)
+        for worker in job.workers:
+            if worker.poll() is None:
+                worker.send_signal(signal.SIGTERM)
+
+    if threading.current_thread() is not threading.main_thread():  # no signals arrive there
+        yield is_to_end
+        return
+    before = signal.signal(signal.SIGTERM, forward)
+    try:
+        yield is_to_end
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def several_machines(command: Sequence[str], count: int) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,10 @@ from weft._src.core.flags import flags
 from weft._src.core.random_numbers import seeds
 from weft._src.core.random_numbers.seeds import State
 from weft._src.core.resources import Resource
+
+# A replica draws where the high word of the counter is so many bits larger per number: far beyond
+# the seeds of ops, which are in the lower half of it.
+REPLICA_BITS = 40
 
 
 class RngCell(Resource):
@@ -39,6 +45,19 @@ class RngCell(Resource):
         """Replaces the state."""
         with self._lock:
             self._state = np.array(state, np.int64)
+
+    @contextlib.contextmanager
+    def lent(self) -> Iterator[None]:
+        """Inside, nobody else draws: for a program that takes the state and gives back a new one.
+
+        That one is put into its place by `give_back`.
+        """
+        with self._lock:
+            yield
+
+    def give_back(self, state: State) -> None:
+        """Sets the state of a stream that is lent."""
+        self._state = np.array(state, np.int64)
 
     def advance(self, blocks: int) -> State:
         """Moves the counter on, in one atomic step; the state before."""

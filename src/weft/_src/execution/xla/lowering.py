@@ -39,13 +39,16 @@ _SMALL = 1 << 16  # bytes of a result that NumPy computes while lowering: it bec
 
 
 class Cell:
-    """A variable: where its value is among those that the program is given."""
+    """A variable or random stream: where its value is among those that the program is given."""
 
-    __slots__ = ("apart", "key", "name")
+    __slots__ = ("apart", "is_stream", "key", "name")
 
-    def __init__(self, key: int, name: str, apart: str | None = None) -> None:
+    def __init__(
+        self, key: int, name: str, apart: str | None = None, *, is_stream: bool = False
+    ) -> None:
         self.key = key
         self.name = name
+        self.is_stream = is_stream
         # How the values of replicas become one, if each has its own; they lie along a first axis.
         self.apart = apart
 

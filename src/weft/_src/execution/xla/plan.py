@@ -8,6 +8,7 @@ what is wrong, or the program is made again with more memory.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,13 +20,14 @@ import numpy as np
 from weft._src.core import dtypes
 from weft._src.core.cells import VariableCell
 from weft._src.core.holding import run_holding
+from weft._src.core.random_numbers.stream_state import RngCell
 from weft._src.core.replica_cells import OnReadCell
 from weft._src.core.specs import TensorSpec
 from weft._src.execution.native.front.specialize import specialize
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.xla import arrays
 from weft._src.execution.xla.lowering import TYPES, Cell, Lowering, spec_of
-from weft._src.execution.xla.runtime import wide_types
+from weft._src.execution.xla.runtime import computing_on
 from weft._src.execution.xla.stack_values import StackValue
 from weft._src.graph.ir import Graph
 
@@ -38,9 +40,24 @@ _log = logging.getLogger("weft")
 class Program:
     """A graph that is one program: callable with the values of its inputs."""
 
-    def __init__(self, graph: Graph, fallback: Callable[..., Any]) -> None:
-        """`fallback` runs calls that fail, and tells what is wrong."""
+    def __init__(
+        self,
+        graph: Graph,
+        fallback: Callable[..., Any],
+        backend: Any = None,
+        *,
+        keeps: bool = False,
+    ) -> None:
+        """Lowers nothing yet: that waits for shapes.
+
+        Args:
+          graph: what is to be a program.
+          fallback: runs calls that fail, and tells what is wrong.
+          backend: the device of jax that it runs on; None is the first one.
+          keeps: whether results stay there, as arrays of jax.
+        """
         refuse_types(graph)
+        self._backend, self._keeps = backend, keeps
         self._graph = graph
         self._who = f"a call of {graph.name}"
         self._fallback = fallback
@@ -53,6 +70,7 @@ class Program:
         self._scale = 1
         # How the values of replicas are combined, for variables of which each has its own.
         self._apart: dict[int, str] = {}
+        self._streams: set[int] = set()  # which of the resources are random streams
         self._jitted = self._compiled()
 
     def _compiled(self) -> Any:
@@ -65,7 +83,8 @@ class Program:
     def run_traced(self, written: list[Any], read: list[Any], inputs: list[Any]) -> Any:
         """The outputs, new values of variables, and two bits, or None: bad, and full."""
         before = dict(zip(self.written, written)) | dict(zip(self.read, read))
-        lowering, out = lowered(self._graph, self.arrays, before, inputs, self._scale, self._apart)
+        special = (self._apart, self._streams)
+        lowering, out = lowered(self._graph, self.arrays, before, inputs, self._scale, *special)
         new = [lowering.state[i] for i in self.written]
         if lowering.bad is None and lowering.full is None:
             return out, new, None
@@ -80,35 +99,40 @@ class Program:
         if self.written or not self.read:  # who writes holds the locks of all its variables
             return self._call(*values)
         # Another thread must not use the memory of what is read for a new value meanwhile.
-        cells = sorted([values[i] for i in self.read], key=id)
+        cells = sorted([c for i in self.read if hasattr(c := values[i], "lock")], key=id)
         return run_holding([cell.lock for cell in cells], self._call, values, self._who)
 
     def _call(self, *values: Any) -> Any:
-        with wide_types():
+        streams = [values[i] for i in self.written if isinstance(values[i], RngCell)]
+        with contextlib.ExitStack() as stack, computing_on(self._backend):
+            for stream in sorted(streams, key=id):
+                stack.enter_context(stream.lent())
             given = self._given(values)
             out, new, bits = self._jitted(*given)
             for i, value in zip(self.written, new, strict=True):
                 arrays.store(values[i], value)
-            if bits is not None and (failed := np.asarray(bits)).any():
-                return self._again(values, bool(failed[0]))
-            return tuple([np.asarray(x) for x in out])
+            if bits is None or not (failed := np.asarray(bits)).any():
+                return tuple(out) if self._keeps else tuple([np.asarray(x) for x in out])
+        return self._again(values, bool(failed[0]))
 
     def _given(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         cells = [(i, values[i]) for i in self.cells]
         apart = {i: cell.aggregation for i, cell in cells if isinstance(cell, OnReadCell)}
-        if apart != self._apart:
-            self._apart = apart
+        streams = {i for i, cell in cells if isinstance(cell, RngCell)}
+        if apart != self._apart or streams != self._streams:
+            self._apart, self._streams = apart, streams
             self._jitted = self._compiled()
         return (
-            [arrays.held(values[i]) for i in self.written],
-            [arrays.held(values[i]) for i in self.read],
-            [values[i] for i in self.arrays],
+            [arrays.held(values[i], self._backend) for i in self.written],
+            [arrays.held(values[i], self._backend) for i in self.read],
+            [arrays.given(values[i], self._backend) for i in self.arrays],
         )
 
     def _again(self, values: Sequence[Any], is_bad: bool) -> Any:
         """After a check: NumPy says what is wrong. Without memory for a list: with more."""
         if is_bad or self._scale >= _MOST_MEMORY:
-            return self._fallback(*values)
+            hosted = [np.asarray(v) if isinstance(v, jax.Array) else v for v in values]
+            return self._fallback(*hosted)
         self._scale *= 2
         _log.info(
             "%s: lists get %d times the memory that was guessed.", self._graph.name, self._scale
@@ -118,7 +142,7 @@ class Program:
 
     def lowered_for(self, values: Sequence[Any]) -> Any:
         """jax's `Lowered` for inputs like these."""
-        with wide_types():
+        with computing_on(self._backend):
             given = self._given(values)
             return self._jitted.lower(*given)
 
@@ -130,6 +154,7 @@ def lowered(
     inputs: Sequence[Any],
     scale: int,
     apart: dict[int, str],
+    streams: set[int],
 ) -> tuple[Lowering, list[Any]]:
     """Lowers a graph for traced values, and gives its outputs.
 
@@ -140,6 +165,7 @@ def lowered(
       inputs: the arrays.
       scale: of the memory that lists get.
       apart: how the values of replicas are combined, of variables where each has its own.
+      streams: the positions of random streams.
     """
     n = len(places) + len(state)
     specs: list[TensorSpec] = [_RESOURCE] * n
@@ -150,7 +176,8 @@ def lowered(
     for i, x in state.items():
         spec = spec_of(x)
         variables[i] = spec if i not in apart else spec.with_dims(spec.dims[1:])  # type: ignore[index]
-        values[i] = Cell(i, graph.all_inputs[i].node.name, apart.get(i))
+        name = graph.all_inputs[i].node.name
+        values[i] = Cell(i, name, apart.get(i), is_stream=i in streams)
     special = specialize(graph, specs, variables)
     lowering = Lowering(dict(state), scale)
     out = lowering.run(special, values)
@@ -167,9 +194,11 @@ def refuse_types(graph: Graph) -> None:
 
 
 def are_variables(values: Sequence[Any], cells: Sequence[int]) -> bool:
-    """Whether the resources of a call are different variables that have values."""
+    """Whether the resources of a call are different variables that have values, or streams."""
     found = [values[i] for i in cells]
     usable = all(
-        isinstance(c, VariableCell) and (c.held is not None or c.data is not None) for c in found
+        isinstance(c, RngCell)
+        or (isinstance(c, VariableCell) and (c.held is not None or c.data is not None))
+        for c in found
     )
     return usable and len({id(c) for c in found}) == len(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.util
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -41,21 +42,41 @@ def count_gpus() -> int:
     return sum(device.platform == "gpu" for device in _jax().devices())
 
 
+def device(kind: str, index: int) -> Any:
+    """The device of jax of a kind ("cpu" or "gpu") and a number, among those of this process."""
+    return _jax().local_devices(backend=kind)[index]
+
+
+def usual_device() -> Any:
+    """The device of jax that programs run on of which nothing is said."""
+    return _jax().local_devices()[0]
+
+
 def provide_devices(count: int) -> None:
     """Has jax make several devices of a CPU; UnavailableError if it is too late for that."""
     jax = _jax()
     with contextlib.suppress(RuntimeError):  # which says that jax has been used already
         jax.config.update("jax_num_cpu_devices", count)
-    there = len(jax.devices())
+    there = len(jax.local_devices(backend="cpu"))
     if there < count:
         raise UnavailableError(
             None,
             None,
-            f"jax has {there} devices, and {count} replicas are wanted. It was used before the "
-            "strategy was made, and looks for devices once: make the strategy first.",
+            f"jax makes {there} devices of the CPU, and {count} are wanted. It looks for devices "
+            "once, when it is used first: before that, call "
+            "tf.config.set_logical_device_configuration, and then make the strategy or use "
+            "tf.device.",
         )
 
 
 def wide_types() -> AbstractContextManager[Any]:
     """Inside, jax keeps 64-bit numbers. A context: the user's own programs keep their default."""
     return _jax().enable_x64(True)
+
+
+@contextlib.contextmanager
+def computing_on(backend: Any) -> Iterator[None]:
+    """Inside, jax keeps 64-bit numbers, and computes on a device of its own; None is any."""
+    jax = _jax()
+    with jax.enable_x64(True), jax.default_device(backend):
+        yield

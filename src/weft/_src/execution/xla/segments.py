@@ -91,7 +91,9 @@ def _tried(node: Node, variables: Variables, keys: Any) -> bool:
 class Segmented:
     """A plan of NumPy's for one set of shapes, in which segments are programs of XLA."""
 
-    def __init__(self, graph: Graph, values: Sequence[Any]) -> None:
+    def __init__(
+        self, graph: Graph, values: Sequence[Any], splitter: XlaSplitter | None = None
+    ) -> None:
         started = time.perf_counter()
         self._kinds = kinds_of(values)
         specs: list[TensorSpec] = []
@@ -105,7 +107,7 @@ class Segmented:
         known = {
             id(x): v for x, v in zip(special.all_inputs, variables, strict=True) if v is not None
         }
-        splitter = XlaSplitter()
+        splitter = splitter or XlaSplitter()
         self._plan = NumpyPlan(splitter.split(special, known))
         self.segments = splitter.segments
         self.left_out = splitter.left_out

@@ -27,7 +27,8 @@ def merge_equal_nodes(graph: Graph) -> Graph:
             return
         inputs = tuple([id(rewriter[x]) for x in node.inputs])
         attrs = tuple([(k, _key(v)) for k, v in node.attrs.items()])
-        key = (node.op.name, inputs, attrs, writes if node.effects.reads else None)
+        seen_writes = writes if node.effects.reads else None
+        key = (node.op.name, inputs, attrs, node.device, seen_writes)
         found = seen.get(key)
         if found is None:
             seen[key] = rewriter.copy(node).outputs

@@ -11,7 +11,7 @@ def inline_calls(graph: Graph) -> Graph:
     if not _calls(graph):
         return graph
     rewriter = Rewriter(graph)
-    _write(rewriter, graph, "")
+    _write(rewriter, graph, "", "")
     return rewriter.finish()
 
 
@@ -24,15 +24,19 @@ def _calls(graph: Graph) -> bool:
     )
 
 
-def _write(rewriter: Rewriter, graph: Graph, prefix: str) -> None:
-    """Copies the nodes of a graph; calls in called graphs at once, so each node is copied once."""
+def _write(rewriter: Rewriter, graph: Graph, prefix: str, device: str) -> None:
+    """Copies the nodes of a graph; calls in called graphs at once, so each node is copied once.
+
+    What leaves open where it runs is meant for the device of the call.
+    """
     for node in graph.body:
         if node.op.name == "PartitionedCall":
             body: Graph = node.attrs["body"]
             for inner, outer in zip(body.all_inputs, node.inputs, strict=True):
                 rewriter[inner] = rewriter[outer]
-            _write(rewriter, body, f"{prefix}{node.name}/")
+            _write(rewriter, body, f"{prefix}{node.name}/", node.device or device)
             for out, result in zip(node.outputs, body.outputs, strict=True):
                 rewriter[out] = rewriter[result]
         else:
-            rewriter.copy(with_nested(node, inline_calls), prefix=prefix)
+            whole = with_nested(node, inline_calls)
+            rewriter.copy(whole, prefix=prefix, device=node.device or device)

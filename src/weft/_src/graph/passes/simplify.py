@@ -104,7 +104,9 @@ def _pow(rewriter: Rewriter, node: Node, inputs: list[SymbolicTensor]) -> Symbol
         return x
     if not _is(y, 2):
         return None
-    made = rewriter.new.add_node(square_op, (x,), {}, (x.spec,), node.name, node.location)
+    made = rewriter.new.add_node(
+        square_op, (x,), {}, (x.spec,), node.name, node.location, node.device
+    )
     return made.outputs[0]
 
 
@@ -144,6 +146,7 @@ def _shape(rewriter: Rewriter, node: Node, inputs: list[SymbolicTensor]) -> Symb
         (node.outputs[0].spec,),
         node.name,
         made_by.location,
+        node.device,
     )
     return made.outputs[0]
 

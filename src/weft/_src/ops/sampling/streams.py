@@ -34,6 +34,7 @@ from weft._src.core.random_numbers.stream_state import (
 )
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, EagerTensor, Tensor
+from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.sampling import graph_forms
@@ -86,6 +87,7 @@ read_and_skip_op = define_op(
     infer=_skip_infer,
     kernel=_skip_kernel,
     native=HOST_ONLY,
+    xla=Lowered("read_and_skip"),
     vjp=NOT_DIFFERENTIABLE,
     writes=(0,),
     trusts_kernel=True,

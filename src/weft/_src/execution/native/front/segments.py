@@ -4,8 +4,8 @@ Nodes without a native form (strings, decompositions, printing, shapes that depe
 what they are. The others are gathered into as few segments as the order of data and effects
 allows; each becomes one node that calls machine code. NumPy's plan runs the whole.
 
-Every node gets a turn: even turns are machine code's, odd ones NumPy's, and no node comes before
-what it needs. For example
+Every node gets a turn: even turns are machine code's, odd ones NumPy's (with several devices there
+are more kinds), and no node comes before what it needs. For example
 
     a = sin(x)              turn 0, native
     b = exp(x)              turn 0, native             segment 0: a, b, d
@@ -67,24 +67,38 @@ class Splitter:
     def __init__(self, compile_segment: Compile, least_nodes: int = LEAST_NODES) -> None:
         self._compile = compile_segment
         self._least_nodes = least_nodes
+        self._kinds = 2  # of turns: machine code's, and NumPy's, which are always the last
         self.segments = 0
         self.left_out: dict[Op, str] = {}  # why
 
     def split(self, graph: Graph, variables: Variables) -> Graph:
         """The graph with segments in place of the nodes that can be compiled."""
         native, checked = self._native_nodes(graph, variables)
-        levels = _levels(graph, native, checked)
+        kinds = {id(n): self._kind_of(n) for n in graph.nodes if id(n) in native}
+        levels = _levels(graph, kinds, checked, self._kinds)
         rewriter = Rewriter(graph)
         for node in graph.nodes:
             if node.is_const:
                 rewriter.copy(node)
         for level in sorted(set(levels.values())):
             nodes = [n for n in graph.nodes if levels.get(id(n)) == level]
-            if level % 2 == 0 and self._segment(rewriter, graph, nodes, variables):
+            kind = level % self._kinds
+            is_host = kind == self._kinds - 1
+            if not is_host and self._segment(rewriter, graph, nodes, variables, kind):
                 continue
             for node in nodes:
                 rewriter.copy(self._with_split_bodies(node, variables))
         return rewriter.finish()
+
+    def _kind_of(self, node: Node) -> int:
+        """Whose turn a node that can be compiled has to wait for."""
+        return 0
+
+    def _compiled(
+        self, kind: int, body: Graph, specs: list[TensorSpec | None]
+    ) -> Callable[..., Any]:
+        """The segment of a turn of some kind; NotCompilableError if it cannot be one."""
+        return self._compile(body, specs)
 
     def _with_split_bodies(self, node: Node, variables: Variables) -> Node:
         def split_inside(body: Graph) -> Graph:
@@ -140,14 +154,19 @@ class Splitter:
     # --- segments --------------------------------------------------------------------------------
 
     def _segment(
-        self, rewriter: Rewriter, graph: Graph, nodes: list[Node], variables: Variables
+        self,
+        rewriter: Rewriter,
+        graph: Graph,
+        nodes: list[Node],
+        variables: Variables,
+        kind: int,
     ) -> bool:
         if sum(1 for n in nodes if not n.op.identity) < self._least_nodes:
             return False
         body, inputs, outputs = _body(graph, nodes)
         specs = [variables.get(id(t)) for t in inputs]
         try:
-            segment = self._compile(body, specs)
+            segment = self._compiled(kind, body, specs)
         except NotCompilableError as reason:
             self.left_out.setdefault(nodes[0].op, str(reason))
             return False
@@ -174,9 +193,9 @@ def _stand_in(lowering: Lowering, tensor: SymbolicTensor, variable: TensorSpec |
     return stored if variable is None else Cell(stored, tensor.node.name)
 
 
-def _levels(graph: Graph, native: set[int], checked: set[int]) -> dict[int, int]:
-    """The turn of each node: even turns are native, odd ones are NumPy's."""
-    turns = _Turns(native, checked)
+def _levels(graph: Graph, kinds: dict[int, int], checked: set[int], count: int) -> dict[int, int]:
+    """The turn of each node; turns of all kinds follow each other, NumPy's are the last kind."""
+    turns = _Turns(kinds, checked, count)
     for node in graph.body:
         if not node.is_const:
             turns.give(node)
@@ -186,9 +205,9 @@ def _levels(graph: Graph, native: set[int], checked: set[int]) -> dict[int, int]
 class _Turns:
     """Gives nodes their turns, in the order of the program."""
 
-    def __init__(self, native: set[int], checked: set[int]) -> None:
+    def __init__(self, kinds: dict[int, int], checked: set[int], count: int) -> None:
         self.of: dict[int, int] = {}
-        self._native, self._checked = native, checked
+        self._kinds, self._checked, self._count = kinds, checked, count
         self._made_by: dict[int, Node] = {}
         self._touched: dict[int, list[Node]] = {}  # resource -> nodes since and with the last write
         self._io: Node | None = None  # the last one that did something outside
@@ -201,14 +220,15 @@ class _Turns:
 
     def give(self, node: Node) -> None:
         """The first turn of a node's kind that nothing it has to wait for comes after."""
-        parity = 0 if id(node) in self._native else 1
+        host = self._count - 1
+        kind = self._kinds.get(id(node), host)
         # What random streams give comes before everything else if nothing stands before it.
-        turn = -1 if node.op.advances_stream else parity
-        for other in [*self._data(node), *self._order(node, parity)]:
+        turn = -1 if node.op.advances_stream else kind
+        for other in [*self._data(node), *self._order(node, kind == host)]:
             at = self.of[id(other)]
-            turn = max(turn, at if at % 2 == parity else at + 1)
+            turn = max(turn, at + (kind - at) % self._count)
         self.of[id(node)] = turn
-        self._note(node, parity, turn)
+        self._note(node, kind == host, turn)
 
     def _data(self, node: Node) -> list[Node]:
         """What made the inputs of a node and wrote what it reads, or touched what it writes."""
@@ -219,12 +239,12 @@ class _Turns:
             before += self._touched.get(id(tensor), [])
         return before
 
-    def _order(self, node: Node, parity: int) -> list[Node]:
+    def _order(self, node: Node, is_host: bool) -> list[Node]:
         """What else a node must not overtake."""
         effects = node.effects
         waits = [
             (self._host, effects.writes),
-            (self._write, parity),
+            (self._write, is_host),
             (self._guard, id(node) in self._checked),
             (self._callback, effects.reads),
             (self._io, effects.host_io),
@@ -234,7 +254,7 @@ class _Turns:
             before += [n for nodes in self._touched.values() for n in nodes]
         return before
 
-    def _note(self, node: Node, parity: int, turn: int) -> None:
+    def _note(self, node: Node, is_host: bool, turn: int) -> None:
         """Remembers what later nodes may have to wait for."""
         effects = node.effects
         self._made_by.update({id(out): node for out in node.outputs})
@@ -248,7 +268,7 @@ class _Turns:
             self._callback = node
         if node.op.guards:
             self._guard = node
-        if parity and (self._host is None or turn > self.of[id(self._host)]):
+        if is_host and (self._host is None or turn > self.of[id(self._host)]):
             self._host = node
         if effects.writes and (self._write is None or turn > self.of[id(self._write)]):
             self._write = node

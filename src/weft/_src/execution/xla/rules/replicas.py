@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh, PartitionSpec
 
+from weft._src.core.random_numbers.stream_state import REPLICA_BITS
 from weft._src.execution.native.front.specialize import specialize
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.xla.lowering import Cell, Lowering, Value, spec_of
@@ -97,7 +98,8 @@ class _Replicas:
         self._captured, self._n, self._count = captured, n, count
         cells = [x for x in captured if isinstance(x, Cell)]
         self._apart = [c.key for c in cells if c.apart is not None]
-        self._alike = [c.key for c in cells if c.apart is None]
+        self._streams = [c.key for c in cells if c.is_stream]
+        self._alike = [c.key for c in cells if c.apart is None and not c.is_stream]
         self.checks = self.grows = False
 
     def __call__(self, arguments: list[Any]) -> Any:
@@ -109,6 +111,7 @@ class _Replicas:
         state = self._around.state
         alike = {key: jnp.asarray(state[key]) for key in self._alike}
         apart = {key: jnp.asarray(state[key]) for key in self._apart}
+        streams = {key: self._spread(jnp.asarray(state[key])) for key in self._streams}
         plain = [None if isinstance(x, Cell) else jnp.asarray(x) for x in self._captured]
         spread = jax.shard_map(
             self._replica,
@@ -117,8 +120,16 @@ class _Replicas:
             out_specs=(_EACH, _SAME, _EACH, _EACH, _EACH),
             check_vma=False,  # variables that all replicas change alike are alike
         )
-        out, alike, apart, bad, full = spread(alike, apart, arguments, plain)
+        out, alike, apart, bad, full = spread(alike, apart | streams, arguments, plain)
+        for key in self._streams:  # they all have moved on alike
+            apart[key] = apart[key][0]
         return out, alike | apart, bad, full
+
+    def _spread(self, stream: Value) -> Any:
+        """The states of a random stream for all replicas, each of which draws its own numbers."""
+        numbers = jnp.arange(self._n, dtype=jnp.int64)
+        states = jnp.tile(stream, (self._n, 1))
+        return states.at[:, 1].add(numbers << REPLICA_BITS)
 
     def _replica(self, alike: Value, apart: Value, arguments: list[Any], plain: list[Any]) -> Any:
         state = dict(alike) | {key: x[0] for key, x in apart.items()}
@@ -126,7 +137,7 @@ class _Replicas:
         # Those of other replicas have places in the graph, too, which nobody looks at.
         own = [x[0] for x in arguments] * self._n
         captured = [
-            Cell(c.key, c.name) if isinstance(c, Cell) else x
+            Cell(c.key, c.name, is_stream=c.is_stream) if isinstance(c, Cell) else x
             for c, x in zip(self._captured, plain, strict=True)
         ]
         values = [*own, *captured]
@@ -146,6 +157,6 @@ class _Replicas:
         return (
             [jnp.asarray(x)[None] for x in out],
             {key: inner.state[key] for key in self._alike},
-            {key: inner.state[key][None] for key in self._apart},
+            {key: inner.state[key][None] for key in (*self._apart, *self._streams)},
             *bits,
         )

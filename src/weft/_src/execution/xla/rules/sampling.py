@@ -11,7 +11,7 @@ import numpy as np
 
 from weft._src.core.random_numbers import distributions, philox, seeds
 from weft._src.execution.native.loops.values import NotCompilableError
-from weft._src.execution.xla.lowering import Lowering, Value, known
+from weft._src.execution.xla.lowering import Cell, Lowering, Value, known
 from weft._src.execution.xla.rules import lowers
 from weft._src.graph.ir import Node
 
@@ -36,6 +36,25 @@ def _blocks(key: Value, low: Value, high: Value) -> tuple[Any, Any, Any, Any]:
 
 def _as_unsigned(x: Value) -> Any:
     return jax.lax.bitcast_convert_type(jnp.asarray(x, jnp.int64), jnp.uint64)
+
+
+@lowers("read_and_skip")
+def _read_and_skip(lowering: Lowering, node: Node, stream: Value, delta: Value) -> Any:
+    """The state of a stream, which moves on: see `seeds.advance_state`."""
+    if not isinstance(stream, Cell) or stream.apart is not None:
+        raise NotCompilableError(f"{node.op.name} of what is no stream", node)
+    before = lowering.state[stream.key]
+    if delta.ndim:
+        lowering.check((jnp.asarray(delta) < 0).any() if delta.size else False)
+    step = _as_unsigned(jnp.prod(jnp.asarray(delta, jnp.int64)) * node.attrs["step"])
+    low, high, key = [_as_unsigned(before[i]) for i in range(3)]
+    carried = (low + step) < low
+    is_back = step >> _HALF == _LOW
+    loses = is_back & ((low & _LOW) + (step & _LOW) > _LOW)
+    high = high + (carried & ~loses).astype(jnp.uint64)
+    new = jnp.stack([low + step, high, key])
+    lowering.state[stream.key] = jax.lax.bitcast_convert_type(new, jnp.int64)
+    return before
 
 
 def _words(state: Value, blocks: int) -> Any:
