@@ -23,6 +23,10 @@ class GraphBuilder(Protocol):
     """What lower layers need of a graph under construction (see weft.graph)."""
 
     name: str
+    overrides: Any  # other gradients of ops that are added, by their types
+
+    def overridden(self, op: Any) -> Any:
+        """The op that is added, with the gradient that is wanted of it."""
 
     def add_op(self, op: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str) -> Any:
         """Adds a node and returns its output tensors."""
