@@ -29,7 +29,6 @@ from weft import (
 )
 from weft._src.autodiff import callbacks as _callbacks  # registers a gradient
 from weft._src.autodiff.custom import custom_gradient, grad_pass_through, recompute_grad
-from weft._src.autodiff.declaring import no_gradient
 from weft._src.autodiff.explain import explain_gradient
 from weft._src.autodiff.gradients import AggregationMethod, gradients, hessians
 from weft._src.autodiff.tape import GradientTape
@@ -191,6 +190,7 @@ from weft._src.ops.linalg.matrix_functions import sqrtm as matrix_square_root
 from weft._src.ops.linalg.norms import clip_by_global_norm, clip_by_norm, norm
 from weft._src.ops.linalg.products import matmul
 from weft._src.ops.linalg.spectrum import eig, eigvals
+from weft._src.ops.named_gradients import RegisterGradient, no_gradient
 from weft._src.ops.ragged import (
     rules as _ragged_rules,  # ops learn what to do with ragged tensors
     variants as _variants,  # defines ops
@@ -288,6 +288,7 @@ __all__ = [
     "OptionalSpec",
     "RaggedTensor",
     "RaggedTensorSpec",
+    "RegisterGradient",
     "SparseTensor",
     "SparseTensorSpec",
     "Tensor",

@@ -31,6 +31,28 @@ ALONG_ONE: list[Any] = [
     tf.expand_dims,
     lambda x, i: tf.gather(x, [[1, 0], [0, 1]], axis=i),
     lambda x, i: tf.gather(x, 1, axis=i),
+    lambda x, i: tf.sort(x, i, direction="DESCENDING"),
+    tf.argsort,
+    lambda x, i: tf.reverse(x, [i]),
+    lambda x, i: tf.roll(x, 1, i),
+    tf.nn.softmax,
+    tf.nn.log_softmax,
+    lambda x, i: tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(x, i), x, i),
+    lambda x, i: tf.concat(tf.split(x, [1, -1], i, num=2)[::-1], i),
+    lambda x, i: tf.norm(x, 1, i),
+    lambda x, i: tf.norm(x, axis=i, keepdims=True),
+    tf.math.l2_normalize,
+    lambda x, i: tf.clip_by_norm(x, 0.5, i),
+    lambda x, i: tf.nn.moments(x, i)[1],
+    lambda x, i: tf.nn.weighted_moments(x, i, tf.abs(x))[1],
+    lambda x, i: tf.nn.sufficient_statistics(x, i)[1],
+    lambda x, i: tf.nn.sufficient_statistics(x, i)[0],
+    lambda x, i: tf.tensordot(x, x, [[i], [i]]),
+    lambda x, i: tf.linspace(x[0], x[1], 5, axis=i),
+    lambda x, i: tf.signal.frame(x, 2, 1, axis=i),
+    lambda x, i: tf.signal.frame(x, 3, 2, pad_end=True, pad_value=7.0, axis=i),
+    tf.signal.fftshift,
+    tf.signal.ifftshift,
 ]
 
 
@@ -63,12 +85,38 @@ def test_several_axes_and_permutations() -> None:
     )
 
 
+def test_orders_of_several_axes() -> None:
+    x, two = tf.constant(X), tf.TensorSpec([2], tf.int32)
+    for axes in ([0, 1], [2, 0], [-1, -2]):
+        for order in (1, 2, np.inf, "fro"):
+            norm = tf.function(lambda x, i, o=order: tf.norm(x, o, [i[0], i[1]]))
+            np.testing.assert_allclose(norm(x, tf.constant(axes)), tf.norm(x, order, axes))
+        product = tf.function(lambda x, i: tf.tensordot(x, x, [i, i])).get_concrete_function(x, two)
+        np.testing.assert_allclose(product(x, tf.constant(axes)), tf.tensordot(x, x, [axes, axes]))
+        join = tf.function(lambda s, i: tf.strings.reduce_join(s, i, separator="-"))
+        text = tf.strings.as_string(tf.reshape(tf.range(24), [2, 3, 4]))
+        wanted = tf.strings.reduce_join(text, axes, separator="-")
+        np.testing.assert_array_equal(join(text, tf.constant(axes)), wanted)
+
+
+@pytest.mark.parametrize("axes", [[], [1], [0, -1], [2, 1, 0]])
+def test_any_number_of_axes_of_reverse_and_roll(axes: list[int]) -> None:
+    spec = [tf.TensorSpec(None, tf.float64), tf.TensorSpec([None], tf.int32)]
+    x, at = tf.constant(X), tf.constant(axes, tf.int32)
+    reverse = tf.function(tf.reverse, input_signature=spec)
+    np.testing.assert_array_equal(reverse(x, at), tf.reverse(x, axes))
+    roll = tf.function(lambda x, i: tf.roll(x, tf.range(tf.size(i)) + 1, i), input_signature=spec)
+    if axes:
+        np.testing.assert_array_equal(roll(x, at), np.roll(X, [1, 2, 3][: len(axes)], axes))
+
+
 @tf.function
 def _gradient(x: Any, perm: Any) -> Any:
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = tf.transpose(x, perm)
-        y = tf.reduce_sum(y**2 * tf.cumsum(tf.ones_like(y), perm[0]))
+        y = tf.reverse(tf.roll(y, 1, perm[1]), [perm[2]])
+        y = tf.reduce_sum(tf.sort(y**2, perm[0]) * tf.cumsum(tf.ones_like(y), perm[0]))
     return tape.gradient(y, x)
 
 
@@ -78,7 +126,8 @@ def test_gradients(perm: list[int]) -> None:
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = tf.transpose(x, perm)
-        y = tf.reduce_sum(y**2 * tf.cumsum(tf.ones_like(y), perm[0]))
+        y = tf.reverse(tf.roll(y, 1, perm[1]), [perm[2]])
+        y = tf.reduce_sum(tf.sort(y**2, perm[0]) * tf.cumsum(tf.ones_like(y), perm[0]))
     np.testing.assert_allclose(_gradient(x, tf.constant(perm)), tape.gradient(y, x))
 
 
@@ -87,6 +136,12 @@ def test_gradients(perm: list[int]) -> None:
     [
         (tf.reduce_sum, 7, "axis must lie between"),
         (tf.reduce_sum, [0, -3], "an axis is named twice"),
+        (lambda x, i: tf.norm(x, axis=[i[0], i[1]]), [1, -2], "an axis is named twice"),
+        (lambda x, i: tf.tensordot(x, x, [i, i]), [0, -3], "an axis is named twice"),
+        (tf.reverse, [0, 3], "axis 3 is out of range"),
+        (tf.reverse, [0, -3], "names an axis twice"),
+        (lambda x, i: tf.roll(x, 1, i), 3, "axis 3 is out of range"),
+        (tf.sort, -4, "sort: axis must lie between"),
         (tf.transpose, [0, 0, 1], "perm must name each of 3 axes once"),
         (tf.transpose, [0, 1, 5], "perm must name each of 3 axes once"),
     ],
@@ -97,8 +152,10 @@ def test_axes_that_are_none(function: Any, axis: Any, match: str) -> None:
 
 
 def test_what_has_to_be_known() -> None:
-    with pytest.raises(TypeError, match="sort: axis must be known while tracing"):
-        tf.function(lambda x, i: tf.sort(x, i))(tf.constant(X), tf.constant(0))
+    with pytest.raises(TypeError, match="stack: axis must be known while tracing"):
+        tf.function(lambda x, i: tf.stack([x, x], i))(tf.constant(X), tf.constant(0))
+    with pytest.raises(tf.errors.ShapeError, match="numbers of axes|axes and shifts"):
+        tf.function(lambda x, i: tf.roll(x, [1, 2], [i]))(tf.constant(X), tf.constant(0))
     spec = [tf.TensorSpec(None), AXIS]
     with pytest.raises(tf.errors.ShapeError, match="needs a known rank"):
         tf.function(tf.reduce_sum, input_signature=spec).get_concrete_function()

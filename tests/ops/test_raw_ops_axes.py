@@ -60,7 +60,8 @@ IDS = [name for name, *_ in CALLS]
 COMPUTED = {
     "All", "Any", "ArgMax", "ArgMin", "Concat", "ConcatV2", "ConjugateTranspose", "Cumprod",
     "Cumsum", "CumulativeLogsumexp", "EuclideanNorm", "ExpandDims", "GatherV2", "IRFFT", "Max",
-    "Mean", "Min", "OneHot", "Prod", "RFFT", "Sum", "TopKV2", "Transpose",
+    "Mean", "Min", "OneHot", "Prod", "ReduceJoin", "ReverseV2", "RFFT", "Roll", "Split",
+    "SplitV", "Sum", "TopKV2", "Transpose",
 }  # fmt: skip
 
 

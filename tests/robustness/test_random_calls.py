@@ -22,7 +22,7 @@ NOT_VARIED = {
     "Assert", "Const", "DestroyResourceOp", "Dilation2DPick", "EagerPyFunc",
     "MaxPool3DGradGrad", "MaxPoolGradGrad", "MutexLock", "NoOp", "Placeholder", "PrintV2", "PyFunc",
     "RaggedTensorFromVariant", "RaggedTensorToVariant", "RaggedText", "RangeShape",
-    "ReducedShape", "RngReadAndSkip", "Timestamp",
+    "ReducedShape", "ReverseBy", "RngReadAndSkip", "RollBy", "Timestamp",
     "VarIsInitializedOp", "ResourceStridedSliceAssignAdd",
     "ResourceStridedSliceAssignSub", "StackAdd", "StackAddRows", "StackClearItem", "StackConcat",
     "StackGetShapedItem", "StackPopShaped", "StackRowLengths", "StackToShape", "StackZeros",

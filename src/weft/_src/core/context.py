@@ -28,6 +28,10 @@ class GraphBuilder(Protocol):
 
     name: str
     is_function: bool  # and not a branch or the body of a loop
+    overrides: Any  # other gradients of ops that are added, by their types
+
+    def overridden(self, op: Any) -> Any:
+        """The op that is added, with the gradient that is wanted of it."""
 
     def add_op(self, op: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str) -> Any:
         """Adds a node and returns its output tensors."""

@@ -41,6 +41,8 @@ def _call(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | No
 def _call_recorded(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
     count = None
     if state.mode & GRAPH:
+        if state.graph.overrides:
+            op = state.graph.overridden(op)
         if op.kernel is STRUCTURED and state.tapes and op.name != "PartitionedCall":
             repeatedly = recording_repeatedly()
             inputs, attrs, count = prepare_structured(op, inputs, attrs, repeatedly)

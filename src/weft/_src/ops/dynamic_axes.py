@@ -2,7 +2,8 @@
 
 Ops take them as attributes, which costs nothing. Where one is not known while tracing, a function
 asks here instead: the axes in question are moved to the end by one op that takes a permutation as
-an input, and what is left to do has a known axis.
+an input, and what is left to do has a known axis. `reverse` and `roll`, which take any number of
+axes, have such ops of their own.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, one_hot
-from weft._src.ops.reduce import logic, order, products, sums
-from weft._src.ops.registry import NO_NATIVE, NO_XLA, Op, args, define_op
+from weft._src.ops.linalg import einsum
+from weft._src.ops.reduce import order, sums
+from weft._src.ops.registry import NO_NATIVE, NO_XLA, Op, args, define_op, each
 
 # --- a permutation that is an input ------------------------------------------------------------
 
@@ -67,6 +69,52 @@ transpose_by_op: Op = define_op(
 )
 
 
+# --- axes that are an input --------------------------------------------------------------------
+
+
+def _reverse_infer(x: TensorSpec, axis: TensorSpec) -> TensorSpec:
+    rules.check_rank("reverse", axis, 1, name="axis")
+    return x
+
+
+reverse_by_op: Op = define_op(
+    "ReverseBy",
+    args("tensor", DATA) + args("axis", INDEX),
+    infer=_reverse_infer,
+    kernel=lambda xp, x, axis: xp.flip(x, rules.normalize_axes("reverse", axis.tolist(), x.ndim)),
+    native=NO_NATIVE,
+    xla=NO_XLA,
+    vjp=lambda ctx, g: (reverse_by_op(g, ctx.inputs[1]), None),
+    graphdef=graph_forms.reverse_by,
+)
+
+
+def _roll_infer(x: TensorSpec, shift: TensorSpec, axis: TensorSpec) -> TensorSpec:
+    rules.check_rank_at_least("roll", x, 1, name="input")
+    rules.check_rank("roll", shift, 1, name="shift")
+    rules.check_rank("roll", axis, 1, name="axis")
+    rules.merge_dims("roll", shift.dims, axis.dims, "axes and shifts")
+    return x
+
+
+def _roll_kernel(xp: ArrayNamespace, x: Array, shift: Array, axis: Array) -> Array:
+    at = tuple([rules.normalize_axis("roll", a, x.ndim) for a in axis.tolist()])
+    return xp.roll(x, tuple(shift.tolist()), at)
+
+
+roll_by_op: Op = define_op(
+    "RollBy",
+    args("input", DATA) + each("shift axis", INDEX),
+    infer=_roll_infer,
+    kernel=_roll_kernel,
+    native=NO_NATIVE,
+    xla=NO_XLA,
+    vjp=lambda ctx, g: (roll_by_op(g, -ctx.inputs[1], ctx.inputs[2]), None, None),
+    fresh=True,
+    graphdef=graph_forms.roll_by,
+)
+
+
 # --- what functions do with them ---------------------------------------------------------------
 
 
@@ -84,7 +132,11 @@ def _axes(op: str, axis: TensorLike, rank: int) -> Tensor:
     found = shapes.reshape(given, [-1])
     text = f"{op}: axis must lie between -rank and rank - 1"
     require(lambda a: (a >= -rank) & (a < rank), [found], text, ("axis",), more=[f"rank {rank}"])
-    return casting.cast((found + rank) % rank, int32)
+    at = casting.cast((found + rank) % rank, int32)
+    if at.shape[0] != 1:
+        uses = sums.reduce_sum(one_hot.one_hot(at, rank, dtype=int32), axis=0)
+        require(lambda n: n <= 1, [uses], f"{op}: an axis is named twice", ("uses of each",))
+    return at
 
 
 def _one_axis(op: str, axis: TensorLike, rank: int) -> Tensor:
@@ -95,10 +147,35 @@ def _one_axis(op: str, axis: TensorLike, rank: int) -> Tensor:
 
 
 def _moved_last(x: Tensor, at: Tensor, rank: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The tensor with some axes behind the others, their permutation, and which they are."""
-    chosen = logic.reduce_any(one_hot.one_hot(at, rank, True, False), axis=0)
-    perm = order.argsort(casting.cast(chosen, int32), stable=True)
-    return transpose_by_op(x, perm), perm, chosen
+    """The tensor with some axes behind the others, in the order in which they are named.
+
+    Also the permutation, and which axes they are.
+    """
+    turns = shapes.expand_dims(ranges.range(1, shapes.size(at) + 1), 1)
+    named = sums.reduce_sum(one_hot.one_hot(at, rank, dtype=int32) * turns, axis=0)
+    perm = order.argsort(ranges.range(rank) + rank * named, stable=True)
+    return transpose_by_op(x, perm), perm, named > 0
+
+
+def _last_moved_to(x: Tensor, at: Tensor, count: int) -> Tensor:
+    """The tensor with its last axes, so many, from a place on that is computed."""
+    rank = _rank("transpose", x)
+    places = ranges.range(rank)
+    inside = comparison.logical_and(places >= at, places < at + count)
+    before = selection.where(places < at, places, places - count)
+    return transpose_by_op(x, selection.where(inside, places - at + (rank - count), before))
+
+
+def sizes(x: Tensor, axis: TensorLike) -> Tensor:
+    """The sizes of axes that are computed."""
+    rank = shapes.rank(x)
+    return gathering.gather(shapes.shape(x), (convert_to_tensor(axis) + rank) % rank)
+
+
+def last(x: Tensor, axis: TensorLike) -> Tensor:
+    """The tensor with an axis that is computed behind the others."""
+    rank = _rank("transpose", x)
+    return _moved_last(x, _one_axis("transpose", axis, rank), rank)[0]
 
 
 def transpose(x: Tensor, perm: TensorLike) -> Tensor:
@@ -106,7 +183,9 @@ def transpose(x: Tensor, perm: TensorLike) -> Tensor:
     return transpose_by_op(x, convert_to_tensor(perm, dtype_hint=int32))
 
 
-def reduction(reduce: Callable[..., Any], x: Tensor, axis: TensorLike, keepdims: bool) -> Tensor:
+def reduction(
+    reduce: Callable[..., Any], x: Tensor, axis: TensorLike, keepdims: bool, **options: Any
+) -> Tensor:
     """A reduction along axes that are computed; how many they are is known."""
     op = reduce.__name__
     rank = _rank(op, x)
@@ -114,15 +193,10 @@ def reduction(reduce: Callable[..., Any], x: Tensor, axis: TensorLike, keepdims:
     count = at.shape[0]
     if count is None:
         raise ShapeError(f"{op}: how many axes are reduced must be known while tracing.")
-    moved, perm, chosen = _moved_last(x, at, rank)
-    text = f"{op}: an axis is named twice"
-    named = sums.reduce_sum(casting.cast(chosen, int32))
-    require(lambda n: comparison.equal(n, count), [named], text, ("axes",))
+    moved, _, chosen = _moved_last(x, at, rank)
+    several = convert_to_tensor(axis).shape.rank == 1
+    out = reduce(moved, axis=list(range(-count, 0)) if several else -1, **options)
     sizes = shapes.shape(x)
-    by_place = gathering.gather(sizes, perm)
-    kept, last = by_place[: rank - count], products.reduce_prod(by_place[rank - count :])
-    flat = shapes.reshape(moved, joining.concat([kept, shapes.expand_dims(last, 0)], 0))
-    out = reduce(flat, axis=-1)
     return shapes.reshape(out, selection.where(chosen, 1, sizes)) if keepdims else out
 
 
@@ -156,10 +230,60 @@ def gather(params: Tensor, indices: Tensor, axis: TensorLike) -> Tensor:
     at = _one_axis("gather", axis, rank)
     moved, _, _ = _moved_last(params, at, rank)
     found = gathering.gather(moved, indices, axis=-1)  # the other axes, then those of the indices
-    places = ranges.range(rank - 1 + new)
-    inside = comparison.logical_and(places >= at, places < at + new)
-    before = selection.where(places < at, places, places - new)
-    return transpose_by_op(found, selection.where(inside, places - at + (rank - 1), before))
+    return _last_moved_to(found, at, new)
+
+
+def frame(cut: Callable[..., Any], x: Tensor, axis: TensorLike, **options: Any) -> Tensor:
+    """Frames along an axis that is computed, in the place of which there are two."""
+    rank = _rank("frame", x)
+    at = _one_axis("frame", axis, rank)
+    moved, _, _ = _moved_last(x, at, rank)
+    return _last_moved_to(cut(moved, axis=-1, **options), at, 2)
+
+
+def linspace(first: Tensor, last: Tensor, num: Tensor, axis: TensorLike) -> Tensor:
+    """Evenly spaced tensors, along a new axis at a place that is computed."""
+    rank = max(_rank("linspace", first), _rank("linspace", last)) + 1
+    at = _one_axis("linspace", axis, rank)
+    return _last_moved_to(ranges.linspace(first, last, num, axis=-1), at, 1)
+
+
+def split(x: Tensor, sizes: TensorLike, axis: TensorLike, num: int | None) -> list[Tensor]:
+    """The parts of a tensor that is cut along an axis that is computed."""
+    rank = _rank("split", x)
+    moved, perm, _ = _moved_last(x, _one_axis("split", axis, rank), rank)
+    back = permutations.invert_permutation(perm)
+    return [transpose_by_op(part, back) for part in joining.split(moved, sizes, -1, num)]
+
+
+def reverse(x: Tensor, axis: TensorLike) -> Tensor:
+    """The order reversed along axes that are computed; how many there are need not be known."""
+    return reverse_by_op(x, convert_to_tensor(axis, dtype_hint=int32))
+
+
+def roll(x: Tensor, shift: Tensor, axis: TensorLike) -> Tensor:
+    """Elements moved along axes that are computed."""
+    at = convert_to_tensor(axis, dtype_hint=int32)
+    if at.shape.rank == 0:
+        at, shift = shapes.reshape(at, [1]), shapes.reshape(shift, [1])
+    return roll_by_op(x, shift, at)
+
+
+def tensordot(a: Tensor, b: Tensor, axes: Sequence[TensorLike]) -> Tensor:
+    """A product summed over axes that are computed; how many they are is known."""
+    moved, counts = [], []
+    for x, axis in zip((a, b), axes, strict=True):
+        rank = _rank("tensordot", x)
+        at = _axes("tensordot", axis, rank)
+        counts.append(at.shape[0])
+        moved.append(_moved_last(x, at, rank)[0])
+    if None in counts or counts[0] != counts[1]:
+        raise ShapeError(
+            "tensordot: axes must name as many axes of a as of b, and how many must be known while "
+            f"tracing, got {axes!r}."
+        )
+    last = list(range(-counts[0], 0))
+    return einsum.tensordot(moved[0], moved[1], [last, last])
 
 
 def expand_dims(x: Tensor, axis: TensorLike) -> Tensor:
@@ -173,6 +297,8 @@ def expand_dims(x: Tensor, axis: TensorLike) -> Tensor:
 
 
 static.UnknownWhileTracingError.forms |= {
-    "along": along, "concat": concat, "expand_dims": expand_dims, "gather": gather,
-    "reduction": reduction, "transpose": transpose, "without": without,
+    "along": along, "concat": concat, "expand_dims": expand_dims, "frame": frame, "gather": gather,
+    "last": last, "linspace": linspace, "reduction": reduction, "reverse": reverse, "roll": roll,
+    "sizes": sizes, "split": split,
+    "tensordot": tensordot, "transpose": transpose, "without": without,
 }  # fmt: skip

@@ -163,6 +163,16 @@ def transpose_by(b: FormBody, x: Written, perm: Written) -> Any:
     return b.add("Transpose", x, perm)
 
 
+def reverse_by(b: FormBody, x: Written, axis: Written) -> Any:
+    """TensorFlow's op takes axes as an input anyway."""
+    return b.add("ReverseV2", x, axis)
+
+
+def roll_by(b: FormBody, x: Written, shift: Written, axis: Written) -> Any:
+    """TensorFlow's op takes axes as an input anyway."""
+    return b.add("Roll", x, shift, axis)
+
+
 def split(b: FormBody, x: Written, *, num: int, axis: int) -> Any:
     """Split, whose axis comes first."""
     return b.add("Split", b.const(axis), x, num_split=num)

@@ -76,7 +76,7 @@ class Op:
     """One primitive operation: the fields of its definition (see `define_op`), and what follows.
 
     Compared by identity. After its definition only two fields change: `accepted`, and a `vjp` that
-    is REGISTERED_LATER.
+    is REGISTERED_LATER, or NOT_DIFFERENTIABLE until a user registers one.
     """
 
     __slots__ = (
@@ -177,6 +177,14 @@ class Op:
     def arg(self, index: int) -> Arg:
         """The declaration of the input at a position; the last one may be variadic."""
         return self.args[min(index, len(self.args) - 1)]
+
+    def with_gradient(self, vjp: Callable[..., Any] | Absent) -> Op:
+        """The same op with another gradient; it is not in the registry."""
+        variant = Op()
+        for slot in Op.__slots__:
+            setattr(variant, slot, getattr(self, slot))
+        variant.vjp, variant.rows_vjp = vjp, None
+        return variant
 
     def __repr__(self) -> str:
         return f"<Op {self.name}>"
@@ -330,6 +338,11 @@ def register_vjp(op: Op, vjp: Callable[..., Any]) -> None:
     if op.vjp is not REGISTERED_LATER:
         raise ValueError(f"The gradient of {op.name} is registered twice.")
     op.vjp = vjp
+
+
+def is_op(name: str) -> bool:
+    """Whether there is an op of that name."""
+    return name in _registry
 
 
 def find_op(name: str) -> Op:

@@ -62,7 +62,6 @@ _PROTO = (
 
 # What to do instead of names of TensorFlow 2 that Weft will not have.
 INSTEAD = {
-    "RegisterGradient": "Use tf.custom_gradient.",
     "config.experimental.ClusterDeviceFilters": _ONE_PROGRAM,
     "config.experimental.disable_mlir_bridge": _OWN_COMPILER,
     "config.experimental.enable_mlir_bridge": _OWN_COMPILER,

@@ -61,9 +61,9 @@ OWN = frozenset(
     ArgSort CTCLossDense ChannelWindowSum CollapseAxes DCT Dilation2DPick EinsumGrad EluGrad
     GatherGrad GatherSegments IteratorHasNext LogSumExp MirrorPadGrad MutexLock NearestPlaces
     OptionalFromValue OverlapAndAdd PlacingBand PseudoInverse PutAlongAxis ReducedShape
-    ReducedShapes Resample ResizeAxis ResizeAxisBack RestoreAxes ScaledGradient SeluGrad Sort
-    StackAdd StackAddRows StackClearItem StackConcat StackGetShapedItem StackPopShaped
-    StackReadRows StackRowLengths StackSplit StackToShape StackZeros StackZerosLike
+    ReducedShapes Resample ResizeAxis ResizeAxisBack RestoreAxes ReverseBy RollBy ScaledGradient
+    SeluGrad Sort StackAdd StackAddRows StackClearItem StackConcat StackGetShapedItem
+    StackPopShaped StackReadRows StackRowLengths StackSplit StackToShape StackZeros StackZerosLike
     StringBytesSplit SumToShape TransposeBy TakeAlongAxis Tensordot TensordotGrad TileGrad
     """.split()  # noqa: SIM905
 )

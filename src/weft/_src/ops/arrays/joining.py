@@ -105,7 +105,7 @@ def concat(values: TensorLike, axis: AxisLike, name: str = "concat") -> Tensor:
     Args:
       values: a list of tensors of one dtype, equal in rank and in all sizes but that of `axis`.
         What is not a tensor yet takes the dtype of the first tensor.
-      axis: the axis, an integer known while tracing; counted from the end if negative.
+      axis: the axis, an integer or integer scalar; counted from the end if negative.
 
     Returns:
       A tensor whose size along `axis` is the sum of the sizes of `values`.
@@ -360,7 +360,7 @@ def split(
       value: a tensor of rank 1 or more.
       num_or_size_splits: a Python number of equal parts, or a list or integer vector of the sizes
         of the parts, one of which may be -1 and is worked out.
-      axis: the axis, an integer known while tracing; counted from the end if negative.
+      axis: the axis, an integer or integer scalar; counted from the end if negative.
       num: the number of sizes, needed if the length of a vector of them is unknown while tracing.
 
     Returns:
@@ -376,7 +376,10 @@ def split(
     [array([1, 2], dtype=int32), array([3, 4, 5], dtype=int32)]
     """
     x = convert_to_tensor(value)
-    at = single_axis("split", axis)
+    try:
+        at = single_axis("split", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("split", x, num_or_size_splits, axis, num)
     if isinstance(num_or_size_splits, (int, np.integer)):
         parts = int(num_or_size_splits)
         if parts < 1:

@@ -227,7 +227,10 @@ def linspace(
     count = convert_to_tensor(num, dtype_hint=int32)
     if not count.dtype.is_integer:
         raise TypeError(f"linspace: num must be an integer, got dtype {count.dtype.name}.")
-    at = joining.single_axis("linspace", axis)
+    try:
+        at = joining.single_axis("linspace", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("linspace", first, last, count, axis)
     if first.dtype.is_integer:
         first, last = casting.cast(first, float64), casting.cast(last, float64)
     if first.spec.rank == 0 == last.spec.rank:

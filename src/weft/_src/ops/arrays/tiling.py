@@ -242,7 +242,7 @@ def reverse(tensor: TensorLike, axis: AxisLike, name: str | None = None) -> Tens
 
     Args:
       tensor: the tensor.
-      axis: a list of axes, integers known while tracing; counted from the end if negative.
+      axis: a list or vector of axes, counted from the end if negative.
 
     Returns:
       A tensor of the same shape and dtype.
@@ -254,7 +254,10 @@ def reverse(tensor: TensorLike, axis: AxisLike, name: str | None = None) -> Tens
     array([[3, 2, 1],
            [6, 5, 4]], dtype=int32)
     """
-    axes = static.static_ints("reverse", axis, "axis")
+    try:
+        axes = static.static_ints("reverse", axis, "axis")
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("reverse", convert_to_tensor(tensor), axis)
     if not isinstance(axes, tuple):
         raise ShapeError(f"reverse: axis must be a list of axes, got {axis!r}.")
     return reverse_op(convert_to_tensor(tensor), axis=axes, name=name)
@@ -313,8 +316,11 @@ def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None 
     >>> tf.roll([1, 2, 3, 4], shift=1, axis=0).numpy()
     array([4, 1, 2, 3], dtype=int32)
     """
-    axes = static.static_ints("roll", axis, "axis")
     steps = convert_to_tensor(shift, dtype_hint=int32)
+    try:
+        axes = static.static_ints("roll", axis, "axis")
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("roll", convert_to_tensor(input), steps, axis)
     if axes is None:
         raise TypeError("roll: axis must be an integer or a list of them, got None.")
     if isinstance(axes, int):

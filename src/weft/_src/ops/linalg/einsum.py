@@ -336,7 +336,7 @@ def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None =
       a: a tensor of numbers.
       b: another one of the same dtype.
       axes: a number n, for the last n axes of `a` and the first n of `b`, or two lists of axes,
-        which are paired in order; known while tracing.
+        which are paired in order.
 
     Returns:
       A tensor of the same dtype, with the other axes of `a`, then those of `b`.
@@ -350,8 +350,11 @@ def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None =
     >>> tf.tensordot([[1, 2], [3, 4]], [[1, 2], [3, 4]], [[0, 1], [0, 1]]).numpy()
     np.int32(30)
     """
-    axes = _tensordot_axes(axes)
     a, b = operands(a, b)
+    try:
+        axes = _tensordot_axes(axes)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("tensordot", a, b, axes)
     if axes in (1, ((1,), (0,))) and a.spec.rank == b.spec.rank == 2:
         return products.matmul(a, b, name=name)
     return tensordot_op(a, b, axes=axes, name=name)

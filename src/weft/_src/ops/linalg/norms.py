@@ -69,7 +69,12 @@ def norm(
     array([4., 2.], dtype=float32)
     """
     keepdims = bool(keepdims)
-    along = static.static_ints("norm", axis, "axis")
+    try:
+        along = static.static_ints("norm", axis, "axis")
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead(
+            "reduction", norm, convert_to_tensor(tensor), axis, keepdims, ord=ord
+        )
     is_matrix = isinstance(along, tuple)
     if isinstance(along, tuple) and (len(along) != 2 or along[0] == along[1]):
         raise ValueError(f"norm: axis must be None, a number or two different ones, got {axis!r}.")
@@ -150,11 +155,11 @@ def l2_normalize(
     array([0.6, 0.8], dtype=float32)
     """
     x = convert_to_tensor(x)
-    axes = sums.reduction_axes("l2_normalize", dim if axis is None else axis)
+    axis = dim if axis is None else axis
     squares = unary.square_op(x)
     if x.dtype.is_complex:
         squares = unary.square_op(complex_parts.real(x)) + unary.square_op(complex_parts.imag(x))
-    total = sums.sum_op(squares, axis=axes, keepdims=True)
+    total = sums.reduce_sum(squares, axis, keepdims=True)
     scale = unary.rsqrt_op(arithmetic.maximum(total, epsilon))
     return arithmetic.multiply(x, casting.cast(scale, x.dtype), name=name)
 
@@ -182,9 +187,7 @@ def clip_by_norm(
         return t.with_values(clip_by_norm(t.values, clip_norm, axes, name))
     t = convert_to_tensor(t)
     clip_norm = adopt(clip_norm, t.dtype)
-    axis = static.static_ints("clip_by_norm", axes, "axes")
-    axis = (axis,) if isinstance(axis, int) else axis
-    total = sums.sum_op(unary.square_op(t), axis=axis, keepdims=True)
+    total = sums.reduce_sum(unary.square_op(t), axes, keepdims=True)
     # The gradient of a square root at 0 is infinite, so it is taken of 1 there.
     positive = total > 0
     root = unary.sqrt_op(selection.where(positive, total, fill.ones_like(total)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
@@ -12,7 +13,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, guarded, unary
-from weft._src.ops.reduce import sums
+from weft._src.ops.reduce import products, sums
 from weft._src.ops.registry import NO_NATIVE, NO_XLA, Op, args, define_op
 
 Statistics = tuple[Tensor, Tensor, Tensor, Tensor | None]
@@ -46,19 +47,28 @@ def sufficient_statistics(
     (np.float32(3.0), np.float32(6.0), np.float32(14.0))
     """
     x = convert_to_tensor(x)
-    along = sums.reduction_axes("sufficient_statistics", axes)
-    if along is None:
+    if axes is None:
         raise ValueError("sufficient_statistics: axes must be given, got None.")
-    if x.spec.rank is not None:
-        along = rules.normalize_axes("sufficient_statistics", along, x.spec.rank, name="axes")
-    count = casting.cast(math.prod([shapes.shape(x)[axis] for axis in along]), x.dtype)
+    count = casting.cast(_count(x, axes), x.dtype)
     if shift is None:
         centre, moved, squares = None, x, unary.square(x)
     else:
         centre = adopt(shift, x.dtype)
         moved, squares = x - centre, guarded.squared_difference(x, centre)
-    total = sums.reduce_sum(moved, along, keepdims)
-    return count, total, sums.reduce_sum(squares, along, keepdims), centre
+    total = sums.reduce_sum(moved, axes, keepdims)
+    return count, total, sums.reduce_sum(squares, axes, keepdims), centre
+
+
+def _count(x: Tensor, axes: AxisLike) -> Any:
+    """How many elements are added up along axes."""
+    sizes = shapes.shape(x)
+    try:
+        along = sums.reduction_axes("sufficient_statistics", axes)
+    except static.UnknownWhileTracingError as unknown:
+        return products.reduce_prod(unknown.instead("sizes", x, axes))
+    if x.spec.rank is not None:
+        along = rules.normalize_axes("sufficient_statistics", along, x.spec.rank, name="axes")
+    return math.prod([sizes[axis] for axis in along or ()])
 
 
 def normalize_moments(
@@ -118,23 +128,17 @@ def weighted_moments(
     narrow = dtype in (float16, bfloat16)
     if narrow:  # sums of narrow floats lose too much
         x, weights = casting.cast(x, float32), casting.cast(weights, float32)
-    along = sums.reduction_axes("weighted_moments", axes)
     weights = weights + fill.zeros_like(x)  # in the shape of both
-    total = sums.reduce_sum(weights, along, True)
+    total = sums.reduce_sum(weights, axes, True)
     share = guarded.divide_no_nan(fill.ones_like(total), total)
-    mean = sums.reduce_sum(weights * x, along, True) * share
+    mean = sums.reduce_sum(weights * x, axes, True) * share
     distances = weights * guarded.squared_difference(x, mean)
-    variance = sums.reduce_sum(distances, along, True) * share
-    if not keepdims:
-        mean, variance = [_without(part, along) for part in (mean, variance)]
+    variance = sums.reduce_sum(distances, axes, True) * share
+    if not keepdims:  # the axes that are left have size one
+        mean, variance = [sums.reduce_sum(part, axes) for part in (mean, variance)]
     if narrow:
         mean, variance = casting.cast(mean, dtype), casting.cast(variance, dtype)
     return mean, variance
-
-
-def _without(x: Tensor, along: tuple[int, ...] | None) -> Tensor:
-    """A reduced tensor without the axes of size one that are left."""
-    return sums.reduce_sum(x, along)
 
 
 # --- local response ----------------------------------------------------------------------------

@@ -138,12 +138,11 @@ def moments(
     """
     x = convert_to_tensor(x)
     wide = casting.cast(x, float32) if x.dtype in (float16, bfloat16) else x
-    axis = sums.reduction_axes("moments", axes)
-    mean = sums.mean_op(wide, axis=axis, keepdims=True)
+    mean = sums.reduce_mean(wide, axes, keepdims=True)
     squares = guarded.squared_difference_op(wide, mean)
-    variance = sums.mean_op(squares, axis=axis, keepdims=bool(keepdims), name=name)
+    variance = sums.reduce_mean(squares, axes, keepdims, name=name)
     if not keepdims:
-        mean = sums.sum_op(mean, axis=axis, keepdims=False)  # of size one: nothing is added
+        mean = sums.reduce_sum(mean, axes)  # of size one: nothing is added
     return casting.cast(mean, x.dtype), casting.cast(variance, x.dtype)
 
 

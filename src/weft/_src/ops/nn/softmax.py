@@ -92,7 +92,12 @@ def softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None =
     >>> tf.nn.softmax([0.0, 0.0]).numpy()
     array([0.5, 0.5], dtype=float32)
     """
-    return softmax_op(convert_to_tensor(logits), axis=_axis("softmax", axis), name=name)
+    x = convert_to_tensor(logits)
+    try:
+        at = _axis("softmax", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("along", softmax, x, axis)
+    return softmax_op(x, axis=at, name=name)
 
 
 def _log_softmax_kernel(xp: ArrayNamespace, x: Array, *, axis: int) -> Array:
@@ -139,7 +144,12 @@ def log_softmax(
     >>> tf.nn.log_softmax([0.0, -1000.0]).numpy()
     array([    0., -1000.], dtype=float32)
     """
-    return log_softmax_op(convert_to_tensor(logits), axis=_axis("log_softmax", axis), name=name)
+    x = convert_to_tensor(logits)
+    try:
+        at = _axis("log_softmax", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("along", log_softmax, x, axis)
+    return log_softmax_op(x, axis=at, name=name)
 
 
 # --- cross entropy -----------------------------------------------------------------------------
@@ -206,7 +216,7 @@ cross_entropy_op = define_op(
 
 
 def softmax_cross_entropy_with_logits(
-    labels: TensorLike, logits: TensorLike, axis: int = -1, name: str | None = None
+    labels: TensorLike, logits: TensorLike, axis: AxisLike = -1, name: str | None = None
 ) -> Tensor:
     """The cross entropy between probabilities `labels` and softmax(logits), along an axis.
 
@@ -224,12 +234,16 @@ def softmax_cross_entropy_with_logits(
     >>> tf.nn.softmax_cross_entropy_with_logits([[0.0, 1.0]], [[0.0, 0.0]]).numpy()
     array([0.6931472], dtype=float32)
     """
-    logits = convert_to_tensor(logits)
-    labels = casting.cast(labels, logits.dtype)
-    axis = _axis("softmax_cross_entropy_with_logits", axis)
-    if axis != -1:
-        logits, labels = _last(logits, axis), _last(labels, axis)
-    return cross_entropy_op(_with_classes(logits, labels), labels, name=name)[0]
+    x = convert_to_tensor(logits)
+    y = casting.cast(labels, x.dtype)
+    try:
+        at = _axis("softmax_cross_entropy_with_logits", axis)
+    except static.UnknownWhileTracingError as unknown:
+        x, y = unknown.instead("last", x, axis), unknown.instead("last", y, axis)
+    else:
+        if at != -1:
+            x, y = _last(x, at), _last(y, at)
+    return cross_entropy_op(_with_classes(x, y), y, name=name)[0]
 
 
 def _with_classes(logits: Tensor, labels: Tensor) -> Tensor:

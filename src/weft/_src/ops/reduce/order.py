@@ -243,12 +243,13 @@ def sort(
     >>> tf.sort([3.0, 1.0, 2.0], direction="DESCENDING").numpy()
     array([3., 2., 1.], dtype=float32)
     """
-    return sort_op(
-        convert_to_tensor(values),
-        axis=joining.single_axis("sort", axis),
-        descending=_descending("sort", direction),
-        name=name,
-    )
+    descending = _descending("sort", direction)
+    x = convert_to_tensor(values)
+    try:
+        at = joining.single_axis("sort", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("along", sort, x, axis, direction=direction)
+    return sort_op(x, axis=at, descending=descending, name=name)
 
 
 def argsort(
@@ -277,12 +278,13 @@ def argsort(
     >>> tf.argsort([3.0, 1.0, 2.0]).numpy()
     array([1, 2, 0], dtype=int32)
     """
-    return argsort_op(
-        convert_to_tensor(values),
-        axis=joining.single_axis("argsort", axis),
-        descending=_descending("argsort", direction),
-        name=name,
-    )
+    descending = _descending("argsort", direction)
+    x = convert_to_tensor(values)
+    try:
+        at = joining.single_axis("argsort", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("along", argsort, x, axis, direction=direction)
+    return argsort_op(x, axis=at, descending=descending, name=name)
 
 
 # --- top_k -------------------------------------------------------------------------------------

@@ -189,7 +189,11 @@ def mfccs_from_log_mel_spectrograms(
 
 def _shifted(op: str, x: Any, axes: Any, sign: int, name: str | None) -> Tensor:
     x = convert_to_tensor(x)
-    along = sums.reduction_axes(op, axes)
+    try:
+        along = sums.reduction_axes(op, axes)
+    except static.UnknownWhileTracingError as unknown:
+        halves = unknown.instead("sizes", x, axes) // 2
+        return tiling.roll(x, halves if sign > 0 else -halves, axes, name=name)
     if along is None:
         if x.spec.rank is None:
             raise UnsupportedError(f"{op}: without axes a tensor of known rank is needed.")

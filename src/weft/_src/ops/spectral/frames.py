@@ -75,7 +75,12 @@ def frame(
     rules.check_rank_at_least("frame", x.spec, 1, name="signal")
     length = _count("frame", frame_length, "frame_length")
     step = _count("frame", frame_step, "frame_step")
-    at = single_axis("frame", axis)
+    try:
+        at = single_axis("frame", axis)
+    except static.UnknownWhileTracingError as unknown:
+        ends = {"pad_end": pad_end, "pad_value": pad_value}
+        sizes = {"frame_length": length, "frame_step": step}
+        return unknown.instead("frame", frame, x, axis, **sizes, **ends)
     if x.spec.rank is not None:
         at = rules.normalize_axis("frame", at, x.spec.rank)
     size = shapes.shape_op(x, out_type=length.dtype)[at]

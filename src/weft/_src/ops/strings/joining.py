@@ -158,14 +158,14 @@ def reduce_join(
     >>> tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=-1, separator=",").numpy()
     array([b'a,b', b'c,d'], dtype=object)
     """
-    axes = static.static_ints("reduce_join", axis, "axis")
-    return reduce_join_op(
-        string_tensor(inputs),
-        axis=(axes,) if isinstance(axes, int) else axes,
-        keepdims=bool(keepdims),
-        separator=text_argument("strings.reduce_join", separator, "separator"),
-        name=name,
-    )
+    x = string_tensor(inputs)
+    separator = text_argument("strings.reduce_join", separator, "separator")
+    try:
+        axes = static.static_ints("reduce_join", axis, "axis")
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("reduction", reduce_join, x, axis, keepdims, separator=separator)
+    axes = (axes,) if isinstance(axes, int) else axes
+    return reduce_join_op(x, axis=axes, keepdims=bool(keepdims), separator=separator, name=name)
 
 
 def _segment_join_infer(
