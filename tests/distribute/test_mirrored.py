@@ -207,8 +207,9 @@ def test_what_makes_no_sense_is_refused() -> None:
         v = tf.Variable(1.0)
     with pytest.raises(ValueError, match="belongs to .* Make it in the scope of that strategy"):
         other.run(lambda: v.assign(2.0))
-    with pytest.raises(UnsupportedError, match="there is no /device:CPU:5"):
-        tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:5"])
+    with pytest.raises(UnsupportedError, match="there is no /device:GPU:5"):
+        tf.distribute.MirroredStrategy(["/cpu:0", "/gpu:5"])
+    assert tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:5"]).num_replicas_in_sync == 2
     with pytest.raises(UnsupportedError, match="a device is named twice"):
         tf.distribute.MirroredStrategy(["/cpu:0", "cpu:0"])
     three = tf.types.experimental.distributed.PerReplica([tf.constant(1)] * 3)

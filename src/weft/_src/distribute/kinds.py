@@ -121,19 +121,22 @@ def _only_the_cpu(strategy: str, devices: list[str]) -> None:
 
 
 def _known_devices(strategy: str, devices: Sequence[str] | None) -> tuple[str, ...]:
-    """The full names of devices, each of which must be there, and only once."""
+    """The full names of devices, each of which must be there, and only once.
+
+    Any number of the CPU is there, as in TensorFlow: replicas share its cores.
+    """
     wanted = [_full_name(name) for name in devices or ()]
     # Names of the CPU need no jax, which would look for devices before it knows how many.
     only_cpus = all("CPU" in name for name in wanted) if wanted else False
     there = [device.name for device in list_logical_devices("CPU" if only_cpus else None)]
     if not wanted:
         wanted = [name for name in there if "CPU" not in name] or there[:1]
-    missing = [name for name in wanted if name not in there]
+    missing = [name for name in wanted if name not in there and "CPU" not in name]
     if missing or len(set(wanted)) < len(wanted):
         problem = f"there is no {missing[0]}" if missing else "a device is named twice"
         raise UnsupportedError(
-            f"{strategy}: {problem}. tf.config.list_logical_devices() has {', '.join(there)}; "
-            "tf.config.set_logical_device_configuration gives the CPU more names."
+            f"{strategy}: {problem}. tf.config.list_logical_devices() has {', '.join(there)}; the "
+            "CPU has any number of names, such as cpu:0 and cpu:1."
         )
     return tuple([f"/job:localhost/replica:0/task:0{name}" for name in wanted])
 
