@@ -1,7 +1,9 @@
-"""Temporaries that lie where a result will: one array less, and the same numbers."""
+"""Temporaries that lie where a result will: one array less. What was compiled is given back."""
 
 from __future__ import annotations
 
+import gc
+import resource
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,7 @@ import weft as tf
 from support.native import check
 from weft._src.core.flags import flags
 from weft._src.execution.native.driver import translate_for
+from weft._src.execution.native.machine import llvm
 from weft._src.graph.tracing import trace
 
 rng = np.random.default_rng(5)
@@ -114,3 +117,25 @@ def test_what_is_kept_later_is_not_taken_from_memory() -> None:
         return tf.gather(wide + wide, first, batch_dims=1), tf.reshape(turned, [-1])
 
     check(both, np.arange(12, dtype=np.float32).reshape(4, 3))
+
+
+def _megabytes() -> float:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 2**20
+
+
+def test_what_was_compiled_and_dropped_takes_no_memory() -> None:
+    """LLVM's passes once stayed for ever: 16 MB for 300 of the smallest modules."""
+    text = "define i64 @number() {\nret i64 %d\n}\n"
+
+    def compile_many(first: int) -> None:
+        for number in range(first, first + 300):
+            code = llvm.MachineCode(llvm.object_code(text % number))
+            assert code.address("number")
+
+    compile_many(0)
+    gc.collect()
+    before = _megabytes()
+    compile_many(300)
+    gc.collect()
+    assert _megabytes() - before < 4
