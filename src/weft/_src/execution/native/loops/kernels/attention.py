@@ -21,7 +21,12 @@ from weft._src.execution.native.loops.kernels.attention_blocks import (
     Writer,
     packed,
 )
-from weft._src.execution.native.loops.kernels.attention_rows import Change, Other, Rows
+from weft._src.execution.native.loops.kernels.attention_rows import (
+    ROUNDING,
+    Change,
+    Other,
+    Rows,
+)
 from weft._src.execution.native.loops.kernels.turning import declare_turning
 from weft._src.execution.native.loops.nests import pointer_loads
 from weft._src.execution.native.loops.values import Kernel, Shape, Stored, Value
@@ -72,11 +77,8 @@ class _Blockwise(Kernel):
     def _reserve(self) -> None:
         """Says what the memory of a piece holds."""
         cut, of = self.cut, self.of
-        keys = cut.stripe_size
         cut.reserve("scores", cut.rows * cut.pitch)
-        cut.reserve("keys", of.sizes["n"] * of.padded(of.sizes["d"]))
-        cut.reserve("values", of.sizes["n"] * of.padded(of.sizes["e"]))
-        cut.reserve("key stripes", keys * of.padded(of.sizes["d"]))
+        cut.reserve("key stripes", cut.stripe_size * of.sizes["d"])
 
     # --- code --------------------------------------------------------------------------------
 
@@ -178,12 +180,14 @@ class _Blockwise(Kernel):
         found = [w.place(kind, p, (row, a), (column, b)) for p, kind, a, b in places]
         return "".join(f", ptr {pointer}" for pointer in found)
 
-    def _turned(self, module: Module, w: Writer, pointer: str, row: int, to: str) -> None:
-        """Writes the stripes of a matrix with a row for each key."""
+    def _turned(self, module: Module, w: Writer, tensor: int, pointer: str, to: str) -> None:
+        """Writes the stripes of k or v."""
         cut, of = self.cut, self.of
         symbol = declare_turning(module, of.kind, of.lanes)
         stripes = -(-of.sizes["n"] // cut.width)
-        numbers = (0, stripes, stripes, of.sizes["n"], row, cut.width, 0, 0, row * cut.width, 0)
+        depth = of.sizes[of.axes[tensor][-1]]
+        row, size = of.strides(tensor)["n"], depth * cut.width
+        numbers = (0, stripes, stripes, of.sizes["n"], depth, cut.width, row, 0, 0, size, 0)
         given = ", ".join(f"i64 {number}" for number in numbers)
         w.line(f"call void @{symbol}(ptr {pointer}, ptr {to}, {given})")
 
@@ -205,20 +209,31 @@ class _Blockwise(Kernel):
         return w.let(f"fmul {kind} {size}, {float_text(1.001, kind)}")
 
     def _is_nothing(
-        self, w: Writer, rows: Rows, limit: str, tops: str, finite: Sequence[str]
-    ) -> str:
+        self, w: Writer, limit: str, sizes: tuple[str, str], size: str, enough: str,
+        finite: Sequence[str], given: str,
+    ) -> str:  # fmt: skip
         """Whether all weights of a block are 0, and all that they are multiplied with is finite."""
-        kind = self.of.kind
+        kind, (m, n) = self.of.kind, sizes
+        numbers = f"i64 {m}, i64 {n}, {kind} {size}, {kind} {enough}"
+        most = w.let(f"call {kind} @{limit}({numbers}{given})")
         for number in finite:
             zero = w.let(f"fmul {kind} {number}, 0.0")
-            limit = w.let(f"fadd {kind} {limit}, {zero}")
-        return w.let(f"call i1 @{rows.nothing()}({tops}, {kind} {limit})")
+            most = w.let(f"fadd {kind} {most}, {zero}")
+        rounding = w.let(f"fmul {kind} {most}, {float_text(ROUNDING[kind], kind)}")
+        suffix = "f32" if kind == "float" else "f64"
+        rounding = w.let(f"call {kind} @llvm.fabs.{suffix}({kind} {rounding})")
+        most = w.let(f"fadd {kind} {most}, {rounding}")
+        return w.let(f"fcmp olt {kind} {most}, {enough}")
 
 
 class AttentionForward(_Blockwise):
     """The result, the largest score of each query, and the sum of its weights."""
 
     name = "attention"
+
+    def _reserve(self) -> None:
+        super()._reserve()
+        self.cut.reserve("values", self.of.sizes["n"] * self.of.padded(self.of.sizes["e"]))
 
     def _item(
         self, module: Module, w: Writer, item: str, pointers: list[str], memory: dict[str, str]
@@ -229,12 +244,11 @@ class AttentionForward(_Blockwise):
         q, k, v, out = [self._tensor(w, p, i, index) for i, p in enumerate((q0, k0, v0, out0))]
         top, total = [self._rows_place(w, p, index) for p in (top0, total0)]
         others = self._other_places(w, others0, index)
-        keys, key_row = packed(module, w, cut, _K, "keys", k, sizes["n"], memory)
         values, value_row = packed(module, w, cut, _V, "values", v, sizes["n"], memory)
-        self._turned(module, w, keys, key_row, memory["key stripes"])
+        self._turned(module, w, _K, k, memory["key stripes"])
         q_row, out_row = of.strides(_Q)["m"], of.strides(_OUT)["m"]
         products, rows = Products(module, cut), self._rows(module)
-        weights = rows.weights(sizes["e"], out_row)
+        weights = rows.weights(cut.rows, sizes["e"], out_row)
         division = rows.division(sizes["e"], out_row)
         limit = rows.limit()
         if limit is not None:
@@ -257,17 +271,15 @@ class AttentionForward(_Blockwise):
                 is_later = w.let(f"icmp ne i64 {j}, 0")
                 adds = w.let(f"zext i1 {is_later} to i64")
                 if limit is not None:
-                    most = w.let(
-                        f"call {of.kind} @{limit}(i64 {m}, i64 {n}, {of.kind} {size}{given})"
-                    )
-                    seen = f"ptr {tops}, i64 {m}"
-                    nothing = self._is_nothing(w, rows, most, seen, [value_squares])
+                    enough = w.let(f"call {of.kind} @{rows.enough()}(ptr {tops}, i64 {m})")
+                    finite = [value_squares]
+                    nothing = self._is_nothing(w, limit, (m, n), size, enough, finite, given)
                     only.enter_context(w.unless(w.let(f"and i1 {is_later}, {nothing}")))
                 scores, rests = memory["scores"], (rest_m, rest_n)
-                stripes = w.place(of.kind, memory["key stripes"], (column, key_row))
+                stripes = w.place(of.kind, memory["key stripes"], (column, sizes["d"]))
                 products.call(
                     w, (q_at, stripes, scores), ("m", "n", sizes["d"]), Factor(q_row, 1),
-                    cut.width, key_row * cut.width, cut.pitch, rests,
+                    cut.width, sizes["d"] * cut.width, cut.pitch, rests,
                 )  # fmt: skip
                 w.line(
                     f"call void @{weights}(ptr {scores}, i64 {m}, i64 {n}, i1 {is_first}, "
@@ -294,7 +306,8 @@ class AttentionGradient(_Blockwise):
         cut.reserve("gradients", cut.rows * cut.pitch)
         cut.reserve("queries", cut.rows * of.padded(of.sizes["d"]))
         cut.reserve("results", cut.rows * of.padded(of.sizes["e"]))
-        cut.reserve("value stripes", cut.stripe_size * of.padded(of.sizes["e"]))
+        cut.reserve("keys", of.sizes["n"] * of.padded(of.sizes["d"]))
+        cut.reserve("value stripes", cut.stripe_size * of.sizes["e"])
         cut.reserve("sums", cut.rows)
 
     def _item(
@@ -308,9 +321,8 @@ class AttentionGradient(_Blockwise):
         top, total = [self._rows_place(w, p, index) for p in (top0, total0)]
         others = self._other_places(w, others0, index)
         keys, key_row = packed(module, w, cut, _K, "keys", k, sizes["n"], memory)
-        values, value_row = packed(module, w, cut, _V, "values", v, sizes["n"], memory)
-        self._turned(module, w, keys, key_row, memory["key stripes"])
-        self._turned(module, w, values, value_row, memory["value stripes"])
+        self._turned(module, w, _K, k, memory["key stripes"])
+        self._turned(module, w, _V, v, memory["value stripes"])
         q_row, k_row, v_row, out_row = [of.strides(i)[s] for i, s in enumerate("mnnm")]
         products, rows = Products(module, cut), self._rows(module)
         row_products = rows.products(sizes["e"], out_row, out_row)
@@ -345,6 +357,7 @@ class AttentionGradient(_Blockwise):
                     w.let(f"call {of.kind} @{rows.squares(1, 1)}(ptr {sums}, i64 {m})"),
                 ]
                 size = self._largest_score(module, w, finite[0], key_squares)
+                enough = w.let(f"call {of.kind} @{rows.enough()}(ptr {tops}, i64 {m})")
             with w.loop(cut.column_blocks) as j, ExitStack() as only:
                 column, n, rest_n = w.part(j, cut.columns, sizes["n"])
                 given = self._others_at(w, others, row, column)
@@ -352,20 +365,17 @@ class AttentionGradient(_Blockwise):
                 rests = (rest_m, rest_n)
                 if limit is not None:
                     adds = "1"
-                    most = w.let(
-                        f"call {of.kind} @{limit}(i64 {m}, i64 {n}, {of.kind} {size}{given})"
-                    )
-                    seen = f"ptr {tops}, i64 {m}"
-                    only.enter_context(w.unless(self._is_nothing(w, rows, most, seen, finite)))
-                key_stripes = w.place(of.kind, memory["key stripes"], (column, key_row))
-                value_stripes = w.place(of.kind, memory["value stripes"], (column, value_row))
+                    nothing = self._is_nothing(w, limit, (m, n), size, enough, finite, given)
+                    only.enter_context(w.unless(nothing))
+                key_stripes = w.place(of.kind, memory["key stripes"], (column, sizes["d"]))
+                value_stripes = w.place(of.kind, memory["value stripes"], (column, sizes["e"]))
                 products.call(
                     w, (q_at, key_stripes, scores), ("m", "n", sizes["d"]), Factor(q_row, 1),
-                    cut.width, key_row * cut.width, cut.pitch, rests,
+                    cut.width, sizes["d"] * cut.width, cut.pitch, rests,
                 )  # fmt: skip
                 products.call(
                     w, (g_at, value_stripes, slopes), ("m", "n", sizes["e"]), Factor(out_row, 1),
-                    cut.width, value_row * cut.width, cut.pitch, rests,
+                    cut.width, sizes["e"] * cut.width, cut.pitch, rests,
                 )  # fmt: skip
                 w.line(
                     f"call void @{gradients}(ptr {scores}, ptr {slopes}, i64 {m}, i64 {n}, "

@@ -33,8 +33,7 @@ from weft._src.ops.nn.attention import Axes, batch_of, sizes_of
 
 _ROWS = 64  # queries of a block
 _LEAST_COLUMNS = 128  # keys of a block, if there are as many
-_PIECES = 16  # at least, where there are as many queries
-_PER_THREAD = 4  # pieces
+_PER_THREAD = 4  # pieces, where there are as many queries
 _MASKED_COLUMNS = 128  # keys of a block where some blocks may be left out
 
 
@@ -189,7 +188,7 @@ class Cut:
         # Rows that lie a power of two apart fall into a few lines of a cache.
         self.pitch = of.padded(self.columns) + of.lanes
         self.heads = math.prod(of.batch)
-        wanted = max(_PIECES, _PER_THREAD * threads_per_op())
+        wanted = _PER_THREAD * threads_per_op()
         row_blocks = -(-m // self.rows)
         self.chunks = min(row_blocks, -(-wanted // self.heads)) if splits_queries else 1
         self.chunk_rows = -(-row_blocks // self.chunks) * self.rows
