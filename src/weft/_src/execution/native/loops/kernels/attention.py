@@ -20,6 +20,7 @@ from weft._src.execution.native.loops.kernels.attention_blocks import (
     Products,
     Writer,
     packed,
+    unpacked,
 )
 from weft._src.execution.native.loops.kernels.attention_rows import (
     ROUNDING,
@@ -307,6 +308,8 @@ class AttentionGradient(_Blockwise):
         cut.reserve("queries", cut.rows * of.padded(of.sizes["d"]))
         cut.reserve("results", cut.rows * of.padded(of.sizes["e"]))
         cut.reserve("keys", of.sizes["n"] * of.padded(of.sizes["d"]))
+        cut.reserve("key gradients", of.sizes["n"] * of.padded(of.sizes["d"]))
+        cut.reserve("value gradients", of.sizes["n"] * of.padded(of.sizes["e"]))
         cut.reserve("value stripes", cut.stripe_size * of.sizes["e"])
         cut.reserve("sums", cut.rows)
 
@@ -324,6 +327,12 @@ class AttentionGradient(_Blockwise):
         self._turned(module, w, _K, k, memory["key stripes"])
         self._turned(module, w, _V, v, memory["value stripes"])
         q_row, k_row, v_row, out_row = [of.strides(i)[s] for i, s in enumerate("mnnm")]
+        # Sums that go on for all queries: not where rows lie far apart, perhaps by powers of two.
+        apart = [(i, p) for i, p in ((_K, gk), (_V, gv)) if not of.lies_ready(i)]
+        if not of.lies_ready(_K):
+            gk, k_row = memory["key gradients"], of.padded(sizes["d"])
+        if not of.lies_ready(_V):
+            gv, v_row = memory["value gradients"], of.padded(sizes["e"])
         products, rows = Products(module, cut), self._rows(module)
         row_products = rows.products(sizes["e"], out_row, out_row)
         gradients = rows.gradients()
@@ -397,3 +406,6 @@ class AttentionGradient(_Blockwise):
                     w, (slopes, queries, gk_at), ("n", sizes["d"], "m"), Factor(1, cut.pitch),
                     query_row, None, k_row, rests, adds_rows,
                 )  # fmt: skip
+        for tensor, pointer in apart:
+            memory_of, row_size = (gk, k_row) if tensor == _K else (gv, v_row)
+            unpacked(module, w, cut, tensor, pointer, memory_of, row_size)
