@@ -13,6 +13,7 @@ from weft._src.execution.native.front.lowering.movement import transposed
 from weft._src.execution.native.front.lowering.rules import (
     broadcast,
     cast_to,
+    in_memory,
     lowers,
     reduced,
     reshaped,
@@ -71,13 +72,13 @@ def product(
     shape = (*batch, m, n)
     if len(a.shape) > 2 and math.prod(b.shape[:-2]) == 1 and not ta and a.size:
         # One matrix for all of a batch: its rows are one long matrix.
-        rows, b = reshaped(a, (a.size // k, k)), reshaped(b, b.shape[-2:])
+        rows, b = in_memory(a, (a.size // k, k)), in_memory(b, b.shape[-2:])
         return cast_to(reshaped(product(lowering, label, rows, b, tb=tb), shape), dtype)
     count = math.prod(batch)
     if 0 in (count, m, n) or k == 0:
         return Uniform(dtype, shape, label, 0)
-    a, strided_a = _batched(a, batch)
-    b, strided_b = _batched(b, batch)
+    a, strided_a = _batched(in_memory(a), batch)
+    b, strided_b = _batched(in_memory(b), batch)
     result = Stored(a.dtype, shape, label)
     sizes, turned, strided = (count, m, n, k), (ta, tb), (strided_a, strided_b)
     if _suits_tiles(a.dtype, m, n, k):
