@@ -27,6 +27,7 @@ from weft._src.execution.native.loops.kernels.attention_rows import (
     Change,
     Other,
     Rows,
+    masks,
 )
 from weft._src.execution.native.loops.kernels.turning import declare_turning
 from weft._src.execution.native.loops.nests import pointer_loads
@@ -56,18 +57,18 @@ class _Blockwise(Kernel):
     ) -> None:  # fmt: skip
         super().__init__([*tensors, *others])
         self.of = of
-        self._tensors, self._others = len(tensors), others
-        masked = any(self._strides_of(other)[-1] for other in others)
-        self.cut = Cut(of, self.matrices, splits_queries=self.splits_queries, masked=masked)
-        self._reserve()
-        memory = Stored(of.dtype, (self.cut.pieces, self.cut.scratch_size), "blocks of scores")
-        self.results = (*results, memory)
+        self._others = others
         self._changes: list[Change] = []
         first = 0
         for step in steps:
             last = first + STEPS[step]
             self._changes.append(Change(step, tuple(range(first, last))))
             first = last
+        masked = masks(self._changes, self._forms())
+        self.cut = Cut(of, self.matrices, splits_queries=self.splits_queries, masked=masked)
+        self._reserve()
+        memory = Stored(of.dtype, (self.cut.pieces, self.cut.scratch_size), "blocks of scores")
+        self.results = (*results, memory)
 
     @property
     def work(self) -> int:
@@ -167,12 +168,13 @@ class _Blockwise(Kernel):
             found.append((place, kind, row, column))
         return found
 
+    def _forms(self) -> list[Other]:
+        """What changes scores, as the functions of rows see it."""
+        strides = [self._strides_of(other)[-2:] for other in self._others]
+        return [Other(x.dtype, *own) for x, own in zip(self._others, strides, strict=True)]
+
     def _rows(self, module: Module) -> Rows:
-        others = []
-        for other in self._others:
-            *_, row, column = self._strides_of(other)
-            others.append(Other(other.dtype, row, column))
-        return Rows(module, self.of.kind, self.cut.pitch, self._changes, others)
+        return Rows(module, self.of.kind, self.cut.pitch, self._changes, self._forms())
 
     def _others_at(
         self, w: Writer, places: list[tuple[str, str, int, int]], row: str, column: str

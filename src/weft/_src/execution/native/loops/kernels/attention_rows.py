@@ -47,6 +47,11 @@ class Change:
     others: tuple[int, ...]  # positions
 
 
+def masks(changes: Sequence[Change], others: Sequence[Other]) -> bool:
+    """Whether there is something that may rule out keys."""
+    return any(others[c.others[0]].column for c in changes if c.step not in _LINEAR)
+
+
 class Rows:
     """Writes the functions for scores of one kind that are changed in one way."""
 
@@ -185,7 +190,7 @@ class Rows:
         `number (rows, keys, the largest a score may be before, enough, others...)`. NaN if anything
         is; if it is enough or more, it may be any larger number.
         """
-        if not any(other.column for other in self._others):
+        if not masks(self._changes, self._others):
             return None
         lines: list[str] = []
         size, block, is_symmetric = "%size", "entry", True
