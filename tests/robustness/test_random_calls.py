@@ -19,7 +19,8 @@ from weft._src.ops.registry import STRUCTURED, all_ops
 SAMPLE = 160
 # Ops without arrays to vary: callbacks, files, streams of random numbers, what only passes make.
 NOT_VARIED = {
-    "Assert", "Const", "DestroyResourceOp", "Dilation2DPick", "EagerPyFunc",
+    "Assert", "Const", "DestroyResourceOp", "Dilation2DPick", "EagerPyFunc", "FusedAttention",
+    "FusedAttentionGrad",
     "MaxPool3DGradGrad", "MaxPoolGradGrad", "MutexLock", "NoOp", "Placeholder", "PrintV2", "PyFunc",
     "RaggedTensorFromVariant", "RaggedTensorToVariant", "RaggedText", "RangeShape",
     "ReducedShape", "ReverseBy", "RngReadAndSkip", "RollBy", "Timestamp",

@@ -28,6 +28,7 @@ from weft._src.execution.estimates import Compilation, seconds_for
 from weft._src.execution.numpy.plan import NumpyPlan
 from weft._src.graph.ir import Graph
 from weft._src.graph.passes import optimize
+from weft._src.graph.passes.attention import LEAST_SCORES_NUMPY, fuse_attention
 from weft._src.graph.passes.forget import forget_gradients
 
 _MOST_SHAPES = 4  # native versions of one graph
@@ -99,7 +100,9 @@ class TieredPlan:
     @cached_property
     def numpy(self) -> Any:
         """The NumPy tier, which a function that is compiled at once may never need."""
-        return self._kernel or NumpyPlan(optimize(self.graph))
+        if self._kernel is not None:
+            return self._kernel
+        return NumpyPlan(fuse_attention(optimize(self.graph), LEAST_SCORES_NUMPY))
 
     @property
     def source(self) -> str:

@@ -24,6 +24,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,25 +45,33 @@ from weft._src.ops.nn.softmax import softmax_op
 from weft._src.ops.reduce.sums import sum_op
 from weft._src.ops.registry import Op
 
-_LEAST_SCORES = 1024  # for each place in a batch: below, all of them are in a cache anyway
+# Scores of one place in a batch from which single ops pay: machine code, and with NumPy.
+LEAST_SCORES, LEAST_SCORES_NUMPY = 256, 128 * 128
 
 Uses = dict[int, list[Node | None]]
 Letters = dict[Hashable, str]
 
 
-def fuse_attention(graph: Graph) -> Graph:
-    """The graph with attention as single ops; for graphs of which nobody takes gradients."""
+def fuse_attention(graph: Graph, least_scores: int = LEAST_SCORES) -> Graph:
+    """The graph with attention as single ops; for graphs of which nobody takes gradients.
+
+    Args:
+      graph: an optimised one.
+      least_scores: as many as there have to be for a place in the batch.
+    """
     if not any(node.op is softmax_op for node in graph.nodes) and not _has_nested(graph):
         return graph
     uses = _uses(graph)
     actions: dict[int, list[Callable[[Rewriter], None]]] = defaultdict(list)
     for node in graph.nodes:
         found = _forward(node, uses) if node.op is softmax_op else None
+        if found is not None and found.scores < least_scores:
+            continue
         if found is not None and (found.only_forward or found.find_gradient()):
             found.plan(graph, actions)
     rewriter = Rewriter(graph)
     for node in graph.body:
-        rewriter.copy(with_nested(node, fuse_attention))
+        rewriter.copy(with_nested(node, partial(fuse_attention, least_scores=least_scores)))
         for action in actions.get(id(node), ()):
             action(rewriter)
     made = rewriter.finish()
@@ -237,7 +246,7 @@ class _Match:
         """Takes q, k and v as they lie in memory, before their axes were exchanged.
 
         Returns:
-          Whether their numbers lie one behind the other, and there are enough to make it worth it.
+          Whether their numbers lie one behind the other.
         """
         chosen = []
         for x, last in ((self.q, "d"), (self.k, "d"), (self.v, "e")):
@@ -251,8 +260,13 @@ class _Match:
         letters = [*[x.labels for x in chosen], out]
         self.axes = tuple(["".join(map(str, own)) for own in letters])
         self.inputs = tuple([x.tensor for x in chosen])
+        return True
+
+    @property
+    def scores(self) -> int:
+        """How many there are for a place in the batch."""
         sizes = self.softmax.outputs[0].spec.dims or ()
-        return math.prod([int(n) for n in sizes[-2:]]) >= _LEAST_SCORES
+        return math.prod([n for n in sizes[-2:] if isinstance(n, int)])
 
     def _settled_result(self, result: tuple[str, ...]) -> tuple[str, ...]:
         """The letters of the result, with its axes exchanged if everybody wants them so."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft._src.execution.native.front.lowering.rules import lowers, static_shape
+from weft._src.execution.native.front.lowering.rules import in_memory, lowers, static_shape
 from weft._src.execution.native.loops.kernels.attention import (
     AttentionForward,
     AttentionGradient,
@@ -32,6 +32,7 @@ def _lowered(
     if 0 in of.sizes.values():
         return [Uniform(dtype, shape, node.name, 0) for shape in shapes]
     results = [Stored(dtype, shape, node.name) for shape in shapes]
+    inputs = [in_memory(x) for x in inputs]
     given, others = inputs[:tensors], inputs[tensors:]
     lowering.add(kernel(of, given, others, results, node.attrs["steps"]))
     return list(results)

@@ -13,6 +13,7 @@ from weft._src.execution.native.front.lowering.movement import transposed
 from weft._src.execution.native.front.lowering.rules import (
     broadcast,
     cast_to,
+    in_memory,
     lowers,
     reduced,
     reshaped,
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 # Tiles are for products of at least so many rows, from and up to so many multiplications, and of
 # so few bytes down that a stripe of the right side stays in a cache.
 _LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, LARGE_PRODUCT, 4096
+# With many rows that lie as tiles read them, there may be more: BLAS took 4 to 20 % longer.
+_MANY_ROWS, _MOST_OF_MANY = 256, 1 << 33
 _WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
 _TURNED_FROM = 4096  # numbers from which the stripes of a transposed matrix have their own code
 _COPY_FROM = 64  # rows from which stripes of the right side pay
@@ -71,16 +74,16 @@ def product(
     shape = (*batch, m, n)
     if len(a.shape) > 2 and math.prod(b.shape[:-2]) == 1 and not ta and a.size:
         # One matrix for all of a batch: its rows are one long matrix.
-        rows, b = reshaped(a, (a.size // k, k)), reshaped(b, b.shape[-2:])
+        rows, b = in_memory(a, (a.size // k, k)), in_memory(b, b.shape[-2:])
         return cast_to(reshaped(product(lowering, label, rows, b, tb=tb), shape), dtype)
     count = math.prod(batch)
     if 0 in (count, m, n) or k == 0:
         return Uniform(dtype, shape, label, 0)
-    a, strided_a = _batched(a, batch)
-    b, strided_b = _batched(b, batch)
+    a, strided_a = _batched(in_memory(a), batch)
+    b, strided_b = _batched(in_memory(b), batch)
     result = Stored(a.dtype, shape, label)
     sizes, turned, strided = (count, m, n, k), (ta, tb), (strided_a, strided_b)
-    if _suits_tiles(a.dtype, m, n, k):
+    if _suits_tiles(a.dtype, m, n, k, ta=ta):
         lowering.add(_tiles(lowering, a, b, result, sizes, turned, strided))
     else:
         strides = (m * k if strided_a else 0, k * n if strided_b else 0)
@@ -128,13 +131,14 @@ def _tiles(
     return Tiles(a, b, result, parts)
 
 
-def _suits_tiles(dtype: DType, m: int, n: int, k: int) -> bool:
+def _suits_tiles(dtype: DType, m: int, n: int, k: int, *, ta: bool) -> bool:
     """Whether vector code of our own is faster than BLAS and than simple loops."""
     if dtype not in (dtypes.float32, dtypes.float64):
         return False
     if m < _LEAST_ROWS or n <= lanes_of(dtype) // 2 or k * dtype.size > _DEPTH:
         return False
-    return _LEAST < m * n * k <= _MOST
+    most = _MOST if ta or m < _MANY_ROWS else _MOST_OF_MANY
+    return _LEAST < m * n * k <= most
 
 
 def panels(lowering: Lowering, b: Value, *, tb: bool, copy: bool, rows: int) -> RightSide:

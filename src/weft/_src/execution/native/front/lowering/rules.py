@@ -142,6 +142,19 @@ def reshaped(x: Value, shape: Shape, label: str = "reshape") -> Value:
     return Reshaped(x, shape, label)
 
 
+def in_memory(x: Value, shape: Shape | None = None) -> Value:
+    """What a kernel reads, perhaps in another shape: no copy where only axes of size one differ."""
+    shape = x.shape if shape is None else shape
+    while isinstance(x, Indexed) and x.kind == _UNIT_AXES:
+        (x,) = x.operands
+    if shape == x.shape or isinstance(x, Uniform):
+        return reshaped(x, shape)
+    return Reshaped(x.source if isinstance(x, Reshaped) else x, shape, x.label)
+
+
+_UNIT_AXES = "unit axes"
+
+
 def _with_unit_axes(x: Value, shape: Shape, label: str) -> Value:
     """Axes of size one come or go: no element changes its place."""
     kept = [i for i, n in enumerate(shape) if n != 1]
@@ -151,7 +164,7 @@ def _with_unit_axes(x: Value, shape: Shape, label: str) -> Value:
         zero = source.b.index(0)
         return source.at(x, [zero if n == 1 else index[next(moving)] for n in x.shape])
 
-    return Indexed(x.dtype, shape, label, "unit axes", (x,), formula)
+    return Indexed(x.dtype, shape, label, _UNIT_AXES, (x,), formula)
 
 
 def expanded(x: Value, axes: tuple[int, ...]) -> Value:

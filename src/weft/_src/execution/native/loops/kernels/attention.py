@@ -20,8 +20,15 @@ from weft._src.execution.native.loops.kernels.attention_blocks import (
     Products,
     Writer,
     packed,
+    unpacked,
 )
-from weft._src.execution.native.loops.kernels.attention_rows import Change, Other, Rows
+from weft._src.execution.native.loops.kernels.attention_rows import (
+    ROUNDING,
+    Change,
+    Other,
+    Rows,
+    masks,
+)
 from weft._src.execution.native.loops.kernels.turning import declare_turning
 from weft._src.execution.native.loops.nests import pointer_loads
 from weft._src.execution.native.loops.values import Kernel, Shape, Stored, Value
@@ -50,18 +57,18 @@ class _Blockwise(Kernel):
     ) -> None:  # fmt: skip
         super().__init__([*tensors, *others])
         self.of = of
-        self._tensors, self._others = len(tensors), others
-        masked = any(self._strides_of(other)[-1] for other in others)
-        self.cut = Cut(of, self.matrices, splits_queries=self.splits_queries, masked=masked)
-        self._reserve()
-        memory = Stored(of.dtype, (self.cut.pieces, self.cut.scratch_size), "blocks of scores")
-        self.results = (*results, memory)
+        self._others = others
         self._changes: list[Change] = []
         first = 0
         for step in steps:
             last = first + STEPS[step]
             self._changes.append(Change(step, tuple(range(first, last))))
             first = last
+        masked = masks(self._changes, self._forms())
+        self.cut = Cut(of, self.matrices, splits_queries=self.splits_queries, masked=masked)
+        self._reserve()
+        memory = Stored(of.dtype, (self.cut.pieces, self.cut.scratch_size), "blocks of scores")
+        self.results = (*results, memory)
 
     @property
     def work(self) -> int:
@@ -72,11 +79,8 @@ class _Blockwise(Kernel):
     def _reserve(self) -> None:
         """Says what the memory of a piece holds."""
         cut, of = self.cut, self.of
-        keys = cut.stripe_size
         cut.reserve("scores", cut.rows * cut.pitch)
-        cut.reserve("keys", of.sizes["n"] * of.padded(of.sizes["d"]))
-        cut.reserve("values", of.sizes["n"] * of.padded(of.sizes["e"]))
-        cut.reserve("key stripes", keys * of.padded(of.sizes["d"]))
+        cut.reserve("key stripes", cut.stripe_size * of.sizes["d"])
 
     # --- code --------------------------------------------------------------------------------
 
@@ -164,12 +168,13 @@ class _Blockwise(Kernel):
             found.append((place, kind, row, column))
         return found
 
+    def _forms(self) -> list[Other]:
+        """What changes scores, as the functions of rows see it."""
+        strides = [self._strides_of(other)[-2:] for other in self._others]
+        return [Other(x.dtype, *own) for x, own in zip(self._others, strides, strict=True)]
+
     def _rows(self, module: Module) -> Rows:
-        others = []
-        for other in self._others:
-            *_, row, column = self._strides_of(other)
-            others.append(Other(other.dtype, row, column))
-        return Rows(module, self.of.kind, self.cut.pitch, self._changes, others)
+        return Rows(module, self.of.kind, self.cut.pitch, self._changes, self._forms())
 
     def _others_at(
         self, w: Writer, places: list[tuple[str, str, int, int]], row: str, column: str
@@ -178,12 +183,14 @@ class _Blockwise(Kernel):
         found = [w.place(kind, p, (row, a), (column, b)) for p, kind, a, b in places]
         return "".join(f", ptr {pointer}" for pointer in found)
 
-    def _turned(self, module: Module, w: Writer, pointer: str, row: int, to: str) -> None:
-        """Writes the stripes of a matrix with a row for each key."""
+    def _turned(self, module: Module, w: Writer, tensor: int, pointer: str, to: str) -> None:
+        """Writes the stripes of k or v."""
         cut, of = self.cut, self.of
         symbol = declare_turning(module, of.kind, of.lanes)
         stripes = -(-of.sizes["n"] // cut.width)
-        numbers = (0, stripes, stripes, of.sizes["n"], row, cut.width, 0, 0, row * cut.width, 0)
+        depth = of.sizes[of.axes[tensor][-1]]
+        row, size = of.strides(tensor)["n"], depth * cut.width
+        numbers = (0, stripes, stripes, of.sizes["n"], depth, cut.width, row, 0, 0, size, 0)
         given = ", ".join(f"i64 {number}" for number in numbers)
         w.line(f"call void @{symbol}(ptr {pointer}, ptr {to}, {given})")
 
@@ -205,20 +212,31 @@ class _Blockwise(Kernel):
         return w.let(f"fmul {kind} {size}, {float_text(1.001, kind)}")
 
     def _is_nothing(
-        self, w: Writer, rows: Rows, limit: str, tops: str, finite: Sequence[str]
-    ) -> str:
+        self, w: Writer, limit: str, sizes: tuple[str, str], size: str, enough: str,
+        finite: Sequence[str], given: str,
+    ) -> str:  # fmt: skip
         """Whether all weights of a block are 0, and all that they are multiplied with is finite."""
-        kind = self.of.kind
+        kind, (m, n) = self.of.kind, sizes
+        numbers = f"i64 {m}, i64 {n}, {kind} {size}, {kind} {enough}"
+        most = w.let(f"call {kind} @{limit}({numbers}{given})")
         for number in finite:
             zero = w.let(f"fmul {kind} {number}, 0.0")
-            limit = w.let(f"fadd {kind} {limit}, {zero}")
-        return w.let(f"call i1 @{rows.nothing()}({tops}, {kind} {limit})")
+            most = w.let(f"fadd {kind} {most}, {zero}")
+        rounding = w.let(f"fmul {kind} {most}, {float_text(ROUNDING[kind], kind)}")
+        suffix = "f32" if kind == "float" else "f64"
+        rounding = w.let(f"call {kind} @llvm.fabs.{suffix}({kind} {rounding})")
+        most = w.let(f"fadd {kind} {most}, {rounding}")
+        return w.let(f"fcmp olt {kind} {most}, {enough}")
 
 
 class AttentionForward(_Blockwise):
     """The result, the largest score of each query, and the sum of its weights."""
 
     name = "attention"
+
+    def _reserve(self) -> None:
+        super()._reserve()
+        self.cut.reserve("values", self.of.sizes["n"] * self.of.padded(self.of.sizes["e"]))
 
     def _item(
         self, module: Module, w: Writer, item: str, pointers: list[str], memory: dict[str, str]
@@ -229,12 +247,11 @@ class AttentionForward(_Blockwise):
         q, k, v, out = [self._tensor(w, p, i, index) for i, p in enumerate((q0, k0, v0, out0))]
         top, total = [self._rows_place(w, p, index) for p in (top0, total0)]
         others = self._other_places(w, others0, index)
-        keys, key_row = packed(module, w, cut, _K, "keys", k, sizes["n"], memory)
         values, value_row = packed(module, w, cut, _V, "values", v, sizes["n"], memory)
-        self._turned(module, w, keys, key_row, memory["key stripes"])
+        self._turned(module, w, _K, k, memory["key stripes"])
         q_row, out_row = of.strides(_Q)["m"], of.strides(_OUT)["m"]
         products, rows = Products(module, cut), self._rows(module)
-        weights = rows.weights(sizes["e"], out_row)
+        weights = rows.weights(cut.rows, sizes["e"], out_row)
         division = rows.division(sizes["e"], out_row)
         limit = rows.limit()
         if limit is not None:
@@ -257,17 +274,15 @@ class AttentionForward(_Blockwise):
                 is_later = w.let(f"icmp ne i64 {j}, 0")
                 adds = w.let(f"zext i1 {is_later} to i64")
                 if limit is not None:
-                    most = w.let(
-                        f"call {of.kind} @{limit}(i64 {m}, i64 {n}, {of.kind} {size}{given})"
-                    )
-                    seen = f"ptr {tops}, i64 {m}"
-                    nothing = self._is_nothing(w, rows, most, seen, [value_squares])
+                    enough = w.let(f"call {of.kind} @{rows.enough()}(ptr {tops}, i64 {m})")
+                    finite = [value_squares]
+                    nothing = self._is_nothing(w, limit, (m, n), size, enough, finite, given)
                     only.enter_context(w.unless(w.let(f"and i1 {is_later}, {nothing}")))
                 scores, rests = memory["scores"], (rest_m, rest_n)
-                stripes = w.place(of.kind, memory["key stripes"], (column, key_row))
+                stripes = w.place(of.kind, memory["key stripes"], (column, sizes["d"]))
                 products.call(
                     w, (q_at, stripes, scores), ("m", "n", sizes["d"]), Factor(q_row, 1),
-                    cut.width, key_row * cut.width, cut.pitch, rests,
+                    cut.width, sizes["d"] * cut.width, cut.pitch, rests,
                 )  # fmt: skip
                 w.line(
                     f"call void @{weights}(ptr {scores}, i64 {m}, i64 {n}, i1 {is_first}, "
@@ -294,7 +309,10 @@ class AttentionGradient(_Blockwise):
         cut.reserve("gradients", cut.rows * cut.pitch)
         cut.reserve("queries", cut.rows * of.padded(of.sizes["d"]))
         cut.reserve("results", cut.rows * of.padded(of.sizes["e"]))
-        cut.reserve("value stripes", cut.stripe_size * of.padded(of.sizes["e"]))
+        cut.reserve("keys", of.sizes["n"] * of.padded(of.sizes["d"]))
+        cut.reserve("key gradients", of.sizes["n"] * of.padded(of.sizes["d"]))
+        cut.reserve("value gradients", of.sizes["n"] * of.padded(of.sizes["e"]))
+        cut.reserve("value stripes", cut.stripe_size * of.sizes["e"])
         cut.reserve("sums", cut.rows)
 
     def _item(
@@ -308,10 +326,15 @@ class AttentionGradient(_Blockwise):
         top, total = [self._rows_place(w, p, index) for p in (top0, total0)]
         others = self._other_places(w, others0, index)
         keys, key_row = packed(module, w, cut, _K, "keys", k, sizes["n"], memory)
-        values, value_row = packed(module, w, cut, _V, "values", v, sizes["n"], memory)
-        self._turned(module, w, keys, key_row, memory["key stripes"])
-        self._turned(module, w, values, value_row, memory["value stripes"])
+        self._turned(module, w, _K, k, memory["key stripes"])
+        self._turned(module, w, _V, v, memory["value stripes"])
         q_row, k_row, v_row, out_row = [of.strides(i)[s] for i, s in enumerate("mnnm")]
+        # Sums that go on for all queries: not where rows lie far apart, perhaps by powers of two.
+        apart = [(i, p) for i, p in ((_K, gk), (_V, gv)) if not of.lies_ready(i)]
+        if not of.lies_ready(_K):
+            gk, k_row = memory["key gradients"], of.padded(sizes["d"])
+        if not of.lies_ready(_V):
+            gv, v_row = memory["value gradients"], of.padded(sizes["e"])
         products, rows = Products(module, cut), self._rows(module)
         row_products = rows.products(sizes["e"], out_row, out_row)
         gradients = rows.gradients()
@@ -345,6 +368,7 @@ class AttentionGradient(_Blockwise):
                     w.let(f"call {of.kind} @{rows.squares(1, 1)}(ptr {sums}, i64 {m})"),
                 ]
                 size = self._largest_score(module, w, finite[0], key_squares)
+                enough = w.let(f"call {of.kind} @{rows.enough()}(ptr {tops}, i64 {m})")
             with w.loop(cut.column_blocks) as j, ExitStack() as only:
                 column, n, rest_n = w.part(j, cut.columns, sizes["n"])
                 given = self._others_at(w, others, row, column)
@@ -352,20 +376,17 @@ class AttentionGradient(_Blockwise):
                 rests = (rest_m, rest_n)
                 if limit is not None:
                     adds = "1"
-                    most = w.let(
-                        f"call {of.kind} @{limit}(i64 {m}, i64 {n}, {of.kind} {size}{given})"
-                    )
-                    seen = f"ptr {tops}, i64 {m}"
-                    only.enter_context(w.unless(self._is_nothing(w, rows, most, seen, finite)))
-                key_stripes = w.place(of.kind, memory["key stripes"], (column, key_row))
-                value_stripes = w.place(of.kind, memory["value stripes"], (column, value_row))
+                    nothing = self._is_nothing(w, limit, (m, n), size, enough, finite, given)
+                    only.enter_context(w.unless(nothing))
+                key_stripes = w.place(of.kind, memory["key stripes"], (column, sizes["d"]))
+                value_stripes = w.place(of.kind, memory["value stripes"], (column, sizes["e"]))
                 products.call(
                     w, (q_at, key_stripes, scores), ("m", "n", sizes["d"]), Factor(q_row, 1),
-                    cut.width, key_row * cut.width, cut.pitch, rests,
+                    cut.width, sizes["d"] * cut.width, cut.pitch, rests,
                 )  # fmt: skip
                 products.call(
                     w, (g_at, value_stripes, slopes), ("m", "n", sizes["e"]), Factor(out_row, 1),
-                    cut.width, value_row * cut.width, cut.pitch, rests,
+                    cut.width, sizes["e"] * cut.width, cut.pitch, rests,
                 )  # fmt: skip
                 w.line(
                     f"call void @{gradients}(ptr {scores}, ptr {slopes}, i64 {m}, i64 {n}, "
@@ -387,3 +408,6 @@ class AttentionGradient(_Blockwise):
                     w, (slopes, queries, gk_at), ("n", sizes["d"], "m"), Factor(1, cut.pitch),
                     query_row, None, k_row, rests, adds_rows,
                 )  # fmt: skip
+        for tensor, pointer in apart:
+            memory_of, row_size = (gk, k_row) if tensor == _K else (gv, v_row)
+            unpacked(module, w, cut, tensor, pointer, memory_of, row_size)

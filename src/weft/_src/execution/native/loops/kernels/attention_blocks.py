@@ -33,8 +33,7 @@ from weft._src.ops.nn.attention import Axes, batch_of, sizes_of
 
 _ROWS = 64  # queries of a block
 _LEAST_COLUMNS = 128  # keys of a block, if there are as many
-_PIECES = 16  # at least, where there are as many queries
-_PER_THREAD = 4  # pieces
+_PER_THREAD = 4  # pieces, where there are as many queries
 _MASKED_COLUMNS = 128  # keys of a block where some blocks may be left out
 
 
@@ -189,7 +188,7 @@ class Cut:
         # Rows that lie a power of two apart fall into a few lines of a cache.
         self.pitch = of.padded(self.columns) + of.lanes
         self.heads = math.prod(of.batch)
-        wanted = max(_PIECES, _PER_THREAD * threads_per_op())
+        wanted = _PER_THREAD * threads_per_op()
         row_blocks = -(-m // self.rows)
         self.chunks = min(row_blocks, -(-wanted // self.heads)) if splits_queries else 1
         self.chunk_rows = -(-row_blocks // self.chunks) * self.rows
@@ -287,9 +286,11 @@ class Products:
 
 # --- rows as tiles read them ---------------------------------------------------------------------
 
+# Rows of n numbers, and zeros behind them until they are full.
+
 _PACK = """
 define void @<name>(ptr noalias %to, ptr noalias %from, i64 %rows, i64 %row, i64 %n,
-  i64 %pitch) nounwind {
+  i64 %full, i64 %pitch) nounwind {
 entry:
 br label %i.head
 i.head:
@@ -310,7 +311,7 @@ store <kind> %x, ptr %to.p, align <bytes>
 br i1 %j.more, label %j.head, label %rest
 rest:
 %k = phi i64 [%j.next, %j.head], [%k.next, %zero]
-%k.more = icmp ult i64 %k, %pitch
+%k.more = icmp ult i64 %k, %full
 br i1 %k.more, label %zero, label %i.latch
 zero:
 %zero.p = getelementptr <kind>, ptr %to.row, i64 %k
@@ -326,7 +327,7 @@ ret void
 }
 """
 _PACK_PREFIX = "weft_pack_rows"
-_PACK_PARAMETERS = "ptr, ptr, i64, i64, i64, i64"
+_PACK_PARAMETERS = "ptr, ptr, i64, i64, i64, i64, i64"
 
 
 def _pack_text(name: str, kind: str) -> str:
@@ -346,9 +347,26 @@ def packed(
         return pointer, of.sizes[of.axes[tensor][-1]]
     row_letter = "m" if "m" in of.axes[tensor] else "n"
     columns = of.sizes[of.axes[tensor][-1]]
-    symbol = f"{_PACK_PREFIX}_{of.kind}"
+    full = of.padded(columns)
+    numbers = (rows, of.strides(tensor)[row_letter], columns, full, full)
+    _copy(module, w, of.kind, memory[name], pointer, numbers)
+    return memory[name], full
+
+
+def unpacked(
+    module: Module, w: Writer, cut: Cut, tensor: int, pointer: str, memory: str, row: int
+) -> None:
+    """Copies what has a row for each key to where it has to be."""
+    of = cut.of
+    columns = of.sizes[of.axes[tensor][-1]]
+    numbers = (of.sizes["n"], row, columns, columns, of.strides(tensor)["n"])
+    _copy(module, w, of.kind, pointer, memory, numbers)
+
+
+def _copy(
+    module: Module, w: Writer, kind: str, to: str, source: str, numbers: tuple[str | int, ...]
+) -> None:
+    symbol = f"{_PACK_PREFIX}_{kind}"
     module.declare(symbol, "void", _PACK_PARAMETERS)
-    numbers = (rows, of.strides(tensor)[row_letter], columns, of.padded(columns))
     given = ", ".join(f"i64 {number}" for number in numbers)
-    w.line(f"call void @{symbol}(ptr {memory[name]}, ptr {pointer}, {given})")
-    return memory[name], of.padded(columns)
+    w.line(f"call void @{symbol}(ptr {to}, ptr {source}, {given})")

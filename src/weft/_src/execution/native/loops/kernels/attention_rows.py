@@ -6,6 +6,7 @@ Functions are named by what they consist of, so that equal ones of a program are
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ from weft._src.execution.native.machine.builder import (
     memory_type,
 )
 
+ROUNDING = {"float": 1e-6, "double": 1e-15}  # more than some operations may be wrong
 _WIDE = 'nounwind noinline "prefer-vector-width"="512"'
 
 
@@ -45,6 +47,11 @@ class Change:
     others: tuple[int, ...]  # positions
 
 
+def masks(changes: Sequence[Change], others: Sequence[Other]) -> bool:
+    """Whether there is something that may rule out keys."""
+    return any(others[c.others[0]].column for c in changes if c.step not in _LINEAR)
+
+
 class Rows:
     """Writes the functions for scores of one kind that are changed in one way."""
 
@@ -60,14 +67,21 @@ class Rows:
             "least": float_text(float("-inf"), kind),
             "suffix": "f32" if kind == "float" else "f64", "group": _WIDE,
             "other parameters": "".join(f", ptr %other.{i}" for i in range(len(others))),
-            "other rows": "\n".join(
-                f"%other.{i}.shift = mul nsw i64 %r, {other.row}\n"
-                f"%row.other.{i} = getelementptr {memory_type(other.dtype)}, ptr %other.{i}, "
-                f"i64 %other.{i}.shift"
-                for i, other in enumerate(others)
-            ),
+            "other rows": self._other_rows("%r", ""),
+            "other rows again": self._other_rows("%q", "again."),
         }  # fmt: skip
         module.declare(f"llvm.maximum.{self._words['suffix']}", kind, f"{kind}, {kind}")
+
+    def _other_rows(self, r: str, begins: str) -> str:
+        """Lines that find the row of everything that changes scores."""
+        lines = []
+        for i, other in enumerate(self._others):
+            kind, name = memory_type(other.dtype), f"%{begins}row.other.{i}"
+            lines += [
+                f"{name}.shift = mul nsw i64 {r}, {other.row}",
+                f"{name} = getelementptr {kind}, ptr %other.{i}, i64 {name}.shift",
+            ]
+        return "\n".join(lines)
 
     def _define(self, stem: str, template: str, **words: object) -> str:
         """The name of the function that a template becomes."""
@@ -95,17 +109,17 @@ class Rows:
             f"store {self._kind} {x.text}, ptr {place.text}, align {aligned}, {PARALLEL}"
         )
 
-    def _other(self, b: Builder, i: int, c: Scalar) -> Scalar:
+    def _other(self, b: Builder, i: int, c: Scalar, rows: str = "") -> Scalar:
         other = self._others[i]
         at = Scalar("0", "i64", 1)
         if other.column:
             at = c if other.column == 1 else b.mul(c, b.index(other.column))
-        return b.load(f"%row.other.{i}", other.dtype, at)
+        return b.load(f"%{rows}row.other.{i}", other.dtype, at)
 
-    def _changed(self, b: Builder, s: Scalar, c: Scalar) -> Scalar:
-        """A score after all steps."""
+    def _changed(self, b: Builder, s: Scalar, c: Scalar, rows: str = "") -> Scalar:
+        """A score after all steps; `rows` is how the names of the rows of others begin."""
         for change in self._changes:
-            x, *rest = [self._other(b, i, c) for i in change.others]
+            x, *rest = [self._other(b, i, c, rows) for i in change.others]
             if change.step == "where":
                 s = b.select(x, s, rest[0])
             elif change.step == "where_not":
@@ -131,10 +145,11 @@ class Rows:
 
     # --- functions ---------------------------------------------------------------------------
 
-    def weights(self, columns: int, out_row: int) -> str:
+    def weights(self, block: int, columns: int, out_row: int) -> str:
         """From scores to weights, and what is there of the result so far made to fit to them.
 
-        `void (scores, rows, keys, is the first block, top, total, out, others...)`
+        `void (scores, rows, keys, is the first block, top, total, out, others...)`, for `block`
+        rows at most.
         """
         b, c = self._builder()
         s = self._changed(b, self._at(b, "%row.s", c), c)
@@ -143,14 +158,14 @@ class Rows:
         if is_kept:
             self._put(b, "%row.s", c, s)
         before_changing, changing = _taken(b)
+        factor = elementary.exp(b, Scalar("%less", self._kind, 2))
+        _, shrinking = _taken(b)
         again = Scalar("%d", "i64", 2)
-        found = self._at(b, "%row.s", again)
-        found = found if is_kept else self._changed(b, found, again)
+        found = self._at(b, "%row.q", again)
+        found = found if is_kept else self._changed(b, found, again, "again.")
         weight = elementary.exp_of_negative(b, b.sub(found, Scalar("%usable", self._kind, 1)))
-        self._put(b, "%row.s", again, weight)
+        self._put(b, "%row.q", again, weight)
         before_weighing, weighing = _taken(b)
-        factor = elementary.exp(b, Scalar("%less", self._kind, 1))
-        shrinking, _ = _taken(b)
         return self._define(
             "weights",
             _WEIGHTS,
@@ -163,6 +178,7 @@ class Rows:
                 "weight": weight.text,
                 "shrinking": shrinking,
                 "factor": factor.text,
+                "block": block,
                 "columns": columns,
                 "out row": out_row,
             },
@@ -171,16 +187,18 @@ class Rows:
     def limit(self) -> str | None:
         """The largest that changed scores of a block may be; None if that is not known.
 
-        `number (rows, keys, the largest a score may be before, others...)`. NaN if anything is.
+        `number (rows, keys, the largest a score may be before, enough, others...)`. NaN if anything
+        is; if it is enough or more, it may be any larger number.
         """
-        if not any(other.column for other in self._others):
+        if not masks(self._changes, self._others):
             return None
         lines: list[str] = []
         size, block, is_symmetric = "%size", "entry", True
         kind, suffix = self._kind, self._words["suffix"]
+        last = max(i for i, change in enumerate(self._changes) if change.step not in _LINEAR)
         for i, change in enumerate(self._changes):
             first = change.others[0]
-            if change.step in ("multiply", "divide"):
+            if change.step in _LINEAR:
                 if not is_symmetric or not self._is_single(first):
                     return None
                 opcode = "fmul" if change.step == "multiply" else "fdiv"
@@ -191,15 +209,20 @@ class Rows:
                 ]
             elif change.step in ("add", "subtract"):
                 is_symmetric = False
-                found, block = self._most(i, change.step, self._others[first], first, block)
-                lines += [*found, f"%h.{i} = fadd {kind} {size}, %m.{i}"]
+                found, block = self._most(i, change.step, first, block)
+                enough = f"%enough.{i}" if i == last else float_text(math.inf, kind)
+                lines += [
+                    f"%enough.{i} = fsub {kind} %enough, {size}",
+                    found.replace("<enough>", enough),
+                    f"%h.{i} = fadd {kind} {size}, %m.{i}",
+                ]
             else:
                 if not self._is_single(change.others[1]):
                     return None
                 is_symmetric = False
-                found, block = self._any(i, change.step, self._others[first], first, block)
+                found, block = self._any(i, change.step, first, block)
                 lines += [
-                    *found,
+                    found,
                     *self._single(f"f.{i}", change.others[1]),
                     f"%w.{i} = call {kind} @llvm.maximum.{suffix}({kind} {size}, {kind} %f.{i})",
                     f"%h.{i} = select i1 %any.{i}, {kind} %w.{i}, {kind} %f.{i}",
@@ -215,38 +238,36 @@ class Rows:
     def _single(self, name: str, i: int) -> list[str]:
         return [f"%{name} = load {self._kind}, ptr %other.{i}, align {alignment(self._kind)}"]
 
-    def _most(self, i: int, step: str, other: Other, at: int, block: str) -> tuple[list[str], str]:
+    def _most(self, i: int, step: str, at: int, block: str) -> tuple[str, str]:
         """The largest of what is added to the scores of a block, as %m.i."""
-        kind = self._kind
-        negated = [f"%x.{i} = fneg {kind} %v.{i}"]
-        taken = [f"%x.{i} = fadd {kind} %v.{i}, 0.0"] if step == "add" else negated
-        combined = (
-            f"call nsz {kind} @llvm.maximum.{self._words['suffix']}({kind} %old.{i}, {kind} %x.{i})"
-        )
-        start = self._words["least"]
-        return self._reduced(i, other, at, block, kind, start, taken, combined, f"m.{i}")
+        kind, suffix = self._kind, self._words["suffix"]
+        taken = f"fadd {kind} %v.{i}, 0.0" if step == "add" else f"fneg {kind} %v.{i}"
+        combined = f"call nsz {kind} @llvm.maximum.{suffix}({kind} %old.{i}, {kind} %x.{i})"
+        stop = f"fcmp uge {kind} %m.{i}, <enough>"
+        start = str(self._words["least"])
+        return self._reduced(i, at, block, kind, start, taken, combined, stop, f"m.{i}")
 
-    def _any(self, i: int, step: str, other: Other, at: int, block: str) -> tuple[list[str], str]:
+    def _any(self, i: int, step: str, at: int, block: str) -> tuple[str, str]:
         """Whether a mask lets any score of a block through, as %any.i."""
-        taken = [f"%x.{i} = xor i8 %v.{i}, {0 if step == 'where' else 1}"]
-        lines, block = self._reduced(
-            i, other, at, block, "i8", "0", taken, f"or i8 %old.{i}, %x.{i}", f"all.{i}"
-        )
-        return [*lines, f"%any.{i} = icmp ne i8 %all.{i}, 0"], block
+        taken = f"xor i8 %v.{i}, {0 if step == 'where' else 1}"
+        combined, stop = f"or i8 %old.{i}, %x.{i}", f"icmp ne i8 %all.{i}, 0"
+        text, block = self._reduced(i, at, block, "i8", "0", taken, combined, stop, f"all.{i}")
+        return f"{text}\n%any.{i} = icmp ne i8 %all.{i}, 0", block
 
     def _reduced(
-        self, i: int, other: Other, at: int, block: str, kind: str, start: object,
-        taken: list[str], combined: str, result: str,
-    ) -> tuple[list[str], str]:  # fmt: skip
-        """Something over all elements of a block, and the label behind the loops."""
+        self, i: int, at: int, block: str, kind: str, start: str, taken: str, combined: str,
+        stop: str, result: str,
+    ) -> tuple[str, str]:  # fmt: skip
+        """Something over the rows of a block, as far as is needed; and the label behind it."""
+        other = self._others[at]
         words = {
             "i": i, "kind": kind, "start": start, "at": at, "row": other.row, "above": block,
-            "column": other.column, "taken": "\n".join(taken), "combined": combined,
+            "column": other.column, "taken": taken, "combined": combined, "stop": stop,
             "rows": "%rows" if other.row else 1, "keys": "%keys" if other.column else 1,
             "bytes": alignment(kind), "result": result, "loop": INTERLEAVED_LOOP,
             "parallel": PARALLEL,
         }  # fmt: skip
-        return [filled(_REDUCED.strip(), words)], f"done.{i}"
+        return filled(_REDUCED.strip(), words), f"done.{i}"
 
     def division(self, columns: int, out_row: int) -> str:
         """Divides the result by the sum of the weights: `void (rows, top, total, out)`."""
@@ -256,17 +277,17 @@ class Rows:
         """The largest sum of squares of a row: `number (matrix, rows)`."""
         return self._define("squares", _SQUARES, columns=columns, row=row)
 
-    def nothing(self) -> str:
-        """Whether all weights of a block are 0: `i1 (tops, rows, limit of the scores)`."""
+    def enough(self) -> str:
+        """What scores have to reach for weights other than 0: `number (tops, rows)`."""
         self._module.declare(
             f"llvm.minimum.{self._words['suffix']}", self._kind, f"{self._kind}, {self._kind}"
         )
         words = {
             "most": float_text(float("inf"), self._kind),
-            "epsilon": float_text(1e-6 if self._kind == "float" else 1e-15, self._kind),
+            "epsilon": float_text(ROUNDING[self._kind], self._kind),
             "vanishing": float_text(exponentials.vanishing(self._kind) + 1.0, self._kind),
         }
-        return self._define("nothing", _NOTHING, **words)
+        return self._define("enough", _ENOUGH, **words)
 
     def products(self, columns: int, g_row: int, out_row: int) -> str:
         """Sums of g * out of each query: `void (rows, g, out, sums)`."""
@@ -298,6 +319,7 @@ def _taken(b: Builder) -> tuple[str, str]:
     return "\n".join(before), "\n".join(body)
 
 
+_LINEAR = ("multiply", "divide")
 _ARITHMETIC = {
     "multiply": Builder.mul,
     "divide": Builder.div,
@@ -305,19 +327,23 @@ _ARITHMETIC = {
     "subtract": Builder.sub,
 }
 
-# Rows are what was seen of each query so far: its largest score, the sum of its weights, and its
-# part of the result. A larger score makes all weights before smaller. Where all are -inf, weights
-# are 0, and so is their sum: dividing by it gives NaN. If one is NaN, the largest may be any number
-# (to look for NaN takes as long again): the weight of NaN is NaN, and so is the sum of weights.
+# Known of each query are its largest score so far, the sum of its weights, and its part of the
+# result. A larger score makes all weights before smaller. Where all are -inf, weights are 0, and so
+# is their sum: dividing by it gives NaN. If one is NaN, the largest may be any number (to look for
+# NaN takes as long again): the weight of NaN is NaN, and so is the sum of weights.
+# What is done once for each query is done for some of them at a time, in loops of their own.
 _WEIGHTS = """
 define internal void @<name>(ptr %s, i64 %rows, i64 %keys, i1 %is.first,
   ptr %tops, ptr %totals, ptr %out<other parameters>) <group> {
 entry:
 %most.p = alloca <kind>
 %added.p = alloca <kind>
+%found = alloca [<block> x <kind>]
+%usables = alloca [<block> x <kind>]
+%factors = alloca [<block> x <kind>]
 br label %r.head
 r.head:
-%r = phi i64 [0, %entry], [%r.next, %r.latch]
+%r = phi i64 [0, %entry], [%r.next, %changed]
 %s.shift = mul nsw i64 %r, <pitch>
 %row.s = getelementptr <kind>, ptr %s, i64 %s.shift
 <other rows>
@@ -334,21 +360,45 @@ store <kind> %most.new, ptr %most.p
 %c.more = icmp ult i64 %c.next, %keys
 br i1 %c.more, label %change, label %changed, <interleaved>
 changed:
-%most.found = load <kind>, ptr %most.p
-%most = freeze <kind> %most.found
-%top.p = getelementptr <kind>, ptr %tops, i64 %r
-%total.p = getelementptr <kind>, ptr %totals, i64 %r
-%top.there = load <kind>, ptr %top.p
+%most.any = load <kind>, ptr %most.p
+%most = freeze <kind> %most.any
+%found.p = getelementptr <kind>, ptr %found, i64 %r
+store <kind> %most, ptr %found.p
+%r.next = add nuw nsw i64 %r, 1
+%r.more = icmp ult i64 %r.next, %rows
+br i1 %r.more, label %r.head, label %top.head
+top.head:
+%t = phi i64 [0, %changed], [%t.next, %top.head]
+%t.found.p = getelementptr <kind>, ptr %found, i64 %t
+%t.found = load <kind>, ptr %t.found.p, align <bytes>, <parallel>
+%top.p = getelementptr <kind>, ptr %tops, i64 %t
+%top.there = load <kind>, ptr %top.p, align <bytes>, <parallel>
 %top.before = select i1 %is.first, <kind> <least>, <kind> %top.there
-%top = call nsz <kind> @llvm.maximum.<suffix>(<kind> %top.before, <kind> %most)
+%top = call nsz <kind> @llvm.maximum.<suffix>(<kind> %top.before, <kind> %t.found)
 %is.least = fcmp oeq <kind> %top, <least>
-%usable = select i1 %is.least, <kind> 0.0, <kind> %top
-store <kind> %top, ptr %top.p
+%t.usable = select i1 %is.least, <kind> 0.0, <kind> %top
+store <kind> %top, ptr %top.p, align <bytes>, <parallel>
+%t.usable.p = getelementptr <kind>, ptr %usables, i64 %t
+store <kind> %t.usable, ptr %t.usable.p, align <bytes>, <parallel>
+%less = fsub <kind> %top.before, %t.usable
+<shrinking>
+%t.factor.p = getelementptr <kind>, ptr %factors, i64 %t
+store <kind> <factor>, ptr %t.factor.p, align <bytes>, <parallel>
+%t.next = add nuw nsw i64 %t, 1
+%t.more = icmp ult i64 %t.next, %rows
+br i1 %t.more, label %top.head, label %q.head, <loop>
+q.head:
+%q = phi i64 [0, %top.head], [%q.next, %weighed]
+%q.shift = mul nsw i64 %q, <pitch>
+%row.q = getelementptr <kind>, ptr %s, i64 %q.shift
+%usable.p = getelementptr <kind>, ptr %usables, i64 %q
+%usable = load <kind>, ptr %usable.p
+<other rows again>
 <before weighing>
 store <kind> 0.0, ptr %added.p
 br label %weigh
 weigh:
-%d = phi i64 [0, %changed], [%d.next, %weigh]
+%d = phi i64 [0, %q.head], [%d.next, %weigh]
 <weighing>
 %added.old = load <kind>, ptr %added.p
 %added.new = fadd reassoc <kind> %added.old, <weight>
@@ -358,43 +408,59 @@ store <kind> %added.new, ptr %added.p
 br i1 %d.more, label %weigh, label %weighed, <loop>
 weighed:
 %added = load <kind>, ptr %added.p
-br i1 %is.first, label %first, label %later
-first:
-store <kind> %added, ptr %total.p
-br label %r.latch
-later:
-%total.before = load <kind>, ptr %total.p
-%less = fsub <kind> %top.before, %usable
-<shrinking>
-%total.kept = fmul <kind> %total.before, <factor>
-%total = fadd <kind> %total.kept, %added
-store <kind> %total, ptr %total.p
-%is.same = fcmp oeq <kind> <factor>, 1.0
-br i1 %is.same, label %r.latch, label %shrink
+%added.to = getelementptr <kind>, ptr %found, i64 %q
+store <kind> %added, ptr %added.to
+%q.next = add nuw nsw i64 %q, 1
+%q.more = icmp ult i64 %q.next, %rows
+br i1 %q.more, label %q.head, label %total.head
+total.head:
+%u = phi i64 [0, %weighed], [%u.next, %total.head]
+%u.added.p = getelementptr <kind>, ptr %found, i64 %u
+%u.added = load <kind>, ptr %u.added.p, align <bytes>, <parallel>
+%u.factor.p = getelementptr <kind>, ptr %factors, i64 %u
+%u.factor = load <kind>, ptr %u.factor.p, align <bytes>, <parallel>
+%total.p = getelementptr <kind>, ptr %totals, i64 %u
+%total.there = load <kind>, ptr %total.p, align <bytes>, <parallel>
+%total.kept = fmul <kind> %total.there, %u.factor
+%total.both = fadd <kind> %total.kept, %u.added
+%total = select i1 %is.first, <kind> %u.added, <kind> %total.both
+store <kind> %total, ptr %total.p, align <bytes>, <parallel>
+%u.next = add nuw nsw i64 %u, 1
+%u.more = icmp ult i64 %u.next, %rows
+br i1 %u.more, label %total.head, label %totalled, <loop>
+totalled:
+br i1 %is.first, label %done, label %o.head
+o.head:
+%o = phi i64 [0, %totalled], [%o.next, %o.latch]
+%factor.p = getelementptr <kind>, ptr %factors, i64 %o
+%factor = load <kind>, ptr %factor.p
+%is.same = fcmp oeq <kind> %factor, 1.0
+br i1 %is.same, label %o.latch, label %shrink
 shrink:
-%out.shift = mul nsw i64 %r, <out row>
+%out.shift = mul nsw i64 %o, <out row>
 %row.out = getelementptr <kind>, ptr %out, i64 %out.shift
 br label %e.head
 e.head:
 %e = phi i64 [0, %shrink], [%e.next, %e.head]
 %out.p = getelementptr <kind>, ptr %row.out, i64 %e
 %out.old = load <kind>, ptr %out.p, align <bytes>, <parallel>
-%out.new = fmul <kind> %out.old, <factor>
+%out.new = fmul <kind> %out.old, %factor
 store <kind> %out.new, ptr %out.p, align <bytes>, <parallel>
 %e.next = add nuw nsw i64 %e, 1
 %e.more = icmp ult i64 %e.next, <columns>
-br i1 %e.more, label %e.head, label %r.latch, <loop>
-r.latch:
-%r.next = add nuw nsw i64 %r, 1
-%r.more = icmp ult i64 %r.next, %rows
-br i1 %r.more, label %r.head, label %done
+br i1 %e.more, label %e.head, label %o.latch, <loop>
+o.latch:
+%o.next = add nuw nsw i64 %o, 1
+%o.more = icmp ult i64 %o.next, %rows
+br i1 %o.more, label %o.head, label %done
 done:
 ret void
 }
 """
 
 _LIMIT = """
-define internal <kind> @<name>(i64 %rows, i64 %keys, <kind> %size<other parameters>) <group> {
+define internal <kind> @<name>(i64 %rows, i64 %keys, <kind> %size,
+  <kind> %enough<other parameters>) <group> {
 entry:
 <lines>
 ret <kind> <size>
@@ -415,7 +481,7 @@ c.<i>.head:
 %step.<i> = mul nsw i64 %c.<i>, <column>
 %v.<i>.p = getelementptr <kind>, ptr %row.<i>, i64 %step.<i>
 %v.<i> = load <kind>, ptr %v.<i>.p, align <bytes>, <parallel>
-<taken>
+%x.<i> = <taken>
 %old.<i> = load <kind>, ptr %p.<i>
 %new.<i> = <combined>
 store <kind> %new.<i>, ptr %p.<i>
@@ -423,11 +489,14 @@ store <kind> %new.<i>, ptr %p.<i>
 %c.<i>.more = icmp ult i64 %c.<i>.next, <keys>
 br i1 %c.<i>.more, label %c.<i>.head, label %r.<i>.latch, <loop>
 r.<i>.latch:
+%<result> = load <kind>, ptr %p.<i>
+%stop.<i> = <stop>
 %r.<i>.next = add nuw nsw i64 %r.<i>, 1
 %r.<i>.more = icmp ult i64 %r.<i>.next, <rows>
-br i1 %r.<i>.more, label %r.<i>.head, label %done.<i>
+%on.<i> = xor i1 %stop.<i>, true
+%again.<i> = and i1 %r.<i>.more, %on.<i>
+br i1 %again.<i>, label %r.<i>.head, label %done.<i>
 done.<i>:
-%<result> = load <kind>, ptr %p.<i>
 """
 
 # The largest sum of squares of a row; not finite if anything in the rows is not.
@@ -469,10 +538,9 @@ ret <kind> %most
 }
 """
 
-# Whether all weights of a block are 0: even the largest score that there may be is so far below the
-# largest of every query. What is not finite compares as false.
-_NOTHING = """
-define internal i1 @<name>(ptr %tops, i64 %rows, <kind> %limit) <group> {
+# Scores below this have weights of 0, whatever query they belong to.
+_ENOUGH = """
+define internal <kind> @<name>(ptr %tops, i64 %rows) <group> {
 entry:
 %least.p = alloca <kind>
 store <kind> <most>, ptr %least.p
@@ -489,14 +557,11 @@ store <kind> %new, ptr %least.p
 br i1 %r.more, label %r.head, label %done, <loop>
 done:
 %least = load <kind>, ptr %least.p
-%gap = fsub <kind> %least, %limit
-%a = call <kind> @llvm.fabs.<suffix>(<kind> %least)
-%b = call <kind> @llvm.fabs.<suffix>(<kind> %limit)
-%sizes = fadd <kind> %a, %b
-%rounding = fmul <kind> %sizes, <epsilon>
-%sure = fsub <kind> %gap, %rounding
-%is.nothing = fcmp ogt <kind> %sure, <vanishing>
-ret i1 %is.nothing
+%size = call <kind> @llvm.fabs.<suffix>(<kind> %least)
+%rounding = fmul <kind> %size, <epsilon>
+%lower = fsub <kind> %least, %rounding
+%enough = fsub <kind> %lower, <vanishing>
+ret <kind> %enough
 }
 """
 

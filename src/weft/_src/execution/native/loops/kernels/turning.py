@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from weft._src.execution.native.loops.program import Program
 
 _PREFIX = "weft_turn"
-_PARAMETERS = ("stripes", "n", "k", "width", "from", "to", "stripe", "to.first")
+_PARAMETERS = ("stripes", "n", "k", "width", "x.row", "from", "to", "stripe", "to.first")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Turned(Kernel):
         s, dtype = self.stripes, self.results[0].dtype
         kind = "float" if dtype is dtypes.float32 else "double"
         symbol = declare_turning(program.module, kind, lanes_of(dtype))
-        numbers = (s.count, s.n, s.k, s.width, s.source, s.result, s.stripe, s.first)
+        numbers = (s.count, s.n, s.k, s.width, s.k, s.source, s.result, s.stripe, s.first)
         given = ", ".join(f"i64 {number}" for number in ("%begin", "%end", *numbers))
         buffers = [program.memory[id(base_of(v))] for v in (*self.operands, *self.results)]
         pointers = pointer_loads(zip(["%x", "%y"], buffers, strict=True))
@@ -83,7 +83,7 @@ def declare_turning(module: Module, kind: str, lanes: int) -> str:
     """The name of the function that writes stripes, made known to a module.
 
     It takes the matrices, the stripes, the numbers of the first stripe and of the one behind the
-    last, and the numbers of `Stripes`.
+    last, and the numbers of `Stripes`, with the distance of rows behind the width.
     """
     symbol = f"{_PREFIX}_{kind}x{lanes}"
     types = ", ".join(["ptr", "ptr", *["i64"] * (2 + len(_PARAMETERS))])
@@ -159,7 +159,7 @@ class _Writer:
         names = []
         for r in range(lanes):
             lines.append(f"%row.{r} = add nuw nsw i64 %row, {r}")
-            lines += self._place(f"x.{r}", "%x.matrix", [(f"%row.{r}", "%k"), ("%at", "1")])
+            lines += self._place(f"x.{r}", "%x.matrix", [(f"%row.{r}", "%x.row"), ("%at", "1")])
             lines.append(f"%v.{r} = load {self.vector}, ptr %x.{r}, align {self._aligned}")
             names.append(f"%v.{r}")
         half = lanes // 2
@@ -196,7 +196,7 @@ class _Writer:
             "%is.there = icmp slt i64 %row.e, %n",
             "br i1 %is.there, label %there, label %stored",
             "there:",
-            *self._place("x.e", "%x.matrix", [("%row.e", "%k"), ("%at.s", "1")]),
+            *self._place("x.e", "%x.matrix", [("%row.e", "%x.row"), ("%at.s", "1")]),
             f"%found = load {self.kind}, ptr %x.e",
             "br label %stored",
             "stored:",
