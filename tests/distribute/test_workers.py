@@ -24,6 +24,7 @@ from weft._src.core.flags import flags
 from weft._src.distribute.process_group import ProcessGroup
 from weft._src.distribute.worker_replicas import check_alike
 from weft._src.execution.xla import runtime
+from weft._src.tools import launch as launching
 from weft._src.tools.launch import _free_ports, launch, tf_config
 from weft.errors import UnavailableError, UnsupportedError
 
@@ -314,16 +315,27 @@ def test_what_workers_cannot_have(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "must have the same number of devices; they have 1, 2" in str(error)
 
 
-def test_a_killed_worker_and_the_job_that_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGSTOP"])
+def test_a_lost_worker_and_the_job_that_goes_on(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_HEARTBEAT_SECONDS", "3")
+    monkeypatch.setattr(launching, "_GRACE", 1.0)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     whole.mkdir()
     broken.mkdir()
-    code, text = job(str(WORKER), str(whole), "-1")
+    code, text = job(str(WORKER), str(whole), "-1", how)
     assert code == 0, text
     wanted = [line for line in text.splitlines() if "final" in line]
-    code, text = job(str(WORKER), str(broken), "7", restarts=1)
+    started = time.monotonic()
+    code, text = job(str(WORKER), str(broken), "7", how, restarts=1)
     assert code == 0, text
-    assert "worker 1 was killed by SIGKILL; the others were ended." in text
+    assert time.monotonic() - started < 60
+    if how == "SIGKILL":
+        assert "worker 1 was killed by SIGKILL; the others were ended." in text
+    else:
+        assert "worker 1 was silent for 3 s" in text
+        assert "worker 1 did not react any more; all were ended." in text
     assert "the job starts again (1 of 1)" in text
     assert re.search("goes on at [67]", text)  # whether worker 0 could save step 7 is chance
     assert sorted(line for line in text.splitlines() if "final" in line) == sorted(wanted)
