@@ -19,8 +19,12 @@ import numpy as np
 import pytest
 
 import weft as tf
-from support import worker_program
+from support import replica_programs as programs, worker_program
+from weft._src.core.flags import flags
 from weft._src.distribute.process_group import ProcessGroup
+from weft._src.distribute.worker_replicas import check_alike
+from weft._src.execution.xla import runtime
+from weft._src.tools import launch as launching
 from weft._src.tools.launch import _free_ports, launch, tf_config
 from weft.errors import UnavailableError, UnsupportedError
 
@@ -264,16 +268,74 @@ def test_training_equals_one_process(tmp_path: Path) -> None:
             np.testing.assert_allclose(a, b, 1e-5, 1e-5)
 
 
-def test_a_killed_worker_and_the_job_that_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["workers", "xla_workers"])
+def test_workers_with_several_replicas(kind: str) -> None:
+    """Two workers with two replicas each against four in one process."""
+    if kind == "xla_workers" and not runtime.spans_processes():
+        pytest.skip("jax 0.12 is needed, and Python 3.12 for that")
+    names = ["training", "aggregation", "collectives", "random_numbers", "loops_over_datasets"]
+    code, text = job(programs.__file__, ",".join(names), "2", kind)
+    assert code == 0, text
+    lines = [line for line in text.splitlines() if "Gloo" not in line]  # what jax says
+    found = [[json.loads(x[4:]) for x in lines if x.startswith(f"[{i}] [")] for i in (0, 1)]
+    strategy = programs.strategy_of(4)
+    functions = programs.PROGRAMS | {"loops_over_datasets": programs.loops_over_datasets}
+    wanted = [programs.flat(functions[name](strategy)) for name in names]
+    programs.strategy_of(1)
+
+    def check(i: int, first: Any, second: Any) -> None:
+        for a, b in zip([*first, *second], wanted[i], strict=True):
+            np.testing.assert_allclose(a, b, 2e-5, 2e-5, err_msg=names[i])
+
+    assert found[0][0] == found[1][0]  # what all have together is the same to the last bit
+    check(0, found[0][0], [])
+    # What replicas have of their own, and then what all have.
+    check(1, found[0][1][:4], found[1][1])
+    check(2, found[0][2][:8], found[1][2])
+    for call in range(3):
+        own = [worker[3][4 * call : 4 * call + 4] for worker in found]
+        for a, b in zip([*own[0], *own[1]], wanted[3][8 * call : 8 * call + 8], strict=True):
+            np.testing.assert_allclose(a, b, 1e-5, 1e-6)
+    np.testing.assert_allclose(found[1][4][:2], wanted[4][:2], rtol=1e-5)
+
+
+def test_what_workers_cannot_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF_CONFIG", tf_config(addresses(2), 0))
+    monkeypatch.setattr(flags, "execution", "xla")
+    monkeypatch.setattr(runtime, "version", lambda: "0.10.2")
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    one = tf.config.LogicalDeviceConfiguration()
+    tf.config.set_logical_device_configuration(cpu, [one] * 2)
+    try:
+        with pytest.raises(UnsupportedError, match="has 2 devices, and jax 0.10.2 hangs with sev"):
+            tf.distribute.MultiWorkerMirroredStrategy()
+    finally:
+        tf.config.set_logical_device_configuration(cpu, [one])
+    for error in together(2, lambda group: check_alike((group, group.number), group.number + 1)):
+        assert "must have the same number of devices; they have 1, 2" in str(error)
+
+
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGSTOP"])
+def test_a_lost_worker_and_the_job_that_goes_on(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_HEARTBEAT_SECONDS", "3")
+    monkeypatch.setattr(launching, "_GRACE", 1.0)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     whole.mkdir()
     broken.mkdir()
-    code, text = job(str(WORKER), str(whole), "-1")
+    code, text = job(str(WORKER), str(whole), "-1", how)
     assert code == 0, text
     wanted = [line for line in text.splitlines() if "final" in line]
-    code, text = job(str(WORKER), str(broken), "7", restarts=1)
+    started = time.monotonic()
+    code, text = job(str(WORKER), str(broken), "7", how, restarts=1)
     assert code == 0, text
-    assert "worker 1 was killed by SIGKILL; the others were ended." in text
+    assert time.monotonic() - started < 60
+    if how == "SIGKILL":
+        assert "worker 1 was killed by SIGKILL; the others were ended." in text
+    else:
+        assert "worker 1 was silent for 3 s" in text
+        assert "worker 1 did not react any more; all were ended." in text
     assert "the job starts again (1 of 1)" in text
     assert re.search("goes on at [67]", text)  # whether worker 0 could save step 7 is chance
     assert sorted(line for line in text.splitlines() if "final" in line) == sorted(wanted)

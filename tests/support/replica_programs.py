@@ -1,6 +1,7 @@
 """Programs for several replicas: run in the tests' process, and by XLA in one with more devices.
 
-`python replica_programs.py NAME COUNT` runs one of them on XLA, and prints what it gives.
+`python replica_programs.py NAME COUNT` runs one of them on XLA, and prints what it gives. With
+`workers` or `xla_workers` behind, COUNT is the number of replicas of a worker, started by a job.
 """
 
 from __future__ import annotations
@@ -178,8 +179,23 @@ def flat(results: Any) -> list[Any]:
     return [np.asarray(x).astype(np.float64).tolist() for x in tf.nest.flatten(results)]
 
 
+def worker_of(local: int) -> tf.distribute.MultiWorkerMirroredStrategy:
+    """The strategy of a worker of a job that has so many replicas."""
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    names = [tf.config.LogicalDeviceConfiguration()] * local
+    tf.config.set_logical_device_configuration(cpu, names)
+    return tf.distribute.MultiWorkerMirroredStrategy()
+
+
+def main(names: str, count: int, kind: str) -> None:
+    tf.config.execution = "native" if kind == "workers" else "xla"
+    if kind == "devices":
+        logging.basicConfig(level="INFO")
+    strategy = strategy_of(count) if kind == "devices" else worker_of(count)
+    functions = PROGRAMS | {"loops_over_datasets": loops_over_datasets}
+    for name in names.split(","):
+        print(json.dumps(flat(functions[name](strategy))))
+
+
 if __name__ == "__main__":
-    tf.config.execution = "xla"
-    logging.basicConfig(level="INFO")
-    name, count = sys.argv[1], int(sys.argv[2])
-    print(json.dumps(flat(PROGRAMS[name](strategy_of(count)))))
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "devices")

@@ -12,8 +12,8 @@ import numpy as np
 import weft as tf
 
 
-def main(folder: Path, kill_at: int) -> None:
-    """Trains twelve steps from the newest checkpoint on; worker 1 is killed once, at a step."""
+def main(folder: Path, kill_at: int, how: signal.Signals) -> None:
+    """Trains twelve steps from the newest checkpoint on; worker 1 gets a signal once, at a step."""
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     number = strategy.cluster_resolver.task_id
     rng = np.random.default_rng(1)
@@ -51,7 +51,7 @@ def main(folder: Path, kill_at: int) -> None:
         next(batches)
     while int(step_number.numpy()) < 12:
         if number == 1 and int(step_number.numpy()) == kill_at and newest is None:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), how)
         loss = train(*next(batches))
         if number == 0:
             manager.save()
@@ -62,4 +62,4 @@ if __name__ == "__main__":
     # One tier from the first step on: which one a function is on would be a matter of time, and
     # their last digits differ.
     tf.config.execution = "native"
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), signal.Signals[sys.argv[3]])

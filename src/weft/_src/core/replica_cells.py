@@ -23,6 +23,8 @@ class OnReadCell(VariableCell):
         self.aggregation = aggregation
         self.parts: list[Array | None] = [None] * replicas
         super().__init__(None, name)
+        # Machine code looks at the place of the array itself, and has to find that there is none.
+        VariableCell.__dict__["data"].__set__(self, None)
         self.data = data
 
     @property

@@ -65,6 +65,10 @@ class ThreadGroup:
         self._slots: list[Any] = [None] * size
         self._totals: list[Any] = []
 
+    def member_number(self, local: int) -> int:
+        """The number that a replica of this process goes by."""
+        return local
+
     def _meet(self) -> int:
         try:
             return self._barrier.wait(self._seconds)
@@ -101,7 +105,7 @@ class ThreadGroup:
 
         def member(number: int) -> None:
             outer = membership.group, membership.number
-            membership.group, membership.number = self, number
+            membership.group, membership.number = self, self.member_number(number)
             try:
                 results[number] = work(number)
             except BaseException as error:  # noqa: BLE001 - raised below, in the caller's thread
@@ -133,6 +137,63 @@ class ThreadGroup:
         return results
 
 
+class JobGroup(ThreadGroup):
+    """Replicas in threads of this process, together with those of other processes of the job.
+
+    Numbers count all replicas of the job: those of a process follow those of the one before.
+    """
+
+    def __init__(self, local: int, job: Group, process: int) -> None:
+        super().__init__(local)
+        self._local, self._job, self._process = local, job, process
+        self._first = process * local
+        self._everywhere: Any = None
+
+    def member_number(self, local: int) -> int:
+        """The number of a replica of this process among those of the job."""
+        return self._first + local
+
+    def all_reduce(self, number: int, arrays: Sequence[Array], how: str) -> list[Array]:
+        """First among the replicas of this process, and then one of them with other processes."""
+        own = number - self._first
+        here = super().all_reduce(own, arrays, "FIRST" if how == "FIRST" else "SUM")
+
+        def exchange() -> list[Array]:
+            total = self._job.all_reduce(self._process, here, "FIRST" if how == "FIRST" else "SUM")
+            if how != "MEAN":
+                return total
+            return [mean_of(x, self._local * self._job.size) for x in total]
+
+        found: list[Array] = self._by_one(own, exchange)
+        return found
+
+    def all_gather(self, number: int, arrays: Sequence[Array]) -> list[list[Array]]:
+        """The arrays of all replicas of the job, in the order of their numbers."""
+        own = number - self._first
+        here = super().all_gather(own, arrays)
+
+        def exchange() -> list[list[Array]]:
+            flat = [x for part in here for x in part]
+            count = len(arrays)
+            return [
+                part[i * count : (i + 1) * count]
+                for part in self._job.all_gather(self._process, flat)
+                for i in range(self._local)
+            ]
+
+        found: list[list[Array]] = self._by_one(own, exchange)
+        return found
+
+    def _by_one(self, own: int, exchange: Callable[[], Any]) -> Any:
+        """What one replica of this process finds out for all of them."""
+        if own == 0:
+            self._everywhere = exchange()
+        self._meet()
+        found = self._everywhere
+        self._meet()  # before anybody goes on to the next one
+        return found
+
+
 def combined(parts: Sequence[Array], how: str) -> Array:
     """The arrays of all members as one; always added in the same order."""
     if how == "FIRST":
@@ -142,12 +203,15 @@ def combined(parts: Sequence[Array], how: str) -> Array:
     for part in parts[1:]:
         total += part
     if how == "MEAN":
-        total = (
-            total / total.dtype.type(len(parts))
-            if total.dtype.kind in "fc"
-            else (total // len(parts))
-        )
+        total = mean_of(total, len(parts))
     return total.astype(parts[0].dtype, copy=False)
+
+
+def mean_of(total: Array, count: int) -> Array:
+    """A sum divided by the number of what was added, in its dtype."""
+    if total.dtype.kind in "iu":
+        return total // count
+    return (total / total.dtype.type(count)).astype(total.dtype, copy=False)
 
 
 def check_alike(slots: Sequence[Sequence[Array]]) -> None:

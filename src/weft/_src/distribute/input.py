@@ -88,14 +88,15 @@ class DealtDataset(DistributedDataset):
         return f"<tf.distribute.DistributedDataset element_spec={self.element_spec!r}>"
 
 
-def split(dataset: Dataset, replicas: int) -> DealtDataset:
-    """A dataset whose batches are cut into pieces, one for each replica.
+def split(dataset: Dataset, replicas: int, own: range | None = None) -> DealtDataset:
+    """A dataset whose batches are cut into pieces, one for each replica, or for some of them.
 
     All pieces of a batch have the same number of rows, but for the last ones of a batch that cannot
     be cut so, the last batch of a dataset as a rule.
     """
     _check_batches(dataset)
-    return DealtDataset(dataset.map(lambda *parts: _dealt(_element(parts), replicas)))
+    wanted = range(replicas) if own is None else own
+    return DealtDataset(dataset.map(lambda *parts: _dealt(_element(parts), replicas, wanted)))
 
 
 def _check_batches(dataset: Dataset) -> None:
@@ -112,14 +113,14 @@ def _element(parts: tuple[Any, ...]) -> Any:
     return parts[0] if len(parts) == 1 else parts
 
 
-def _dealt(element: Any, replicas: int) -> Any:
-    return nest.map_structure(lambda x: _pieces(x, replicas), element)
+def _dealt(element: Any, replicas: int, own: range) -> Any:
+    return nest.map_structure(lambda x: _pieces(x, replicas, own), element)
 
 
-def _pieces(x: Tensor, replicas: int) -> PerReplica:
+def _pieces(x: Tensor, replicas: int, own: range) -> PerReplica:
     rows = shapes.shape(x)[0]
     size = (rows + replicas - 1) // replicas
-    return PerReplica([x[i * size : (i + 1) * size] for i in range(replicas)])
+    return PerReplica([x[i * size : (i + 1) * size] for i in own])
 
 
 def own_pieces(dataset: Dataset, number: int, count: int) -> Dataset:
@@ -127,7 +128,7 @@ def own_pieces(dataset: Dataset, number: int, count: int) -> Dataset:
     _check_batches(dataset)
     return dataset.map(
         lambda *parts: nest.map_structure(
-            lambda x: _pieces(x, count).values[number], _element(parts)
+            lambda x: _pieces(x, count, range(number, number + 1)).values[0], _element(parts)
         )
     )
 

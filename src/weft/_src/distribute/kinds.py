@@ -9,7 +9,8 @@ from weft._src.config.devices import list_logical_devices
 from weft._src.core.flags import flags
 from weft._src.distribute.resolvers import TFConfigClusterResolver
 from weft._src.distribute.strategy import Strategy
-from weft._src.distribute.workers import Workers, refuse_several_devices
+from weft._src.distribute.worker_replicas import WorkerReplicas, check_alike, span_processes
+from weft._src.distribute.workers import Workers, join_job
 from weft._src.errors import UnsupportedError
 
 
@@ -48,10 +49,14 @@ class MirroredStrategy(Strategy):
 
 
 class MultiWorkerMirroredStrategy(Strategy):
-    """A replica in each of several processes, on one machine or more, all with the same variables.
+    """Replicas in several processes, on one machine or more, all with the same variables.
 
     Which processes these are is told by TF_CONFIG (as `weft launch` sets it), or by a resolver. The
-    strategy waits for all of them when it is made, and has to be made before variables are.
+    strategy waits for all of them when it is made, and has to be made before variables are. A
+    process has a replica for each of its GPUs, or for each name of the CPU, as all others have.
+
+    With `weft.config.execution = "xla"` the replicas of all processes are one program, if jax is
+    0.12 or newer. Before that, XLA runs what is between collectives, with one replica a process.
 
     >>> tf.distribute.MultiWorkerMirroredStrategy().num_replicas_in_sync
     1
@@ -74,8 +79,19 @@ class MultiWorkerMirroredStrategy(Strategy):
         number = int(resolver.task_id or 0)
         if resolver.task_type != "chief":
             number += len(chief)
-        refuse_several_devices(len(list_logical_devices()))
-        self._replicas = Workers(self, addresses, number, communication_options)
+        spans = flags.execution == "xla" and _can_span()
+        devices = [] if spans else _own_devices()  # which would have jax look for them already
+        job = join_job(addresses, number, communication_options)
+        if spans:
+            span_processes(job, addresses[0])
+            devices = _own_devices()
+        check_alike(job, len(devices))
+        if spans or len(devices) > 1:
+            self._replicas = WorkerReplicas(self, *job, len(devices))
+        else:
+            self._replicas = Workers(self, *job)
+        names = [f"/job:worker/replica:0/task:{number}{name}" for name in devices]
+        self.extended.worker_devices = self.extended.parameter_devices = tuple(names)
 
     @property
     def cluster_resolver(self) -> Any:
@@ -139,6 +155,32 @@ def _known_devices(strategy: str, devices: Sequence[str] | None) -> tuple[str, .
             "CPU has any number of names, such as cpu:0 and cpu:1."
         )
     return tuple([f"/job:localhost/replica:0/task:0{name}" for name in wanted])
+
+
+def _own_devices() -> list[str]:
+    """The devices of this process that have replicas: its GPUs, or the names of the CPU."""
+    gpus = [device.name for device in list_logical_devices("GPU")]
+    return gpus or [device.name for device in list_logical_devices("CPU")]
+
+
+def _can_span() -> bool:
+    """Whether the replicas of all processes can be one program of XLA.
+
+    Raises UnsupportedError where they have to be, and jax is too old: it hangs then.
+    """
+    from weft._src.execution.xla import runtime
+
+    runtime.require('tf.distribute with weft.config.execution = "xla"')
+    if runtime.spans_processes():
+        return True
+    if len(_own_devices()) > 1:
+        raise UnsupportedError(
+            f"tf.distribute.MultiWorkerMirroredStrategy: this worker has {len(_own_devices())} "
+            f"devices, and jax {runtime.version()} hangs with several in a job of several "
+            "processes. jax 0.12 does not, which needs Python 3.12; or start more workers with one "
+            'device each, or leave weft.config.execution = "xla" out.'
+        )
+    return False
 
 
 def _provide_devices(count: int) -> None:

@@ -8,8 +8,11 @@ gets cells of its own for the variables, which share the memory until they are w
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.cells import VariableCell
@@ -19,53 +22,86 @@ from weft._src.core.random_numbers.stream_state import REPLICA_BITS, RngCell
 from weft._src.core.replica_cells import OnReadCell
 from weft._src.core.specs import TensorSpec
 from weft._src.core.xla_rules import Lowered
-from weft._src.distribute.groups import ThreadGroup
+from weft._src.distribute.groups import Group, JobGroup, ThreadGroup
+from weft._src.execution.devices import spans_processes
 from weft._src.execution.tiers import TieredPlan
 from weft._src.graph.ir import Graph
 from weft._src.ops.registry import HOST_ONLY, NOT_DIFFERENTIABLE, Op, define_op, each
 
 
 class ReplicaProgram:
-    """The graph of one replica, and how many of them run it.
+    """The graph of one replica, and how many of them run it in this process.
 
     `arguments` is the number of arguments of one; the graph has that many inputs for each.
+    `job` is what other processes with such replicas take part in, and the number of this one.
     """
 
-    def __init__(self, graph: Graph, replicas: int, arguments: int) -> None:
+    def __init__(
+        self, graph: Graph, replicas: int, arguments: int, job: tuple[Group, int] | None = None
+    ) -> None:
         self.graph = graph
+        self.job = job
         self._replicas, self._arguments = replicas, arguments
 
     @cached_property
     def _plan(self) -> TieredPlan:
         return TieredPlan(_with_plain_inputs(self.graph))
 
+    @cached_property
+    def _spanning(self) -> Any:
+        """One program of XLA on the devices of all processes."""
+        from weft._src.execution.xla.spanning import SpanningProgram
+
+        return SpanningProgram(
+            self.graph, self._replicas, self._arguments, self._in_threads, self._are_alike
+        )
+
+    def _are_alike(self, kinds: str) -> bool:
+        """Whether all processes come with arguments of these types: else a program would hang."""
+        assert self.job is not None
+        group, number = self.job
+        text = np.frombuffer(hashlib.sha256(kinds.encode()).digest(), np.uint8)
+        found = [parts[0].tobytes() for parts in group.all_gather(number, [text])]
+        return len(set(found)) == 1
+
     def run(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """The results of replica 0, of replica 1, and so on."""
+        """The results of the first replica of this process, of the second, and so on."""
+        if self.job is not None and spans_processes():
+            results: tuple[Any, ...] = self._spanning(values)
+            return results
+        return self._in_threads(values)
+
+    def _in_threads(self, values: Sequence[Any]) -> tuple[Any, ...]:
         n, count = self._replicas, self._arguments
         captured = values[n * count :]
         # A plan of NumPy's, or machine code; all replicas share it.
         run = self._plan.run
-        cells = [[_own(value, i) for value in captured] for i in range(n)]
+        group = ThreadGroup(n) if self.job is None else JobGroup(n, *self.job)
+        first = group.member_number(0)
+        cells = [[_own(value, i, first) for value in captured] for i in range(n)]
 
         def replica(number: int) -> Any:
             own = list(values[number * count : (number + 1) * count])
             return run(*own * n, *cells[number])
 
-        results = ThreadGroup(n).run(replica)
+        results = group.run(replica)
         for i, value in enumerate(captured):
-            _take_over(value, [own[i] for own in cells])
+            _take_over(value, [own[i] for own in cells], first)
         return tuple([x for result in results for x in result])
 
 
-def _own(value: Any, number: int) -> Any:
-    """What a replica gets in place of a variable or a random stream."""
+def _own(value: Any, number: int, first: int) -> Any:
+    """What a replica gets in place of a variable or a random stream.
+
+    `first` is what the first replica of this process is called among all of the job.
+    """
     if isinstance(value, OnReadCell):
         return _cell(value.parts[number], value.name)
     if isinstance(value, VariableCell):
         return _cell(value.data, value.name)
     if isinstance(value, RngCell):  # every replica draws its own numbers
         state = value.read()
-        state[1] += number << REPLICA_BITS
+        state[1] += (first + number) << REPLICA_BITS
         return RngCell(state)
     return value
 
@@ -77,7 +113,7 @@ def _cell(data: Any, name: str) -> VariableCell:
     return cell
 
 
-def _take_over(value: Any, own: Sequence[Any]) -> None:
+def _take_over(value: Any, own: Sequence[Any], first: int) -> None:
     """What replicas have written: where all agree, that of the first."""
     if isinstance(value, OnReadCell):
         value.parts = [cell.data for cell in own]
@@ -86,7 +122,9 @@ def _take_over(value: Any, own: Sequence[Any]) -> None:
             value.data, value.shared = own[0].data, own[0].shared
             value.version += 1
     elif isinstance(value, RngCell):
-        value.write(own[0].read())
+        state = own[0].read()
+        state[1] -= first << REPLICA_BITS
+        value.write(state)
 
 
 def _with_plain_inputs(graph: Graph) -> Graph:

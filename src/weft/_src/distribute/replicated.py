@@ -21,6 +21,7 @@ from weft._src.distribute.collectives import (
     replica_id_op,
 )
 from weft._src.distribute.current import current
+from weft._src.distribute.groups import Group
 from weft._src.distribute.per_replica import PerReplica
 from weft._src.distribute.replica_run import ReplicaProgram, replica_run_op
 from weft._src.distribute.values import InputContext, ValueContext
@@ -35,12 +36,14 @@ _MOST_FUNCTIONS = 64  # that `run` has been called with outside of functions
 
 
 class Replicas:
-    """Several replicas of one process."""
+    """Several replicas of one process; `count` are all there are, `local` those that are here."""
 
-    def __init__(self, strategy: Any, count: int) -> None:
+    def __init__(self, strategy: Any, local: int, job: tuple[Group, int] | None = None) -> None:
         self.strategy = strategy
-        self.count = count
-        self._create = creator_for(strategy, count)
+        self.job = job
+        self.local = local
+        self.count = local if job is None else local * job[0].size
+        self._create = creator_for(strategy, local)
         self._functions: OrderedDict[Any, Any] = OrderedDict()
 
     @contextlib.contextmanager
@@ -89,12 +92,12 @@ class Replicas:
         places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, PerReplica)]
         given = [leaves[i].values for i in places]
         for values in given:
-            if len(values) != self.count:
+            if len(values) != self.local:
                 raise ValueError(
                     f"Strategy.run: an argument has values for {len(values)} replicas; this "
-                    f"strategy has {self.count}."
+                    f"strategy has {self.local}{' here' if self.job else ''}."
                 )
-        inputs = [values[i] for i in range(self.count) for values in given]
+        inputs = [values[i] for i in range(self.local) for values in given]
         specs = [_common_spec(values) for values in given]
         specs += [t.spec for t in inputs[len(given) :]]
 
@@ -108,13 +111,13 @@ class Replicas:
 
         trace = NestedTrace(replica, "replica", specs, tuple(inputs), scope="replica")
         captured = share_captures([trace])
-        program = ReplicaProgram(trace.graph, self.count, len(given))
+        program = ReplicaProgram(trace.graph, self.local, len(given), self.job)
         results = replica_run_op(
             *inputs,
             *captured,
             body=trace.graph,
             program=program,
-            replicas=self.count,
+            replicas=self.local,
             arguments=len(given),
             name="replica_run",
         )
@@ -138,8 +141,8 @@ class Replicas:
                     f"Strategy.run: fn returns a {type(leaf).__name__}, which several replicas "
                     "cannot (yet). Return its tensors."
                 )
-        count = len(values) // self.count
-        each = [pack_like(result, values[i * count : (i + 1) * count]) for i in range(self.count)]
+        count = len(values) // self.local
+        each = [pack_like(result, values[i * count : (i + 1) * count]) for i in range(self.local)]
         return nest.map_structure(_per_replica, *each)
 
     # --- combining ---------------------------------------------------------------------------
@@ -177,7 +180,7 @@ class Replicas:
         """Values of replicas behind one another, outside of them."""
         return nest.map_structure(
             lambda x: concat(
-                list(x.values if isinstance(x, PerReplica) else [x] * self.count), axis
+                list(x.values if isinstance(x, PerReplica) else [x] * self.local), axis
             ),
             value,
         )
@@ -186,13 +189,13 @@ class Replicas:
         """The values of the replicas as a tuple."""
         leaves = nest.flatten(value)
         if not any(isinstance(leaf, PerReplica) for leaf in leaves):
-            return tuple([value] * self.count)
+            return tuple([value] * self.local)
         return tuple(
             [
                 nest.pack_sequence_as(
                     value, [x.values[i] if isinstance(x, PerReplica) else x for x in leaves]
                 )
-                for i in range(self.count)
+                for i in range(self.local)
             ]
         )
 

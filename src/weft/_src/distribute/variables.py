@@ -111,7 +111,9 @@ class OnReadVariable(Variable, DistributedValues):
           replicas: how many there are.
         """
         value = self._handle._value.data
-        cell = OnReadCell(value, self._name, self.aggregation.name, replicas)
+        cell = OnReadCell(None, self._name, self.aggregation.name, replicas)
+        if value is not None:  # all of it, also of a sum: as in TensorFlow
+            cell.parts = [value.copy() for _ in range(replicas)]
         cell.variable = self
         self._handle = EagerTensor(cell)
 

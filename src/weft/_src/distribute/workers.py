@@ -9,6 +9,7 @@ from typing import Any
 
 from weft._src import nest
 from weft._src.autograph.conversion import converted
+from weft._src.core.aliases import TensorLike
 from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.tensor import EagerTensor, Tensor
@@ -20,8 +21,7 @@ from weft._src.distribute.process_group import ProcessGroup
 from weft._src.distribute.replicated import along
 from weft._src.distribute.values import DistributedValues, InputContext, ValueContext
 from weft._src.distribute.variables import HOW, mirrored
-from weft._src.errors import UnsupportedError
-from weft._src.state.creators import VariableSynchronization
+from weft._src.state.creators import VariableAggregation, VariableSynchronization
 from weft._src.state.variable import Variable
 
 
@@ -43,6 +43,19 @@ class WorkerVariable(Variable, DistributedValues):
             )
         return reduce_op(value, how=how)[0]
 
+    def assign(self, value: TensorLike, *args: Any, **kwargs: Any) -> Any:
+        """Sets the value; outside of replicas each worker gets its share of a sum.
+
+        Args:
+          value: a tensor of the variable's dtype and shape, or what can become one.
+          *args: as of `tf.Variable.assign`.
+          **kwargs: as of `tf.Variable.assign`.
+
+        Returns:
+          The variable, or None with `read_value=False`.
+        """
+        return super().assign(share_of(self, value), *args, **kwargs)
+
     def value(self) -> Tensor:
         """The value of this worker in a replica, else what all have together.
 
@@ -55,30 +68,50 @@ class WorkerVariable(Variable, DistributedValues):
         return self._together(super()._read_now())  # type: ignore[return-value]
 
 
-class Workers:
-    """The replicas of a job of several processes, as one of them sees it."""
-
-    def __init__(self, strategy: Any, addresses: Sequence[str], number: int, options: Any) -> None:
-        if groups.job:
-            raise RuntimeError(
-                "This process takes part in a job already: a program has one "
-                "MultiWorkerMirroredStrategy."
-            )
-        if not 0 <= number < len(addresses):
-            raise ValueError(
-                f"TF_CONFIG: the task has index {number}, and there are {len(addresses)} workers."
-            )
-        self.strategy = strategy
-        self.count, self.number = len(addresses), number
-        self.group = ProcessGroup(
-            addresses,
-            number,
-            join_seconds=_seconds("WEFT_JOIN_SECONDS", 60.0),
-            heartbeat_seconds=_seconds("WEFT_HEARTBEAT_SECONDS", 30.0),
-            collective_seconds=getattr(options, "timeout_seconds", None) or 600.0,
-            token=os.environ.get("WEFT_JOB_TOKEN", ""),
+def join_job(addresses: Sequence[str], number: int, options: Any) -> tuple[ProcessGroup, int]:
+    """Takes part in a job as one of its processes: the group, and the number of this one."""
+    if groups.job:
+        raise RuntimeError(
+            "This process takes part in a job already: a program has one "
+            "MultiWorkerMirroredStrategy."
         )
-        groups.job.append((self.group, number))
+    if not 0 <= number < len(addresses):
+        raise ValueError(
+            f"TF_CONFIG: the task has index {number}, and there are {len(addresses)} workers."
+        )
+    group = ProcessGroup(
+        addresses,
+        number,
+        join_seconds=_seconds("WEFT_JOIN_SECONDS", 60.0),
+        heartbeat_seconds=heartbeat_seconds(),
+        collective_seconds=getattr(options, "timeout_seconds", None) or 600.0,
+        token=os.environ.get("WEFT_JOB_TOKEN", ""),
+    )
+    groups.job.append((group, number))
+    return group, number
+
+
+def heartbeat_seconds() -> float:
+    """After how many seconds a silent worker counts as dead."""
+    return _seconds("WEFT_HEARTBEAT_SECONDS", 30.0)
+
+
+def share_of(variable: Variable, value: TensorLike) -> Any:
+    """What a process assigns to a variable of which each has a value: its share of a sum."""
+    if current.in_replica or variable.aggregation is not VariableAggregation.SUM:
+        return value
+    whole = convert_to_tensor(value, dtype=variable.dtype)
+    count = groups.job[-1][0].size
+    return whole / count if variable.dtype.is_floating else whole // count
+
+
+class Workers:
+    """The replicas of a job of several processes with one each, as one of them sees it."""
+
+    def __init__(self, strategy: Any, group: ProcessGroup, number: int) -> None:
+        self.strategy = strategy
+        self.count, self.number = group.size, number
+        self.group = group
 
     @contextlib.contextmanager
     def creating(self) -> Iterator[None]:
@@ -178,12 +211,3 @@ def _seconds(variable: str, usual: float) -> float:
         return usual if text is None else float(text)
     except ValueError:
         raise ValueError(f"{variable} must be a number of seconds, got {text!r}.") from None
-
-
-def refuse_several_devices(count: int) -> None:
-    """UnsupportedError where a worker would have several replicas."""
-    if count > 1:
-        raise UnsupportedError(
-            f"tf.distribute.MultiWorkerMirroredStrategy: this worker has {count} devices; a worker "
-            "has one replica (yet). Start more workers instead: weft launch -n ..."
-        )

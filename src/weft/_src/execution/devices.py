@@ -35,9 +35,10 @@ HOST_PLACE = Place(HOST, None)
 
 
 class _Names:
-    """How many names the CPU has."""
+    """How many names the CPU has, and whether jax knows the devices of other processes."""
 
     cpus = 1
+    of_other_processes = False
 
 
 names = _Names()
@@ -50,6 +51,11 @@ def count_gpus(*, ask: bool = False) -> int:
     from weft._src.execution.xla import runtime
 
     return runtime.count_gpus()
+
+
+def spans_processes() -> bool:
+    """Whether programs of XLA run on the devices of all processes of a job."""
+    return names.of_other_processes and flags.execution == "xla"
 
 
 def logical_names() -> list[str]:

@@ -89,19 +89,22 @@ class Job:
                 return None
             time.sleep(_PAUSE)
 
-    def end(self) -> None:
-        """Ends what still runs: politely, and then not."""
+    def end(self) -> list[int]:
+        """Ends what still runs: politely, and then not; the numbers of those that did not react."""
+        stuck = []
         deadline = time.monotonic() + _GRACE
         for worker in self.workers:
             if worker.poll() is None:
                 worker.send_signal(signal.SIGTERM)
-        for worker in self.workers:
+        for number, worker in enumerate(self.workers):
             try:
                 worker.wait(max(deadline - time.monotonic(), 0.1))
             except subprocess.TimeoutExpired:
+                stuck.append(number)
                 worker.kill()
                 worker.wait()
         self._finish()
+        return stuck
 
     def _finish(self) -> None:
         for worker, reader in zip(self.workers, self._readers, strict=True):
@@ -151,9 +154,13 @@ def launch(command: Sequence[str], count: int, restarts: int, out: IO[str] | Non
             raise
         if failure is None:
             return 0
-        job.end()
+        stuck = job.end()
         number, code = failure
-        job.say(f"weft launch: worker {number} {described(code)}; the others were ended.")
+        if stuck and code > 0:  # one that was stopped, or hangs: the others missed it
+            number, code = stuck[0], -signal.SIGKILL
+            job.say(f"weft launch: worker {number} did not react any more; all were ended.")
+        else:
+            job.say(f"weft launch: worker {number} {described(code)}; the others were ended.")
         if code > 0 and code != RESTART:  # an error of the program, which would come again
             return code
         if is_to_end:  # the machine is needed for something else

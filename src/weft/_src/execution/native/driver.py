@@ -8,6 +8,7 @@ from typing import Any
 
 from weft._src.core import dtypes
 from weft._src.core.cells import VariableCell
+from weft._src.core.replica_cells import OnReadCell
 from weft._src.core.specs import TensorSpec
 from weft._src.execution.native import progress
 from weft._src.execution.native.front.segments import LEAST_NODES, Splitter
@@ -35,6 +36,8 @@ def types_of(
     variables: list[TensorSpec | None] = []
     for tensor, value in zip(graph.all_inputs, values, strict=True):
         variable = None
+        if isinstance(value, OnReadCell):
+            raise NotCompilableError("a variable has a value for each replica")
         if isinstance(value, VariableCell):
             if value.data is None:
                 raise NotCompilableError(f"the variable {value.name!r} is not initialised")

@@ -28,6 +28,8 @@ def held(cell: VariableCell | RngCell, backend: Any = None) -> Any:
     if isinstance(cell, OnReadCell):  # the values of replicas along a first axis
         parts: list[Any] = list(cell.parts)
         return np.stack(parts)
+    if cell.held is not None and not cell.held.is_fully_addressable:  # of other processes, too
+        note_lent(cell, cell.held.addressable_data(0))
     if cell.held is None:
         note_lent(cell, jax.device_put(cell.data, backend))
     elif backend is not None and cell.held.devices() != {backend}:

@@ -69,6 +69,42 @@ def provide_devices(count: int) -> None:
         )
 
 
+def version() -> str:
+    """The version of jax."""
+    return str(_jax().__version__)
+
+
+def spans_processes() -> bool:
+    """Whether jax can run one program on several devices of several processes: from 0.12 on."""
+    return tuple(int(part) for part in version().split(".")[:2]) >= (0, 12)
+
+
+def join(coordinator: str, count: int, number: int, local: int, heartbeat: float) -> None:
+    """Makes jax know the devices of all processes of a job; before it has looked for its own.
+
+    Args:
+      coordinator: host and port where process 0 listens.
+      count: how many processes there are.
+      number: which of them this is.
+      local: how many devices each has, if these are of the CPU.
+      heartbeat: after how many seconds a silent process counts as dead.
+    """
+    jax = _jax()
+    try:
+        jax.config.update("jax_num_cpu_devices", local)
+        jax.config.update("jax_enable_preemption_service", False)  # it would swallow SIGTERM
+        jax.distributed.initialize(
+            coordinator, count, number, heartbeat_timeout_seconds=max(int(heartbeat), 1)
+        )
+    except RuntimeError as error:
+        raise UnavailableError(
+            None,
+            None,
+            f"jax cannot take part in the job: {error}. Make the strategy before anything else "
+            "uses jax, which looks for devices once.",
+        ) from error
+
+
 def wide_types() -> AbstractContextManager[Any]:
     """Inside, jax keeps 64-bit numbers. A context: the user's own programs keep their default."""
     return _jax().enable_x64(True)

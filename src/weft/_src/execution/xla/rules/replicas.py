@@ -67,11 +67,13 @@ def _replica_id(lowering: Lowering, node: Node) -> Any:
 @lowers("replica_run")
 def _replica_run(lowering: Lowering, node: Node, *inputs: Value) -> Sequence[Any]:
     n, graph = node.attrs["replicas"], node.attrs["program"].graph
+    if node.attrs["program"].job is not None:
+        raise NotCompilableError("there are replicas in other processes", node)
     count = node.attrs["arguments"]
     parts = [inputs[i * count : (i + 1) * count] for i in range(n)]
     if any(len({tuple(x.shape) for x in xs}) > 1 for xs in zip(*parts, strict=True)):
         raise NotCompilableError("replicas get arguments of different shapes", node)
-    run = _Replicas(lowering, node, graph, inputs[n * count :], n, count)
+    run = Replicas(lowering, graph, inputs[n * count :], n)
     stacked = [jnp.stack([jnp.asarray(x) for x in xs]) for xs in zip(*parts, strict=True)]
     out, state, bad, full = run(stacked)
     lowering.state.update(state)
@@ -82,48 +84,54 @@ def _replica_run(lowering: Lowering, node: Node, *inputs: Value) -> Sequence[Any
     return [x[i] for i in range(n) for x in out]
 
 
-class _Replicas:
-    """The function of one replica, and how it is spread over devices."""
+class Replicas:
+    """The function of one replica, and how it is spread over devices.
 
-    def __init__(
-        self,
-        lowering: Lowering,
-        node: Node,
-        graph: Graph,
-        captured: Sequence[Any],
-        n: int,
-        count: int,
-    ) -> None:
-        self._around, self._node, self._graph = lowering, node, graph
-        self._captured, self._n, self._count = captured, n, count
+    n: how many replicas there are.
+    captured: what the function uses besides arguments, with a `Cell` for each variable.
+    """
+
+    def __init__(self, lowering: Lowering, graph: Graph, captured: Sequence[Any], n: int) -> None:
+        self._around, self._graph = lowering, graph
+        self._captured, self._n = captured, n
         cells = [x for x in captured if isinstance(x, Cell)]
-        self._apart = [c.key for c in cells if c.apart is not None]
-        self._streams = [c.key for c in cells if c.is_stream]
-        self._alike = [c.key for c in cells if c.apart is None and not c.is_stream]
+        self.apart = [c.key for c in cells if c.apart is not None]
+        self.streams = [c.key for c in cells if c.is_stream]
+        self.alike = [c.key for c in cells if c.apart is None and not c.is_stream]
         self.checks = self.grows = False
 
     def __call__(self, arguments: list[Any]) -> Any:
         devices = jax.devices()
         if len(devices) < self._n:
             raise NotCompilableError(
-                f"there are {self._n} replicas and {len(devices)} devices of jax", self._node
+                f"there are {self._n} replicas and {len(devices)} devices of jax"
             )
         state = self._around.state
-        alike = {key: jnp.asarray(state[key]) for key in self._alike}
-        apart = {key: jnp.asarray(state[key]) for key in self._apart}
-        streams = {key: self._spread(jnp.asarray(state[key])) for key in self._streams}
+        alike = {key: jnp.asarray(state[key]) for key in self.alike}
+        apart = {key: jnp.asarray(state[key]) for key in self.apart}
+        streams = {key: self._spread(jnp.asarray(state[key])) for key in self.streams}
         plain = [None if isinstance(x, Cell) else jnp.asarray(x) for x in self._captured]
-        spread = jax.shard_map(
+        spread = self.spread(Mesh(devices[: self._n], (AXIS,)))
+        out, alike, apart, bad, full = spread(alike, apart | streams, arguments, plain)
+        for key in self.streams:  # they all have moved on alike
+            apart[key] = apart[key][0]
+        return out, alike | apart, bad, full
+
+    def spread(self, mesh: Mesh) -> Any:
+        """The function on all devices of a mesh.
+
+        It takes and gives variables that are alike, and those of which each replica has its own,
+        along a first axis; further arguments along such an axis, and what else is captured. It
+        gives results along such an axis, and for each replica whether a check failed, or a list
+        was too short.
+        """
+        return jax.shard_map(
             self._replica,
-            mesh=Mesh(devices[: self._n], (AXIS,)),
+            mesh=mesh,
             in_specs=(_SAME, _EACH, _EACH, _SAME),
             out_specs=(_EACH, _SAME, _EACH, _EACH, _EACH),
             check_vma=False,  # variables that all replicas change alike are alike
         )
-        out, alike, apart, bad, full = spread(alike, apart | streams, arguments, plain)
-        for key in self._streams:  # they all have moved on alike
-            apart[key] = apart[key][0]
-        return out, alike | apart, bad, full
 
     def _spread(self, stream: Value) -> Any:
         """The states of a random stream for all replicas, each of which draws its own numbers."""
@@ -135,7 +143,8 @@ class _Replicas:
         state = dict(alike) | {key: x[0] for key, x in apart.items()}
         inner = Lowering(state, self._around.scale, replicas=self._n)
         # Those of other replicas have places in the graph, too, which nobody looks at.
-        own = [x[0] for x in arguments] * self._n
+        places = len(self._graph.all_inputs) - len(self._captured)
+        own = [x[0] for x in arguments] * (places // max(len(arguments), 1))
         captured = [
             Cell(c.key, c.name, is_stream=c.is_stream) if isinstance(c, Cell) else x
             for c, x in zip(self._captured, plain, strict=True)
@@ -151,12 +160,12 @@ class _Replicas:
         )
         out = inner.run(special, values)
         if any(isinstance(x, (Cell, StackValue)) for x in out):
-            raise NotCompilableError("a replica returns a list or a variable", self._node)
+            raise NotCompilableError("a replica returns a list or a variable")
         self.checks, self.grows = inner.bad is not None, inner.full is not None
         bits = [jnp.zeros(1, bool) if b is None else b[None] for b in (inner.bad, inner.full)]
         return (
             [jnp.asarray(x)[None] for x in out],
-            {key: inner.state[key] for key in self._alike},
-            {key: inner.state[key][None] for key in (*self._apart, *self._streams)},
+            {key: inner.state[key] for key in self.alike},
+            {key: inner.state[key][None] for key in (*self.apart, *self.streams)},
             *bits,
         )
