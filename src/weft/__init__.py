@@ -215,7 +215,6 @@ from weft._src.ops.sampling.initializers import (
 )
 from weft._src.ops.sparse import rules as _sparse_rules  # and with sparse ones
 from weft._src.ops.sparse.tensor import SparseTensor, SparseTensorSpec
-from weft._src.ops.spectral.fourier_nd import fftnd, ifftnd, irfftnd, rfftnd
 from weft._src.ops.static import get_static_value
 from weft._src.ops.strings.number_text import as_string
 from weft._src.public.later import LATER as _LATER
@@ -259,13 +258,19 @@ if _TYPE_CHECKING:
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
     from weft._src.raw_ops.at_the_top import (
         approx_top_k as approx_top_k,
+        check_pinned as check_pinned,
+        conv as conv,
         conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
         conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
         extract_volume_patches as extract_volume_patches,
+        fftnd as fftnd,
         guarantee_const as guarantee_const,
+        ifftnd as ifftnd,
+        irfftnd as irfftnd,
         ragged_fill_empty_rows as ragged_fill_empty_rows,
         ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
         random_index_shuffle as random_index_shuffle,
+        rfftnd as rfftnd,
     )
     from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
     from weft._src.saving.exporting import export as export
@@ -335,6 +340,7 @@ __all__ = [
     "broadcast_to",
     "case",
     "cast",
+    "check_pinned",
     "clip_by_global_norm",
     "clip_by_norm",
     "clip_by_value",
@@ -348,6 +354,7 @@ __all__ = [
     "constant",
     "constant_initializer",
     "control_dependencies",
+    "conv",
     "conv2d_backprop_filter_v2",
     "conv2d_backprop_input_v2",
     "convert_to_tensor",

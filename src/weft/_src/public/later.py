@@ -24,8 +24,9 @@ LATER |= {
     "import_graph_def": "weft._src.saved_model.graph_imports",
 }
 _AT_THE_TOP = (
-    "approx_top_k", "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2",
-    "extract_volume_patches", "guarantee_const", "ragged_fill_empty_rows",
-    "ragged_fill_empty_rows_grad", "random_index_shuffle",
+    "approx_top_k", "check_pinned", "conv", "conv2d_backprop_filter_v2",
+    "conv2d_backprop_input_v2", "extract_volume_patches", "fftnd", "guarantee_const", "ifftnd",
+    "irfftnd", "ragged_fill_empty_rows", "ragged_fill_empty_rows_grad", "random_index_shuffle",
+    "rfftnd",
 )  # fmt: skip
 LATER |= dict.fromkeys(_AT_THE_TOP, "weft._src.raw_ops.at_the_top")
