@@ -39,10 +39,12 @@ MOST = 48  # elements of which a result is kept as it is
 DIGITS = {"float16": 2, "bfloat16": 1, "float32": 4, "complex64": 4}  # that must agree
 WIDER = {"float32": "float64", "complex64": "complex128", "int32": "int64"}
 # Functions whose values are drawn, or are right up to signs: dtypes and shapes are compared.
-DRAWN = ("random.", "nn.dropout", "image.random", "image.sample", "image.stateless_sample",
-         "nn.fixed_unigram", "nn.fractional", "nn.log_uniform", "nn.uniform_candidate", "timestamp",
-         "eig", "linalg.eig", "linalg.qr", "linalg.svd", "experimental.numpy.random.",
-         "experimental.numpy.empty")  # fmt: skip
+DRAWN = (
+    "random.", "nn.dropout", "image.random", "image.sample", "image.stateless_sample",
+    "nn.fixed_unigram", "nn.learned_unigram", "nn.fractional", "nn.log_uniform",
+    "nn.uniform_candidate", "timestamp", "eig", "linalg.eig", "linalg.qr", "linalg.svd",
+    "experimental.numpy.random.", "experimental.numpy.empty",
+)  # fmt: skip
 
 
 # --- calls --------------------------------------------------------------------------------------

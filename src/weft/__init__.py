@@ -247,14 +247,19 @@ if _TYPE_CHECKING:
         raw_ops as raw_ops,
         saved_model as saved_model,
         summary as summary,
+        sysconfig as sysconfig,
         test as test,
         tools as tools,
         train as train,
+        xla as xla,
     )
     from weft._src.config.device_names import DeviceSpec as DeviceSpec
     from weft._src.data.core.optional import OptionalSpec as OptionalSpec
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
     from weft._src.data.core.telling import progress as progress
+    from weft._src.function.batch_function import (
+        nondifferentiable_batch_function as nondifferentiable_batch_function,
+    )
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
     from weft._src.raw_ops.at_the_top import (
         approx_top_k as approx_top_k,
@@ -456,6 +461,7 @@ __all__ = [
     "no_gradient",
     "no_op",
     "no_retrace",
+    "nondifferentiable_batch_function",
     "norm",
     "not_equal",
     "numpy_function",
@@ -541,6 +547,7 @@ __all__ = [
     "subtract",
     "summary",
     "switch_case",
+    "sysconfig",
     "tan",
     "tanh",
     "tensor_scatter_nd_add",
@@ -576,6 +583,7 @@ __all__ = [
     "version",
     "where",
     "while_loop",
+    "xla",
     "zeros",
     "zeros_initializer",
     "zeros_like",

@@ -419,6 +419,7 @@ def _table() -> dict[str, dict[str, Any]]:
         **drawn,
         range_max=6,
     )
+    rows("nn.learned_unigram_candidate_sampler", **drawn, range_max=6)
     rows("nn.fixed_unigram_candidate_sampler", **drawn, range_max=6, unigrams=[1.0, 2, 3, 4, 5, 6])
     candidates = np.array([3, 0, 5], np.int64)
     rows(
@@ -624,6 +625,7 @@ DRAWS = {
     "image.random_saturation", "image.random_jpeg_quality", "image.extract_glimpse",
     "image.sample_distorted_bounding_box",
     "nn.dropout", "nn.fixed_unigram_candidate_sampler", "nn.fractional_avg_pool",
+    "nn.learned_unigram_candidate_sampler",
     "nn.fractional_max_pool", "nn.nce_loss", "nn.sampled_softmax_loss", "random.categorical",
     "random.log_uniform_candidate_sampler",
     "random.uniform_candidate_sampler", "random.gamma", "random.normal", "random.poisson",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 _NAMESPACES = (
     "audio", "data", "distribute", "experimental", "graph_util", "io", "lookup", "profiler",
-    "queue", "raw_ops", "saved_model", "summary", "test", "tools", "train",
+    "queue", "raw_ops", "saved_model", "summary", "sysconfig", "test", "tools", "train", "xla",
 )  # fmt: skip
 LATER: dict[str, str] = {name: f"weft.{name}" for name in _NAMESPACES}
 # Keras has to be installed: `from weft import *` works without it.
@@ -21,6 +21,7 @@ LATER |= {
     "NoneTensorSpec": "weft._src.data.core.structure",
     "DeviceSpec": "weft._src.config.device_names",
     "OptionalSpec": "weft._src.data.core.optional",
+    "nondifferentiable_batch_function": "weft._src.function.batch_function",
     "import_graph_def": "weft._src.saved_model.graph_imports",
 }
 _AT_THE_TOP = (

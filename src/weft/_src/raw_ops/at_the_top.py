@@ -374,6 +374,9 @@ def check_pinned(tensor: TensorLike, name: str | None = None) -> tf.Tensor:
     Args:
       tensor: a tensor.
 
+    Returns:
+      Nothing: it does not get so far.
+
     Raises:
       FailedPreconditionError: in any case.
 
