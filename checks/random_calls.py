@@ -5,18 +5,19 @@
     python checks/random_calls.py compare RESULTS                           # with Weft
     python checks/random_calls.py known > checks/random_calls_known.txt     # with Weft
 
-A call is a valid one of `tests/robustness` with its arrays changed: drawn anew, of other dtypes,
-longer, with one axis more, empty, with NaN and infinities. Some are errors then: their class is
-compared. The results of TensorFlow 2.21 are kept in `checks/random_calls.json.gz`; `compare` makes
-the calls again. What differs is listed in `checks/random_calls_known.txt`, and a test sees that
-nothing is added to it. Most of it are dtypes and ranks that TensorFlow refuses, and what becomes of
-NaN.
+A call is a valid one of `tests/robustness` or of `random_calls_more.py` with its arrays changed:
+drawn anew, of other dtypes, longer, with one axis more, empty, with NaN and infinities. Some are
+errors then: their class is compared. The results of TensorFlow 2.21 are kept in
+`checks/random_calls.json.gz`; `compare` makes the calls again. What differs is listed in
+`checks/random_calls_known.txt` with the reason (`random_calls_reasons.py`), and a test sees that
+nothing is added to it.
 """
 
 from __future__ import annotations
 
 import gzip
 import importlib
+import inspect
 import json
 import os
 import pickle
@@ -38,9 +39,12 @@ MOST = 48  # elements of which a result is kept as it is
 DIGITS = {"float16": 2, "bfloat16": 1, "float32": 4, "complex64": 4}  # that must agree
 WIDER = {"float32": "float64", "complex64": "complex128", "int32": "int64"}
 # Functions whose values are drawn, or are right up to signs: dtypes and shapes are compared.
-DRAWN = ("random.", "nn.dropout", "image.random", "image.sample", "image.stateless_sample",
-         "nn.fixed_unigram", "nn.fractional", "nn.log_uniform", "nn.uniform_candidate", "timestamp",
-         "eig", "linalg.eig", "linalg.qr", "linalg.svd")  # fmt: skip
+DRAWN = (
+    "random.", "nn.dropout", "image.random", "image.sample", "image.stateless_sample",
+    "nn.fixed_unigram", "nn.learned_unigram", "nn.fractional", "nn.log_uniform",
+    "nn.uniform_candidate", "timestamp", "eig", "linalg.eig", "linalg.qr", "linalg.svd",
+    "experimental.numpy.random.", "experimental.numpy.empty",
+)  # fmt: skip
 
 
 # --- calls --------------------------------------------------------------------------------------
@@ -163,15 +167,50 @@ def made(tf: Any, value: Any) -> Any:
     return value
 
 
-def all_calls() -> dict[str, tuple[str, Any]]:
-    """All calls: a key -> the function and its arguments. Valid ones are those of Weft's tests."""
-    sys.path[:0] = [str(HERE.parent), str(HERE.parent / "tests")]
-    valid = importlib.import_module("robustness.test_bad_input").VALID
+def of_the_repository(name: str) -> Any:
+    """A module of the tests or of the checks."""
+    for path in (HERE.parent, HERE.parent / "tests"):
+        if str(path) not in sys.path:
+            sys.path.insert(0, str(path))
+    return importlib.import_module(name)
+
+
+def valid_calls() -> dict[str, dict[str, Any]]:
+    """A valid call of each function: its name -> its arguments."""
+    tables = of_the_repository("robustness.test_bad_input").VALID
+    rows = of_the_repository("robustness.test_bad_input_numpy").ROWS
+    more = of_the_repository("checks.random_calls_more").CALLS
+    return tables | {f"experimental.numpy.{name}": given for name, given in rows.items()} | more
+
+
+def found_in(tf: Any, name: str) -> Any:
+    """The function of that name."""
+    function = tf
+    for part in name.split("."):
+        function = getattr(function, part)
+    return function
+
+
+def split_up(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[list[Any], Any]:
+    """Arguments by place, of functions that take any number of these, and those by name."""
+    parameters = inspect.signature(function).parameters.values()
+    names = [p.name for p in parameters if p.kind is p.VAR_POSITIONAL]
+    if not names:
+        return [], arguments
+    rest = dict(arguments)
+    first = [rest.pop(p.name) for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    return [*first, *rest.pop(names[0], ())], rest
+
+
+def all_calls() -> dict[str, tuple[str, list[Any], Any]]:
+    """All calls: a key -> the function and its arguments, by place and by name."""
+    tf = importlib.import_module("weft")
     out = {}
-    for name, arguments in sorted(valid.items()):
+    for name, arguments in sorted(valid_calls().items()):
+        function = found_in(tf, name)
         for number, variant in enumerate(variants(name, arguments)):
             try:
-                out[f"{name}#{number}"] = name, plain(variant)
+                out[f"{name}#{number}"] = name, *split_up(function, plain(variant))
             except LookupError:
                 continue
     return out
@@ -180,15 +219,13 @@ def all_calls() -> dict[str, tuple[str, Any]]:
 # --- results ------------------------------------------------------------------------------------
 
 
-def outcome(tf: Any, name: str, arguments: Any) -> list[Any]:
+def outcome(tf: Any, name: str, places: list[Any], names: Any) -> list[Any]:
     """What a call gives: ["ok", a description of each tensor] or ["error", names of classes]."""
-    function = tf
     try:
-        for part in name.split("."):
-            function = getattr(function, part)
+        function = found_in(tf, name)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = function(**made(tf, arguments))
+            result = function(*made(tf, places), **made(tf, names))
         return ["ok", [described(tf, leaf) for leaf in tf.nest.flatten(result, True)]]
     except Exception as error:  # noqa: BLE001 - whatever it is, it is what is compared
         kinds = [kind.__name__ for kind in type(error).__mro__]
@@ -247,8 +284,9 @@ def same_values(dtype: str, a: list[Any], b: list[Any]) -> bool:
         return bool(np.array_equal(x, y))
     tolerance = 10.0 ** -DIGITS.get(dtype, 7)
     x, y = x[finite], y[finite]
-    allowed = tolerance * (np.abs(x) + np.abs(x).max(initial=0) * 0.1 + 1e-30)
-    return bool((np.abs(x - y) <= allowed).all())
+    with np.errstate(over="ignore"):
+        allowed = tolerance * (np.abs(x) + np.abs(x).max(initial=0) * 0.1 + 1e-30)
+        return bool((np.abs(x - y) <= allowed).all())
 
 
 # --- the three steps ----------------------------------------------------------------------------
@@ -258,7 +296,7 @@ def write(path: str) -> None:
     """Writes the calls for the other interpreter."""
     calls = all_calls()
     Path(path).write_bytes(pickle.dumps(calls))
-    print(f"{len(calls)} calls of {len({name for name, _ in calls.values()})} functions")
+    print(f"{len(calls)} calls of {len({name for name, *_ in calls.values()})} functions")
 
 
 def record(calls_path: str, results_path: str) -> None:
@@ -303,9 +341,9 @@ def some(calls_path: str, part_path: str) -> None:
     part = Path(part_path)
     done = {json.loads(line)[0] for line in part.read_text().splitlines()} if part.exists() else ()
     with part.open("a") as file:
-        for key, (name, arguments) in calls.items():
+        for key, call in calls.items():
             if key not in done:
-                file.write(json.dumps([key, outcome(tf, name, arguments)]) + "\n")
+                file.write(json.dumps([key, outcome(tf, *call)]) + "\n")
                 file.flush()
 
 
@@ -314,23 +352,29 @@ def differences(results_path: str | Path = KEPT) -> Iterator[tuple[str, str, Any
     tf = importlib.import_module("weft")
     with gzip.open(results_path, "rt") as file:
         results = json.load(file)
-    for key, (name, arguments) in all_calls().items():
+    for key, (name, *arguments) in all_calls().items():
         wanted = results.get(key)
         if wanted is None or wanted == ["ended the process"]:
             continue
-        found = outcome(tf, name, arguments)
+        found = outcome(tf, name, *arguments)
         what = agree(wanted, found, not name.startswith(DRAWN))
         if what:
             yield key, what, arguments, wanted, found
 
 
 def known() -> None:
-    """Lists what differs: the function, what it is, and the numbers of its calls."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for key, what, *_ in differences():
+    """Lists what differs, by the reason: the function, what it is, and the numbers of its calls."""
+    reasons = of_the_repository("checks.random_calls_reasons")
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for key, what, _, wanted, _ in differences():
         name, _, number = key.partition("#")
-        found.setdefault((what, name), []).append(number)
-    for (what, name), numbers in sorted(found.items()):
+        why = reasons.reason(key, what, wanted) or "NOT EXPLAINED"
+        found.setdefault((why, what, name), []).append(number)
+    last = ""
+    for (why, what, name), numbers in sorted(found.items()):
+        if why != last:
+            print(f"{'' if not last else chr(10)}# {why}")
+            last = why
         print(f"{name}: {what}: {' '.join(numbers)}")
 
 

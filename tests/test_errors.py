@@ -35,6 +35,7 @@ MESSAGE_CLASSES = [
     (errors.ParseError, (errors.InvalidArgumentError, ValueError), 3),
     (errors.AssertionFailedError, (errors.InvalidArgumentError, AssertionError), 3),
     (errors.DTypeError, (errors.InvalidArgumentError, TypeError), 3),
+    (errors.FixedDTypeError, (errors.DTypeError, ValueError), 3),
     (errors.SignatureError, (TypeError, ValueError), 3),
     (errors.RetraceError, (AssertionError,), 9),
     (errors.LoopConversionError, (NotImplementedError, TypeError), 12),

@@ -216,7 +216,6 @@ from weft._src.ops.sampling.initializers import (
 )
 from weft._src.ops.sparse import rules as _sparse_rules  # and with sparse ones
 from weft._src.ops.sparse.tensor import SparseTensor, SparseTensorSpec
-from weft._src.ops.spectral.fourier_nd import fftnd, ifftnd, irfftnd, rfftnd
 from weft._src.ops.static import get_static_value
 from weft._src.ops.strings.number_text import as_string
 from weft._src.public.later import LATER as _LATER
@@ -249,24 +248,35 @@ if _TYPE_CHECKING:
         raw_ops as raw_ops,
         saved_model as saved_model,
         summary as summary,
+        sysconfig as sysconfig,
         test as test,
         tools as tools,
         train as train,
+        xla as xla,
     )
     from weft._src.config.device_names import DeviceSpec as DeviceSpec
     from weft._src.data.core.optional import OptionalSpec as OptionalSpec
     from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
     from weft._src.data.core.telling import progress as progress
+    from weft._src.function.batch_function import (
+        nondifferentiable_batch_function as nondifferentiable_batch_function,
+    )
     from weft._src.keras.alias import install_as_tensorflow as install_as_tensorflow
     from weft._src.raw_ops.at_the_top import (
         approx_top_k as approx_top_k,
+        check_pinned as check_pinned,
+        conv as conv,
         conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
         conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
         extract_volume_patches as extract_volume_patches,
+        fftnd as fftnd,
         guarantee_const as guarantee_const,
+        ifftnd as ifftnd,
+        irfftnd as irfftnd,
         ragged_fill_empty_rows as ragged_fill_empty_rows,
         ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
         random_index_shuffle as random_index_shuffle,
+        rfftnd as rfftnd,
     )
     from weft._src.saved_model.graph_imports import import_graph_def as import_graph_def
     from weft._src.saving.exporting import export as export
@@ -336,6 +346,7 @@ __all__ = [
     "broadcast_to",
     "case",
     "cast",
+    "check_pinned",
     "clip_by_global_norm",
     "clip_by_norm",
     "clip_by_value",
@@ -349,6 +360,7 @@ __all__ = [
     "constant",
     "constant_initializer",
     "control_dependencies",
+    "conv",
     "conv2d_backprop_filter_v2",
     "conv2d_backprop_input_v2",
     "convert_to_tensor",
@@ -450,6 +462,7 @@ __all__ = [
     "no_gradient",
     "no_op",
     "no_retrace",
+    "nondifferentiable_batch_function",
     "norm",
     "not_equal",
     "numpy_function",
@@ -535,6 +548,7 @@ __all__ = [
     "subtract",
     "summary",
     "switch_case",
+    "sysconfig",
     "tan",
     "tanh",
     "tensor_scatter_nd_add",
@@ -570,6 +584,7 @@ __all__ = [
     "version",
     "where",
     "while_loop",
+    "xla",
     "zeros",
     "zeros_initializer",
     "zeros_like",

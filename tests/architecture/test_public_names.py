@@ -67,8 +67,9 @@ OWN: dict[str, str] = {
     "": "explain explain_gradient export install_as_tensorflow load no_retrace progress save "
     "testing tools",
     "config": "execution",
-    "errors": "ArgumentError AssertionFailedError DTypeError InaccessibleTensorError "
-    "LoopConversionError ParseError RetraceError ShapeError SignatureError UnsupportedError "
+    "errors": "ArgumentError AssertionFailedError DTypeError FixedDTypeError "
+    "InaccessibleTensorError LoopConversionError ParseError RetraceError ShapeError "
+    "SignatureError UnsupportedError "
     "error_code_from_exception_type exception_type_from_error_code",
     "nest": "flatten_with_paths",
     "types.experimental": "DTypeLike ShapeLike",

@@ -80,7 +80,9 @@ CASES = [
     Case(tf.nn.isotonic_regression, [f32(2, 0)], {}, grad=False),
     *[
         Case(
-            lambda x, pool=pool, overlapping=overlapping: pool(x, 2.0, overlapping=overlapping)[0],
+            lambda x, pool=pool, overlapping=overlapping: pool(
+                x, [1.0, 2.0, 2.0, 1.0], overlapping=overlapping
+            )[0],
             [f32(2, 4, 6, 3)],
             {},
             unknown_rank=False,
@@ -231,10 +233,11 @@ def test_fractional_pools_are_drawn() -> None:
 @pytest.mark.parametrize(
     ("ratio", "error", "text"),
     [
-        (0.4, tf.errors.InvalidArgumentError, "less than 1"),
+        ([0.4], tf.errors.InvalidArgumentError, "less than 1"),
         ([2.0, 1.0, 1.0, 1.0], tf.errors.UnsupportedError, "batch and channels"),
         ([1.0] * 3, ValueError, "one, two or four"),
-        (9.0, tf.errors.InvalidArgumentError, "leaves nothing"),
+        (2.0, TypeError, "pooling_ratio must be a list of four, got 2.0"),
+        ([9.0], tf.errors.InvalidArgumentError, "leaves nothing"),
     ],
 )
 def test_ratios_that_do_not_fit(ratio: Any, error: Any, text: str) -> None:

@@ -158,6 +158,17 @@ def test_refusals(call: Any, error: Any, text: Any) -> None:
         call()
 
 
+def test_accidental_hits_of_candidates_that_come_twice() -> None:
+    """The last of them counts: what TensorFlow gives."""
+    for true, drawn, wanted in (
+        ([[1], [5]], [5, 2, 1, 5], [[0, 1], [2, 3]]),
+        ([[1, 5]], [5, 5, 1, 1, 5], [[0, 0], [3, 4]]),
+        ([[5, 5]], [5, 1], [[0, 0], [0, 0]]),
+    ):
+        found = tf.nn.compute_accidental_hits(true, drawn, len(true[0]))
+        assert [found.indices.numpy().tolist(), found.ids.numpy().tolist()] == wanted
+
+
 def test_accidental_hits() -> None:
     found = tf.nn.compute_accidental_hits(CLASSES, tf.constant([2, 1, 9, 5], tf.int64), 2)
     assert found.indices.numpy().tolist() == [0, 0, 1, 1, 2]
@@ -244,3 +255,43 @@ def test_normal_numbers_between_bounds() -> None:
         draw([2], [1, 2], minvals=3.0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="positive"):
         draw([2], [1, 2], stddevs=0.0)
+
+
+# --- a sampler that learns -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_learned_candidates(traced: bool) -> None:
+    def sample(true: Any) -> Any:
+        return tf.nn.learned_unigram_candidate_sampler(true, 2, 3, False, 5, seed=int(traced))
+
+    call = tf.function(sample) if traced else sample
+    true = tf.constant([[0, 1], [0, 3]], tf.int64)
+    weights = np.ones(5)
+    for _ in range(3):
+        sampled, of_true, of_sampled = call(true)
+        likely = weights / weights.sum() * 3
+        np.testing.assert_allclose(of_true, likely[true.numpy()], 1e-6)
+        np.testing.assert_allclose(of_sampled, likely[sampled.numpy()], 1e-6)
+        np.add.at(weights, true.numpy().ravel(), 1)
+
+
+def test_learned_candidates_are_drawn_by_what_was_seen() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None, 1], tf.int64)])
+    def sample(true: Any) -> Any:
+        return tf.random.learned_unigram_candidate_sampler(true, 1, 50, False, 10)[0]
+
+    sample(tf.fill([5000, 1], tf.constant(7, tf.int64)))
+    drawn = sample(tf.constant([[7]], tf.int64)).numpy()
+    assert (drawn == 7).sum() > 40
+    unique = tf.nn.learned_unigram_candidate_sampler([[1]], 1, 4, True, 4)
+    assert sorted(unique.sampled_candidates.numpy().tolist()) == [0, 1, 2, 3]
+
+
+def test_learned_candidates_refuse_other_classes() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="less than 4, got 9"):
+        tf.nn.learned_unigram_candidate_sampler([[9]], 1, 2, False, 4, seed=77)
+    found = tf.nn.learned_unigram_candidate_sampler([[1]], 1, 2, False, 4, seed=77)
+    assert found.true_expected_count.numpy() == 0.5  # nothing was counted
+    with pytest.raises(tf.errors.ShapeError, match="range_max must be positive"):
+        tf.nn.learned_unigram_candidate_sampler([[1]], 1, 2, False, 0)

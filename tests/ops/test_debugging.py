@@ -207,12 +207,13 @@ def test_unknown_sizes() -> None:
 
 def test_ranks_given_as_tensors() -> None:
     D.assert_rank([1.0], tf.constant(1))
-    D.assert_rank([1.0], tf.constant(1, tf.int64))
+    D.assert_rank([1.0], np.int64(1))
     f = tf.function(lambda x, r: D.assert_rank(x, r))
-    for dtype in (tf.int32, tf.int64):
-        f(tf.ones([3]), tf.constant(1, dtype))
-        with pytest.raises(Invalid, match="got = 1 wanted = 2"):
-            f(tf.ones([3]), tf.constant(2, dtype))
+    f(tf.ones([3]), tf.constant(1))
+    with pytest.raises(Invalid, match="got = 1 wanted = 2"):
+        f(tf.ones([3]), tf.constant(2))
+    with pytest.raises(TypeError, match="rank must have dtype int32, got int64"):
+        f(tf.ones([3]), tf.constant(1, tf.int64))
     with pytest.raises(TypeError, match="rank must be an integer, got 1.5"):
         D.assert_rank([1.0], 1.5)
     with pytest.raises(ValueError, match="rank must be a scalar"):

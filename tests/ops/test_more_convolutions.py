@@ -143,7 +143,9 @@ CASES = [
         [f64(2, 5, 4, 3), f64(2, 2, 3)],
         label="dilation2d with strides",
     ),
-    Case(lambda x, f: N.dilation2d(x, f, 1, "SAME", "NHWC", 1), [i32(1, 3, 4, 2), i32(2, 2, 2)]),
+    Case(
+        lambda x, f: N.dilation2d(x, f, ONES, "SAME", "NHWC", ONES), [i32(1, 3, 4, 2), i32(2, 2, 2)]
+    ),
     Case(
         N.max_pool_with_argmax,
         [f32(2, 5, 4, 3)],

@@ -52,7 +52,6 @@ TO_LEVELS = [
     _case(Q.fake_quant_with_min_max_args, [f32(3, 4, high=9)], "args", min=-1, max=2, num_bits=3),
     _case(Q.fake_quant_with_min_max_vars, [f32(3, 4), np.float32(-1), np.float32(1.5)], "vars"),
     _case(Q.fake_quant_with_min_max_vars, [WITH_NAN, np.float32(-1), np.float32(1.5)], "NaN"),
-    _case(Q.fake_quant_with_min_max_vars, [f64(2, 3), np.float64(-1), np.float64(1.5)], "float64"),
     _case(Q.fake_quant_with_min_max_vars, [f32(0, 3), np.float32(-1), np.float32(1)], "empty"),
     _case(Q.fake_quant_with_min_max_vars, [f32(), np.float32(-1), np.float32(1)], "scalar"),
     _case(PER_CHANNEL, [f32(3, 5, 4), *ENDS], "channels", num_bits=5, narrow_range=True),
@@ -163,10 +162,10 @@ def test_narrow_floats_are_computed_in_float32(dtype: Any) -> None:
     x = Sample((40,), np.float32).draw(np.random.default_rng(1)).astype(dtype)
     low, high = dtype(-1), dtype(1.5)
     wide = [value.astype(np.float32) for value in (x, np.asarray(low), np.asarray(high))]
-    for function in (Q.fake_quant_with_min_max_vars, Q.quantize_and_dequantize_v2):
-        got = function(x, low, high).numpy()
-        assert got.dtype == dtype
-        np.testing.assert_array_equal(got, function(*wide).numpy().astype(dtype))
+    got = Q.quantize_and_dequantize_v2(x, low, high).numpy()
+    assert got.dtype == dtype
+    wanted = Q.quantize_and_dequantize_v2(*wide).numpy().astype(dtype)
+    np.testing.assert_array_equal(got, wanted)
 
 
 @pytest.mark.parametrize("mode", ["MIN_COMBINED", "MIN_FIRST", "SCALED"])
@@ -240,7 +239,7 @@ BAD = [
     (lambda: Q.fake_quant_with_min_max_args([1.0], num_bits=17), "from 2 to 16, got 17"),
     (lambda: Q.fake_quant_with_min_max_args([1.0], 2.0, 2.0), "min must be smaller than max"),
     (lambda: Q.fake_quant_with_min_max_args([1.0], "x"), "min must be a Python number"),
-    (lambda: Q.fake_quant_with_min_max_args(tf.constant([1])), "inputs has dtype int32"),
+    (lambda: Q.fake_quant_with_min_max_args(tf.constant([1])), "inputs must have dtype float32"),
     (lambda: Q.fake_quant_with_min_max_vars([1.0], [0.0], 1.0), "min must have rank 0"),
     (lambda: PER_CHANNEL(1.0, [0.0], [1.0]), "inputs must have rank at least 1"),
     (lambda: PER_CHANNEL([1.0, 2.0], 0.0, [1.0]), "min must have rank 1"),

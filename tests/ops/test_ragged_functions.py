@@ -69,6 +69,7 @@ CASES = [
     (rt, lambda x: tf.squeeze(tf.expand_dims(x, 1), [1]), ROWS),
     (rt, lambda x: tf.squeeze(tf.expand_dims(x, 2), -1), ROWS),
     (rt, lambda x: tf.squeeze(x[:, :1][::2], 1), [3.0, 5.0]),
+    (rt, lambda x: tf.squeeze(x, []), ROWS),
     (rt, lambda x: tf.reshape(x, [-1]), [3.0, 1.0, 5.0, 4.0, 2.0]),
     (rt, lambda x: tf.split(x, [1, 2]), [ROWS[:1], ROWS[1:]]),
     (inner, lambda x: tf.split(x, 2, axis=2)[1][0], [[2], [3]]),

@@ -260,7 +260,9 @@ def test_mel_weights() -> None:
 
 def test_dtypes() -> None:
     assert S.rfft(tf.constant([1.0, 2.0], tf.float64)).dtype is tf.complex128
-    assert S.rfft(tf.constant([1.0, 2.0], tf.float16)).dtype is tf.complex64
+    for transform in (S.rfft, S.rfft2d, S.rfft3d):
+        with pytest.raises(ValueError, match="input_tensor must be float32 or float64, got float1"):
+            transform(tf.ones([2, 2, 2], tf.float16))
     assert S.irfft(tf.constant([1.0, 2.0], tf.complex128)).dtype is tf.float64
     assert S.fft(tf.constant([1.0, 2.0])).dtype is tf.complex64
     assert S.fft(np.zeros((2, 0), np.complex64)).shape == (2, 0)

@@ -329,7 +329,7 @@ def _table() -> dict[str, dict[str, Any]]:
         "sparse.sampled_addmm",
         indices=np.array([[0, 1]]),
         values=np.array([1.0], np.float32),
-        dense_shape=np.array([2, 2]),
+        dense_shape=np.array([2, 2], np.int32),
         mat1=M,
         mat2=M,
     )
@@ -347,7 +347,7 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("sets.size", a=SPARSE)
     rows("edit_distance", hypothesis=SPARSE, truth=SPARSE)
     rows("dynamic_partition", data=V, partitions=np.array([0, 1, 0], np.int32), num_partitions=2)
-    rows("dynamic_stitch", indices=[np.array([0, 2]), np.array([1])], data=[V[:2], V[2:]])
+    rows("dynamic_stitch", indices=[W[:2], W[2:]], data=[V[:2], V[2:]])
     rows("bitcast", input=F, type=tf.int32)
     rows("fingerprint", data=F)
     pairs = np.array([[0, 0], [0, 1]], np.int32)
@@ -360,7 +360,8 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("unravel_index", indices=W, dims=np.array([2, 3], np.int32))
     rows("reverse_sequence", input=F, seq_lengths=np.array([1, 3], np.int32), seq_axis=1)
     rows("linalg.svd linalg.eigh linalg.eigvalsh eig eigvals", tensor=M)
-    rows("linalg.qr linalg.lu linalg.expm linalg.logm matrix_square_root", input=M)
+    rows("linalg.qr linalg.lu linalg.expm matrix_square_root", input=M)
+    rows("linalg.logm", input=M.astype(np.complex64))
     factors = {"lower_upper": M, "perm": np.array([1, 0], np.int32)}
     rows("linalg.lu_matrix_inverse linalg.lu_reconstruct", **factors)
     rows("linalg.lu_solve", **factors, rhs=M)
@@ -369,20 +370,24 @@ def _table() -> dict[str, dict[str, Any]]:
     bands = np.array([[1, 1, 0], [4, 4, 4], [0, 1, 1]], np.float32)
     rows("linalg.tridiagonal_matmul linalg.tridiagonal_solve", diagonals=bands, rhs=V[:, None])
     rows("nn.convolution", **_conv(2))
-    rows("nn.atrous_conv2d", value=IMAGE, filters=np.ones((2, 2, 3, 2)), rate=2, padding="SAME")
+    rows("nn.atrous_conv2d", value=IMAGE, filters=_conv(2)["filters"], rate=2, padding="SAME")
     ones = np.ones((2, 2, 3, 2), np.float32)
     rows("nn.depthwise_conv2d", input=IMAGE, filter=ones, strides=[1, 1, 1, 1], padding="SAME")
     rows(
         "nn.separable_conv2d", input=IMAGE, depthwise_filter=ones,
         pointwise_filter=np.ones((1, 1, 6, 2), np.float32), strides=[1, 1, 1, 1], padding="SAME",
     )  # fmt: skip
-    turned = {"filters": ones.transpose(0, 1, 3, 2), "output_shape": np.array([2, 8, 10, 2])}
+    turned = {
+        "filters": ones.transpose(0, 1, 3, 2),
+        "output_shape": np.array([2, 8, 10, 2], np.int32),
+    }
     rows("nn.conv_transpose", input=IMAGE, **turned, strides=2)
-    line = {"filters": turned["filters"][0], "output_shape": np.array([4, 10, 2])}
+    line = {"filters": turned["filters"][0], "output_shape": np.array([4, 10, 2], np.int32)}
     rows("nn.conv1d_transpose", input=IMAGE[0], **line, strides=2)
     cube = {"filters": turned["filters"][None], "output_shape": np.array([1, 2, 8, 10, 2])}
     rows("nn.conv3d_transpose", input=IMAGE[None], **cube, strides=[1, 1, 2, 2, 1])
-    morphology = {"strides": 1, "padding": "SAME", "data_format": "NHWC", "dilations": 1}
+    morphology = {"padding": "SAME", "data_format": "NHWC"}
+    morphology |= {"strides": [1, 2, 1, 1], "dilations": [1, 1, 1, 1]}
     rows("nn.dilation2d", input=IMAGE, filters=ones[..., 0], **morphology)
     rows("nn.erosion2d", value=IMAGE, filters=ones[..., 0], **morphology)
     gradient = np.ones((2, 3, 4, 6), np.float32)
@@ -401,7 +406,8 @@ def _table() -> dict[str, dict[str, Any]]:
         padding="VALID",
         op=lambda x, *_: x * 2,
     )
-    rows("nn.fractional_avg_pool nn.fractional_max_pool", value=IMAGE, pooling_ratio=1.5)
+    ratios = [1.0, 1.5, 1.4, 1.0]
+    rows("nn.fractional_avg_pool nn.fractional_max_pool", value=IMAGE, pooling_ratio=ratios)
     rows("nn.isotonic_regression", inputs=F)
     scaled = {"beta": V, "gamma": V, "variance_epsilon": 0.1, "scale_after_normalization": True}
     rows("nn.batch_norm_with_global_normalization", input=F, mean=V, variance=V * V, **scaled)
@@ -413,6 +419,7 @@ def _table() -> dict[str, dict[str, Any]]:
         **drawn,
         range_max=6,
     )
+    rows("nn.learned_unigram_candidate_sampler", **drawn, range_max=6)
     rows("nn.fixed_unigram_candidate_sampler", **drawn, range_max=6, unigrams=[1.0, 2, 3, 4, 5, 6])
     candidates = np.array([3, 0, 5], np.int64)
     rows(
@@ -450,27 +457,28 @@ def _table() -> dict[str, dict[str, Any]]:
     rows("nn.scale_regularization_loss", regularization_loss=F)
     rows("nn.collapse_repeated", labels=I, seq_length=np.array([3, 2], np.int32))
     rows("nn.ctc_unique_labels", labels=I)
+    lengths = np.array([4, 3, 2, 1, 0], np.int32)
     rows(
-        "nn.ctc_beam_search_decoder", inputs=IMAGE[0], sequence_length=np.array([4, 3, 2, 1, 0]),
+        "nn.ctc_beam_search_decoder", inputs=IMAGE[0], sequence_length=lengths,
         beam_width=3, top_paths=1,
     )  # fmt: skip
-    rows("nn.ctc_greedy_decoder", inputs=IMAGE[0], sequence_length=np.array([4, 3, 2, 1, 0]))
+    rows("nn.ctc_greedy_decoder", inputs=IMAGE[0], sequence_length=lengths)
     rows(
         "nn.ctc_loss", labels=np.array([[1], [2]], np.int32), logits=IMAGE[0, :, :2],
         label_length=np.array([1, 1], np.int32), logit_length=np.array([4, 3], np.int32),
     )  # fmt: skip
-    rows("random.gamma", shape=np.array([2, 3]), alpha=P)
-    rows("random.poisson", shape=np.array([2, 3]), lam=P)
+    rows("random.gamma", shape=np.array([2, 3], np.int32), alpha=P)
+    rows("random.poisson", shape=np.array([2, 3], np.int32), lam=P)
     rows("random.stateless_gamma", shape=np.array([2, 3]), seed=SEED, alpha=P)
     rows("random.stateless_poisson", shape=np.array([2, 3]), seed=SEED, lam=P)
     rows("random.stateless_binomial", shape=np.array([2, 3]), seed=SEED, counts=P * 9, probs=P)
     rows("signal.fft signal.fft2d signal.ifft signal.ifft2d", input=F.astype(np.complex64))
     rows("signal.fft3d signal.ifft3d", input=IMAGE.astype(np.complex64))
-    rows("signal.rfft signal.rfft2d rfftnd", input_tensor=F)
+    rows("signal.rfft signal.rfft2d signal.rfftnd", input_tensor=F)
     rows("signal.rfft3d", input_tensor=IMAGE)
     spectrum = F.astype(np.complex64)
-    rows("signal.irfft signal.irfft2d irfftnd fftnd", input_tensor=spectrum)
-    rows("ifftnd", input_tensor=spectrum)
+    rows("signal.irfft signal.irfft2d signal.irfftnd signal.fftnd", input_tensor=spectrum)
+    rows("signal.ifftnd", input_tensor=spectrum)
     rows("signal.irfft3d", input_tensor=IMAGE.astype(np.complex64))
     rows("signal.dct signal.idct", input=F)
     rows("signal.fftshift signal.ifftshift", x=F)
@@ -602,7 +610,7 @@ VALID = _table()
 
 # Functions that take anything, or change the process.
 LEFT_OUT = {
-    "no_op", "print", "timestamp", "register_tensor_conversion_function",
+    "no_gradient", "no_op", "print", "timestamp", "register_tensor_conversion_function",
     "random.get_global_generator", "random.set_global_generator", "get_logger",
     "debugging.is_numeric_tensor",
     "debugging.enable_check_numerics", "debugging.disable_check_numerics",
@@ -617,6 +625,7 @@ DRAWS = {
     "image.random_saturation", "image.random_jpeg_quality", "image.extract_glimpse",
     "image.sample_distorted_bounding_box",
     "nn.dropout", "nn.fixed_unigram_candidate_sampler", "nn.fractional_avg_pool",
+    "nn.learned_unigram_candidate_sampler",
     "nn.fractional_max_pool", "nn.nce_loss", "nn.sampled_softmax_loss", "random.categorical",
     "random.log_uniform_candidate_sampler",
     "random.uniform_candidate_sampler", "random.gamma", "random.normal", "random.poisson",

@@ -40,6 +40,11 @@ def _windows() -> list[Call]:
             }),
         ]  # fmt: skip
     out += [
+        Call("Conv", {"input": x, "filter": k, "strides": [1, 2, 1, 1], **EXPLICIT}),
+        Call("Conv", {"input": numbers(2, 1, 4, 5, 3), "filter": k, "strides": [1, 1, 2, 1],
+                      "padding": "SAME", "batch_dims": 2, "dilations": [1, 2, 1, 1]}),
+        Call("Conv", {"input": numbers(1, 3, 4, 5, 2), "filter": numbers(2, 2, 3, 2, 3),
+                      "strides": [1, 1, 2, 1, 1], "padding": "VALID"}),
         Call("Conv2D", {"input": x, "filter": k, "strides": [1, 1, 1, 1], "padding": "VALID",
                         "dilations": [1, 2, 1, 1]}),
         Call("Conv2DBackpropInput", {"input_sizes": i32([6, 5]), "filter": k, "padding": "VALID",

@@ -280,6 +280,15 @@ class DTypeError(InvalidArgumentError, TypeError):
         super().__init__(*_worded(given))
 
 
+class FixedDTypeError(DTypeError, ValueError):
+    """A tensor where the API has one dtype only: TensorFlow raises now this, now that class.
+
+    >>> tf.one_hot([1], tf.constant(2, tf.int64))
+    Traceback (most recent call last):
+    weft.errors.FixedDTypeError: one_hot: depth must have dtype int32, got int64. Convert it ...
+    """
+
+
 class UnsupportedError(UnimplementedError, NotImplementedError):
     """Weft does not support this; the message says what to do instead."""
 

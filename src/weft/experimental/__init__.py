@@ -7,6 +7,7 @@ from weft._src.config.asynchronous import (
     async_scope,
     function_executor_type,
 )
+from weft._src.config.experimental import enable_strict_mode
 from weft._src.core.dtypes import (
     float4_e2m1fn,
     float8_e4m3b11fnuz,
@@ -54,6 +55,7 @@ __all__ = [
     "dispatch_for_binary_elementwise_assert_apis",
     "dispatch_for_unary_elementwise_apis",
     "dlpack",
+    "enable_strict_mode",
     "extension_type",
     "float4_e2m1fn",
     "float8_e4m3b11fnuz",

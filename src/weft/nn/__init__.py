@@ -88,6 +88,7 @@ from weft._src.ops.nn.softmax import (
 from weft._src.ops.reduce.order import top_k
 from weft._src.ops.reduce.ranking import approx_max_k, approx_min_k, in_top_k
 from weft._src.ops.sampling.candidates import all_candidate_sampler, fixed_unigram_candidate_sampler
+from weft._src.ops.sampling.learned_candidates import learned_unigram_candidate_sampler
 from weft._src.public.namespaces import open_namespace as _open_namespace
 from weft.nn import experimental
 
@@ -140,6 +141,7 @@ __all__ = [
     "l2_loss",
     "l2_normalize",
     "leaky_relu",
+    "learned_unigram_candidate_sampler",
     "local_response_normalization",
     "log_poisson_loss",
     "log_softmax",

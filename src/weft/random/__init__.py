@@ -8,6 +8,7 @@ from weft._src.ops.sampling.candidates import (
     log_uniform_candidate_sampler,
     uniform_candidate_sampler,
 )
+from weft._src.ops.sampling.learned_candidates import learned_unigram_candidate_sampler
 from weft._src.ops.sampling.stateful import (
     categorical,
     gamma,
@@ -49,6 +50,7 @@ __all__ = [
     "fold_in",
     "gamma",
     "get_global_generator",
+    "learned_unigram_candidate_sampler",
     "log_uniform_candidate_sampler",
     "normal",
     "poisson",

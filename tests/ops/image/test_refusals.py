@@ -22,7 +22,7 @@ REFUSED = [
     ),
     (lambda: I.resize(X, 3), E.ShapeError, "resize: size must be [height, width], got shape ()."),
     (lambda: I.resize(X, (1, 2, 3)), E.ShapeError, "size must be [height, width], got shape (3,)."),
-    (lambda: I.resize(X, (2.0, 3.0)), E.DTypeError, "size must be two integers, got dtype float32"),
+    (lambda: I.resize(X, (2.0, 3.0)), E.DTypeError, "size must have dtype int32, got float32"),
     (
         lambda: I.resize(X, (0, 3)),
         E.ShapeError,
@@ -42,7 +42,11 @@ REFUSED = [
     ),
     (lambda: I.resize_with_pad(X, 0, 3), E.ShapeError, "target_height must be positive"),
     (lambda: I.resize_with_crop_or_pad(X, 2, 0), E.ShapeError, "target_width must be positive"),
-    (lambda: I.resize_with_crop_or_pad(X, 2, 1.5), E.DTypeError, "target_width must be an integer"),
+    (
+        lambda: I.resize_with_crop_or_pad(X, 2, 1.5),
+        E.DTypeError,
+        "target_width must have dtype int32",
+    ),
     (
         lambda: I.crop_to_bounding_box(X, -1, 0, 2, 2),
         E.ShapeError,
@@ -65,7 +69,7 @@ REFUSED = [
         E.ShapeError,
         "flip_left_right: image must be [height, width",
     ),
-    (lambda: I.rot90(X, 0.5), E.DTypeError, "rot90: k must be an integer, got dtype float32."),
+    (lambda: I.rot90(X, 0.5), E.DTypeError, "rot90: k must have dtype int32, got float32."),
     (
         lambda: I.rgb_to_hsv(X[..., :2]),
         E.ShapeError,

@@ -25,3 +25,10 @@ def enable_op_determinism() -> None:
     <function enable_op_determinism at ...>
     """
     _flags.deterministic = True
+
+
+def enable_strict_mode() -> None:
+    """Warnings about what is deprecated would be errors from now on; Weft has none.
+
+    >>> tf.experimental.enable_strict_mode()
+    """

@@ -22,7 +22,7 @@ from weft._src.core.dtypes import DType
 from weft._src.core.growing import GrowingList
 from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import Array, EagerTensor, Tensor
-from weft._src.errors import DTypeError, UnsupportedError
+from weft._src.errors import DTypeError, FixedDTypeError, UnsupportedError
 
 _NOT_HERE = GRAPH | DEVICE  # constants are nodes then, or go to a device
 _NUMBERS = (bool, int, float, complex)
@@ -536,6 +536,19 @@ def adopt(value: Any, dtype: DType) -> Tensor:
         same_kind = np.can_cast(value.dtype, dtypes.stored_as(dtype).numpy_dtype, "same_kind")
         return _convert(value, dtype if same_kind else None, None)
     return convert_to_tensor(value, dtype_hint=dtype)
+
+
+def of_dtype(op: str, value: Any, dtype: DType, name: str) -> Tensor:
+    """An argument of one dtype only: numbers and arrays take it, other tensors are refused."""
+    x = adopt(value, dtype)
+    if x.dtype is not dtype:
+        advice = f"Convert it with tf.cast({name}, tf.{dtype.name})."
+        if x.dtype.is_integer != dtype.is_integer or x.dtype.is_floating != dtype.is_floating:
+            advice = how_to_convert(name, x.dtype, dtype)
+        raise FixedDTypeError(
+            f"{op}: {name} must have dtype {dtype.name}, got {x.dtype.name}. {advice}"
+        )
+    return x
 
 
 def _truth(self: Any) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 _NAMESPACES = (
     "audio", "data", "distribute", "experimental", "graph_util", "io", "lookup", "profiler",
-    "queue", "raw_ops", "saved_model", "summary", "test", "tools", "train",
+    "queue", "raw_ops", "saved_model", "summary", "sysconfig", "test", "tools", "train", "xla",
 )  # fmt: skip
 LATER: dict[str, str] = {name: f"weft.{name}" for name in _NAMESPACES}
 # Keras has to be installed: `from weft import *` works without it.
@@ -21,11 +21,13 @@ LATER |= {
     "NoneTensorSpec": "weft._src.data.core.structure",
     "DeviceSpec": "weft._src.config.device_names",
     "OptionalSpec": "weft._src.data.core.optional",
+    "nondifferentiable_batch_function": "weft._src.function.batch_function",
     "import_graph_def": "weft._src.saved_model.graph_imports",
 }
 _AT_THE_TOP = (
-    "approx_top_k", "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2",
-    "extract_volume_patches", "guarantee_const", "ragged_fill_empty_rows",
-    "ragged_fill_empty_rows_grad", "random_index_shuffle",
+    "approx_top_k", "check_pinned", "conv", "conv2d_backprop_filter_v2",
+    "conv2d_backprop_input_v2", "extract_volume_patches", "fftnd", "guarantee_const", "ifftnd",
+    "irfftnd", "ragged_fill_empty_rows", "ragged_fill_empty_rows_grad", "random_index_shuffle",
+    "rfftnd",
 )  # fmt: skip
 LATER |= dict.fromkeys(_AT_THE_TOP, "weft._src.raw_ops.at_the_top")

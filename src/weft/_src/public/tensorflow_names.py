@@ -55,6 +55,8 @@ _MEETING = "Strategies choose themselves how replicas meet."
 _CELLS = "Use tf.keras.layers.RNN with a cell of Keras, whose arguments (dropout=...) do the same."
 _NO_PLUGINS = "Weft loads no ops from libraries; tf.py_function and tf.numpy_function call Python."
 _OWN_COMPILER = "Weft has a compiler of its own: tf.function(jit_compile=True)."
+_JXL = "Nothing that Weft builds on reads JPEG XL: convert the files to PNG, WebP or JPEG."
+_ONE_FILE = "A checkpoint has one file of data of any size: Checkpoint.save needs no policy."
 _PROTO = (
     "Messages of other kinds than Example and SequenceExample are not read in graphs: use protobuf "
     "in a tf.numpy_function."
@@ -77,9 +79,15 @@ INSTEAD = {
     "distribute.ReductionToOneDevice": _MEETING,
     "distribute.Server": _ONE_PROGRAM,
     "distribute.coordinator": _ONE_PROGRAM,
+    "experimental.StructuredTensor": "Use a dict of tf.RaggedTensor, or a "
+    "tf.experimental.ExtensionType with ragged fields.",
     "experimental.register_filesystem_plugin": "Weft reads files that the system knows.",
     "experimental.tensorrt": _OWN_COMPILER,
     "feature_column": _LAYERS,
+    "image.decode_jxl": _JXL,
+    "image.generate_bounding_box_proposals": "TensorFlow has it on GPUs only. Add the deltas to "
+    "the anchors, and use tf.image.combined_non_max_suppression.",
+    "io.decode_jxl": _JXL,
     "io.decode_proto": _PROTO,
     "io.encode_proto": _PROTO,
     "lite": "tf.saved_model.save writes what TensorFlow's own converter reads.",
@@ -89,15 +97,15 @@ INSTEAD = {
     "nn.RNNCellDeviceWrapper": _CELLS,
     "nn.RNNCellDropoutWrapper": _CELLS,
     "nn.RNNCellResidualWrapper": _CELLS,
-    "nn.learned_unigram_candidate_sampler": "Count the classes, and use "
-    "tf.nn.fixed_unigram_candidate_sampler(unigrams=...).",
-    "random.learned_unigram_candidate_sampler": "Count the classes, and use "
-    "tf.random.fixed_unigram_candidate_sampler(unigrams=...).",
-    "sysconfig": _NO_PLUGINS,
+    "quantization.experimental": "SavedModels are not quantized; tf.quantization has fake "
+    "quantization for training.",
     "test.benchmark_config": _NO_SESSIONS,
     "test.create_local_cluster": _ONE_PROGRAM,
     "tpu": _ONE_PROGRAM,
-    "xla": _OWN_COMPILER,
+    "train.experimental.MaxShardSizePolicy": _ONE_FILE,
+    "train.experimental.ShardByTaskPolicy": _ONE_FILE,
+    "train.experimental.ShardableTensor": _ONE_FILE,
+    "train.experimental.ShardingCallback": _ONE_FILE,
 }
 
 NAMES = {
@@ -448,6 +456,10 @@ NAMES = {
     "summary.experimental": """
         get_step set_step summary_scope write_raw_pb
     """,
+    "sysconfig": """
+        CXX11_ABI_FLAG CXX_VERSION MONOLITHIC_BUILD get_build_info get_compile_flags get_include
+        get_lib get_link_flags
+    """,
     "test": """
         Benchmark TestCase assert_equal_graph_def benchmark_config compute_gradient
         create_local_cluster disable_with_predicate experimental gpu_device_name
@@ -473,5 +485,11 @@ NAMES = {
     "types.experimental": """
         AtomicFunction Callable ConcreteFunction FunctionType GenericFunction
         PolymorphicFunction SupportsTracingProtocol TensorLike TraceType distributed
+    """,
+    "xla": """
+        experimental
+    """,
+    "xla.experimental": """
+        compile jit_scope
     """,
 }

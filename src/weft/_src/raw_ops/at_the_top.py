@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import weft as tf
-from weft._src.core.aliases import TensorLike
+from weft._src.core.aliases import AxisLike, DTypeLike, TensorLike
 from weft._src.raw_ops import functions, ragged, sparse, windows
 
 
@@ -52,7 +52,7 @@ def extract_volume_patches(
     """The elements of each window of volumes, one after the other in the channels.
 
     Args:
-      input: volumes [batch, planes, rows, columns, channels] whose number of channels is known.
+      input: volumes [batch, planes, rows, columns, channels].
       ksizes: the size of windows, five numbers of which the first and the last are 1.
       strides: how far they are apart, likewise.
       padding: "VALID" or "SAME".
@@ -233,3 +233,158 @@ def conv2d_backprop_input_v2(
         tf.shape(input), filter, out_backprop, strides, padding, data_format, dilations,
         explicit_paddings, name,
     )  # fmt: skip
+
+
+def fftnd(
+    input: TensorLike, fft_length: TensorLike, axes: AxisLike, name: str | None = None
+) -> tf.Tensor:
+    """The Fourier transform over chosen axes; `tf.signal.fftnd` has more settings.
+
+    Args:
+      input: a tensor of complex numbers.
+      fft_length: lengths that the axes are cropped or padded to before, a vector.
+      axes: the axes, as many.
+
+    Returns:
+      A tensor of the dtype of `input`.
+
+    >>> tf.fftnd(tf.ones([2, 2], tf.complex64), [2], [0]).numpy().real
+    array([[2., 2.],
+           [0., 0.]], dtype=float32)
+    """
+    return tf.signal.fftnd(input, fft_length, axes, name=name)
+
+
+def ifftnd(
+    input: TensorLike, fft_length: TensorLike, axes: AxisLike, name: str | None = None
+) -> tf.Tensor:
+    """What undoes `tf.fftnd`; `tf.signal.ifftnd` has more settings.
+
+    Args:
+      input: a tensor of complex numbers.
+      fft_length: lengths that the axes are cropped or padded to before, a vector.
+      axes: the axes, as many.
+
+    Returns:
+      A tensor of the dtype of `input`.
+
+    >>> tf.ifftnd(tf.ones([2, 2], tf.complex64), [2], [0]).numpy().real
+    array([[1., 1.],
+           [0., 0.]], dtype=float32)
+    """
+    return tf.signal.ifftnd(input, fft_length, axes, name=name)
+
+
+def rfftnd(
+    input: TensorLike,
+    fft_length: TensorLike,
+    axes: AxisLike,
+    Tcomplex: DTypeLike = tf.complex64,
+    name: str | None = None,
+) -> tf.Tensor:
+    """The Fourier transform of real signals over chosen axes; `tf.signal.rfftnd` has more settings.
+
+    Args:
+      input: a float32 or float64 tensor.
+      fft_length: lengths that the axes are cropped or padded to before, a vector.
+      axes: the axes, as many.
+      Tcomplex: the dtype of the result, complex64 or complex128.
+
+    Returns:
+      A tensor of this dtype.
+
+    >>> tf.rfftnd(tf.ones([2, 4]), [4], [1]).numpy().real
+    array([[4., 0., 0.],
+           [4., 0., 0.]], dtype=float32)
+    """
+    return tf.cast(tf.signal.rfftnd(input, fft_length, axes), Tcomplex, name=name)
+
+
+def irfftnd(
+    input: TensorLike,
+    fft_length: TensorLike,
+    axes: AxisLike,
+    Treal: DTypeLike = tf.float32,
+    name: str | None = None,
+) -> tf.Tensor:
+    """What undoes `tf.rfftnd`; `tf.signal.irfftnd` has more settings.
+
+    Args:
+      input: a tensor of complex numbers.
+      fft_length: the lengths of the result along the axes, a vector.
+      axes: the axes, as many.
+      Treal: the dtype of the result, float32 or float64.
+
+    Returns:
+      A tensor of this dtype.
+
+    >>> tf.irfftnd(tf.ones([2, 3], tf.complex64), [4], [1]).numpy()
+    array([[1., 0., 0., 0.],
+           [1., 0., 0., 0.]], dtype=float32)
+    """
+    return tf.cast(tf.signal.irfftnd(input, fft_length, axes), Treal, name=name)
+
+
+def conv(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: str,
+    explicit_paddings: Sequence[int] = (),
+    data_format: str = "CHANNELS_LAST",
+    dilations: Sequence[int] = (),
+    batch_dims: int = 1,
+    groups: int = 1,
+    name: str | None = None,
+) -> tf.Tensor:
+    """A convolution over two or three axes, of any number of batches.
+
+    Args:
+      input: a tensor [*batches, *sizes, channels], or with the channels before the sizes.
+      filter: a tensor [*sizes, channels / groups, outputs] of the same dtype.
+      strides: a number for every axis with one batch, 1 for batch and channels.
+      padding: "VALID", "SAME" or "EXPLICIT".
+      explicit_paddings: two numbers for every axis, for "EXPLICIT".
+      data_format: "CHANNELS_LAST" or "CHANNELS_FIRST".
+      dilations: like `strides`; none means 1.
+      batch_dims: how many axes are batches.
+      groups: how many groups of channels are convolved for themselves.
+
+    Returns:
+      A tensor of the dtype of `input`.
+
+    Raises:
+      InvalidArgumentError: if there are not two or three axes to go over, or groups do not fit.
+      ValueError: if there is no such padding or format.
+
+    >>> tf.conv(
+    ...     tf.ones([2, 1, 4, 4, 3]), tf.ones([2, 2, 3, 5]), [1] * 4, "VALID", batch_dims=2
+    ... ).shape
+    TensorShape([2, 1, 3, 3, 5])
+    """
+    return windows.any_convolution(
+        input, filter, strides, padding, explicit_paddings, data_format, dilations, batch_dims,
+        groups, name,
+    )  # fmt: skip
+
+
+def check_pinned(tensor: TensorLike, name: str | None = None) -> tf.Tensor:
+    """Always an error: no memory is pinned for a GPU here, as in TensorFlow without one.
+
+    Args:
+      tensor: a tensor.
+
+    Returns:
+      Nothing: it does not get so far.
+
+    Raises:
+      FailedPreconditionError: in any case.
+
+    >>> tf.check_pinned([1.0])
+    Traceback (most recent call last):
+    weft.errors.FailedPreconditionError: check_pinned: Weft has no memory that is pinned for a GPU.
+    """
+    tf.convert_to_tensor(tensor)
+    raise tf.errors.FailedPreconditionError(
+        None, None, "check_pinned: Weft has no memory that is pinned for a GPU."
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import weft as tf
 from weft._src.core.aliases import TensorLike
 from weft._src.core.dtypes import INDEX
 from weft._src.errors import UnsupportedError
+from weft._src.ops import rules
 from weft._src.ops.indexing import slicing
 from weft._src.ops.reduce.searching import Unique, UniqueWithCounts, unique_op
 from weft._src.ops.static import static_int, static_ints, static_value
@@ -234,19 +236,32 @@ def volume_patches(
     padding: str,
     name: str | None = None,
 ) -> tf.Tensor:
-    """All elements of each window as channels: a convolution whose filters pick one each."""
+    """All elements of each window as channels: what windows have at each place, joined."""
     x = tf.convert_to_tensor(input)
-    channels = x.shape[-1]
-    if channels is None:
-        raise tf.errors.ShapeError("ExtractVolumePatches: the number of channels must be known.")
-    planes, rows, columns = [int(n) for n in ksizes[1:4]]
-    count = planes * rows * columns
-    picks = tf.reshape(
-        tf.eye(count * channels, dtype=tf.float32), [planes, rows, columns, channels, -1]
-    )
-    exact = x if x.dtype.is_floating else tf.cast(x, tf.float64)
-    out = tf.nn.conv3d(exact, tf.cast(picks, exact.dtype), list(strides), padding)
-    return tf.cast(out, x.dtype, name=name)
+    rules.check_rank("ExtractVolumePatches", x.spec, 5, name="input")
+    if padding not in ("SAME", "VALID"):
+        raise ValueError(
+            f"ExtractVolumePatches: padding must be 'SAME' or 'VALID', got {padding!r}."
+        )
+    window, steps = [[int(n) for n in sizes[1:4]] for sizes in (ksizes, strides)]
+    sizes = tf.shape(x)[1:4]
+    if padding == "SAME":
+        counts = -(-sizes // steps)
+        missing = tf.maximum((counts - 1) * steps + window - sizes, 0)
+        borders = tf.stack([missing // 2, missing - missing // 2], 1)
+        none = tf.zeros([1, 2], tf.int32)
+        x = tf.pad(x, tf.concat([none, borders, none], 0))
+    else:
+        counts = tf.maximum((sizes - window) // steps + 1, 0)
+    ends = (counts - 1) * steps + 1
+    parts = []
+    for place in itertools.product(*[range(n) for n in window]):
+        planes, rows, columns = [
+            slice(at, at + ends[i], step)
+            for i, (at, step) in enumerate(zip(place, steps, strict=True))
+        ]
+        parts.append(x[:, planes, rows, columns])
+    return tf.concat(parts, -1, name=name or "concat")
 
 
 def nth_element(

@@ -221,7 +221,9 @@ def fill_empty_rows(
     lengths = tf.math.unsorted_segment_sum(tf.ones_like(ids), ids, count)
     is_empty = tf.equal(lengths, 0)
     starts = tf.cumsum(tf.maximum(lengths, 1), exclusive=True)
-    inside = tf.range(tf.size(ids, tf.int64)) - tf.gather(tf.cumsum(lengths, exclusive=True), ids)
+    # Rows need not be in order: the values of each keep theirs.
+    sorted_places = tf.math.invert_permutation(tf.cast(tf.argsort(ids, stable=True), tf.int64))
+    inside = sorted_places - tf.gather(tf.cumsum(lengths, exclusive=True), ids)
     moved = tf.gather(starts, ids) + inside
     total = tf.reduce_sum(tf.maximum(lengths, 1))
     canvas = tf.fill(total[tf.newaxis], default)

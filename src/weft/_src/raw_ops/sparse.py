@@ -76,8 +76,9 @@ def fill_empty_rows(
     filled, empty = tf.sparse.fill_empty_rows(sp, default_value)
     # Before an element come all empty rows above its own.
     above = tf.cumsum(tf.cast(empty, tf.int64))
-    order = tf.range(tf.size(sp.values, tf.int64), dtype=tf.int64)
-    moved = order + tf.gather(above, sp.indices[:, 0])
+    order = tf.argsort(sp.indices[:, 0], stable=True)
+    places = tf.cast(tf.math.invert_permutation(order), tf.int64)
+    moved = places + tf.gather(above, sp.indices[:, 0])
     return filled.indices, filled.values, empty, moved
 
 

@@ -288,3 +288,60 @@ def of_response(
         return tf.nn.local_response_normalization(x, depth_radius, bias, alpha, beta)
 
     return pulled_back(normalized, input_image, input_grads)
+
+
+# --- a convolution of any number of batches ------------------------------------------------------
+
+_FORMATS = {
+    ("CHANNELS_LAST", 2): "NHWC", ("CHANNELS_LAST", 3): "NDHWC",
+    ("CHANNELS_FIRST", 2): "NCHW", ("CHANNELS_FIRST", 3): "NCDHW",
+}  # fmt: skip
+
+
+def any_convolution(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: str,
+    explicit_paddings: Sequence[int],
+    data_format: str,
+    dilations: Sequence[int],
+    batch_dims: int,
+    groups: int,
+    name: str | None = None,
+) -> tf.Tensor:
+    """The op `Conv`: all batches are one while it runs."""
+    x = tf.convert_to_tensor(input)
+    kernel = adopt(filter, x.dtype)
+    if x.shape.rank is None:
+        raise tf.errors.UnsupportedError("Conv: the rank of input must be known while tracing.")
+    spatial = x.shape.rank - batch_dims - 1
+    if spatial not in (2, 3) or batch_dims < 1:
+        raise tf.errors.InvalidArgumentError(
+            None, None, f"Conv: two or three axes must be left beside {batch_dims} of batches and "
+            f"the channels, got shape {x.shape}.",
+        )  # fmt: skip
+    if (data_format, spatial) not in _FORMATS:
+        raise ValueError(
+            f"Conv: data_format must be 'CHANNELS_LAST' or 'CHANNELS_FIRST', got {data_format!r}."
+        )
+    if len(strides) != spatial + 2 or len(dilations) not in (0, spatial + 2):
+        raise tf.errors.ArgumentError(
+            f"Conv: strides and dilations must have {spatial + 2} numbers, got {strides!r} and "
+            f"{dilations!r}."
+        )
+    form = _FORMATS[data_format, spatial]
+    channels, each = x.shape[form.index("C") + batch_dims - 1], kernel.shape[-2]
+    if channels is not None and each is not None and channels != each * groups:
+        raise tf.errors.ShapeError(
+            f"Conv: {groups} groups of {each} channels, which the filter is for, are not the "
+            f"{channels} channels of input."
+        )
+    sizes = tf.shape(x)
+    flat = tf.reshape(x, tf.concat([[-1], sizes[batch_dims:]], 0)) if batch_dims > 1 else x
+    convolve = conv2d if spatial == 2 else conv3d
+    rates = list(dilations) or [1] * (spatial + 2)
+    out = convolve(flat, kernel, strides, padding, form, rates, explicit_paddings, name=name)
+    if batch_dims == 1:
+        return out
+    return tf.reshape(out, tf.concat([sizes[:batch_dims], tf.shape(out)[1:]], 0))

@@ -135,11 +135,62 @@ isinf: Unary = float_unary("isinf", _either_part(tf.math.is_inf))
 isfinite: Unary = float_unary("isfinite", lambda x: ~(isnan(x) | isinf(x)))
 fabs: Unary = float_unary("fabs", lambda x: tf.abs(_real("fabs", x)))
 sinc: Unary = float_unary("sinc", lambda x: _sine_over(math.pi * x))
-real: Unary = unary("real", tf.math.real)
-imag: Unary = unary("imag", tf.math.imag)
 conjugate: Unary = unary("conjugate", tf.math.conj)
 conj: Unary = conjugate
-angle: Unary = unary("angle", lambda x: tf.math.angle(floating(x)))
+
+
+def real(val: TensorLike) -> tf.Tensor:
+    """The real part.
+
+    Args:
+      val: an array, number or (nested) list.
+
+    Returns:
+      A tensor of the shape of `val`: of its dtype, of complex numbers that of their parts.
+
+    Raises:
+      DTypeError: if the elements are bools.
+
+    >>> tf.experimental.numpy.real(1 + 2j).numpy()
+    np.float64(1.0)
+    """
+    return tf.math.real(asarray(val))
+
+
+def imag(val: TensorLike) -> tf.Tensor:
+    """The imaginary part; 0 of real numbers.
+
+    Args:
+      val: an array, number or (nested) list.
+
+    Returns:
+      A tensor of the shape of `val`: of its dtype, of complex numbers that of their parts.
+
+    Raises:
+      DTypeError: if the elements are bools.
+
+    >>> tf.experimental.numpy.imag(1 + 2j).numpy()
+    np.float64(2.0)
+    """
+    return tf.math.imag(asarray(val))
+
+
+def angle(z: TensorLike, deg: bool = False) -> tf.Tensor:
+    """The angle of complex numbers, from -pi to pi; 0 or pi of real ones.
+
+    Args:
+      z: an array, number or (nested) list.
+      deg: whether angles are in degrees, instead of radians.
+
+    Returns:
+      A tensor of the shape of `z`: of its dtype if that is floating, that of the parts if it is
+      complex, else float64.
+
+    >>> tf.experimental.numpy.angle([1j, -1], deg=True).numpy()
+    array([ 90., 180.])
+    """
+    found = tf.math.angle(floating(asarray(z)))
+    return found * (180 / math.pi) if deg else found
 
 
 def _spread(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:

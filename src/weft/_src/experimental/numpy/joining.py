@@ -189,34 +189,36 @@ def append(arr: TensorLike, values: TensorLike, axis: int | None = None) -> tf.T
     return concatenate([arr, values], axis)
 
 
-def atleast_1d(a: TensorLike) -> tf.Tensor:
-    """The array, with an axis if it has none.
+def atleast_1d(*arys: Any) -> Any:
+    """Arrays with an axis, if they have none.
 
     Args:
-      a: an array, number or (nested) list.
+      *arys: arrays, numbers or (nested) lists.
 
     Returns:
-      A tensor of one axis or more.
+      A tensor of one axis or more, or a list of them if there are several arguments.
 
     >>> tf.experimental.numpy.atleast_1d(5).numpy()
     array([5])
     """
-    return making.array(a, ndmin=1)
+    made = [making.array(a, ndmin=1) for a in arys]
+    return made[0] if len(made) == 1 else made
 
 
-def atleast_2d(a: TensorLike) -> tf.Tensor:
-    """The array, with two axes if it has fewer.
+def atleast_2d(*arys: Any) -> Any:
+    """Arrays with two axes, if they have fewer.
 
     Args:
-      a: an array, number or (nested) list. New axes stand in front.
+      *arys: arrays, numbers or (nested) lists. New axes stand in front.
 
     Returns:
-      A tensor of two axes or more.
+      A tensor of two axes or more, or a list of them if there are several arguments.
 
     >>> tf.experimental.numpy.atleast_2d([5]).numpy()
     array([[5]])
     """
-    return making.array(a, ndmin=2)
+    made = [making.array(a, ndmin=2) for a in arys]
+    return made[0] if len(made) == 1 else made
 
 
 def atleast_3d(*arys: Any) -> Any:

@@ -155,8 +155,7 @@ def compress(condition: TensorLike, a: TensorLike, axis: int | None = None) -> t
       A tensor of the dtype of `a`, as long along the axis as the condition holds.
 
     Raises:
-      ValueError: if `condition` is no vector.
-      tf.errors.InvalidArgumentError: if it holds behind the end of `a`.
+      ValueError: if `condition` is no vector, or longer than the axis.
 
     >>> tf.experimental.numpy.compress([True, False, True], [1, 2, 3, 4]).numpy()
     array([1, 3])
@@ -166,6 +165,11 @@ def compress(condition: TensorLike, a: TensorLike, axis: int | None = None) -> t
         raise ValueError(f"compress: condition must be a vector, got shape {wanted.shape}.")
     if axis is None:
         x, axis = tf.reshape(x, [-1]), 0
+    size = x.shape[axis_of("compress", axis, x)]
+    if size is not None and wanted.shape[0] is not None and wanted.shape[0] > size:
+        raise tf.errors.ShapeError(
+            f"compress: condition has {wanted.shape[0]} elements for an axis of size {size}."
+        )
     return tf.gather(x, tf.where(wanted)[:, 0], axis=axis)
 
 

@@ -34,29 +34,26 @@ def ndim(a: TensorLike) -> int:
     return asarray(a).ndim
 
 
-def shape(a: TensorLike) -> tuple[int | None, ...]:
+def shape(a: TensorLike) -> tf.TensorShape:
     """The sizes of the axes.
 
     Args:
       a: an array, number or (nested) list.
 
     Returns:
-      A tuple of ints; None stands for a size that is not known while tracing.
-
-    Raises:
-      ValueError: if the rank is not known while tracing.
+      A `tf.TensorShape`, which is equal to a tuple of ints.
 
     >>> tf.experimental.numpy.shape([[1, 2]])
-    (1, 2)
+    TensorShape([1, 2])
     """
-    return tuple(asarray(a).shape.as_list())
+    return asarray(a).shape
 
 
-def size(a: TensorLike, axis: int | None = None) -> Any:
+def size(x: TensorLike, axis: int | None = None) -> Any:
     """The number of elements, or the size of an axis.
 
     Args:
-      a: an array, number or (nested) list.
+      x: an array, number or (nested) list.
       axis: the axis; None is all elements.
 
     Returns:
@@ -69,8 +66,10 @@ def size(a: TensorLike, axis: int | None = None) -> Any:
     >>> tf.experimental.numpy.size([[1, 2]])
     2
     """
-    x = asarray(a)
-    return x.shape.num_elements() if axis is None else x.shape[axis_of("size", axis, x)]
+    found = asarray(x)
+    if axis is None:
+        return found.shape.num_elements()
+    return found.shape[axis_of("size", axis, found)]
 
 
 def reshape(a: TensorLike, newshape: ShapeLike, order: str = "C") -> tf.Tensor:

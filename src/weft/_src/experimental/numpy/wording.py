@@ -27,11 +27,8 @@ COMMON_FLOATING = (
 )
 BOOLS = "A bool tensor of the shape that the arguments broadcast to."
 _ASKED = "A bool tensor of the shape of `x`."
+
 _PARTS = "A tensor of the shape of `x`: of its dtype, of complex numbers that of their parts."
-_FLOATING_PARTS = (
-    "A tensor of the shape of `x`: of its dtype if that is floating, that of the parts if it is\n"
-    "  complex, else float64."
-)
 
 UNEQUAL = "ShapeError: if the shapes do not broadcast."
 _NO_BOOLS = "DTypeError: if the elements are bools."
@@ -164,14 +161,8 @@ ENTRIES = {
     ),
     "fabs": Entry("The distance from 0, floating also of integers.", raises=(_REAL,)),
     "sinc": Entry("`sin(pi x) / (pi x)`, 1 at 0."),
-    "real": Entry("The real part.", _PARTS, (_NO_BOOLS,)),
-    "imag": Entry("The imaginary part; 0 of real numbers.", _PARTS, (_NO_BOOLS,)),
     "conjugate": Entry(
         "The complex conjugate; real numbers stay what they are.", raises=(_NO_BOOLS,)
-    ),
-    "angle": Entry(
-        "The angle of complex numbers in radians, from -pi to pi; 0 or pi of real ones.",
-        _FLOATING_PARTS,
     ),
 }
 

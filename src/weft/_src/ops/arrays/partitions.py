@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
-from weft._src.core.convert import convert_to_tensor, items_of
+from weft._src.core.convert import convert_to_tensor, items_of, of_dtype
 from weft._src.core.dtypes import DATA, INDEX, int32
 from weft._src.core.shapes import Dim, Dims, Size
 from weft._src.core.specs import TensorSpec, ValueSpec
@@ -94,7 +94,7 @@ def dynamic_partition(
 
     Args:
       data: a tensor whose shape begins with that of `partitions`.
-      partitions: int32 or int64, the number of the tensor that a row goes to.
+      partitions: int32, the number of the tensor that a row goes to.
       num_partitions: how many tensors there are, an integer known while tracing, at least 1.
 
     Returns:
@@ -112,7 +112,7 @@ def dynamic_partition(
     count = static.static_int("dynamic_partition", num_partitions, "num_partitions")
     if not 1 <= count <= 2**20:
         raise ShapeError(f"dynamic_partition: num_partitions must be at least 1, got {count}.")
-    ids = convert_to_tensor(partitions, dtype_hint=int32)
+    ids = of_dtype("dynamic_partition", partitions, int32, "partitions")
     return list(partition_op(convert_to_tensor(data), ids, num_partitions=count, name=name))
 
 
@@ -185,7 +185,7 @@ def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = Non
     """One tensor whose row `indices[m][i]` is `data[m][i]`; later rows replace earlier ones.
 
     Args:
-      indices: a list of int32 or int64 tensors.
+      indices: a list of int32 tensors.
       data: a list of as many tensors of one dtype; the shape of each begins with that of its
         indices, the rest is the same for all.
 
@@ -201,7 +201,7 @@ def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = Non
     array([10, 20, 30], dtype=int32)
     """
     items = items_of("dynamic_stitch", indices, "indices")
-    places = [convert_to_tensor(item, dtype_hint=int32) for item in items]
+    places = [of_dtype("dynamic_stitch", item, int32, "indices") for item in items]
     parts = joining.matching_tensors(items_of("dynamic_stitch", data, "data"))
     if not parts or len(places) != len(parts):
         raise ValueError(

@@ -432,8 +432,11 @@ def squeeze(input: TensorLike, axis: AxisLike | None = None, name: str | None = 
     array([1, 2], dtype=int32)
     """
     axis = static.static_ints("squeeze", axis, "axis")
-    axis = (axis,) if isinstance(axis, int) else axis or None
-    return squeeze_op(convert_to_tensor(input), axis=axis, name=name)
+    axis = (axis,) if isinstance(axis, int) else axis
+    x = convert_to_tensor(input)
+    if axis == () and isinstance(x, Tensor):  # of a ragged tensor it means none
+        axis = None
+    return squeeze_op(x, axis=axis, name=name)
 
 
 # --- transpose ---------------------------------------------------------------------------------

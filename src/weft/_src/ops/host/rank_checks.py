@@ -6,24 +6,25 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src.core.aliases import TensorLike
-from weft._src.core.convert import convert_to_tensor, items_of
+from weft._src.core.convert import convert_to_tensor, items_of, of_dtype
 from weft._src.core.dtypes import int32
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import static
 from weft._src.ops.arrays import shape as shapes
-from weft._src.ops.elementwise import casting, comparison
+from weft._src.ops.elementwise import comparison
 from weft._src.ops.host.requiring import prefix, require
 
 
 def _rank(function: str, rank: Any) -> Tensor:
     """A rank given as a number or as a tensor, as a scalar int32 tensor."""
-    tensor = convert_to_tensor(rank)
+    tensor = convert_to_tensor(rank, dtype_hint=int32)
     if not tensor.dtype.is_integer:
         raise TypeError(f"{function}: rank must be an integer, got {rank!r}.")
+    tensor = of_dtype(function, rank, int32, "rank")
     if tensor.shape.rank not in (None, 0):
         raise ValueError(f"{function}: rank must be a scalar, got shape {tensor.shape}.")
-    return tensor if tensor.dtype is int32 else casting.cast(tensor, int32)
+    return tensor
 
 
 def _check_rank(

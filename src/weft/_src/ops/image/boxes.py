@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
-from weft._src.core.convert import convert_to_tensor
+from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.dtypes import float16, float32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import ShapeError
 from weft._src.ops import rules
 from weft._src.ops.elementwise import casting
-from weft._src.ops.image import suppression
 from weft._src.ops.image.images import numeric_image
 from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
 
@@ -123,7 +122,7 @@ def draw_bounding_boxes(
         colors = [[1.0]] if grey else _COLOURS
     return draw_op(
         x,
-        suppression.floats_of(_OP, boxes, "boxes"),
-        suppression.floats_of(_OP, colors, "colors"),
+        of_dtype(_OP, boxes, float32, "boxes"),
+        of_dtype(_OP, colors, float32, "colors"),
         name=name,
     )

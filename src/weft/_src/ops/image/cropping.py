@@ -27,8 +27,8 @@ def positive(op: str, value: Any, name: str) -> Number:
     return size
 
 
-def _not_negative(op: str, value: Any, name: str) -> Number:
-    offset = images.number(op, value, name)
+def _not_negative(op: str, value: Any, name: str, *, may_be_wide: bool = False) -> Number:
+    offset = images.number(op, value, name, may_be_wide=may_be_wide)
     images.check(lambda n: n >= 0, f"{op}: {name} must not be negative", **{name: offset})
     return offset
 
@@ -140,10 +140,10 @@ def pad_to_bounding_box(
     """
     op = "pad_to_bounding_box"
     x = images.images_of(op, image)
-    top = _not_negative(op, offset_height, "offset_height")
-    left = _not_negative(op, offset_width, "offset_width")
-    height = images.number(op, target_height, "target_height")
-    width = images.number(op, target_width, "target_width")
+    top = _not_negative(op, offset_height, "offset_height", may_be_wide=True)
+    left = _not_negative(op, offset_width, "offset_width", may_be_wide=True)
+    height = images.number(op, target_height, "target_height", may_be_wide=True)
+    width = images.number(op, target_width, "target_width", may_be_wide=True)
     for axis, offset, target, side in (
         (HEIGHT, top, height, "height"),
         (WIDTH, left, width, "width"),

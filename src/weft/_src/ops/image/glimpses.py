@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from weft._src.core.aliases import TensorLike
-from weft._src.core.convert import convert_to_tensor
+from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.dtypes import float32, int32
 from weft._src.core.tensor import Tensor
-from weft._src.errors import DTypeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import fill, ranges, selection, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, clipping
@@ -35,7 +34,7 @@ def extract_glimpse(
     """A window of each image, filled up with noise where it is beyond the edges.
 
     Args:
-      input: floating images [batch, height, width, channels].
+      input: float32 images [batch, height, width, channels].
       size: the height and width of the windows: two int32.
       offsets: where the window of each image is, float32 [batch, 2]: down and across.
       centered: whether offsets count from the centre of an image, rather than from its top left
@@ -52,7 +51,7 @@ def extract_glimpse(
 
     Raises:
       ShapeError: if a shape is another, or the size not positive.
-      DTypeError: if `input` is not floating.
+      DTypeError: if `input` or `offsets` is not float32, or `size` not int32.
       TypeError: if a flag is no bool.
       ValueError: if `noise` is another word.
 
@@ -64,11 +63,9 @@ def extract_glimpse(
     array([[11.,  0.],
            [ 0.,  0.]], dtype=float32)
     """
-    x = convert_to_tensor(input)
-    if not x.dtype.is_floating:
-        raise DTypeError(f"{_OP}: input must be floating, got dtype {x.dtype.name}.")
+    x = of_dtype(_OP, input, float32, "input")
     rules.check_rank(_OP, x.spec, 4, name="input")
-    places = convert_to_tensor(offsets, dtype_hint=float32)
+    places = of_dtype(_OP, offsets, float32, "offsets")
     rules.check_rank(_OP, places.spec, 2, name="offsets")
     for flag, value in (("centered", centered), ("normalized", normalized)):
         if not isinstance(value, (bool, np.bool_)):

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src.core.aliases import TensorLike
-from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import REAL, DType, int32
+from weft._src.core.convert import convert_to_tensor, of_dtype
+from weft._src.core.dtypes import REAL, DType, int32, int64
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import rules, static
@@ -70,16 +70,16 @@ def size_at(x: Tensor, axis: int) -> Number:
     return shapes.shape_op(x, out_type=int32)[axis]
 
 
-def number(op: str, value: Any, name: str) -> Number:
-    """A whole number that is given as such or as a scalar tensor."""
+def number(op: str, value: Any, name: str, *, may_be_wide: bool = False) -> Number:
+    """A whole number that is given as such or as a scalar tensor of int32, or maybe int64."""
     if type(value) is int:
         return value
-    x = convert_to_tensor(value, dtype_hint=int32)
-    if not x.dtype.is_integer:
-        raise DTypeError(f"{op}: {name} must be an integer, got dtype {x.dtype.name}.")
+    if may_be_wide and getattr(value, "dtype", None) == int64:
+        value = casting.cast(value, int32)
+    x = of_dtype(op, value, int32, name)
     rules.check_rank(op, x.spec, 0, name=name)
     known = static.static_value(x)
-    return casting.cast(x, int32) if known is None else int(known)
+    return x if known is None else int(known)
 
 
 def at_least(x: Number, low: int) -> Number:
@@ -107,9 +107,7 @@ def check(holds: Callable[..., Any], text: str, **numbers: Number) -> None:
 
 def wanted_sizes(op: str, size: Any, name: str = "size") -> tuple[Number, Number]:
     """A new height and width, positive."""
-    x = convert_to_tensor(size, dtype_hint=int32)
-    if not x.dtype.is_integer:
-        raise DTypeError(f"{op}: {name} must be two integers, got dtype {x.dtype.name}.")
+    x = of_dtype(op, size, int32, name)
     dims = x.spec.dims
     if dims is not None and (len(dims) != 1 or (isinstance(dims[0], int) and dims[0] != 2)):
         raise ShapeError(f"{op}: {name} must be [height, width], got shape {x.shape}.")
@@ -117,7 +115,7 @@ def wanted_sizes(op: str, size: Any, name: str = "size") -> tuple[Number, Number
     numbers: list[Number] = []
     for i, side in enumerate(("height", "width")):
         if known is None or known[i] is None:
-            numbers.append(casting.cast(x[i], int32))
+            numbers.append(x[i])
             continue
         numbers.append(int(known[i]))
         check(lambda n: n > 0, f"{op}: the new {side} must be positive", **{side: numbers[i]})

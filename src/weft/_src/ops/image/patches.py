@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core.aliases import TensorLike, WindowLike
-from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.convert import adopt, convert_to_tensor, of_dtype
 from weft._src.core.dtypes import float32, int32
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError
@@ -18,7 +18,7 @@ from weft._src.ops.arrays import (
     selection,
     shape as shapes,
 )
-from weft._src.ops.elementwise import arithmetic, casting, comparison
+from weft._src.ops.elementwise import arithmetic, casting, comparison, unary
 from weft._src.ops.host.requiring import require
 from weft._src.ops.image import pixels
 from weft._src.ops.image.images import (
@@ -156,7 +156,8 @@ def crop_and_resize(
     numeric_image(op, x)
     if method not in ("bilinear", "nearest"):
         raise ValueError(f"{op}: method must be 'bilinear' or 'nearest', got {method!r}.")
-    edges = casting.cast(convert_to_tensor(boxes, dtype_hint=float32), float32)
+    edges = of_dtype(op, boxes, float32, "boxes")
+    require(unary.is_finite, [edges], f"{op}: boxes must be finite", ["boxes"])
     rules.check_rank(op, edges.spec, 2, name="boxes")
     with_channels(op, edges, 4, "boxes")
     which = convert_to_tensor(box_indices, dtype_hint=int32)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from weft._src.core.aliases import TensorLike
 from weft._src.core.composite import CompositeTensor
-from weft._src.core.convert import convert_to_tensor
+from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.dtypes import int32
 from weft._src.core.tensor import Tensor
-from weft._src.errors import DTypeError, ShapeError, UnsupportedError
+from weft._src.errors import ShapeError, UnsupportedError
 from weft._src.ops import rules
 from weft._src.ops.arrays import selection, shape as shapes
 from weft._src.ops.control import branch
@@ -118,9 +118,7 @@ def _random_part(op: str, value: TensorLike, size: TensorLike, draw: Draw) -> Te
     x = convert_to_tensor(value)
     if isinstance(x, CompositeTensor):
         raise UnsupportedError(f"{op}: value must be a dense tensor, got {type(x).__name__}.")
-    sizes = convert_to_tensor(size, dtype_hint=int32)
-    if not sizes.dtype.is_integer:
-        raise DTypeError(f"{op}: size must be integers, got dtype {sizes.dtype.name}.")
+    sizes = of_dtype(op, size, int32, "size")
     rules.check_rank(op, sizes.spec, 1, name="size")
     have = shapes.shape_op(x, out_type=sizes.dtype)
     if have.spec.is_static and sizes.spec.is_static and have.shape != sizes.shape:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
-from weft._src.core.convert import convert_to_tensor
+from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.dtypes import float32, int32
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
@@ -95,8 +95,8 @@ def non_max_suppression_overlaps(
     """
     op = "non_max_suppression_overlaps"
     return overlaps_op(
-        suppression.floats_of(op, overlaps, "overlaps"),
-        suppression.floats_of(op, scores, "scores"),
+        of_dtype(op, overlaps, float32, "overlaps"),
+        of_dtype(op, scores, float32, "scores"),
         convert_to_tensor(images.number(op, max_output_size, "max_output_size")),
         suppression.scalar_of(op, overlap_threshold, "overlap_threshold"),
         suppression.scalar_of(op, score_threshold, "score_threshold"),
@@ -246,8 +246,8 @@ def combined_non_max_suppression(
     if min(sizes) < 1:
         raise ShapeError(f"{op}: sizes must be positive, got {sizes[0]} and {sizes[1]}.")
     found, values, kinds, counts = combined_op(
-        suppression.floats_of(op, boxes, "boxes"),
-        suppression.floats_of(op, scores, "scores"),
+        of_dtype(op, boxes, float32, "boxes"),
+        of_dtype(op, scores, float32, "scores"),
         suppression.scalar_of(op, iou_threshold, "iou_threshold"),
         suppression.scalar_of(op, score_threshold, "score_threshold"),
         each=sizes[0],

@@ -6,12 +6,12 @@ import heapq
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
-from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import float32, int32
+from weft._src.core.convert import convert_to_tensor, of_dtype
+from weft._src.core.dtypes import float16, float32, int32
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
+from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.elementwise import casting
 from weft._src.ops.image import images
@@ -156,11 +156,11 @@ suppression_op: Op = define_op(
 
 
 def floats_of(op: str, value: TensorLike, name: str) -> Tensor:
-    """Numbers as float32."""
+    """Numbers as float32, narrower ones too."""
     x = convert_to_tensor(value, dtype_hint=float32)
-    if not (x.dtype.is_floating or x.dtype.is_integer):
-        raise DTypeError(f"{op}: {name} must be real numbers, got dtype {x.dtype.name}.")
-    return casting.cast(x, float32)
+    if x.dtype is float16:
+        return casting.cast(x, float32)
+    return of_dtype(op, value, float32, name)
 
 
 def scalar_of(op: str, value: TensorLike, name: str) -> Tensor:

@@ -6,7 +6,7 @@ from typing import Any
 
 from weft._src.core import dtypes, memory
 from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, TensorLike
-from weft._src.core.convert import convert_to_tensor
+from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.dtypes import DATA, INDEX, DType, float32, int8, int32, string, uint8
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim
@@ -112,7 +112,7 @@ def one_hot(
         raise TypeError("one_hot: strings need both on_value and off_value.")
     return one_hot_op(
         convert_to_tensor(indices, dtype_hint=int32),
-        convert_to_tensor(depth, dtype_hint=int32),
+        of_dtype("one_hot", depth, int32, "depth"),
         convert_to_tensor(1 if not kind.is_bool else True, dtype=kind) if on is None else on,
         convert_to_tensor(0 if not kind.is_bool else False, dtype=kind) if off is None else off,
         axis=-1 if axis is None else joining.single_axis("one_hot", axis),

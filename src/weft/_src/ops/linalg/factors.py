@@ -13,11 +13,12 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import KERNEL, Lowered
-from weft._src.errors import DTypeError, InvalidArgumentError, UnsupportedError
+from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules
-from weft._src.ops.arrays import fill, joining, shape as shapes
+from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.elementwise import casting, complex_parts
+from weft._src.ops.elementwise import casting, comparison, complex_parts
+from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering
 from weft._src.ops.linalg import diagonals, products, solvers
 from weft._src.ops.reduce import order
@@ -146,7 +147,7 @@ def _lu_kernel(xp: ArrayNamespace, x: Array, *, output_idx_type: DType) -> tuple
     with one_thread(x.shape[-1]):
         for at in xp.ndindex(x.shape[:-2]) if x.size else ():
             wide[at], swaps, info = factor(wide[at])
-            if info:
+            if info or xp.isnan(wide[at].diagonal()).any():
                 raise InvalidArgumentError(None, None, "lu: a matrix in input is not invertible.")
             order_of = list(range(len(swaps)))
             for i, j in enumerate(swaps.tolist()):
@@ -228,6 +229,19 @@ def lu(input: TensorLike, output_idx_type: DTypeLike = int32, name: str | None =
     return Lu(*lu_op(convert_to_tensor(input), output_idx_type=dtype, name=name))
 
 
+def _taken_apart(op: str, lower_upper: TensorLike, perm: TensorLike) -> tuple[Tensor, Tensor]:
+    """What `lu` gave: matrices, and vectors of rows."""
+    packed, rows = convert_to_tensor(lower_upper), convert_to_tensor(perm, dtype_hint=int32)
+    solvers.square_dims(op, packed.spec)
+    ranks = packed.spec.rank, rows.spec.rank
+    if None not in ranks and ranks[0] != ranks[1] + 1:  # type: ignore[operator]
+        raise ShapeError(
+            f"{op}: lower_upper must have one axis more than perm, got shapes {packed.shape} and "
+            f"{rows.shape}."
+        )
+    return packed, rows
+
+
 def lu_reconstruct(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
@@ -236,16 +250,23 @@ def lu_reconstruct(
     Args:
       lower_upper: both factors in one matrix, as `tf.linalg.lu` gives them.
       perm: the rows, as `tf.linalg.lu` gives them.
-      validate_args: accepted for compatibility, ignored.
+      validate_args: accepted for compatibility; it is always checked that `perm` is a permutation.
 
     Returns:
       A tensor of the shape and dtype of `lower_upper`.
+
+    Raises:
+      InvalidArgumentError: if `perm` is no permutation.
+      ShapeError: if `lower_upper` does not have one axis more than `perm`.
 
     >>> tf.linalg.lu_reconstruct(*tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]])).numpy()
     array([[1., 2.],
            [4., 4.]], dtype=float32)
     """
-    packed, rows = convert_to_tensor(lower_upper), convert_to_tensor(perm)
+    packed, rows = _taken_apart("lu_reconstruct", lower_upper, perm)
+    numbers = ranges.range(shapes.shape(rows)[-1], dtype=rows.dtype)
+    text = "lu_reconstruct: perm must name each row once"
+    require(lambda p: comparison.equal(order.sort(p), numbers), [rows], text, ["perm"])
     return _rows_back(products.matmul(*triangles(packed)), rows)
 
 
@@ -274,7 +295,7 @@ def lu_solve(
     array([[1.],
            [1.]], dtype=float32)
     """
-    packed, rows = convert_to_tensor(lower_upper), convert_to_tensor(perm)
+    packed, rows = _taken_apart("lu_solve", lower_upper, perm)
     right = convert_to_tensor(rhs, dtype=packed.dtype)
     rules.check_rank_at_least("lu_solve", right.spec, 2, name="rhs")
     lower, upper = triangles(packed)
@@ -302,6 +323,6 @@ def lu_matrix_inverse(
     array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
-    packed = convert_to_tensor(lower_upper)
+    packed, _ = _taken_apart("lu_matrix_inverse", lower_upper, perm)
     ones = fill.ones_like(diagonals.diag_part(packed))
     return lu_solve(packed, perm, diagonals.diag(ones), validate_args, name)

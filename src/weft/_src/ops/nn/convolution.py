@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from weft._src.core.aliases import ArrayNamespace, ShapeLike, TensorLike, WindowLike
-from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.convert import adopt, convert_to_tensor, of_dtype
 from weft._src.core.dtypes import FLOATING, INDEX, int32
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
@@ -78,6 +78,11 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         return Geometry.of(
             function, sizes, window, attrs["strides"], attrs["dilations"], attrs["padding"]
         )
+
+    def infer_filled(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
+        if 0 in (filters.dims or ()):
+            raise ShapeError(f"{function}: filters must have elements, got shape {filters.shape}.")
+        return infer(x, filters, **attrs)
 
     def infer(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
         rules.check_rank(function, x, n + 2, name="input")
@@ -195,7 +200,7 @@ def _define(name: str, names: tuple[str, str], n: int) -> _Ops:
         name,
         args("input filter", _DTYPES),
         batch=batching.inexact(batching.merged),
-        infer=infer,
+        infer=infer_filled,
         kernel=kernel,
         native=Special("convolution"),
         xla=Lowered("convolution"),
@@ -449,5 +454,5 @@ def conv2d_transpose(
     """
     attrs = attributes("conv2d_transpose", 2, strides, padding, data_format, dilations)
     x = convert_to_tensor(input)
-    shape = shapes.shape_argument(output_shape)
+    shape = of_dtype("conv2d_transpose", output_shape, int32, "output_shape")
     return CONVOLUTIONS[2].input_gradient(shape, adopt(filters, x.dtype), x, **attrs, name=name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
-from weft._src.core.convert import convert_to_tensor
+from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.dtypes import FLOATING, INDEX, int32, int64
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -286,6 +286,8 @@ def _decode_kernel(
     xp: ArrayNamespace, inputs: Array, lengths: Array, *, merge_repeated: bool, blank_index: int
 ) -> tuple[Array, ...]:
     times, batch, classes = inputs.shape
+    if not inputs.size:
+        raise InvalidArgumentError(None, None, "ctc_greedy_decoder: inputs must not be empty.")
     if (lengths > times).any() or (lengths < 0).any():
         raise FailedPreconditionError(
             None,
@@ -298,7 +300,7 @@ def _decode_kernel(
     inside = xp.arange(times)[:, None] < lengths
     peaks = xp.where(inside, xp.max(xp.widen(inputs), -1, initial=-xp.inf), 0)
     kept = inside & (best != blank)
-    if merge_repeated and times:
+    if merge_repeated:
         kept[1:] &= best[1:] != best[:-1]
     rows, places = xp.nonzero(kept.T)
     first = xp.searchsorted(rows, xp.arange(batch))
@@ -337,7 +339,7 @@ def ctc_greedy_decoder(
 
     Args:
       inputs: logits, floating numbers [time, batch, classes].
-      sequence_length: how many times count, an int32 or int64 vector [batch].
+      sequence_length: how many times count, an int32 vector [batch].
       merge_repeated: whether a class that follows itself counts once.
       blank_index: the class of the blank, counted from the end if negative; None means the last
         one.
@@ -348,6 +350,7 @@ def ctc_greedy_decoder(
 
     Raises:
       FailedPreconditionError: if a length is negative or more than there are times.
+      InvalidArgumentError: if `inputs` is empty.
       ShapeError: if ranks or the sizes of the batches do not fit.
 
     >>> inputs = tf.constant([[[0.0, 9.0, 0.0]], [[0.0, 8.0, 0.0]], [[7.0, 0.0, 0.0]]])
@@ -359,7 +362,7 @@ def ctc_greedy_decoder(
     blank = -1 if blank_index is None else static.static_int(op, blank_index, "blank_index")
     *parts, scores = decode_op(
         convert_to_tensor(inputs),
-        convert_to_tensor(sequence_length, dtype_hint=int32),
+        of_dtype(op, sequence_length, int32, "sequence_length"),
         merge_repeated=bool(merge_repeated),
         blank_index=blank,
     )

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, IntLike, TensorLike
-from weft._src.core.convert import convert_to_tensor
+from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.dtypes import INDEX, float32, float64, int32, int64
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -43,6 +43,8 @@ def _kernel(
     xp: ArrayNamespace, inputs: Array, lengths: Array, *, beam_width: int, top_paths: int
 ) -> tuple[Array, ...]:
     times, batch, _ = inputs.shape
+    if not inputs.size:
+        raise InvalidArgumentError(None, None, f"{_NAME}: inputs must not be empty.")
     if (lengths > times).any() or (lengths < 0).any():
         raise FailedPreconditionError(
             None,
@@ -135,7 +137,7 @@ def ctc_beam_search_decoder(
 
     Args:
       inputs: logits, float32 or float64 [time, batch, classes].
-      sequence_length: how many times count, an int32 or int64 vector [batch].
+      sequence_length: how many times count, an int32 vector [batch].
       beam_width: how many beginnings are kept at each time, an integer.
       top_paths: how many sequences are wanted, an integer up to `beam_width`.
 
@@ -145,7 +147,7 @@ def ctc_beam_search_decoder(
 
     Raises:
       FailedPreconditionError: if a length is negative or more than there are times.
-      InvalidArgumentError: if there are fewer sequences than wanted.
+      InvalidArgumentError: if there are fewer sequences than wanted, or `inputs` is empty.
       ValueError: if more sequences are wanted than are kept.
       ShapeError: if ranks or the sizes of the batches do not fit.
 
@@ -162,7 +164,7 @@ def ctc_beam_search_decoder(
         )
     *parts, scores = beams_op(
         convert_to_tensor(inputs),
-        convert_to_tensor(sequence_length, dtype_hint=int32),
+        of_dtype(_NAME, sequence_length, int32, "sequence_length"),
         beam_width=width,
         top_paths=wanted,
     )

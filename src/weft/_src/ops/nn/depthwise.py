@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike, WindowLike
-from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.convert import adopt, convert_to_tensor, of_dtype
 from weft._src.core.dtypes import FLOATING, INDEX, float32, int32
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
-from weft._src.errors import DTypeError, ShapeError
+from weft._src.errors import ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
@@ -42,6 +42,12 @@ def _infer(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
         _OP, sizes, tuple(window), attrs["strides"], attrs["dilations"], attrs["padding"]
     )
     return x.with_dims(windows.image_dims(batch, out, rules.product([inputs, multiplier]), first))
+
+
+def _infer_filled(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
+    if 0 in (filters.dims or ()):
+        raise ShapeError(f"{_OP}: filter must have elements, got shape {filters.shape}.")
+    return _infer(x, filters, **attrs)
 
 
 def _kernel(xp: ArrayNamespace, x: Array, filters: Array, **attrs: Any) -> Array:
@@ -183,7 +189,7 @@ def _filter_vjp(ctx: VjpContext, h: Tensor) -> tuple[Tensor | None, ...]:
 depthwise_op: Op = define_op(
     "DepthwiseConv2dNative",
     args("input filter", FLOATING),
-    infer=_infer,
+    infer=_infer_filled,
     kernel=_kernel,
     native=Special("depthwise_convolution"),
     xla=Lowered("depthwise_convolution"),
@@ -321,9 +327,7 @@ def separable_conv2d(
 
 def _sizes(op: str, value: TensorLike, name: str) -> tuple[Tensor, TensorSpec]:
     """Sizes as a tensor, and what a tensor of these sizes is like."""
-    sizes = convert_to_tensor(value, dtype_hint=int32)
-    if sizes.dtype not in INDEX:
-        raise DTypeError(f"{op}: {name} must be int32 or int64, got {sizes.dtype.name}.")
+    sizes = of_dtype(op, value, int32, name)
     rules.check_rank(op, sizes.spec, 1, name=name)
     known = static.static_value(sizes)
     dims = rules.dims_from_value(op, sizes.spec, name=name) if known is None else tuple(known)

@@ -118,6 +118,8 @@ def _pooled(
     seed: int,
     is_mean: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
+    if is_mean and not isinstance(pooling_ratio, (list, tuple)):
+        raise TypeError(f"{op}: pooling_ratio must be a list of four, got {pooling_ratio!r}.")
     x = convert_to_tensor(value)
     if x.dtype not in NUMERIC or x.dtype.is_complex:
         raise DTypeError(f"{op}: value must hold real numbers, got {x.dtype.name}.")
@@ -203,7 +205,7 @@ def fractional_max_pool(
 
 def fractional_avg_pool(
     value: TensorLike,
-    pooling_ratio: float | Sequence[float],
+    pooling_ratio: Sequence[float],
     pseudo_random: bool = False,
     overlapping: bool = False,
     seed: int = 0,
@@ -213,8 +215,8 @@ def fractional_avg_pool(
 
     Args:
       value: images [batch, height, width, channels] of real numbers.
-      pooling_ratio: how many times smaller the result is, at least 1: a number, one for height and
-        one for width, or a list of four, whose first and last are 1.
+      pooling_ratio: how many times smaller the result is, at least 1: a list of four, whose first
+        and last are 1.
       pseudo_random: whether windows are spread evenly from a random start; else each is drawn.
       overlapping: whether a window has the first element of the next one, too.
       seed: an integer, which goes with the global seed; 0 means windows that nobody can foresee,
@@ -227,10 +229,11 @@ def fractional_avg_pool(
       InvalidArgumentError: if a ratio is less than 1, or leaves nothing.
       ShapeError: if `value` does not have four axes.
       UnsupportedError: if batches or channels shall be pooled, or the rank is unknown.
+      TypeError: if `pooling_ratio` is no list.
       ValueError: if there are not one, two or four ratios.
 
     >>> x = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
-    >>> tf.nn.fractional_avg_pool(x, 2.0)[0].numpy()[0, :, :, 0]
+    >>> tf.nn.fractional_avg_pool(x, [1.0, 2.0, 2.0, 1.0])[0].numpy()[0, :, :, 0]
     array([[ 2.5,  4.5],
            [10.5, 12.5]], dtype=float32)
     """

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core.aliases import ShapeLike, TensorLike, WindowLike
-from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.convert import adopt, convert_to_tensor, of_dtype
 from weft._src.core.dtypes import int32
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
@@ -119,7 +119,10 @@ def atrous_conv2d(
 
 
 def _output_shape(op: str, output_shape: Any, n: int) -> Tensor:
-    shape = shapes.shape_argument(output_shape)
+    if n == 3:  # TensorFlow takes int64 here, and only here
+        shape = shapes.shape_argument(output_shape)
+    else:
+        shape = of_dtype(op, output_shape, int32, "output_shape")
     rules.check_rank(op, shape.spec, 1, name="output_shape")
     if shape.spec.dims is not None:
         what = "the length of output_shape and the rank of the output"

@@ -177,6 +177,9 @@ def attributes(
 ) -> Any:
     if data_format != "NHWC":
         raise ValueError(f"{op}: data_format must be 'NHWC', got {data_format!r}.")
+    for name, given in (("strides", strides), ("dilations", dilations)):
+        if not isinstance(given, (list, tuple)):
+            raise TypeError(f"{op}: {name} must be a list of four numbers, got {given!r}.")
     return {
         "strides": windows.per_axis(op, "strides", strides, 2, False),
         "rates": windows.per_axis(op, "dilations", dilations, 2, False),
@@ -198,8 +201,8 @@ def dilation2d(
     Args:
       input: images [batch, height, width, channels] of real numbers.
       filters: a tensor [height, width, channels] of the same dtype.
-      strides: how far windows are apart: a number, one for each spatial axis, or one for every
-        axis.
+      strides: how far windows are apart: a list with a number for every axis, 1 for batch and
+        channels.
       padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
         strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
       data_format: only "NHWC".
@@ -210,6 +213,7 @@ def dilation2d(
 
     Raises:
       ShapeError: if a rank, the channels, the padding or a window does not fit.
+      TypeError: if strides or dilations are no lists.
       ValueError: if the format or the padding is another one, or strides or dilations have a wrong
         length.
 
@@ -237,8 +241,8 @@ def erosion2d(
     Args:
       value: images [batch, height, width, channels] of real numbers.
       filters: a tensor [height, width, channels] of the same dtype.
-      strides: how far windows are apart: a number, one for each spatial axis, or one for every
-        axis.
+      strides: how far windows are apart: a list with a number for every axis, 1 for batch and
+        channels.
       padding: "VALID" for no padding, "SAME" for padding to as many windows as the size has
         strides, or a list of pairs [before, after] for every axis, [0, 0] for batch and channels.
       data_format: only "NHWC".
@@ -249,6 +253,7 @@ def erosion2d(
 
     Raises:
       ShapeError: if a rank, the channels, the padding or a window does not fit.
+      TypeError: if strides or dilations are no lists.
       ValueError: if the format or the padding is another one, or strides or dilations have a wrong
         length.
 

@@ -10,7 +10,7 @@ from weft._src.core.dtypes import float32, int32, int64
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import rules, static
-from weft._src.ops.arrays import fill, joining, selection, shape as shapes
+from weft._src.ops.arrays import fill, joining, ranges, selection, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting
 from weft._src.ops.linalg import products
 from weft._src.ops.nn import losses, softmax
@@ -30,9 +30,15 @@ class AccidentalHits(NamedTuple):
 
 
 def _hits(true: Tensor, sampled: Tensor) -> Tensor:
-    """[batch, num_true, candidates]: whether a candidate is this true class."""
+    """[batch, num_true, candidates]: whether a candidate is this true class.
+
+    Of candidates that are the same the last one counts, as in TensorFlow.
+    """
+    same = shapes.expand_dims_op(sampled, axis=1) == sampled
+    later = ranges.range(shapes.size(sampled))
+    is_last = ~logic.reduce_any(same & (later > shapes.expand_dims_op(later, axis=1)), axis=1)
     wide = shapes.expand_dims_op(true, axis=2)
-    return wide == shapes.reshape(sampled, [1, 1, -1])
+    return (wide == shapes.reshape(sampled, [1, 1, -1])) & is_last
 
 
 def _classes(op: str, value: Any, name: str, rank: int) -> Tensor:

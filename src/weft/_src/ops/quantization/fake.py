@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
-from weft._src.core.convert import adopt
-from weft._src.core.dtypes import FLOATING
+from weft._src.core.convert import adopt, of_dtype
+from weft._src.core.dtypes import FLOATING, float32
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError
@@ -131,14 +131,14 @@ def _fixed(op: str, x: Tensor, low: Any, high: Any) -> tuple[Tensor, Tensor]:
 
 
 def _variable(op: str, x: Tensor, low: TensorLike, high: TensorLike) -> tuple[Tensor, Tensor]:
-    ranges = adopt(low, x.dtype), adopt(high, x.dtype)
+    ranges = of_dtype(op, low, float32, "min"), of_dtype(op, high, float32, "max")
     for name, value in zip(("min", "max"), ranges, strict=True):
         rules.check_rank(op, value.spec, 0, name=name)
     return ranges
 
 
 def _per_channel(op: str, x: Tensor, low: TensorLike, high: TensorLike) -> tuple[Tensor, Tensor]:
-    ranges = adopt(low, x.dtype), adopt(high, x.dtype)
+    ranges = of_dtype(op, low, float32, "min"), of_dtype(op, high, float32, "max")
     rules.check_rank_at_least(op, x.spec, 1, name="inputs")
     for name, value in zip(("min", "max"), ranges, strict=True):
         rules.check_rank(op, value.spec, 1, name=name)
@@ -151,8 +151,8 @@ def _per_channel(op: str, x: Tensor, low: TensorLike, high: TensorLike) -> tuple
 def _gradient_of(
     op: str, gradients: TensorLike, inputs: TensorLike, ranges: Any, low: Any, high: Any, attrs: Any
 ) -> tuple[Tensor, Tensor, Tensor]:
-    x = levels.floats(op, inputs, "inputs")
-    g = adopt(gradients, x.dtype)
+    x = of_dtype(op, inputs, float32, "inputs")
+    g = of_dtype(op, gradients, float32, "gradients")
     rules.merge_dims(op, g.spec.dims, x.spec.dims, "gradients and inputs")
     low, high = ranges(op, x, low, high)
     inside, below, above = _parts(g, x, low, high, attrs)
@@ -176,14 +176,14 @@ def fake_quant_with_min_max_args(
     lies in this range, and are zero where it was cut off.
 
     Args:
-      inputs: a tensor of floats.
+      inputs: a float32 tensor.
       min: where the levels begin, a Python number.
       max: where they end.
       num_bits: how many bits tell the levels apart, from 2 to 16.
       narrow_range: whether there is one level less, at the lower end.
 
     Returns:
-      A tensor of the shape and dtype of `inputs`.
+      A float32 tensor of the shape of `inputs`.
 
     Raises:
       InvalidArgumentError: if `min` is not smaller than `max`, or there are other numbers of bits.
@@ -193,7 +193,7 @@ def fake_quant_with_min_max_args(
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0., 0., 2.], dtype=float32)>
     """
     op = "fake_quant_with_min_max_args"
-    x, attrs = levels.floats(op, inputs, "inputs"), _form(op, num_bits, narrow_range)
+    x, attrs = of_dtype(op, inputs, float32, "inputs"), _form(op, num_bits, narrow_range)
     return fake_quant_op(x, *_fixed(op, x, min, max), divides=False, name=name, **attrs)
 
 
@@ -245,14 +245,14 @@ def fake_quant_with_min_max_vars(
     gradients of numbers below it are added up as that of `min`, of those above as that of `max`.
 
     Args:
-      inputs: a tensor of floats.
+      inputs: a float32 tensor.
       min: where the levels begin, a scalar.
       max: where they end.
       num_bits: how many bits tell the levels apart, from 2 to 16.
       narrow_range: whether there is one level less, at the lower end.
 
     Returns:
-      A tensor of the shape and dtype of `inputs`.
+      A float32 tensor of the shape of `inputs`.
 
     Raises:
       ShapeError: if `min` or `max` is no scalar.
@@ -264,7 +264,7 @@ def fake_quant_with_min_max_vars(
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([-1.,  0.,  1.], dtype=float32)>
     """
     op = "fake_quant_with_min_max_vars"
-    x, attrs = levels.floats(op, inputs, "inputs"), _form(op, num_bits, narrow_range)
+    x, attrs = of_dtype(op, inputs, float32, "inputs"), _form(op, num_bits, narrow_range)
     return fake_quant_op(x, *_variable(op, x, min, max), divides=True, name=name, **attrs)
 
 
@@ -323,14 +323,14 @@ def fake_quant_with_min_max_vars_per_channel(
     """`fake_quant_with_min_max_vars` with a range for each place along the last axis.
 
     Args:
-      inputs: a tensor of floats of rank 1 or more.
+      inputs: a float32 tensor of rank 1 or more.
       min: where the levels begin, a vector as long as the last axis.
       max: where they end.
       num_bits: how many bits tell the levels apart, from 2 to 16.
       narrow_range: whether there is one level less, at the lower end.
 
     Returns:
-      A tensor of the shape and dtype of `inputs`.
+      A float32 tensor of the shape of `inputs`.
 
     Raises:
       ShapeError: if `inputs` is a scalar, or a limit is no vector of that size.
@@ -344,7 +344,7 @@ def fake_quant_with_min_max_vars_per_channel(
            [3., 6.]], dtype=float32)>
     """
     op = "fake_quant_with_min_max_vars_per_channel"
-    x, attrs = levels.floats(op, inputs, "inputs"), _form(op, num_bits, narrow_range)
+    x, attrs = of_dtype(op, inputs, float32, "inputs"), _form(op, num_bits, narrow_range)
     return fake_quant_op(x, *_per_channel(op, x, min, max), divides=False, name=name, **attrs)
 
 

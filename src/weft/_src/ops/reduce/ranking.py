@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
-from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import FLOATING, INDEX, REAL, bool_, int32
+from weft._src.core.convert import convert_to_tensor, of_dtype
+from weft._src.core.dtypes import FLOATING, INDEX, REAL, bool_, float32, int32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
@@ -58,7 +58,7 @@ def in_top_k(
 
     Args:
       targets: class numbers, an int32 or int64 vector.
-      predictions: floating numbers [rows, classes].
+      predictions: float32 numbers [rows, classes].
       k: how many count, an integer or integer scalar.
 
     Returns:
@@ -71,7 +71,7 @@ def in_top_k(
     array([ True, False])
     """
     return in_top_k_op(
-        convert_to_tensor(predictions),
+        of_dtype("in_top_k", predictions, float32, "predictions"),
         convert_to_tensor(targets, dtype_hint=int32),
         convert_to_tensor(k, dtype_hint=int32),
         name=name,

@@ -118,6 +118,18 @@ def _race(
     return order, count + sum(again.tolist())
 
 
+def check_classes(op: str, true: Array, range_max: int) -> None:
+    """InvalidArgumentError unless all classes are there."""
+    outside = (true < 0) | (true >= range_max)
+    if outside.any():
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"{op}: true_classes must be at least 0 and less than {range_max}, got "
+            f"{true[outside][0]}.",
+        )
+
+
 def _kernel(
     xp: ArrayNamespace,
     true: Array,
@@ -131,14 +143,7 @@ def _kernel(
     unique: bool,
     range_max: int,
 ) -> tuple[Array, Array, Array]:
-    outside = (true < 0) | (true >= range_max)
-    if outside.any():
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"{op}: true_classes must be at least 0 and less than {range_max}, got "
-            f"{true[outside][0]}.",
-        )
+    check_classes(op, true, range_max)
     memory.check(op, (count,), np.dtype(np.int64))
     if kind == _ALL:
         ones = np.ones(true.shape, np.float32)
@@ -182,7 +187,7 @@ def _sampled(
     range_max: int,
     seed: int | None,
     name: str | None,
-    weights: Sequence[float] = (),
+    weights: Sequence[float] | Tensor = (),
 ) -> Candidates:
     true = convert_to_tensor(true_classes, dtype_hint=int64)
     columns = static.static_int(op, num_true, "num_true")
@@ -198,7 +203,9 @@ def _sampled(
             f"{op}: there are no {count} different candidates (num_sampled) among {most} "
             "(range_max).",
         )
-    if unique and kind == _WEIGHTED and count > np.count_nonzero(weights):
+    given = weights if isinstance(weights, Tensor) else np.array(weights, np.float32)
+    is_known = kind == _WEIGHTED and isinstance(given, np.ndarray)
+    if unique and is_known and count > np.count_nonzero(np.asarray(given)):
         raise InvalidArgumentError(
             None,
             None,
@@ -210,7 +217,7 @@ def _sampled(
         *candidates_op(
             true,
             state,
-            convert_to_tensor(np.array(weights, np.float32)),
+            convert_to_tensor(given),
             op=op,
             kind=kind,
             num_true=columns,
@@ -219,6 +226,23 @@ def _sampled(
             range_max=most,
             name=name,
         )
+    )
+
+
+def by_weights(
+    op: str,
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None,
+    name: str | None,
+    weights: Tensor,
+) -> Candidates:
+    """Candidates by weights that are computed, all of them above 0."""
+    return _sampled(
+        op, _WEIGHTED, true_classes, num_true, num_sampled, unique, range_max, seed, name, weights
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from weft._src.core import dtypes
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
-from weft._src.core.convert import convert_to_tensor
+from weft._src.core.convert import of_dtype
 from weft._src.core.dtypes import INDEX, DType, float32, float64, int32
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -86,5 +86,6 @@ def sobol_sample(
     found = dtypes.as_dtype(dtype)
     if found not in (float32, float64):
         raise DTypeError(f"sobol_sample: dtype must be float32 or float64, got {found.name}.")
-    numbers = [convert_to_tensor(n, dtype_hint=int32) for n in (dim, num_results, skip)]
+    given = {"dim": dim, "num_results": num_results, "skip": skip}
+    numbers = [of_dtype("sobol_sample", n, int32, name) for name, n in given.items()]
     return sobol_op(*numbers, dtype=found, name=name)

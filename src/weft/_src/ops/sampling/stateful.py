@@ -6,8 +6,8 @@ from typing import Any
 
 from weft._src.core import dtypes
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
-from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import FLOATING, INDEX, DType, float32
+from weft._src.core.convert import convert_to_tensor, of_dtype
+from weft._src.core.dtypes import FLOATING, INDEX, DType, float32, int32
 from weft._src.core.tensor import Tensor
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.registry import Op
@@ -169,7 +169,7 @@ def categorical(
     """
     op = "random.categorical"
     dtype = distributions.class_dtype(op, dtype)
-    logits, count = convert_to_tensor(logits), convert_to_tensor(num_samples)
+    logits, count = convert_to_tensor(logits), of_dtype(op, num_samples, int32, "num_samples")
     # Each draw takes two words, and rows begin at multiples of four draws.
     delta = convert_to_tensor([2, shapes.shape(logits)[0], (count + 3) // 4 * 4])
     state = next_state(op, ("Multinomial", logits.dtype, dtype), seed, delta)
@@ -214,7 +214,7 @@ def gamma(
     """Gamma numbers of shape alpha and rate beta, `shape` of them for each pair; with gradients.
 
     Args:
-      shape: how many for each pair: a list, `tf.TensorShape`, int32 or int64 vector, or one number.
+      shape: how many for each pair: a list, `tf.TensorShape`, int32 vector, or one number.
       alpha: positive numbers, the shape of the distribution.
       beta: positive numbers, its rate; broadcast with `alpha`. None means 1.
       dtype: the dtype of the result, a floating one.
@@ -234,7 +234,7 @@ def gamma(
     TensorShape([5, 2])
     """
     op = "random.gamma"
-    source = stream_source(op, seed)
+    source, shape = stream_source(op, seed), of_dtype(op, shape, int32, "shape")
     return parametric.gamma(op, shape, alpha, beta, dtype, name, source, whole=False)
 
 
@@ -248,7 +248,7 @@ def poisson(
     """Poisson numbers of rate lam, `shape` of them for each rate.
 
     Args:
-      shape: how many for each rate: a list, `tf.TensorShape`, int32 or int64 vector, or one number.
+      shape: how many for each rate: a list, `tf.TensorShape`, int32 vector, or one number.
       lam: rates, numbers that are finite.
       dtype: the dtype of the result: float16, float32, float64, int32 or int64.
       seed: an integer, which goes with the global seed; None means numbers that nobody can foresee,
@@ -266,4 +266,5 @@ def poisson(
     TensorShape([5, 2])
     """
     op = "random.poisson"
+    shape = of_dtype(op, shape, int32, "shape")
     return parametric.poisson(op, shape, lam, dtype, name, stream_source(op, seed), whole=False)

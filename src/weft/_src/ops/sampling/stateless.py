@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft._src.core.aliases import DTypeLike, IntLike, ShapeLike, TensorLike
-from weft._src.core.convert import convert_to_tensor
+from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.dtypes import DType, float32, int32, int64
 from weft._src.core.tensor import Tensor
 from weft._src.ops.arrays import source
@@ -174,8 +174,9 @@ def stateless_categorical(
     >>> tf.random.stateless_categorical([[0.0, 0.0, 0.0]], 4, seed=[1, 2]).numpy()
     array([[2, 2, 0, 2]])
     """
-    dtype = distributions.class_dtype("stateless_categorical", dtype)
-    logits, count = convert_to_tensor(logits), convert_to_tensor(num_samples)
+    op = "stateless_categorical"
+    dtype = distributions.class_dtype(op, dtype)
+    logits, count = convert_to_tensor(logits), of_dtype(op, num_samples, int32, "num_samples")
     return draws.multinomial_op(logits, count, _state_of(seed), dtype=dtype, name=name)
 
 

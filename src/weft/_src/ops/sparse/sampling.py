@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from weft._src.core import dtypes
 from weft._src.core.aliases import DTypeLike, TensorLike
-from weft._src.core.convert import convert_to_tensor
+from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
+from weft._src.ops import static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.indexing import gathering, masks
@@ -61,8 +62,8 @@ def sampled_addmm(
 
     Args:
       indices: int32 or int64 [..., count, 2], rows and columns.
-      values: numbers [..., count].
-      dense_shape: the shape of the whole; it is returned as it is.
+      values: numbers [..., count], of dtype `output_type`.
+      dense_shape: the shape of the whole, int32; it is returned as it is.
       mat1: numbers [..., m, k].
       mat2: numbers [..., k, n] of the same dtype.
       beta: the factor of the values.
@@ -88,10 +89,9 @@ def sampled_addmm(
     except TypeError as e:
         raise TypeError(f"{op}: output_type must be a dtype. {e}") from None
     places = convert_to_tensor(indices, dtype_hint=dtypes.int32)
-    left, right = (
-        convert_to_tensor(mat1, dtype_hint=dtype),
-        convert_to_tensor(mat2, dtype_hint=dtype),
-    )
+    shape = of_dtype(op, dense_shape, dtypes.int32, "dense_shape")
+    before = of_dtype(op, values, dtype, "values")
+    left, right = of_dtype(op, mat1, dtype, "mat1"), of_dtype(op, mat2, dtype, "mat2")
     rank = places.shape.rank
     for name, x in (("indices", places), ("mat1", left), ("mat2", right)):
         if x.shape.rank is None or x.shape.rank < 2 or x.shape.rank != rank:
@@ -99,10 +99,16 @@ def sampled_addmm(
                 f"{op}: indices, mat1 and mat2 must have the same known rank, at least 2; {name} "
                 f"has shape {x.shape}."
             )
+    known = static.static_value(shape)
+    outer = left.shape[-2:-1].concatenate(right.shape[-1:])
+    if known is not None and not outer.is_compatible_with(known.tolist()):
+        raise ShapeError(
+            f"{op}: dense_shape is {known.tolist()}, but products of mat1 and mat2 have shape "
+            f"{outer}."
+        )
     batch = rank - 2  # type: ignore[operator]
     rows = gathering.gather(left, places[..., 0], axis=batch, batch_dims=batch)
     turned = products.matrix_transpose(right)
     columns = gathering.gather(turned, places[..., 1], axis=batch, batch_dims=batch)
-    product = casting.cast(sums.reduce_sum(rows * columns, axis=-1), dtype)
-    before = casting.cast(convert_to_tensor(values, dtype_hint=dtype), dtype)
-    return places, before * beta + product * alpha, convert_to_tensor(dense_shape)
+    product = sums.reduce_sum(rows * columns, axis=-1)
+    return places, before * beta + product * alpha, shape

@@ -16,7 +16,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
-from weft._src.errors import DTypeError, ShapeError, UnsupportedError
+from weft._src.errors import DTypeError, FixedDTypeError, ShapeError, UnsupportedError
 from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import padding, ranges, selection, shape as shapes
 from weft._src.ops.arrays.joining import stack
@@ -363,12 +363,13 @@ def lengths_of(op: str, fft_length: TensorLike, n: int) -> list[Any]:
 
 
 def real_input(op: str, value: TensorLike) -> Tensor:
-    """A tensor of float32 or float64; narrower floats become float32."""
+    """A tensor of float32 or float64."""
     x = convert_to_tensor(value, dtype_hint=None if hasattr(value, "dtype") else float32)
-    if x.dtype.is_floating and x.dtype not in _REAL:
-        return casting.cast(x, float32)
     if x.dtype not in _REAL:
-        raise DTypeError(f"{op}: input_tensor must be float32 or float64, got {x.dtype.name}.")
+        raise FixedDTypeError(
+            f"{op}: input_tensor must be float32 or float64, got {x.dtype.name}. Convert it with "
+            "tf.cast(input_tensor, tf.float32)."
+        )
     return x
 
 
@@ -409,7 +410,7 @@ def rfft(
     """The Fourier transform of real signals along the last axis: frequencies from 0 up.
 
     Args:
-      input_tensor: a tensor of floating numbers, of rank 1 or more; narrow ones become float32.
+      input_tensor: a float32 or float64 tensor, of rank 1 or more.
       fft_length: a length (or a list of it) that the last axis is cropped or padded to before; None
         means that it stays.
 
@@ -417,7 +418,7 @@ def rfft(
       A tensor of complex64, or complex128 for float64, whose last axis has size length // 2 + 1.
 
     Raises:
-      DTypeError: if `input_tensor` is not floating.
+      DTypeError: if `input_tensor` is not float32 or float64.
       ShapeError: if the rank is below 1, or the lengths are not 1 positive number.
       InvalidArgumentError: if the last axis is empty.
 
@@ -433,7 +434,7 @@ def rfft2d(
     """The Fourier transform of real signals over the last two axes.
 
     Args:
-      input_tensor: a tensor of floating numbers, of rank 2 or more; narrow ones become float32.
+      input_tensor: a float32 or float64 tensor, of rank 2 or more.
       fft_length: two lengths that the last axes are cropped or padded to before; None means that
         they stay.
 
@@ -441,7 +442,7 @@ def rfft2d(
       A tensor of complex64, or complex128 for float64, whose last axis has size length // 2 + 1.
 
     Raises:
-      DTypeError: if `input_tensor` is not floating.
+      DTypeError: if `input_tensor` is not float32 or float64.
       ShapeError: if the rank is below 2, or the lengths are not 2 positive numbers.
       InvalidArgumentError: if the last axis is empty.
 
@@ -457,7 +458,7 @@ def rfft3d(
     """The Fourier transform of real signals over the last three axes.
 
     Args:
-      input_tensor: a tensor of floating numbers, of rank 3 or more; narrow ones become float32.
+      input_tensor: a float32 or float64 tensor, of rank 3 or more.
       fft_length: three lengths that the last axes are cropped or padded to before; None means that
         they stay.
 
@@ -465,7 +466,7 @@ def rfft3d(
       A tensor of complex64, or complex128 for float64, whose last axis has size length // 2 + 1.
 
     Raises:
-      DTypeError: if `input_tensor` is not floating.
+      DTypeError: if `input_tensor` is not float32 or float64.
       ShapeError: if the rank is below 3, or the lengths are not 3 positive numbers.
       InvalidArgumentError: if the last axis is empty.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, AxisLike, DTypeLike, TensorLike
-from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.convert import adopt, convert_to_tensor, of_dtype
 from weft._src.core.dtypes import INDEX, NUMERIC, int32
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -73,8 +73,8 @@ def frame(
     """
     x = convert_to_tensor(signal)
     rules.check_rank_at_least("frame", x.spec, 1, name="signal")
-    length = _count("frame", frame_length, "frame_length")
-    step = _count("frame", frame_step, "frame_step")
+    length = _count("frame", of_dtype("frame", frame_length, int32, "frame_length"), "frame_length")
+    step = _count("frame", of_dtype("frame", frame_step, int32, "frame_step"), "frame_step")
     try:
         at = single_axis("frame", axis)
     except static.UnknownWhileTracingError as unknown:

@@ -9,7 +9,7 @@ import numpy as np
 
 from weft._src.core import dtypes, memory
 from weft._src.core.aliases import DTypeLike, TensorLike
-from weft._src.core.convert import adopt, convert_to_tensor
+from weft._src.core.convert import adopt, convert_to_tensor, of_dtype
 from weft._src.core.dtypes import DType, float32, int32
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError, ShapeError
@@ -24,14 +24,12 @@ def _arguments(op: str, window_length: TensorLike, dtype: DTypeLike) -> tuple[Te
     found = dtypes.as_dtype(dtype)
     if not found.is_floating:
         raise DTypeError(f"{op}: dtype must be floating-point, got {found.name}.")
-    length = convert_to_tensor(window_length, dtype_hint=int32)
-    if not length.dtype.is_integer:
-        raise DTypeError(f"{op}: window_length must be an integer, got {length.dtype.name}.")
+    length = of_dtype(op, window_length, int32, "window_length")
     rules.check_rank(op, length.spec, 0, name="window_length")
     known = static.static_value(length)
     if known is not None and known < 0:
         raise ShapeError(f"{op}: window_length must not be negative, got {known}.")
-    return casting.cast(length, int32), found
+    return length, found
 
 
 def _raised_cosine(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
-from weft._src.core.convert import convert_to_tensor
+from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.dtypes import INDEX, STRING, DType, int32, int64, string
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -298,7 +298,7 @@ def unicode_encode(
     }
     if isinstance(input, RaggedTensor):
         return _encode_ragged(input, attrs, name)
-    x = convert_to_tensor(input, dtype=int32)
+    x = of_dtype("unicode_encode", input, int32, "input")
     rank = x.shape.rank
     if rank is None:
         raise ValueError("unicode_encode: the rank of input must be known while tracing.")

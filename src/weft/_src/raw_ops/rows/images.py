@@ -12,6 +12,7 @@ AvgPool: raw.windows.avg_pool(value:input ksize strides padding data_format='NHW
 AvgPoolGrad: raw.windows.of_avg_pool(orig_input_shape grad ksize strides padding data_format='NHWC')
 BiasAddGrad: raw.normalization.of_bias(out_backprop data_format='NHWC')
 CombinedNonMaxSuppression: image.combined_non_max_suppression(boxes scores max_output_size_per_class max_total_size iou_threshold score_threshold pad_per_class=False clip_boxes=True)
+Conv: raw.windows.any_convolution(input filter strides padding explicit_paddings=[] data_format='CHANNELS_LAST' dilations=[] batch_dims=1 groups=1)
 Conv2D: raw.windows.conv2d(input filter strides padding explicit_paddings=[] data_format='NHWC' dilations=[1,1,1,1])
 Conv2DBackpropFilter: raw.windows.conv2d_filter(input filter_sizes out_backprop strides padding explicit_paddings=[] data_format='NHWC' dilations=[1,1,1,1])
 Conv2DBackpropInput: raw.windows.conv2d_input(input_sizes filter out_backprop strides padding explicit_paddings=[] data_format='NHWC' dilations=[1,1,1,1])
