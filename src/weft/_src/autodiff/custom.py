@@ -28,7 +28,8 @@ from weft._src.core.native_rules import IndexMap
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.core.xla_rules import Lowered
-from weft._src.graph.ir import Graph, Node, variable_behind
+from weft._src.graph.ir import Graph, Node
+from weft._src.graph.origins import variable_behind
 from weft._src.graph.rewrite import copied
 from weft._src.ops.arrays.shape import shape_argument
 from weft._src.ops.control import graph_forms as forms

@@ -18,7 +18,8 @@ from weft._src.core.context import building, recording, state
 from weft._src.core.dtypes import resource, variant
 from weft._src.core.location import Location
 from weft._src.core.tensor import SymbolicTensor, Tensor
-from weft._src.graph.ir import Graph, Node, outermost
+from weft._src.graph.ir import Graph, Node
+from weft._src.graph.origins import outermost
 from weft._src.ops.arrays import fill
 from weft._src.ops.arrays.source import identity_op, stop_gradient_op
 from weft._src.ops.control.loop import while_op

@@ -19,7 +19,8 @@ from weft._src.core.aliases import TensorNest
 from weft._src.core.context import building, state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.tensor import SymbolicTensor, Tensor
-from weft._src.graph.ir import Graph, Node, outermost, replace_node
+from weft._src.graph.ir import Graph, Node, replace_node
+from weft._src.graph.origins import outermost
 from weft._src.ops.arrays import fill
 from weft._src.ops.arrays.source import identity_op
 from weft._src.ops.control.call import call_op

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft._src.core.tensor import EagerTensor, Tensor
-from weft._src.graph.ir import Graph, Node, outermost
+from weft._src.graph.ir import Graph, Node
+from weft._src.graph.origins import outermost
 from weft._src.graph.passes.inline import inline_calls
 from weft._src.graph.rewrite import Rewriter
 from weft._src.ops.state.variables import read_op

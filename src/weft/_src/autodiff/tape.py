@@ -30,7 +30,7 @@ from weft._src.core.dtypes import INEXACT, resource
 from weft._src.core.location import user_location
 from weft._src.core.tensor import Tensor
 from weft._src.core.tracebacks import hides_own_frames
-from weft._src.graph.ir import variable_behind
+from weft._src.graph.origins import variable_behind
 from weft._src.ops.arrays import fill
 from weft._src.ops.elementwise.casting import cast_op
 from weft._src.ops.indexing import gathering

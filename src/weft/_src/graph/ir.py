@@ -21,6 +21,7 @@ from weft._src.errors import InaccessibleTensorError, OpError
 from weft._src.graph import graphdef, printer
 from weft._src.graph.captured import CapturedArgument
 from weft._src.graph.names import NameTable, valid_name
+from weft._src.graph.origins import variable_behind
 from weft._src.graph.overrides import GradientOverrides
 from weft._src.messages.graphs import GraphDef
 from weft._src.ops import static
@@ -577,25 +578,6 @@ def replace_node(node: Node, inputs: tuple[SymbolicTensor, ...], attrs: dict[str
     made = [SymbolicTensor(node, first + i, spec) for i, spec in enumerate(more)]
     node.outputs = (*node.outputs, *made)
     node.effects = _effects(node)
-
-
-def outermost(tensor: Tensor) -> Tensor:
-    """What a tensor stands for outside of all graphs that capture it."""
-    while isinstance(tensor, SymbolicTensor):
-        outer = tensor.node.graph.outer_of(tensor)
-        if outer is None:
-            return tensor
-        tensor = outer
-    return tensor
-
-
-def variable_behind(handle: Tensor) -> Any:
-    """The `tf.Variable` a handle refers to: a captured one, or an argument being traced."""
-    origin = outermost(handle)
-    if isinstance(origin, SymbolicTensor):
-        owner = getattr(origin, "owner", None)
-        return None if owner is None else owner()
-    return getattr(getattr(origin, "_value", None), "variable", None)
 
 
 functional.install(Graph)

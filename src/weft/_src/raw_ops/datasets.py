@@ -16,7 +16,7 @@ from weft._src.data.core import iterators, structure
 from weft._src.data.core.base import int64_scalar, make_dataset
 from weft._src.data.core.stage import Run
 from weft._src.data.transforms.shuffling import shuffle_op
-from weft._src.graph.ir import outermost
+from weft._src.graph.origins import outermost
 from weft._src.ops.static import static_int, static_value
 from weft._src.raw_ops.text import known_text
 

@@ -15,7 +15,7 @@ from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.cells import VariableCell
 from weft._src.core.shapes import Dims
 from weft._src.core.tensor import EagerTensor
-from weft._src.graph.ir import outermost, variable_behind
+from weft._src.graph.origins import outermost, variable_behind
 from weft._src.ops.indexing import slicing
 from weft._src.ops.registry import Op
 from weft._src.ops.state import gathering, scattering, slices, variables

@@ -8,7 +8,7 @@ from typing import Any
 import weft as tf
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.tensor import EagerTensor
-from weft._src.graph.ir import outermost
+from weft._src.graph.origins import outermost
 from weft._src.lookup import ops
 from weft._src.lookup.initializers import known_now
 from weft._src.lookup.mutable import check_buckets

@@ -15,7 +15,8 @@ from weft._src.core.dtypes import DType, int32, resource
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.errors import UnsupportedError
-from weft._src.graph.ir import Graph, Node, variable_behind
+from weft._src.graph.ir import Graph, Node
+from weft._src.graph.origins import variable_behind
 from weft._src.graph.tensor_proto import make_tensor_proto
 from weft._src.messages.graphs import (
     ArgAttrs,
