@@ -41,10 +41,12 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
     times = timed(_loop(job["statement"], names), job["marks"], job["limit"])
     version = getattr(sys.modules[job["library"]], "__version__", "")
     about = eval(job["about"], names)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {"import": seconds["import"], "setup": seconds["setup"], **times} | {
         "version": version,
         "about": about,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - after_import,
+        "peak": most - after_import,
+        "most": most,
     }
 
 

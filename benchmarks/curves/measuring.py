@@ -50,6 +50,7 @@ class Run:
     version: str = ""
     about: Any = None
     peak: float = 0.0  # bytes at the most, above those after the import
+    most: float = 0.0  # bytes at the most
     warnings: str = ""
 
     def cell(self, mark: int, with_import: bool) -> Cell:
@@ -88,7 +89,14 @@ class Curves:
 
     def peak(self, library: str) -> float | None:
         """Bytes that a library needed at the most, above those after its import."""
-        found = [run.peak for run in self.runs.get(library, []) if run.peak]
+        return self._median([run.peak for run in self.runs.get(library, []) if run.peak])
+
+    def most(self, library: str) -> float | None:
+        """Bytes that a library needed at the most, with all that it had after its import."""
+        return self._median([run.most for run in self.runs.get(library, []) if run.most])
+
+    @staticmethod
+    def _median(found: list[float]) -> float | None:
         return statistics.median(found) if found else None
 
 
