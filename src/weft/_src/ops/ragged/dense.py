@@ -77,17 +77,20 @@ def _filled(rt: ragged.RaggedTensor, default: Tensor, wanted: list[Any]) -> Tens
     splits = rt.row_splits
     ids = rows.rowids(splits)
     columns = rows.columns(splits, ids)
-    places = joining.stack([ids, columns], axis=1)
     sizes = [
         found if size is None else casting.cast(size, splits.dtype)
         for size, found in zip(wanted, (rt.nrows(), longest_row(splits)), strict=False)
     ]
+    places = ids * sizes[1] + columns  # in all rows one behind the other
     if wanted[0] is not None or wanted[1] is not None:
         inside = comparison.logical_and(ids < sizes[0], columns < sizes[1])
         values, places = masks.boolean_mask(values, inside), masks.boolean_mask(places, inside)
     inner = shapes.shape_op(values, out_type=splits.dtype)[1:]
-    canvas = shapes.broadcast_to(default, joining.concat([joining.stack(sizes), inner], 0))
-    return scattering.tensor_scatter_nd_update(canvas, places, values)
+    count = shapes.reshape(sizes[0] * sizes[1], [1])
+    canvas = shapes.broadcast_to(default, joining.concat([count, inner], 0))
+    places = shapes.expand_dims(places, 1)
+    filled = scattering.tensor_scatter_nd_update(canvas, places, values)
+    return shapes.reshape(filled, joining.concat([joining.stack(sizes), inner], 0))
 
 
 def from_tensor(

@@ -63,12 +63,22 @@ def _counted(sequence: Array, values: Array, side: str) -> Array | None:
     low, high = int(sequence[0]), int(sequence[-1])
     if not 0 <= high - low < 4 * (len(values) + len(sequence)) or (np.diff(sequence) < 0).any():
         return None
+    if values.dtype.kind == "i" and int(values[-1]) - int(values[0]) == len(values) - 1:
+        if (np.diff(values) == 1).all():
+            return _of_consecutive(sequence, int(values[0]), len(values), side)
     sequence, values = sequence.astype(np.int64), values.astype(np.int64)
     counts = np.bincount(sequence - low, minlength=high - low + 1)
     # Up to each number from one below the least; what lies beyond the ends counts as the ends.
     up_to = np.concatenate([[0], np.cumsum(counts)])
     places = np.clip(values, low - 1, high) if side == "right" else np.clip(values, low, high + 1)
     return up_to[places - low + (1 if side == "right" else 0)]
+
+
+def _of_consecutive(sequence: Array, first: int, count: int, side: str) -> Array:
+    """The same for numbers one after the other: each place stands as often as numbers lie there."""
+    ends = sequence.astype(np.int64) - first + (1 if side == "left" else 0)
+    ends = np.concatenate([[0], np.clip(ends, 0, count), [count]])
+    return np.repeat(np.arange(len(sequence) + 1), np.diff(ends))
 
 
 def _define_bound(name: str, side: str) -> Op:
