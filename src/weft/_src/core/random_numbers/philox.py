@@ -8,8 +8,8 @@ Python integers, so that their arithmetic needs no thought about words and carri
 
 This is a hot-path file. A round works on the two rows ``(c0, c2)`` and ``(c1, c3)`` at once, in
 place, in pieces of 16384 blocks that stay in cache, and that threads share; a million words take
-about 7 ms on one core (pieces of 1024 blocks: 23 ms). Up to eight blocks plain Python integers are quicker than array
-calls (about 7 us a block against 100 us for the calls).
+about 7 ms on one core (pieces of 1024 blocks: 23 ms). Up to eight blocks plain Python integers are
+quicker than array calls (about 7 us a block against 100 us for the calls).
 """
 
 from __future__ import annotations

@@ -63,9 +63,10 @@ def _counted(sequence: Array, values: Array, side: str) -> Array | None:
     low, high = int(sequence[0]), int(sequence[-1])
     if not 0 <= high - low < 4 * (len(values) + len(sequence)) or (np.diff(sequence) < 0).any():
         return None
-    if values.dtype.kind == "i" and int(values[-1]) - int(values[0]) == len(values) - 1:
-        if (np.diff(values) == 1).all():
-            return _of_consecutive(sequence, int(values[0]), len(values), side)
+    if values.dtype.kind == "i":
+        first, last = int(values[0]), int(values[-1])
+        if last - first == len(values) - 1 and (np.diff(values) == 1).all():
+            return _of_consecutive(sequence, first, len(values), side)
     sequence, values = sequence.astype(np.int64), values.astype(np.int64)
     counts = np.bincount(sequence - low, minlength=high - low + 1)
     # Up to each number from one below the least; what lies beyond the ends counts as the ends.

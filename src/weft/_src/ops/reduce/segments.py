@@ -54,7 +54,9 @@ def _sorted_kernel(op: str, ufunc: str, start: int, mean: bool) -> Any:
             out[...] = start
         unsorted_segments.reduce_rows(xp, getattr(xp, ufunc), wide, ids, out)
         if mean:
-            sizes = xp.maximum(xp.bincount(ids, minlength=count), 1)
+            # Where each segment ends: they are sorted, and counting would look at all of them.
+            ends = xp.searchsorted(ids, xp.arange(count, dtype=ids.dtype), "right")
+            sizes = xp.maximum(ends - xp.concatenate([ends[:1] * 0, ends[:-1]]), 1)
             sizes = xp.reshape(sizes, (count, *[1] * (data.ndim - 1))).astype(out.dtype)
             # Integers are divided towards zero.
             quotient = out / sizes

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft._src.core.dtypes import int64
+from weft._src.core.dtypes import bool_, int64
 from weft._src.core.tensor import Tensor
-from weft._src.ops.arrays import shape as shapes
-from weft._src.ops.elementwise import comparison
+from weft._src.ops.arrays import fill, joining, shape as shapes
+from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.host.requiring import require
-from weft._src.ops.indexing import gathering
-from weft._src.ops.reduce import order, scans, searching, sums, unsorted_segments as segments
+from weft._src.ops.indexing import gathering, masks
+from weft._src.ops.reduce import order, scans, sums, unsorted_segments as segments
 from weft._src.ops.sparse.tensor import SparseTensor
 
 
@@ -30,19 +30,22 @@ def to_indices(places: Tensor, shape: Tensor) -> Tensor:
     return shapes.expand_dims(places, 1) // strides(shape) % shape
 
 
-def sorted_places(sp: SparseTensor) -> tuple[Tensor, Tensor]:
-    """The places of the elements in ascending order, and their values in that order."""
+def in_order(sp: SparseTensor) -> tuple[Tensor, SparseTensor]:
+    """The places of the elements in ascending order, and the elements in that order."""
     places = from_indices(sp.indices, sp.dense_shape)
     by_place = order.argsort(places, stable=True)
-    return gathering.gather(places, by_place), gathering.gather(sp.values, by_place)
+    indices, values = [gathering.gather(x, by_place) for x in (sp.indices, sp.values)]
+    return gathering.gather(places, by_place), SparseTensor._of(indices, values, sp.dense_shape)
 
 
 def merged(sp: SparseTensor, combine: Callable[..., Any]) -> SparseTensor:
     """In order, with elements at the same place combined to one by a segment op."""
-    places, values = sorted_places(sp)
-    distinct, ids = searching.unique(places, out_idx=int64)
-    values = combine(values, ids, shapes.size(distinct, out_type=int64))
-    return SparseTensor._of(to_indices(distinct, sp.dense_shape), values, sp.dense_shape)
+    places, sp = in_order(sp)
+    is_first = joining.concat([fill.ones_like(places[:1], bool_), places[1:] != places[:-1]], 0)
+    ids = scans.cumsum(casting.cast(is_first, int64)) - 1
+    indices = masks.boolean_mask(sp.indices, is_first)
+    values = combine(sp.values, ids, shapes.shape(indices, out_type=int64)[0])
+    return SparseTensor._of(indices, values, sp.dense_shape)
 
 
 def summed(sp: SparseTensor) -> SparseTensor:
