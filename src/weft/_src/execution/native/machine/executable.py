@@ -19,7 +19,7 @@ from weft._src.core import memory
 from weft._src.core.cells import VariableCell
 from weft._src.core.flags import flags
 from weft._src.execution.native.front.translate import Translation
-from weft._src.execution.native.machine import guarded
+from weft._src.execution.native.machine import guarded, kept_memory
 from weft._src.execution.native.machine.llvm import MachineCode, lock, plain_code
 from weft._src.execution.native.machine.support import array_functions
 from weft._src.execution.native.machine.trampoline import (
@@ -141,6 +141,8 @@ class Executable:
             for i in range(len(inputs))
         ]
         fixed = _fixed_context()
+        if any(v.size * v.dtype.size >= kept_memory.LEAST for v in translation.outputs):
+            fixed = fixed | {"array_new": kept_memory.array_new()}
         is_guarded = flags.guard_pages and guarded.can_hold(translation.outputs)
         if is_guarded:
             self._arrays = [guarded.guarded(array) for array in self._arrays]

@@ -53,7 +53,7 @@ def array_functions() -> Any:
     capsule = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
     pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
     pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return (ctypes.c_void_p * 100).from_address(pointer_of(capsule, None))
+    return (ctypes.c_void_p * 305).from_address(pointer_of(capsule, None))
 
 
 def _system() -> str | None:

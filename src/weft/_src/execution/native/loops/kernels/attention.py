@@ -22,13 +22,8 @@ from weft._src.execution.native.loops.kernels.attention_blocks import (
     packed,
     unpacked,
 )
-from weft._src.execution.native.loops.kernels.attention_rows import (
-    ROUNDING,
-    Change,
-    Other,
-    Rows,
-    masks,
-)
+from weft._src.execution.native.loops.kernels.attention_limits import ROUNDING, Limits, masks
+from weft._src.execution.native.loops.kernels.attention_rows import Change, Other, Rows
 from weft._src.execution.native.loops.kernels.turning import declare_turning
 from weft._src.execution.native.loops.nests import pointer_loads
 from weft._src.execution.native.loops.values import Kernel, Shape, Stored, Value
@@ -173,8 +168,10 @@ class _Blockwise(Kernel):
         strides = [self._strides_of(other)[-2:] for other in self._others]
         return [Other(x.dtype, *own) for x, own in zip(self._others, strides, strict=True)]
 
-    def _rows(self, module: Module) -> Rows:
-        return Rows(module, self.of.kind, self.cut.pitch, self._changes, self._forms())
+    def _rows(self, module: Module) -> tuple[Rows, Limits]:
+        """The functions of rows, and those that tell which blocks matter."""
+        given = (module, self.of.kind, self.cut.pitch, self._changes, self._forms())
+        return Rows(*given), Limits(*given)
 
     def _others_at(
         self, w: Writer, places: list[tuple[str, str, int, int]], row: str, column: str
@@ -194,12 +191,14 @@ class _Blockwise(Kernel):
         given = ", ".join(f"i64 {number}" for number in numbers)
         w.line(f"call void @{symbol}(ptr {pointer}, ptr {to}, {given})")
 
-    def _squares(self, w: Writer, rows: Rows, tensor: int, pointer: str, count: str | int) -> str:
+    def _squares(
+        self, w: Writer, limits: Limits, tensor: int, pointer: str, count: str | int
+    ) -> str:
         """The largest sum of squares of a row of q, k, v or the result."""
         of = self.of
         letter = of.axes[tensor][-1]
         row = of.strides(tensor)["m" if "m" in of.axes[tensor] else "n"]
-        name = rows.squares(of.sizes[letter], row)
+        name = limits.squares(of.sizes[letter], row)
         return w.let(f"call {of.kind} @{name}(ptr {pointer}, i64 {count})")
 
     def _largest_score(self, module: Module, w: Writer, q: str, k: str) -> str:
@@ -250,13 +249,14 @@ class AttentionForward(_Blockwise):
         values, value_row = packed(module, w, cut, _V, "values", v, sizes["n"], memory)
         self._turned(module, w, _K, k, memory["key stripes"])
         q_row, out_row = of.strides(_Q)["m"], of.strides(_OUT)["m"]
-        products, rows = Products(module, cut), self._rows(module)
+        products = Products(module, cut)
+        rows, limits = self._rows(module)
         weights = rows.weights(cut.rows, sizes["e"], out_row)
         division = rows.division(sizes["e"], out_row)
-        limit = rows.limit()
+        limit = limits.limit()
         if limit is not None:
-            key_squares = self._squares(w, rows, _K, k, sizes["n"])
-            value_squares = self._squares(w, rows, _V, v, sizes["n"])
+            key_squares = self._squares(w, limits, _K, k, sizes["n"])
+            value_squares = self._squares(w, limits, _V, v, sizes["n"])
         first, queries, _ = w.part(chunk, cut.chunk_rows, sizes["m"])
         blocks = w.let(f"add nuw nsw i64 {queries}, {cut.rows - 1}")
         with w.loop(w.let(f"udiv i64 {blocks}, {cut.rows}")) as b:
@@ -265,7 +265,7 @@ class AttentionForward(_Blockwise):
             q_at, out_at = w.place(of.kind, q, (row, q_row)), w.place(of.kind, out, (row, out_row))
             tops, totals = [w.place(of.kind, p, (row, 1)) for p in (top, total)]
             if limit is not None:
-                query_squares = self._squares(w, rows, _Q, q_at, m)
+                query_squares = self._squares(w, limits, _Q, q_at, m)
                 size = self._largest_score(module, w, query_squares, key_squares)
             with w.loop(cut.column_blocks) as j, ExitStack() as only:
                 column, n, rest_n = w.part(j, cut.columns, sizes["n"])
@@ -274,7 +274,7 @@ class AttentionForward(_Blockwise):
                 is_later = w.let(f"icmp ne i64 {j}, 0")
                 adds = w.let(f"zext i1 {is_later} to i64")
                 if limit is not None:
-                    enough = w.let(f"call {of.kind} @{rows.enough()}(ptr {tops}, i64 {m})")
+                    enough = w.let(f"call {of.kind} @{limits.enough()}(ptr {tops}, i64 {m})")
                     finite = [value_squares]
                     nothing = self._is_nothing(w, limit, (m, n), size, enough, finite, given)
                     only.enter_context(w.unless(w.let(f"and i1 {is_later}, {nothing}")))
@@ -335,14 +335,15 @@ class AttentionGradient(_Blockwise):
             gk, k_row = memory["key gradients"], of.padded(sizes["d"])
         if not of.lies_ready(_V):
             gv, v_row = memory["value gradients"], of.padded(sizes["e"])
-        products, rows = Products(module, cut), self._rows(module)
+        products = Products(module, cut)
+        rows, limits = self._rows(module)
         row_products = rows.products(sizes["e"], out_row, out_row)
         gradients = rows.gradients()
         scores, slopes, sums = memory["scores"], memory["gradients"], memory["sums"]
-        limit = rows.limit()
+        limit = limits.limit()
         if limit is not None:
-            key_squares = self._squares(w, rows, _K, k, sizes["n"])
-            value_squares = self._squares(w, rows, _V, v, sizes["n"])
+            key_squares = self._squares(w, limits, _K, k, sizes["n"])
+            value_squares = self._squares(w, limits, _V, v, sizes["n"])
             with w.loop(cut.column_blocks) as j:
                 column, _, rest_n = w.part(j, cut.columns, sizes["n"])
                 for p, row_size, columns in ((gv, v_row, sizes["e"]), (gk, k_row, sizes["d"])):
@@ -361,14 +362,14 @@ class AttentionGradient(_Blockwise):
                 adds_rows = "1"
                 products.clear(w, gq_at, ("m", sizes["d"]), q_row, (rest_m, "0"))
                 finite = [
-                    self._squares(w, rows, _Q, q_at, m),
+                    self._squares(w, limits, _Q, q_at, m),
                     key_squares,
                     value_squares,
-                    self._squares(w, rows, _OUT, g_at, m),
-                    w.let(f"call {of.kind} @{rows.squares(1, 1)}(ptr {sums}, i64 {m})"),
+                    self._squares(w, limits, _OUT, g_at, m),
+                    w.let(f"call {of.kind} @{limits.squares(1, 1)}(ptr {sums}, i64 {m})"),
                 ]
                 size = self._largest_score(module, w, finite[0], key_squares)
-                enough = w.let(f"call {of.kind} @{rows.enough()}(ptr {tops}, i64 {m})")
+                enough = w.let(f"call {of.kind} @{limits.enough()}(ptr {tops}, i64 {m})")
             with w.loop(cut.column_blocks) as j, ExitStack() as only:
                 column, n, rest_n = w.part(j, cut.columns, sizes["n"])
                 given = self._others_at(w, others, row, column)
