@@ -65,6 +65,16 @@ CALLS: dict[str, tuple[dict[str, Any], Any]] = {
     "Cumsum": ({"x": F, "axis": 1, "reverse": True}, np.cumsum(F[:, ::-1], 1)[:, ::-1]),
     "CumulativeLogsumexp": ({"x": F, "axis": 0}, np.logaddexp.accumulate(F, 0)),
     "DecodeBase64": ({"input": "YWI"}, b"ab"),
+    "DecodeProtoV2": (
+        {"bytes": [b"\n\x02\x01\x02"], "message_type": "tensorflow.Int64List",
+         "field_names": ["value"], "output_types": [tf.int64]},
+        [[[2]], [[[1, 2]]]],
+    ),
+    "EncodeProto": (
+        {"sizes": [[2]], "values": [tf.constant([[1, 2]], tf.int64)], "field_names": ["value"],
+         "message_type": "tensorflow.Int64List"},
+        [b"\n\x02\x01\x02"],
+    ),
     "DecodeRaw": ({"bytes": b"\x01\x02", "out_type": tf.uint8}, [1, 2]),
     "DepthToSpace": (
         {"input": np.arange(4.0).reshape(1, 1, 1, 4), "block_size": 2},

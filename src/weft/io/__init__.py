@@ -13,6 +13,7 @@ from weft._src.fileio.features import (
 )
 from weft._src.fileio.files import match_filenames_once, matching_files, read_file, write_file
 from weft._src.fileio.json_examples import decode_json_example
+from weft._src.fileio.protos import decode_proto, encode_proto
 from weft._src.fileio.records import TFRecordOptions, TFRecordWriter
 from weft._src.fileio.sequence_examples import parse_sequence_example, parse_single_sequence_example
 from weft._src.fileio.sparse_strings import (
@@ -69,12 +70,14 @@ __all__ = [
     "decode_jpeg",
     "decode_json_example",
     "decode_png",
+    "decode_proto",
     "decode_raw",
     "decode_webp",
     "deserialize_many_sparse",
     "encode_base64",
     "encode_jpeg",
     "encode_png",
+    "encode_proto",
     "extract_jpeg_shape",
     "gfile",
     "is_jpeg",

@@ -111,7 +111,9 @@ class _TracedGradient(_Gradient):
         return [gradient_of([next(left) for _ in range(size)]) for size in self._sizes]
 
 
-def _as_gradient(g: Gradient | None) -> Gradient | None:
+def _as_gradient(g: Any) -> Gradient | None:
+    if isinstance(g, CompositeTensor):
+        g = g.all_values
     if not isinstance(g, IndexedSlices):
         return None if g is None else convert_to_tensor(g)
     shape = None if g.dense_shape is None else shape_argument(g.dense_shape)
@@ -254,6 +256,8 @@ class _CustomGradient(_Decorated):
     def _with_gradient(
         self, result: Any, grad_fn: Callable[..., Any], inputs: list[Tensor], variables: list[Any]
     ) -> Any:
+        if any(isinstance(leaf, CompositeTensor) for leaf in nest.flatten(result)):
+            grad_fn = _with_composites(nest.flatten(result), grad_fn)
         outputs = [convert_to_tensor(leaf) for leaf in nest.flatten(result, expand_composites=True)]
         kind = _Gradient if state.graph is None else _TracedGradient
         gradient = kind(self._name, grad_fn, len(outputs))
@@ -276,8 +280,29 @@ def _read(leaf: Any) -> Any:
     return leaf if getattr(leaf, "handle", None) is not None else convert_to_tensor(leaf)
 
 
+def _with_composites(leaves: list[Any], grad_fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A gradient function that is given ragged gradients of ragged results."""
+    parts = [nest.flatten(leaf, expand_composites=True) for leaf in leaves]
+
+    @functools.wraps(grad_fn)
+    def packed(*gs: Any, **options: Any) -> Any:
+        left, found = iter(gs), []
+        for leaf, own in zip(leaves, parts, strict=True):
+            taken = [next(left) for _ in own]
+            if isinstance(leaf, CompositeTensor):
+                at = next(i for i, part in enumerate(own) if part is leaf.all_values)
+                found.append(leaf.with_all_values(taken[at]))
+            else:
+                found.append(taken[0])
+        return grad_fn(*found, **options)
+
+    return packed
+
+
 def _source(leaf: Any) -> Tensor | None:
     """An argument as something that can have a gradient; None for what can be no tensor."""
+    if isinstance(leaf, CompositeTensor):
+        return leaf.all_values
     handle = getattr(leaf, "handle", None)
     if handle is not None:
         return handle

@@ -57,10 +57,6 @@ _NO_PLUGINS = "Weft loads no ops from libraries; tf.py_function and tf.numpy_fun
 _OWN_COMPILER = "Weft has a compiler of its own: tf.function(jit_compile=True)."
 _JXL = "Nothing that Weft builds on reads JPEG XL: convert the files to PNG, WebP or JPEG."
 _ONE_FILE = "A checkpoint has one file of data of any size: Checkpoint.save needs no policy."
-_PROTO = (
-    "Messages of other kinds than Example and SequenceExample are not read in graphs: use protobuf "
-    "in a tf.numpy_function."
-)
 
 # What to do instead of names of TensorFlow 2 that Weft will not have.
 INSTEAD = {
@@ -88,8 +84,6 @@ INSTEAD = {
     "image.generate_bounding_box_proposals": "TensorFlow has it on GPUs only. Add the deltas to "
     "the anchors, and use tf.image.combined_non_max_suppression.",
     "io.decode_jxl": _JXL,
-    "io.decode_proto": _PROTO,
-    "io.encode_proto": _PROTO,
     "lite": "tf.saved_model.save writes what TensorFlow's own converter reads.",
     "load_library": _NO_PLUGINS,
     "load_op_library": _NO_PLUGINS,

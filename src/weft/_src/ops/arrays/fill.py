@@ -68,7 +68,15 @@ def fill(dims: Any, value: TensorLike, name: str | None = None, layout: None = N
     array([[9, 9, 9],
            [9, 9, 9]], dtype=int32)
     """
-    return fill_op(shapes.shape_argument(dims), convert_to_tensor(value), name=name)
+    return _filled(dims, convert_to_tensor(value), name)
+
+
+def _filled(shape: Any, value: Tensor, name: str | None) -> Tensor:
+    try:
+        sizes = shapes.shape_argument(shape)
+    except shapes.RaggedSizesError as error:
+        return error.shape._filled(value)
+    return fill_op(sizes, value, name=name)
 
 
 def _constant_of(dtype: DType, number: int) -> Tensor:
@@ -101,7 +109,7 @@ def zeros(
            [0, 0, 0]], dtype=int32)
     """
     zero = _constant_of(dtypes.as_dtype(dtype), 0)
-    return fill_op(shapes.shape_argument(shape), zero, name=name or "zeros")
+    return _filled(shape, zero, name or "zeros")
 
 
 def ones(
@@ -126,7 +134,7 @@ def ones(
     array([1., 1., 1.], dtype=float32)
     """
     one = _constant_of(dtypes.as_dtype(dtype), 1)
-    return fill_op(shapes.shape_argument(shape), one, name=name or "ones")
+    return _filled(shape, one, name or "ones")
 
 
 def _like(input: Any, dtype: Any, number: int, name: str) -> Any:

@@ -26,6 +26,14 @@ from weft._src.ops.elementwise import casting, operands
 from weft._src.ops.registry import FOLDED, NOT_DIFFERENTIABLE, Op, args, define_op
 
 
+class RaggedSizesError(TypeError):
+    """A shape is that of a ragged tensor, of which only some functions make something."""
+
+    def __init__(self, text: str, shape: Any) -> None:
+        super().__init__(text)
+        self.shape = shape
+
+
 def shape_argument(value: Any) -> Tensor:
     """A shape given as a number, list, TensorShape, tensor or array, as an integer vector."""
     if isinstance(value, Tensor):
@@ -311,7 +319,11 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     array([[1, 2, 3],
            [4, 5, 6]], dtype=int32)
     """
-    return reshape_op(convert_to_tensor(tensor), shape_argument(shape), name=name)
+    try:
+        sizes = shape_argument(shape)
+    except RaggedSizesError as error:
+        return error.shape._reshaped(convert_to_tensor(tensor))
+    return reshape_op(convert_to_tensor(tensor), sizes, name=name)
 
 
 def reshape_to(x: Tensor, dims: Dims) -> Tensor:
@@ -564,4 +576,8 @@ def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -
     array([[1, 2, 3],
            [1, 2, 3]], dtype=int32)
     """
-    return broadcast_to_op(convert_to_tensor(input), shape_argument(shape), name=name)
+    try:
+        sizes = shape_argument(shape)
+    except RaggedSizesError as error:
+        return error.shape._broadcast(convert_to_tensor(input))
+    return broadcast_to_op(convert_to_tensor(input), sizes, name=name)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src import nest
 from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import building, recording, state
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import DATA
-from weft._src.core.specs import TensorSpec
+from weft._src.core.specs import TensorSpec, TypeSpec, spec_of
 from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import InvalidArgumentError
 from weft._src.ops.arrays import source
@@ -40,15 +41,18 @@ def _numpy_kernel(
         return tuple([t._value for t in _results("numpy_function", result, out)])
 
 
-def _results(op: str, result: Any, out: tuple[TensorSpec, ...]) -> list[EagerTensor]:
+def _results(op: str, result: Any, out: Sequence[TypeSpec]) -> list[Any]:
     """What the callback returned as tensors, checked against what it was declared to return."""
     flat = [] if result is None else nest.flatten(result)
     if len(flat) != len(out) and out:
         raise InvalidArgumentError(
             None, None, f"{op}: {len(out)} results were declared in Tout, got {len(flat)}."
         )
-    tensors: list[EagerTensor] = []
+    tensors: list[Any] = []
     for i, (value, spec) in enumerate(zip(flat, out, strict=False)):
+        if not isinstance(spec, TensorSpec):
+            tensors.append(_composite_result(op, i, value, spec))
+            continue
         tensor = convert_to_tensor(value, dtype_hint=spec.dtype)
         if not isinstance(tensor, EagerTensor):
             raise TypeError(f"{op}: result {i} must be a tensor, got a {type(tensor).__name__}.")
@@ -60,6 +64,30 @@ def _results(op: str, result: Any, out: tuple[TensorSpec, ...]) -> list[EagerTen
             )
         tensors.append(tensor)
     return tensors
+
+
+def _composite_result(op: str, number: int, value: Any, spec: TypeSpec) -> Any:
+    """A result that was declared as ragged, sparse or of another type of several tensors."""
+    if not isinstance(value, CompositeTensor) or not spec.is_compatible_with(value):
+        kind = spec_of(value) if isinstance(value, CompositeTensor) else type(value).__name__
+        raise InvalidArgumentError(
+            None, None, f"{op}: result {number} was declared as {spec!r}, got {kind}."
+        )
+    return value
+
+
+class _InParts:
+    """A callback whose composite arguments and results go through the graph in parts."""
+
+    def __init__(self, func: Callable[..., Any], given: list[Any], out: Sequence[TypeSpec]) -> None:
+        self._func, self._out = func, out
+        self._given = [spec_of(x) if isinstance(x, CompositeTensor) else None for x in given]
+        self.__name__ = getattr(func, "__name__", "func")
+
+    def __call__(self, *parts: Tensor) -> list[Any]:
+        packed = nest.pack_sequence_as(self._given, parts, expand_composites=True)
+        found = _results("py_function", self._func(*packed), self._out)
+        return nest.flatten(found, expand_composites=True)
 
 
 eager_py_func_op = define_op(
@@ -86,13 +114,11 @@ py_func_op = define_op(
 )
 
 
-def _declared(tout: Any) -> tuple[bool, tuple[TensorSpec, ...]]:
+def _declared(tout: Any) -> tuple[bool, tuple[Any, ...]]:
     """Whether one result is declared without a list, and the specs of all of them."""
     single = not isinstance(tout, (list, tuple))
     items = [tout] if single else list(tout)
-    specs = [
-        x if isinstance(x, TensorSpec) else TensorSpec(None, x) for x in items if x is not None
-    ]
+    specs = [x if isinstance(x, TypeSpec) else TensorSpec(None, x) for x in items if x is not None]
     return single and tout is not None, tuple(specs)
 
 
@@ -135,8 +161,9 @@ def py_function(
 
     Args:
       func: a function of as many eager tensors as `inp` has; None makes a decorator.
-      inp: a list of the arguments, tensors or what becomes tensors.
-      Tout: the dtype or `tf.TensorSpec` of the result, or a list of them; an empty list for none.
+      inp: a list of the arguments, tensors or what becomes tensors; they may be ragged or sparse.
+      Tout: the dtype or `tf.TensorSpec` of the result, the spec of a ragged or sparse one, or a
+        list of them; an empty list for none.
 
     Returns:
       A tensor, a list of tensors if `Tout` is a list, None if it is empty. The shapes are unknown
@@ -162,8 +189,17 @@ def py_function(
         # Called as it is, so that tapes see the ops inside.
         results: Any = _results("py_function", func(*tensors), out)
     else:
-        results = list(eager_py_func_op(*tensors, func=func, out=out, name=name))
+        if any(isinstance(x, CompositeTensor) for x in tensors) or not _all_tensors(out):
+            func = _InParts(func, tensors, out)
+        parts = tuple(nest.flatten(out, expand_composites=True))
+        flat = nest.flatten(tensors, expand_composites=True)
+        made = list(eager_py_func_op(*flat, func=func, out=parts, name=name))
+        results = nest.pack_sequence_as(list(out), made, expand_composites=True)
     return _hand_back(results, single, out)
+
+
+def _all_tensors(specs: Sequence[Any]) -> bool:
+    return all(isinstance(spec, TensorSpec) for spec in specs)
 
 
 def _hand_back(results: list[Tensor], single: bool, out: tuple[TensorSpec, ...]) -> Any:
@@ -205,4 +241,9 @@ def numpy_function(
         return _decorator("tf.numpy_function", numpy_function, inp, **options)
     single, out = _declared(Tout)
     tensors = _inputs("numpy_function", func, inp)
+    if not _all_tensors(out):
+        raise TypeError(
+            f"numpy_function: results are arrays, so Tout must hold dtypes or tf.TensorSpecs, got "
+            f"{Tout!r}. tf.py_function gives ragged and sparse tensors."
+        )
     return _hand_back(list(py_func_op(*tensors, func=func, out=out, name=name)), single, out)

@@ -26,6 +26,13 @@ def bounding_shape(rt: ragged.RaggedTensor) -> Tensor:
     return joining.concat([joining.stack(sizes), inner], 0)
 
 
+def sizes_along(sizes: Tensor, axis: Any) -> Tensor:
+    """The size of an axis, or of several as a vector."""
+    if isinstance(axis, (list, tuple)):
+        return joining.stack([sizes[i] for i in axis])
+    return sizes[axis]
+
+
 def longest_row(splits: Tensor) -> Tensor:
     """The length of the longest row; 0 if there are none."""
     return extrema.reduce_max(joining.concat([splits[:1], rows.lengths(splits)], 0))

@@ -235,7 +235,7 @@ class RaggedTensor(constructors.RaggedConstructors):
         """The shape of the smallest tensor that holds all rows.
 
         Args:
-          axis: the number of an axis, or a slice of axes; None means all.
+          axis: the number of an axis, a list of them, or a slice of axes; None means all.
           out_type: the dtype of the result; None means that of the row splits.
 
         Returns:
@@ -247,7 +247,7 @@ class RaggedTensor(constructors.RaggedConstructors):
         found = dense.bounding_shape(self)
         if out_type is not None:
             found = casting.cast(found, out_type)
-        return found if axis is None else found[axis]
+        return found if axis is None else dense.sizes_along(found, axis)
 
     # --- other ragged tensors ------------------------------------------------------------------
 

@@ -106,11 +106,15 @@ def learned_unigram_candidate_sampler(
     [np.float32(0.75), np.float32(1.5)]
     """
     true = convert_to_tensor(true_classes, dtype_hint=int64)
-    classes = static.static_int(_OP, range_max, "range_max")
+    numbers = {"range_max": range_max, "num_true": num_true, "num_sampled": num_sampled}
+    if seed is not None:
+        numbers["seed"] = seed
+    settings = [static.static_int(_OP, number, what) for what, number in numbers.items()]
+    classes = settings[0]
     if not 1 <= classes < 2**31:
         raise ShapeError(f"{_OP}: range_max must be positive and less than 2**31, got {classes}.")
     if state.graph is None:
-        counts = _of_eager_calls(classes, num_true, num_sampled, bool(unique), seed)
+        counts = _of_eager_calls(*settings, bool(unique))
     else:
         counts = _Counts(classes)
     weights = learned_op(true, counts=counts)
