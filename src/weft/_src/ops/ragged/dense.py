@@ -97,7 +97,10 @@ def _filled(rt: ragged.RaggedTensor, default: Tensor, wanted: list[Any]) -> Tens
     canvas = shapes.broadcast_to(default, joining.concat([count, inner], 0))
     places = shapes.expand_dims(places, 1)
     filled = scattering.tensor_scatter_nd_update(canvas, places, values)
-    return shapes.reshape(filled, joining.concat([joining.stack(sizes), inner], 0))
+    out = shapes.reshape(filled, joining.concat([joining.stack(sizes), inner], 0))
+    if values.shape.rank is not None:
+        out.set_shape([None, None, *values.shape[1:]])
+    return out
 
 
 def from_tensor(
