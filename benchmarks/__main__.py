@@ -20,6 +20,7 @@ from benchmarks import (
     lookup,
     native,
     ops,
+    recurrent,
     saved_models,
     saving,
     strings,
@@ -32,8 +33,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
-    transformers,
-    compiling, choices, ops, sweep, strings, image, lookup, examples, datasets, saving,
+    transformers, recurrent, compiling, choices, ops, sweep, strings, image, lookup, examples, datasets, saving,
     keras_training, saved_models,
     time_to_result,
 )  # fmt: skip
