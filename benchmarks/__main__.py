@@ -21,6 +21,7 @@ from benchmarks import (
     native,
     ops,
     pipelines,
+    recurrent,
     saved_models,
     saving,
     strings,
@@ -33,7 +34,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
-    transformers,
+    transformers, recurrent,
     compiling, choices, ops, sweep, strings, image, lookup, examples, datasets, pipelines, saving,
     keras_training, saved_models,
     time_to_result,

@@ -3,7 +3,8 @@
 A ratio is the time of the better peer to Weft's: the libraries take turns, and the best of some
 short rounds counts. `python -m benchmarks.convolutions --batch 1,8,32` prints every layer, with the
 geometric mean and the worst of each group; as a group of `python -m benchmarks` it takes a batch
-of 8 and prints these only. "Backward" are both gradients of a layer.
+of 8 and prints these only. "Backward" are both gradients of a layer. With `--threads 1` processor
+time is compared.
 """
 
 from __future__ import annotations
@@ -187,6 +188,7 @@ def measure(
         for who, (python, setup) in _setups(threads).items():
             session = stack.enter_context(here.session(python, setup))
             if session is not None:
+                session.clock = "process_time" if threads == 1 else "perf_counter"
                 sessions[who] = session
         for batch in batches:
             for layer in layers:

@@ -27,7 +27,7 @@ CONTEXT = (
 )  # fmt: skip
 
 PLAIN, CELL, WRITTEN_CELL = 0, 1, 2
-_MOST_SPARE = 1 << 26  # bytes of stacks that are kept for the next call
+_MOST_SPARE = 1 << 28  # bytes of stacks that are kept for the next call
 _MOST_STACK = 1 << 33  # bytes of one stack; beyond that NumPy asks what the machine has
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft._src.core import dtypes
+from weft._src.execution.native.front.iterations import count_of
 from weft._src.execution.native.front.lowering.rules import lowers, static_shape
 from weft._src.execution.native.front.lowering.stacks import (
     Reserved,
@@ -246,6 +247,12 @@ def _begin_stack(lowering: Lowering, node: Node, i: int, variable: StackPlace, f
     first.changed()
 
 
+def _repetitions(node: Node) -> int:
+    """How often a loop runs at most; 0 if that is not known."""
+    count = count_of(node, node.inputs)
+    return (node.attrs["maximum_iterations"] or 0) if count is None else count.times
+
+
 @lowers("while")
 def _while(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     n = len(node.outputs)
@@ -268,7 +275,9 @@ def _while(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
         lowering, node.attrs["cond"], [*_current(variables), *captured], [loop.test]
     )
     lowering.loops.append(given)
+    around, lowering.repetitions = lowering.repetitions, _repetitions(node)
     body = _nested_block(lowering, node.attrs["body"], [*_current(variables), *captured], variables)
+    lowering.repetitions = around
     lowering.loops.pop()
     loop.operands = tuple(given.values())  # with what the body wants to have made before
     if lowering.has_written and len(lowering.program.checks) > checks:

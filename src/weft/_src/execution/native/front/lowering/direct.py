@@ -36,7 +36,9 @@ _LEAST = 20_000  # multiplications
 _COPY_FROM, _COPY_LINES_FROM = 16, 64
 _MOST_REGIONS, _LEAST_WIDTH = 9, 20  # of images without a border
 _MOST_REGIONS_OF_CHANNELS = 49
-_UNCOPIED = 256  # outputs whose gradients are read where they are
+# Gradients of outputs are copied for windows of several pixels, which read them as often, and where
+# there are more outputs than this, and as many inputs at least.
+_UNCOPIED, _INPUTS = 256, 160
 _MOST_PARTS, _PARTIAL = 16, 1 << 18  # of a batch; elements of all their results
 
 
@@ -265,7 +267,8 @@ def filter_gradient(maker: Maker, image: Any, g: Any, where: Geometry) -> Any:
     line, windows = width * channels, out_down * out_right
     lines_of_rows = equal_lines(kw * channels)
     given = (parts, batch // parts * windows, outputs)
-    right = maker.stripes(g, given, copy=outputs > _UNCOPIED, rows=lines_of_rows[0][2])
+    copy = kh * kw > 1 or (outputs > _UNCOPIED and channels >= _INPUTS)
+    right = maker.stripes(g, given, copy=copy, rows=lines_of_rows[0][2])
     b, b_row = right.value, right.row
     regions_of_rows = [
         Places(

@@ -78,6 +78,7 @@ class Lowering:
         self.constant_slots: list[Stored] = []
         self.has_written = False
         self.loops: list[Given] = []  # what the bodies of the loops around are given
+        self.repetitions = 0  # how often the loop around runs at most, if that is known
         self._last_uses: dict[int, Node | None] = {}
 
     # --- for the rules -----------------------------------------------------------------------

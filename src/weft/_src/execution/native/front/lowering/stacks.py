@@ -158,6 +158,7 @@ def _push(lowering: Lowering, node: Node, inputs: list[Any]) -> list[Any]:
     stack.elements.are(item.dtype, item.shape)
     after = stack.changed()
     kernel = kernels.Push(after.place.stored, [item], stack.elements)
+    kernel.room = lowering.repetitions
     kernel.of_stack = node.inputs[1].dtype is variant
     _add(lowering, node, kernel)
     return [after]

@@ -18,6 +18,7 @@ LINE_ROWS = 56  # of most lines
 _FEW_ROWS = 96  # for which all of b is read again if the cache holds it: c is written in order
 _STREAMED_STEPS = 32  # rows of a matrix that is read once
 _FEWEST_STEPS = 64  # before sums are put aside
+_PANEL_BYTES = 16 << 10  # of b that all rows read again: a part of any first-level cache
 _PIECES = 16  # that threads take turns with, at most
 _PIECE = 30_000  # nanoseconds of work that one of them has at least
 
@@ -183,10 +184,10 @@ def fewest_loops(depth: Sequence[tuple[int, int, int]]) -> Loops:
     return [(1, 0, 0)] * (LEVELS - len(loops)) + loops
 
 
-def _cut_depth(places: Places, width: int, most: int) -> tuple[Loops, int]:
+def _cut_depth(places: Places, width: int, most: int, size: int) -> tuple[Loops, int]:
     """The depth in three loops, and how many steps of the outermost come at once.
 
-    So many that a panel and what a line reads are `most` numbers at most.
+    So many that a panel and what a line reads are `most` numbers of `size` bytes at most.
     """
     loops = fewest_loops(places.depth)
     if 0 in [n for n, _, _ in loops]:
@@ -196,7 +197,8 @@ def _cut_depth(places: Places, width: int, most: int) -> tuple[Loops, int]:
     if places.reads_once:
         steps = min(steps, _STREAMED_STEPS)
     if places.reads_across:
-        steps = max(_FEWEST_STEPS, most * 2 // (places.rows * places.levels[-1].count))
+        steps = most * 2 // (places.rows * places.levels[-1].count)
+        steps = max(_FEWEST_STEPS, min(steps, _PANEL_BYTES // size // width))
     if steps >= places.steps:
         return loops, loops[0][0]
     real = [loop for loop in loops if loop[0] > 1]
@@ -221,7 +223,7 @@ def blocks_of(places: Places, dtype: DType, *, shared: bool) -> Blocks:
     cache = second_cache_bytes() // dtype.size
     width = lanes_of(dtype) * places.vectors
     panels = -(-places.columns // width)
-    depth, steps = _cut_depth(places, width, cache // 8)
+    depth, steps = _cut_depth(places, width, cache // 8, int(dtype.size))
     outer = max(1, depth[0][0])
     chunks = -(-outer // steps)
     steps = -(-outer // chunks)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 WORDS = 5
 ENDLESS, SHARED = 3, 4
+_LEAST_ROOM, _MOST_ROOM = 8, 1 << 28  # elements, and bytes, that are made room for at once
 _MOST_ELEMENTS = 1 << 40  # far beyond any memory, and no sum or product of it overflows
 
 
@@ -87,7 +88,7 @@ class Elements:
 # Makes room for `count` elements, new ones zeros; answers whether there is memory. The smallest
 # block of the call before that is large enough serves as well as a new one.
 _GROW = """
-define internal i1 @weft_grow(ptr %t, ptr %stack, i64 %count, i64 %bytes) noinline {
+define internal i1 @weft_grow(ptr %t, ptr %stack, i64 %count, i64 %bytes, i64 %room) noinline {
 entry:
 %cap.p = getelementptr i64, ptr %stack, i64 2
 %cap = load i64, ptr %cap.p
@@ -95,8 +96,8 @@ entry:
 br i1 %enough, label %fine, label %grow
 grow:
 %double = mul i64 %cap, 2
-%least = icmp ugt i64 %double, 8
-%wish = select i1 %least, i64 %double, i64 8
+%least = icmp ugt i64 %double, %room
+%wish = select i1 %least, i64 %double, i64 %room
 %more = icmp ugt i64 %count, %wish
 %new = select i1 %more, i64 %count, i64 %wish
 %product = call {i64, i1} @llvm.umul.with.overflow.i64(i64 %new, i64 %bytes)
@@ -181,6 +182,7 @@ class StackKernel(Kernel):
 
     may_fail = True
     number = 0  # of the check
+    room = 0  # for so many elements, when the stack grows: as often as the loop around runs
 
     def __init__(self, stack: Stored, operands: list[Value], elements: Elements) -> None:
         super().__init__([stack, *operands])
@@ -220,10 +222,10 @@ class StackKernel(Kernel):
         return place, self._new(program, f"load i64, ptr {place}")
 
     def _grow(self, program: Program, stack: str, count: str) -> None:
-        room = self._new(
-            program, f"call i1 @weft_grow(ptr %t, ptr {stack}, i64 {count}, i64 {self.bytes})"
-        )
-        self._demand(program, room)
+        room = self.room if self.room * self.bytes <= _MOST_ROOM else _LEAST_ROOM
+        numbers = f"i64 {count}, i64 {self.bytes}, i64 {max(room, _LEAST_ROOM)}"
+        there = self._new(program, f"call i1 @weft_grow(ptr %t, ptr {stack}, {numbers})")
+        self._demand(program, there)
 
     def _element(self, program: Program, stack: str, index: str) -> str:
         data = self._new(program, f"load ptr, ptr {stack}")
