@@ -36,7 +36,7 @@ if _TYPE_CHECKING:
         dispatch_for_unary_elementwise_apis as dispatch_for_unary_elementwise_apis,
         unregister_dispatch_for as unregister_dispatch_for,
     )
-    from weft.experimental import numpy as numpy
+    from weft.experimental import dtensor as dtensor, numpy as numpy
 
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "dispatch_for_binary_elementwise_assert_apis",
     "dispatch_for_unary_elementwise_apis",
     "dlpack",
+    "dtensor",
     "extension_type",
     "float4_e2m1fn",
     "float8_e4m3b11fnuz",
@@ -77,6 +78,7 @@ _LAZY = {
     "dispatch_for_binary_elementwise_apis": _DISPATCH,
     "dispatch_for_binary_elementwise_assert_apis": _DISPATCH,
     "dispatch_for_unary_elementwise_apis": _DISPATCH,
+    "dtensor": "weft.experimental.dtensor",
     "numpy": "weft.experimental.numpy",
     "unregister_dispatch_for": _DISPATCH,
 }
